@@ -1,0 +1,162 @@
+/*
+ * base: memory arenas, vectors, maps, byte buffers, checked maths, number <-> text.
+ * It has never heard of HLO.
+ *
+ * Small allocations (arena chunks, buffers) never return NULL: running out of them ends the
+ * process with a message, because no caller could go on. Storage whose size a user chooses (tensors)
+ * is taken with `mem_alloc`, which may return NULL and must be checked.
+ */
+#ifndef HLO_BASE_H
+#define HLO_BASE_H
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define COUNT_OF(a) (sizeof(a) / sizeof(*(a)))
+
+#if defined __GNUC__
+#define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
+#else
+#define PRINTF_LIKE(at, first)
+#endif
+
+/* ---- str.c: slices of bytes; never NUL-terminated unless said, may hold NUL bytes ---- */
+
+struct str {
+    const char *ptr;
+    size_t len;
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+#define STR_FMT "%.*s" /* printf: STR_FMT with STR_ARG(s) */
+#define STR_ARG(s) ((int)((s).len > INT_MAX ? INT_MAX : (s).len)), (s).ptr
+
+static inline struct str str_of(const char *z) { return (struct str){z, strlen(z)}; }
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+static inline bool str_is(struct str a, const char *z) { return str_eq(a, str_of(z)); }
+int str_cmp(struct str a, struct str b); /* bytewise, shorter first on a tie */
+bool str_starts(struct str s, struct str prefix);
+bool str_eq_nocase(struct str a, struct str b);
+/* Edit distance (insert, delete, replace, swap neighbours), capped at `limit`. For suggestions. */
+unsigned str_distance(struct str a, struct str b, unsigned limit);
+
+/* ---- arena.c: memory that is given back all at once ---- */
+
+struct arena_chunk;
+struct arena {
+    struct arena_chunk *chunk; /* newest chunk, linked to older ones */
+    char *at, *end;            /* free space of the newest chunk */
+    size_t total;              /* bytes taken from the system */
+};
+
+void arena_init(struct arena *a);
+void arena_free(struct arena *a); /* everything; the arena may be used again */
+void *arena_alloc(struct arena *a, size_t size);  /* 16-byte aligned, not cleared */
+void *arena_zalloc(struct arena *a, size_t size); /* cleared */
+void *arena_copy(struct arena *a, const void *src, size_t size);
+struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated */
+struct str arena_printf(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
+struct str arena_vprintf(struct arena *a, const char *format, va_list ap);
+
+#define ARENA_NEW(a, T) ((T *)arena_zalloc((a), sizeof(T)))
+#define ARENA_ARRAY(a, T, n) ((T *)arena_zalloc((a), (size_t)(n) * sizeof(T)))
+#define ARENA_DUP(a, src, n) arena_copy((a), (src), (size_t)(n) * sizeof *(src))
+
+/* Scratch use: everything taken after the mark is given back by the release. */
+struct arena_mark {
+    struct arena_chunk *chunk;
+    char *at;
+};
+struct arena_mark arena_mark(struct arena *a);
+void arena_release(struct arena *a, struct arena_mark mark);
+
+/* Room for one more element at the end of an arena-backed array: the (possibly moved) array. */
+void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, size_t item_size);
+#define VEC_PUSH(a, items, count, capacity)                                                        \
+    (*((items) = vec_grow((a), (items), (size_t)(count), &(capacity), sizeof *(items)),            \
+       (items) + (count)++))
+
+/* Tensor storage: 64-byte aligned, NULL when there is not enough. `mem_free(NULL)` is fine. */
+void *mem_alloc(size_t size);
+void *mem_zalloc(size_t size); /* untouched pages cost nothing until they are written */
+void mem_free(void *p);
+
+/* ---- buf.c: growing byte buffer on the heap, for text that is being made ---- */
+
+struct buf {
+    char *data; /* NUL-terminated whenever size > 0 */
+    size_t size, capacity;
+};
+
+void buf_free(struct buf *b);
+void buf_reserve(struct buf *b, size_t more);
+void buf_bytes(struct buf *b, const void *bytes, size_t size);
+void buf_str(struct buf *b, struct str s);
+void buf_puts(struct buf *b, const char *z);
+void buf_putc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
+void buf_int(struct buf *b, int64_t v);
+void buf_uint(struct buf *b, uint64_t v);
+static inline struct str buf_view(const struct buf *b) { return (struct str){b->data, b->size}; }
+/* JSON string with quotes; bytes that are not UTF-8 become U+FFFD. */
+void buf_json_str(struct buf *b, struct str s);
+
+/* ---- map.c: open-addressing map from a byte string to a pointer; keys are not copied ---- */
+
+struct map_slot {
+    struct str key;
+    uint64_t hash;
+    void *value; /* NULL: empty slot */
+};
+struct map {
+    struct arena *arena;
+    struct map_slot *slots;
+    size_t count, capacity;
+};
+
+void map_init(struct map *m, struct arena *arena);
+void *map_get(const struct map *m, struct str key); /* NULL when absent */
+/* Stores a non-NULL value; returns the one that was there before (NULL when the key is new). */
+void *map_put(struct map *m, struct str key, void *value);
+void map_clear(struct map *m); /* keeps the storage */
+uint64_t hash_bytes(const void *bytes, size_t size);
+
+/* ---- checked.c: sizes that users choose; false on overflow ---- */
+
+static inline bool mul_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
+static inline bool add_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
+static inline bool sub_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_sub_overflow(a, b, out); }
+
+/* ---- num.c: numbers <-> text, correctly rounded, whatever the locale ---- */
+
+/* The whole of `s` as a decimal number ([-]digits[.digits][e[+-]digits]), nearest double;
+ * false when it is not one. Overflow gives an infinity. Fast for the usual 17 digits and fewer. */
+bool num_parse_double(struct str s, double *out);
+/* The whole of `s` as [-]digits. False when malformed or outside -2^63 .. 2^64-1; values above
+ * 2^63-1 wrap, as XLA's lexer does. */
+bool num_parse_int(struct str s, int64_t *out);
+bool num_parse_i64(struct str s, int64_t *out); /* the same, but refuses what does not fit */
+/* C's %.{digits}g with a point as the decimal separator; nan and inf are the caller's. Returns length. */
+size_t num_format_g(char *out, size_t size, double v, int digits);
+void buf_g(struct buf *b, double v, int digits);
+
+/* ---- file.c: whole files ---- */
+
+struct file_bytes {
+    const char *data; /* never NULL after success, even for an empty file */
+    size_t size;
+    bool mapped;      /* else on the heap */
+};
+/* Maps a regular file, reads anything else ("-": standard input). False with errno set. */
+bool file_read(const char *path, struct file_bytes *out);
+void file_release(struct file_bytes *f);
+
+#endif

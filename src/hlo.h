@@ -1,0 +1,168 @@
+/*
+ * libhlo: read, check, print and run HLO modules.
+ *
+ * The command line uses nothing else. Handles are opaque; what a function returns is freed by the
+ * function named in its comment. No function keeps a pointer it was given past its return, except
+ * where said. Nothing here aborts: every failure is a message with a place. Functions may be
+ * called from several threads at once on different handles.
+ */
+#ifndef HLO_H
+#define HLO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HLO_VERSION "0.1.0"
+
+typedef struct hlo_messages hlo_messages;   /* what went wrong or looks odd, with places */
+typedef struct hlo_file hlo_file;           /* the text of one file, split into modules */
+typedef struct hlo_module hlo_module;       /* a parsed module */
+typedef struct hlo_program hlo_program;     /* a module made ready to run */
+typedef struct hlo_literal hlo_literal;     /* a value with its shape */
+
+/* A byte buffer made by the library; free with hlo_text_free. Always NUL-terminated. */
+typedef struct hlo_text {
+    char *data;
+    size_t size;
+} hlo_text;
+void hlo_text_free(hlo_text *text);
+
+enum hlo_status { /* also the exit status of the command line */
+    HLO_OK = 0,
+    HLO_DIFFERS = 1,   /* a comparison or test failed */
+    HLO_USAGE = 2,     /* arguments, files */
+    HLO_REJECTED = 3,  /* by parser or verifier */
+    HLO_FAILED = 4,    /* run-time error, unsupported, out of memory */
+    HLO_LIMIT = 5      /* a limit was hit */
+};
+
+/* ---- messages ---- */
+
+hlo_messages *hlo_messages_new(void);
+void hlo_messages_free(hlo_messages *m);
+size_t hlo_messages_errors(const hlo_messages *m);
+size_t hlo_messages_count(const hlo_messages *m); /* errors and warnings kept */
+bool hlo_messages_at_end(const hlo_messages *m);  /* the first error says that the text ended early */
+struct hlo_message {
+    const char *id;        /* "unknown-opcode" */
+    bool error;            /* else a warning */
+    const char *file;
+    uint32_t line, column; /* from 1; 0: no place */
+    const char *text;
+};
+struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i);
+hlo_text hlo_messages_draw(const hlo_messages *m, bool color);
+hlo_text hlo_messages_json(const hlo_messages *m); /* an array */
+/* Adds an error without a place in a text, for callers with failures of their own. */
+void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
+
+/* ---- files and modules ---- */
+
+/* Reads PATH ("-": standard input) and splits it at `// -----` lines unless `strict`. NULL with a
+ * message when it cannot be read. Free with hlo_file_free after its modules. */
+hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
+hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict); /* copies */
+void hlo_file_free(hlo_file *f);
+size_t hlo_file_count(const hlo_file *f);
+/* The text of one part, not NUL-terminated, and the number of its first line. */
+const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line);
+
+/* Parses one part. The file must outlive the module. NULL with messages when rejected. */
+hlo_module *hlo_parse(const hlo_file *f, size_t part, hlo_messages *m);
+void hlo_module_free(hlo_module *module);
+/* Holds the module against the rules of the language; false with messages. */
+bool hlo_verify(const hlo_module *module, hlo_messages *m);
+hlo_text hlo_print(const hlo_module *module, bool short_form);
+int64_t hlo_replica_count(const hlo_module *module);
+int64_t hlo_num_partitions(const hlo_module *module);
+/* Parameters of the entry computation; -1 when there is no such name. */
+size_t hlo_param_count(const hlo_module *module);
+const char *hlo_param_name(const hlo_module *module, size_t i);
+hlo_text hlo_param_shape(const hlo_module *module, size_t i);
+long hlo_param_find(const hlo_module *module, const char *name);
+
+/* ---- values ---- */
+
+void hlo_literal_free(hlo_literal *l);
+/* Shape and values, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. */
+hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m);
+hlo_text hlo_literal_print(const hlo_literal *l, bool with_shape);
+hlo_text hlo_literal_shape(const hlo_literal *l);
+size_t hlo_literal_leaves(const hlo_literal *l);
+/* A flat leaf in order: spelling of its element type, rank, sizes, and its dense row-major storage
+ * (types below a byte take one byte an element). Pointers live as long as the literal. */
+struct hlo_array {
+    const char *dtype;
+    size_t rank;
+    const int64_t *dims;
+    size_t element_size, elements;
+    void *data;
+};
+struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
+/* An array of a type by its spelling, cleared. NULL with messages. */
+hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m);
+hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count); /* takes the elements over */
+
+/* Elementwise agreement. A leaf agrees where equal (NaN with NaN), or within the bounds. */
+struct hlo_tolerance {
+    double abs, rel;
+    int64_t ulp;          /* distance in representable values of the type; 0: not used */
+    bool bits;            /* bit for bit, NaN payloads and zero signs included */
+};
+/* True when shapes and values agree; else `why` says where first, both values, and the worst error. */
+bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
+
+/* ---- reading and writing arrays ---- */
+
+/* .npy, .npz (all leaves: arg0, arg1, ... / out0, ... flattened in order) and literal text by their
+ * extension. `shape_of`: parameter whose type raw bits are read as; NULL module: as numpy says. */
+hlo_literal *hlo_read_npy(const char *path, const hlo_module *module, size_t param, hlo_messages *m);
+hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param, hlo_messages *m);
+/* Every output leaf of the entry computation from `prefix`0, `prefix`1, ... */
+hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module, hlo_messages *m);
+bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m);
+bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
+/* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */
+hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
+
+/* ---- running ---- */
+
+enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };
+struct hlo_run_options {
+    bool plain;              /* the plain kernels: the formula of each op, the same bits everywhere */
+    enum hlo_elided elided;  /* what stands for constants written `{...}` */
+    uint64_t seed;           /* of HLO_ELIDED_RANDOM */
+    int64_t replica, partition; /* which participant this is; 0 */
+};
+/* Makes a verified module ready to run; the module must outlive the program. NULL with messages. */
+hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);
+void hlo_program_free(hlo_program *p);
+/* Runs the entry computation on one literal for each parameter. NULL with messages; else the
+ * result, to be freed with hlo_literal_free. */
+hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
+
+/* ---- what the language has ---- */
+
+size_t hlo_op_count(void);
+struct hlo_op {
+    const char *name, *family, *spec, *help;
+    int min_operands, max_operands; /* -1: any number */
+};
+struct hlo_op hlo_op_get(size_t i);
+/* The attributes of an op in print order; "" when past the end. */
+struct hlo_op_attribute {
+    const char *name, *kind, *help;
+    bool required;
+};
+bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,359 @@
+/*
+ * ir: modules, computations, instructions, attributes and literals, and how to make them.
+ *
+ * Everything but tensor storage lives in the module's arena and is freed with the module; nobody
+ * frees single pieces. A module owns its text (names and strings point into it or into the arena).
+ */
+#ifndef HLO_IR_H
+#define HLO_IR_H
+
+#include "base/base.h"
+#include "diag/diag.h"
+#include "op/op.h"
+#include "type/type.h"
+
+struct module;
+struct computation;
+struct inst;
+
+/* ---- literal.c: values ---- */
+
+/* Array: dense row-major storage of our widths. Tuple: `elements`. Elided (`{...}` in the text):
+ * no storage; running it is an error unless it is filled first. */
+struct literal {
+    const struct shape *shape;
+    bool elided;
+    void *data;
+    struct literal **elements;
+};
+
+/* Storage is cleared; NULL when there is not enough memory or the size overflows. Array storage is
+ * owned by the literal: module literals are freed with the module, others by literal_free. */
+struct literal *literal_new(struct arena *a, const struct shape *shape);
+void literal_free_data(struct literal *l); /* the storage, recursively */
+/* Exact equality of values: NaN equal to NaN, -0 equal to 0 only when `numbers`. */
+bool literal_equal(const struct literal *a, const struct literal *b, bool numbers);
+
+/* ---- attributes ---- */
+
+struct ints {
+    int64_t count;
+    const int64_t *at;
+};
+struct ints_list {
+    int64_t count;
+    const struct ints *at;
+};
+
+struct window_dim {
+    int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation;
+    bool reversal;
+};
+struct window {
+    int rank;
+    const struct window_dim *dims;
+};
+
+struct dim_labels { /* positions in each operand; spatial[i] is where spatial dimension i stands */
+    int spatial_count;
+    int64_t input_batch, input_feature;
+    const int64_t *input_spatial;
+    int64_t kernel_input_feature, kernel_output_feature;
+    const int64_t *kernel_spatial;
+    int64_t output_batch, output_feature;
+    const int64_t *output_spatial;
+};
+
+struct padding_dim { int64_t low, high, interior; };
+struct padding { int rank; const struct padding_dim *dims; };
+
+struct slice_dim { int64_t start, limit, stride; };
+struct slices { int rank; const struct slice_dim *dims; };
+
+/* A symbolic device order: iota over reshape dims, transposed. */
+struct iota_order {
+    struct ints reshape;   /* canonical: no size-1 dims, mergeable ones merged */
+    struct ints transpose; /* same length */
+};
+
+/* replica_groups */
+enum group_form { GROUPS_LIST, GROUPS_IOTA, GROUPS_MESH };
+struct device_list {
+    enum group_form form;
+    struct ints_list groups;        /* LIST */
+    int64_t group_count, group_size; /* IOTA: [group_count,group_size]<=order; MESH: as computed */
+    struct iota_order order;
+    const struct mesh *mesh;        /* MESH */
+    struct mesh_axes *axes;
+};
+
+struct metadata {
+    struct str op_type, op_name, source_file, deduplicated_name, scheduling_name, payload;
+    bool has_payload;
+    int32_t source_line, source_end_line, source_column, source_end_column, stack_frame_id;
+    struct ints profile_type;
+};
+
+enum sharding_kind {
+    SHARDING_REPLICATED, SHARDING_MAXIMAL, SHARDING_MANUAL, SHARDING_UNKNOWN, SHARDING_UNREDUCED,
+    SHARDING_TILED, SHARDING_TUPLE, SHARDING_NAMED
+};
+enum tile_dim_type { TILE_MAXIMAL, TILE_MANUAL, TILE_UNREDUCED, TILE_REPLICATED };
+
+struct mesh_axis { struct str name; int64_t size; };
+struct mesh {
+    int axis_count;
+    const struct mesh_axis *axes;
+    bool maximal;             /* maximal_mesh[device_id=N] */
+    int64_t device;
+    bool has_iota, has_list;  /* device_ids as given, when not the plain order */
+    struct iota_order order;
+    struct ints device_ids;
+};
+struct axis_ref {
+    int axis;                 /* index into mesh axes */
+    int64_t pre_size, size;   /* sub-axis :(pre_size)size; size 0: the whole axis */
+};
+struct mesh_axes { int count; const struct axis_ref *at; };
+struct dim_sharding { struct mesh_axes axes; bool open; /* a final '?' */ };
+
+struct sharding {
+    enum sharding_kind kind;
+    /* TILED, MAXIMAL */
+    struct ints tile;
+    bool explicit_devices;    /* a list, else iota */
+    struct ints devices;
+    struct iota_order order;
+    bool last_tile_dim_replicate;
+    int last_type_count;
+    const uint8_t *last_types; /* enum tile_dim_type */
+    /* NAMED */
+    const struct mesh *mesh;
+    int dim_count;
+    const struct dim_sharding *dims;
+    struct mesh_axes replicated, unreduced, manual;
+    struct str reduction;      /* newer: unreduced=sum{...} */
+    /* TUPLE */
+    int element_count;
+    struct sharding **elements;
+    /* any */
+    enum { SHARD_NO_GROUP, SHARD_AS, SHARD_LIKE } group;
+    int64_t group_id;
+    int metadata_count;
+    const struct metadata *metadata;
+};
+
+struct string_pair { struct str key, value; };
+struct frontend_attributes { int count; const struct string_pair *at; /* sorted by key */ };
+
+struct statistics {
+    int64_t visualizing_index;
+    int count;
+    const struct statistic { struct str name; double value; } *at;
+};
+
+struct alias {
+    struct ints output;
+    int64_t operand;
+    struct ints index;
+    bool must;                /* module level only */
+};
+struct aliasing { int count; const struct alias *at; };
+
+struct origin {               /* original value: a tree in the shape of the instruction's */
+    bool synthetic_call;
+    bool leaf, named;
+    struct str name;
+    struct ints index;
+    int count;
+    const struct origin *elements;
+};
+
+struct result_accuracy {
+    bool tolerance, highest;
+    double atol, rtol;
+    int64_t ulps;
+};
+
+struct sparsity_side { bool given; int64_t n, m, dimension, stride; };
+struct sparsity_config { struct sparsity_side lhs, rhs; };
+
+struct domain { struct sharding *entry, *exit; };
+
+struct bool_list { int count; const bool *at; };
+struct enum_list { int count; const uint8_t *at; };
+struct computation_list { int count; struct computation **at; };
+struct inst_list { int count; struct inst **at; };
+struct shape_list { int count; const struct shape *const *at; };
+
+/* One attribute; which member holds the value follows from attr_table[id].kind. */
+struct attr {
+    uint8_t id; /* enum attr_id */
+    struct span span; /* name and value */
+    union attr_value {
+        bool b;                          /* BOOL */
+        int64_t i;                       /* INT INT32 */
+        int e;                           /* ENUM */
+        double f;                        /* FLOAT */
+        struct str s;                    /* STRING STRING_OR_DICT */
+        struct ints ints;                /* INT_LIST */
+        struct ints_list ints_list;      /* INT_LIST_LIST */
+        struct bool_list bools;          /* BOOL_LIST */
+        struct enum_list enums;          /* ENUM_LIST */
+        struct computation *computation; /* COMPUTATION */
+        struct computation_list computations; /* COMPUTATION_LIST */
+        struct inst_list insts;          /* INST_LIST */
+        const struct shape *shape;       /* SHAPE */
+        struct shape_list shapes;        /* SHAPE_LIST */
+        struct slices slices;
+        struct padding padding;
+        struct window window;
+        const struct dim_labels *dim_labels;
+        const struct device_list *groups; /* DEVICE_LIST */
+        struct aliasing aliasing;
+        struct frontend_attributes frontend;
+        const struct metadata *metadata;
+        struct sharding *sharding;
+        const struct domain *domain;
+        const struct statistics *statistics;
+        const struct origin *origin;
+        const struct result_accuracy *accuracy;
+        const struct sparsity_config *sparsity;
+        struct literal *literal;
+    } v;
+};
+
+/* ---- instructions ---- */
+
+struct inst {
+    uint8_t opcode;               /* enum opcode */
+    bool sugar;                   /* async-*: written as OP-start and the like */
+    bool shape_inferred;          /* the text left the result shape out */
+    int index;                    /* in its computation, creation order */
+    struct str name;              /* without '%' */
+    const struct shape *shape;
+    int operand_count;
+    struct inst **operands;
+    int attr_count;
+    struct attr *attrs;           /* opcode attributes in the order of op.def, then the common ones */
+    union {
+        int64_t number;           /* parameter */
+        struct literal *literal;  /* constant */
+    };
+    struct computation *parent;
+    struct span span;             /* whole instruction */
+    struct span name_span, shape_span, opcode_span;
+    int user_count;               /* operand uses, kept by ir_link */
+};
+
+struct computation {
+    struct str name;
+    struct module *module;
+    int index;                    /* in module->computations */
+    int inst_count;
+    struct inst **insts;          /* creation order */
+    struct inst *root;
+    int param_count;
+    struct inst **params;         /* by number */
+    struct str execution_thread;  /* "main" unless said */
+    bool fused;                   /* called by a fusion */
+    struct inst *async_start;     /* the async-start that calls it, or NULL */
+    struct span span, name_span;
+};
+
+struct stack_frame_tables {
+    bool given;
+    int file_count, function_count, location_count, frame_count;
+    struct str *files, *functions;
+    struct file_location { int32_t file, function, line, end_line, column, end_column; } *locations;
+    struct stack_frame { int32_t location, parent; /* number of the parent, 0: none */ } *frames;
+};
+
+struct recovery_entry {
+    struct origin old_value, new_value;
+    struct module *module;        /* or NULL */
+};
+
+struct module {
+    struct arena arena;
+    struct source source;         /* owns a copy of nothing: the text outlives the module or is in the arena */
+    struct str name;
+    int computation_count;
+    struct computation **computations; /* in the order in which they were completed */
+    struct computation *entry;
+    bool is_scheduled;
+    bool alias_passthrough_params;
+    int64_t replica_count, num_partitions; /* 1 unless said */
+    struct aliasing input_output_alias;    /* sorted by output index */
+    struct aliasing buffer_donor;          /* operand and index; sorted */
+    bool has_entry_layout;                 /* written in the text */
+    int entry_param_count;
+    const struct shape **entry_params;     /* entry_computation_layout */
+    const struct shape *entry_result;
+    struct bool_list spmd_to_parameters, spmd_to_output; /* count 0: absent */
+    struct frontend_attributes frontend;
+    struct stack_frame_tables frames;
+    int recovery_count;
+    struct recovery_entry *recovery;
+    struct str debug_attributes;  /* newer: kept verbatim */
+};
+
+/* ---- ir.c: making and asking ---- */
+
+struct module *module_new(void);
+void module_free(struct module *m);
+
+struct computation *computation_new(struct module *m, struct str name);
+/* Appends to the computation; operands are copied. Attributes are added with inst_set_attr. */
+struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
+                      const struct shape *shape, int operand_count, struct inst *const *operands);
+/* Adds (or replaces) an attribute, keeping the order of op.def, common ones last. */
+struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span);
+void inst_remove_attr(struct inst *i, enum attr_id id);
+
+const struct attr *inst_attr(const struct inst *i, enum attr_id id); /* NULL when absent */
+static inline bool inst_has(const struct inst *i, enum attr_id id) { return inst_attr(i, id) != NULL; }
+bool inst_bool(const struct inst *i, enum attr_id id);               /* false when absent */
+int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent);
+int inst_enum(const struct inst *i, enum attr_id id, int absent);
+struct ints inst_ints(const struct inst *i, enum attr_id id);        /* empty when absent */
+struct window inst_window(const struct inst *i);                     /* rank 0 when absent */
+struct computation *inst_computation(const struct inst *i, enum attr_id id); /* NULL when absent */
+struct str inst_str(const struct inst *i, enum attr_id id);          /* empty when absent */
+const struct metadata *inst_metadata(const struct inst *i);          /* NULL when absent */
+struct span inst_attr_span(const struct inst *i, enum attr_id id);   /* the instruction's when absent */
+
+/* Computations that an instruction calls, in XLA's order (while: body before condition). Returns the
+ * count; `out` may be NULL to ask for it. */
+int inst_callees(const struct inst *i, struct computation **out);
+
+/* The effective comparison type of a compare: enum E_TYPE_*. */
+int inst_compare_type(const struct inst *i);
+
+/* "file.py:12" of the innermost known stack frame or of the metadata; empty when unknown. */
+struct str inst_where(struct arena *a, const struct inst *i);
+
+/* ---- order.c ---- */
+
+/* The canonical order of a computation's instructions (hlo-text 5.3): postorder, or creation order
+ * where the module is scheduled. inst_count pointers in `a`. */
+struct inst **computation_order(struct arena *a, const struct computation *c);
+/* Printing order of the computations (hlo-text 5.2); count in *n. */
+struct computation **module_order(struct arena *a, const struct module *m, int *n);
+/* Async computations that consist of a root and parameters print as sugar. */
+bool computation_is_async_sugar(const struct computation *c);
+
+/* ---- names.c ---- */
+
+struct uniquifier;
+struct uniquifier *uniquifier_new(struct arena *a);
+struct str uniquifier_name(struct uniquifier *u, struct str prefix); /* hlo-text 4.4 */
+bool name_is_legal_inst(struct str name);
+struct str name_sanitize(struct arena *a, struct str name);
+/* Makes all names of the module unique, as XLA does after parsing. */
+void module_uniquify(struct module *m);
+
+/* Fills in user counts, fused and async marks once a module is complete. */
+void module_link(struct module *m);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * kern: numerics on plain strided tensors; knows no instruction.
+ *
+ * The only room that includes cblas, lapacke, fftw3 or sleef. Two layers: tile kernels work on n
+ * packed elements and are what everything element by element is made of (whole arrays, fused loops,
+ * scalar programs); the rest take views. Results never overlap operands unless a comment says so.
+ * No kernel allocates what a user could make too large without saying so: those return false when
+ * memory runs out. kern/plain/ holds one plain kernel per op, kern/ the fast ones beside them.
+ */
+#ifndef HLO_KERN_H
+#define HLO_KERN_H
+
+#include "type/type.h"
+
+/* ---- elementwise.c, compare.c, convert.c: tile kernels ---- */
+
+/* args[k] and out are packed arrays of n elements; out may be one of the args when the element
+ * widths are equal. */
+typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
+
+/* The kernel of an elementwise opcode (its spelling in the text) for operands of type `t`; NULL when
+ * the op is not defined for it. For select `t` is the type of the branches, for clamp of all three. */
+kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t);
+
+enum kern_direction { KERN_EQ, KERN_NE, KERN_GE, KERN_GT, KERN_LE, KERN_LT };
+kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t);
+
+/* spec: ConvertElementType. NULL only for what the language does not allow. */
+kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
+
+/* out[i] = fn(args[0][i], ...) over views of equal dims (a rank-0 arg is repeated). `out` may be the
+ * same view as an arg. */
+enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
+void kern_map_tiles(kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
+
+/* spec: ReducePrecision (hlo-values 8.1) */
+void kern_reduce_precision(const struct view *out, const struct view *x, int exponent_bits, int mantissa_bits);
+/* spec: stochastic-convert (hlo-values 8.2) */
+void kern_stochastic_convert(const struct view *out, const struct view *x, const struct view *random);
+/* spec: BitcastConvertType: logical, component 0 of a wider element is its low end. */
+void kern_bitcast_convert(const struct view *out, const struct view *x);
+
+/* ---- shape.c: moving elements; bits are kept ---- */
+
+void kern_copy(const struct view *out, const struct view *x); /* equal dims and type, any strides */
+void kern_fill(const struct view *out, const void *element);
+/* spec: Iota */
+void kern_iota(const struct view *out, int dimension);
+struct kern_pad_dim { int64_t low, high, interior; };
+/* spec: Pad */
+void kern_pad(const struct view *out, const struct view *x, const void *value, const struct kern_pad_dim *dims);
+
+/* Views of views, all free: row-major `dims` over the same bytes when x is dense (else false);
+ * transposed; broadcast along new dimensions; a strided window; reversed dimensions. */
+bool kern_view_reshape(struct view *out, const struct view *x, int rank, const int64_t *dims);
+void kern_view_transpose(struct view *out, const struct view *x, const int64_t *permutation);
+void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims, const int64_t *dimensions);
+void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit, const int64_t *stride);
+void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions, int count);
+
+/* ---- computations applied to elements ---- */
+
+/* A computation over scalars, called with the addresses of its arguments and of where its results
+ * go (packed storage of their types); false stops the kernel, which then returns false. */
+typedef bool kern_call_fn(void *context, const void *const *args, void *const *results);
+
+enum kern_combine { /* recognised bodies f(accumulator, value) */
+    KERN_CALL, KERN_ADD, KERN_MULTIPLY, KERN_MAXIMUM, KERN_MINIMUM, KERN_AND, KERN_OR, KERN_XOR,
+    KERN_TAKE_VALUE /* returns the second argument */
+};
+struct kern_body {
+    enum kern_combine combine;
+    kern_call_fn *call;   /* KERN_CALL, and the fallback of the others */
+    void *context;
+};
+
+/* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, init once.
+ * n operands of equal dims; out[k] has the kept dims; init[k] is one element of accumulator type.
+ * acc[k]: element type the body works in (the operands are converted to it, the results from it). */
+bool kern_reduce(int n, const struct view *out, const struct view *x, const void *const *init,
+                 const enum dtype *acc, const bool *reduced, const struct kern_body *body);
+
+struct kern_window_dim { int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation; bool reversal; };
+/* spec: ReduceWindow (hlo-values 12.2) */
+bool kern_reduce_window(int n, const struct view *out, const struct view *x, const void *const *init,
+                        const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body);
+/* spec: SelectAndScatter (hlo-values 12.3). `select` returns a pred. */
+bool kern_select_and_scatter(const struct view *out, const struct view *x, const struct view *source,
+                             const void *init, const struct kern_window_dim *window,
+                             const struct kern_body *select, const struct kern_body *scatter);
+
+/* ---- dot.c, conv.c ---- */
+
+struct kern_dot_dims {
+    int batch_count, contracting_count;
+    int64_t lhs_batch[VIEW_MAX_RANK], rhs_batch[VIEW_MAX_RANK];
+    int64_t lhs_contracting[VIEW_MAX_RANK], rhs_contracting[VIEW_MAX_RANK];
+};
+/* spec: DotGeneral (hlo-values 13.1), any element types. False: out of memory. `plain`: the formula. */
+bool kern_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+              const struct kern_dot_dims *dims, bool plain);
+
+struct kern_conv_dims {
+    int spatial_count;
+    int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature, output_batch, output_feature;
+    int64_t input_spatial[VIEW_MAX_RANK], kernel_spatial[VIEW_MAX_RANK], output_spatial[VIEW_MAX_RANK];
+    struct kern_window_dim window[VIEW_MAX_RANK];
+    int64_t feature_groups, batch_groups;
+};
+/* spec: ConvWithGeneralPadding (hlo-values 13.4). False: out of memory. */
+bool kern_conv(const struct view *out, const struct view *lhs, const struct view *rhs,
+               const struct kern_conv_dims *dims, bool plain);
+
+/* ---- gather.c ---- */
+
+struct kern_gather_dims { /* lists as in the text; counts beside them */
+    int offset_count, collapsed_count, map_count, batching_count;
+    int64_t offset_dims[VIEW_MAX_RANK], collapsed[VIEW_MAX_RANK], start_index_map[VIEW_MAX_RANK];
+    int64_t operand_batching[VIEW_MAX_RANK], indices_batching[VIEW_MAX_RANK];
+    int64_t index_vector_dim;
+    int64_t slice_sizes[VIEW_MAX_RANK]; /* gather only */
+};
+/* spec: Gather (hlo-values 11.3) */
+void kern_gather(const struct view *out, const struct view *operand, const struct view *indices,
+                 const struct kern_gather_dims *dims);
+/* spec: Scatter (hlo-values 11.4). out[k] already holds the operands and is updated in place. For
+ * scatter offset_dims is update_window_dims and collapsed is inserted_window_dims. */
+bool kern_scatter(int n, const struct view *out, const struct view *indices, const struct view *updates,
+                  const struct kern_gather_dims *dims, const struct kern_body *body);
+/* One integer element of any integer type, as the signed value it names (u64 above 2^63-1: INT64_MAX). */
+int64_t kern_load_index(enum dtype t, const void *p);
+
+/* ---- sort.c ---- */
+
+/* spec: Sort (hlo-values 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns a pred.
+ * KERN_LESS / KERN_GREATER: a plain comparison of operand `key`. False: out of memory or `less` failed. */
+enum kern_order { KERN_ORDER_CALL, KERN_ORDER_LESS, KERN_ORDER_GREATER };
+struct kern_comparator {
+    enum kern_order order;
+    int key;
+    bool total_order;
+    kern_call_fn *call;
+    void *context;
+};
+bool kern_sort(int n, const struct view *out, const struct view *x, int dimension, const struct kern_comparator *less);
+/* spec: TopK (hlo-values 12.6) */
+bool kern_topk(const struct view *values, const struct view *indices, const struct view *x, int64_t k, bool largest);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * The tables of op.def, attr.def and enum.def, and lookups in them.
+ */
+#include "op/op.h"
+
+#include <stdlib.h>
+
+/* Attribute lists are file-scope compound literals, so that a row of op.def is one expression. */
+#define REQUIRED(a) {A_##a, USE_REQUIRED}
+#define OPTIONAL(a) {A_##a, 0}
+#define ALWAYS(a) {A_##a, USE_ALWAYS}
+#define DROPPED(a) {A_##a, USE_DROPPED}
+#define NEWER(a) {A_##a, USE_NEWER}
+#define ATTRS(...) ((const struct op_attr[]){__VA_ARGS__, {A_NONE, 0}})
+#define NO_ATTRS ((const struct op_attr[]){{A_NONE, 0}})
+#define MANY OPERANDS_MANY
+
+const struct op_info op_table[OP_COUNT] = {
+#define OP(id, spelling, min, max, class, types, flags, compare, family, spec, help, attrs)        \
+    {spelling, min, max, CLASS_##class, types, flags, COMPARE_##compare, FAMILY_##family, spec,    \
+     help, attrs},
+#include "op/op.def"
+#undef OP
+};
+
+const struct attr_info attr_table[A_COUNT] = {
+#define ATTR(id, spelling, kind, default_value, help) {spelling, KIND_##kind, default_value, help},
+#include "op/attr.def"
+#undef ATTR
+};
+
+const char *const family_names[FAMILY_COUNT] = {
+#define X(name) #name,
+    FAMILIES(X)
+#undef X
+};
+
+const uint8_t attr_common[] = {
+    A_BACKEND_CONFIG, A_CONTROL_PREDECESSORS, A_FRONTEND_ATTRIBUTES, A_METADATA, A_ORIGIN,
+    A_PARAMETER_REPLICATION, A_SHARDING, A_STATISTICS, A_NONE,
+};
+
+/* ---- words of the enumerated attributes ---- */
+
+struct word {
+    uint8_t attr;
+    bool any_case;
+    const char *spelling;
+};
+
+static const struct word words[] = {
+#define ENUM_BEGIN(attr, case) {A_##attr, CASE_##case, NULL},
+#define WORD(attr, id, spelling) {A_##attr, false, spelling},
+#define CASE_ANY true
+#define CASE_EXACT false
+#include "op/enum.def"
+#undef ENUM_BEGIN
+#undef WORD
+};
+
+/* The row that begins the words of `a`, or the end of the table. */
+static size_t words_of(enum attr_id a)
+{
+    size_t i = 0;
+    while (i < COUNT_OF(words) && words[i].attr != a)
+        i++;
+    return i;
+}
+
+int enum_count(enum attr_id a)
+{
+    size_t first = words_of(a) + 1, i = first;
+    while (i < COUNT_OF(words) && words[i].attr == a)
+        i++;
+    return (int)(i - first);
+}
+
+int enum_find(enum attr_id a, struct str word)
+{
+    size_t head = words_of(a);
+    if (head == COUNT_OF(words))
+        return -1;
+    for (size_t i = head + 1; i < COUNT_OF(words) && words[i].attr == a; i++) {
+        struct str w = str_of(words[i].spelling);
+        if (words[head].any_case ? str_eq_nocase(w, word) : str_eq(w, word))
+            return (int)(i - head - 1);
+    }
+    return -1;
+}
+
+const char *enum_word(enum attr_id a, int number)
+{
+    return words[words_of(a) + 1 + (size_t)number].spelling;
+}
+
+/* ---- opcodes and attributes by spelling ---- */
+
+static int op_row_cmp(const void *key, const void *row)
+{
+    const struct str *word = key;
+    const struct op_info *op = row;
+    return str_cmp(*word, str_of(op->spelling));
+}
+
+enum opcode op_find(struct str word)
+{
+    const struct op_info *row = bsearch(&word, op_table, OP_COUNT, sizeof *op_table, op_row_cmp);
+    return row ? (enum opcode)(row - op_table) : OP_INVALID;
+}
+
+const struct op_attr *op_attr_find(enum opcode op, struct str word)
+{
+    for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
+        if (str_is(word, attr_table[a->id].spelling))
+            return a;
+    return NULL;
+}
+
+enum attr_id attr_find_common(struct str word)
+{
+    for (const uint8_t *a = attr_common; *a != A_NONE; a++)
+        if (str_is(word, attr_table[*a].spelling))
+            return (enum attr_id)*a;
+    return A_NONE;
+}
+
+bool attr_exists(struct str word)
+{
+    for (int a = 0; a < A_COUNT; a++)
+        if (str_is(word, attr_table[a].spelling))
+            return true;
+    return false;
+}

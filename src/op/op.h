@@ -1,0 +1,128 @@
+/*
+ * op: what is known of opcodes and attributes before any program is seen.
+ *
+ * op.def, attr.def and enum.def are the only lists; everything that goes by opcode or attribute is
+ * expanded from them or looks into the tables declared here.
+ */
+#ifndef HLO_OP_H
+#define HLO_OP_H
+
+#include "base/base.h"
+
+enum opcode {
+#define OP(id, ...) OP_##id,
+#include "op/op.def"
+#undef OP
+    OP_COUNT,
+    OP_INVALID = OP_COUNT
+};
+
+enum attr_id {
+#define ATTR(id, ...) A_##id,
+#include "op/attr.def"
+#undef ATTR
+    A_COUNT,
+    A_NONE = A_COUNT
+};
+
+/* E_DIRECTION_EQ ...: numbers of the words of enum.def */
+#define ENUM_BEGIN(attr, case)                                                                     \
+    };                                                                                             \
+    enum {
+#define WORD(attr, id, spelling) E_##attr##_##id,
+enum {
+    E_UNUSED_FIRST,
+#include "op/enum.def"
+};
+#undef ENUM_BEGIN
+#undef WORD
+
+enum attr_kind {
+    KIND_ALIASING, KIND_BOOL, KIND_BOOL_LIST, KIND_COMPUTATION, KIND_COMPUTATION_LIST,
+    KIND_DEVICE_LIST, KIND_DIM_LABELS, KIND_DOMAIN, KIND_ENUM, KIND_ENUM_LIST, KIND_FLOAT,
+    KIND_FRONTEND_ATTRIBUTES, KIND_INST_LIST, KIND_INT, KIND_INT32, KIND_INT_LIST,
+    KIND_INT_LIST_LIST, KIND_LITERAL, KIND_METADATA, KIND_ORIGIN, KIND_PADDING,
+    KIND_RESULT_ACCURACY, KIND_SHAPE, KIND_SHAPE_LIST, KIND_SHARDING, KIND_SLICES,
+    KIND_SPARSITY_CONFIG, KIND_STATISTICS, KIND_STRING, KIND_STRING_OR_DICT, KIND_WINDOW,
+    KIND_COUNT
+};
+
+/* General patterns of shape rules (hlo-shapes section 0). */
+enum op_class {
+    CLASS_UNARY, CLASS_BINARY, CLASS_TERNARY, CLASS_PASS, CLASS_RETYPE, CLASS_DECLARED,
+    CLASS_REARRANGE, CLASS_REDUCER, CLASS_CONTRACT, CLASS_NUMERIC, CLASS_CONTROL, CLASS_TUPLE,
+    CLASS_IO, CLASS_COLLECTIVE, CLASS_ASYNC_PAIR, CLASS_DYNAMIC
+};
+
+/* Families: one file of that name in verify/, eval/ and kern/. */
+#define FAMILIES(X)                                                                                \
+    X(batchnorm) X(collective) X(compare) X(control) X(conv) X(convert) X(dot) X(dynamic)          \
+    X(dynslice) X(elementwise) X(fft) X(gather) X(io) X(linalg) X(reduce) X(rng) X(shape) X(sort)  \
+    X(tuple) X(window)
+enum family {
+#define X(name) FAMILY_##name,
+    FAMILIES(X)
+#undef X
+    FAMILY_COUNT
+};
+
+enum op_types { /* element types of the first operand */
+    TY_PRED = 1, TY_SIGNED = 2, TY_UNSIGNED = 4, TY_FLOAT = 8, TY_COMPLEX = 16,
+    TY_INTEGER = TY_SIGNED | TY_UNSIGNED,
+    TY_ARRAY = TY_PRED | TY_INTEGER | TY_FLOAT | TY_COMPLEX,
+    TY_ANY = 0
+};
+
+enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 };
+
+enum op_compare { /* the written result shape against the inferred one */
+    COMPARE_DEFAULT, COMPARE_STRICT, COMPARE_STRICT_MTM, COMPARE_COPY, COMPARE_OWN
+};
+
+enum attr_use { USE_REQUIRED = 1, USE_ALWAYS = 2, USE_DROPPED = 4, USE_NEWER = 8 };
+struct op_attr {
+    uint8_t id;  /* enum attr_id; A_NONE ends a list */
+    uint8_t use; /* enum attr_use bits */
+};
+
+enum { OPERANDS_MANY = 255 };
+
+struct op_info {
+    const char *spelling;
+    uint8_t min_operands, max_operands; /* OPERANDS_MANY: no upper limit */
+    uint8_t class;   /* enum op_class */
+    uint8_t types;   /* enum op_types bits, TY_ANY: not checked here */
+    uint8_t flags;   /* enum op_flags bits */
+    uint8_t compare; /* enum op_compare */
+    uint8_t family;  /* enum family */
+    const char *spec;
+    const char *help;
+    const struct op_attr *attrs; /* print order, ended by A_NONE */
+};
+extern const struct op_info op_table[OP_COUNT];
+
+struct attr_info {
+    const char *spelling;
+    uint8_t kind;       /* enum attr_kind */
+    int8_t default_value; /* NO_DEFAULT: none */
+    const char *help;
+};
+#define NO_DEFAULT INT8_MIN
+extern const struct attr_info attr_table[A_COUNT];
+extern const char *const family_names[FAMILY_COUNT];
+
+static inline const char *op_spelling(enum opcode op) { return op_table[op].spelling; }
+static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].spelling; }
+
+enum opcode op_find(struct str word);                    /* OP_INVALID when unknown */
+const struct op_attr *op_attr_find(enum opcode op, struct str word); /* an opcode's own; or NULL */
+enum attr_id attr_find_common(struct str word);          /* one of the eight all may carry, or A_NONE */
+bool attr_exists(struct str word);                       /* on any opcode */
+extern const uint8_t attr_common[];                      /* those eight, ended by A_NONE */
+
+/* Words of an ENUM attribute. */
+int enum_find(enum attr_id a, struct str word);          /* -1 when unknown */
+const char *enum_word(enum attr_id a, int number);
+int enum_count(enum attr_id a);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * Private to text/: the lexer, the parser's state, and the pairs of functions for attribute values.
+ *
+ * lex.c       tokens                           parse.c       module, computations, instructions
+ * shape.c     shapes and layouts, read         operand.c     operands, nested instructions
+ * literal.c   literals, read and written       header.c      module attributes, frame tables
+ * attr.c      attribute values, both ways      sharding.c    shardings, both ways, canonical form
+ * print.c     modules, computations, instructions, written
+ */
+#ifndef HLO_TEXT_PRIV_H
+#define HLO_TEXT_PRIV_H
+
+#include "text/text.h"
+#include "verify/verify.h"
+
+/* ---- lex.c ---- */
+
+enum token_kind {
+    TOK_EOF, TOK_ERROR,
+    TOK_EQUAL, TOK_COMMA, TOK_COLON, TOK_STAR, TOK_HASH, TOK_PLUS, TOK_TILDE,
+    TOK_LSQUARE, TOK_RSQUARE, TOK_LBRACE, TOK_RBRACE, TOK_LPAREN, TOK_RPAREN,
+    TOK_LESS,             /* `<` alone: default mode only, else an error token */
+    TOK_LESS_EQUAL, TOK_ARROW, TOK_DOTS, TOK_QUESTION,
+    TOK_NAME,             /* %name, or name: with the colon swallowed; value without either */
+    TOK_ATTR_NAME,        /* name= with the `=` swallowed */
+    TOK_IDENT, TOK_DTYPE, /* element type: token.dtype */
+    TOK_STRING,           /* value by lex_string */
+    TOK_INT, TOK_DECIMAL, /* token.i; token.d (nan included, payload in token.i, -1: none) */
+    TOK_NEG_INF,
+    TOK_DXD, TOK_PAD, TOK_DIM_LABELS, /* spelling in token.s */
+    TOK_TRUE, TOK_FALSE, TOK_INF, TOK_HLO_MODULE, TOK_ENTRY, TOK_ROOT, TOK_FILE_NAMES,
+    TOK_FUNCTION_NAMES, TOK_FILE_LOCATIONS, TOK_STACK_FRAMES, TOK_MAXIMAL, TOK_REPLICATED,
+    TOK_MANUAL, TOK_LAST_TILE_DIM_REPLICATE, TOK_SHARD_AS, TOK_SHARD_LIKE, TOK_UNKNOWN,
+    TOK_UNREDUCED,
+    TOK_KIND_COUNT
+};
+
+struct token {
+    enum token_kind kind;
+    struct span span;
+    struct str s;        /* spelling; names without % : = */
+    int64_t i;
+    double d;
+    enum dtype dtype;
+};
+
+struct parser {
+    struct diags *ds;
+    struct module *m;    /* being made; NULL for a lone shape or literal */
+    struct arena *arena; /* where values go: the module's */
+    struct str text;
+    bool strict;
+    size_t at;           /* first byte after the current token */
+    struct token tok;    /* the current token */
+    uint32_t prev_end;   /* end of the token before it */
+    int depth;           /* of nesting, see enter() */
+    struct scope *scope; /* instruction names of the computation being read (parse.c) */
+    struct map computations; /* by name as written */
+    struct uniquifier *names;
+    struct recovery *recovery; /* state of error recovery (parse.c) */
+    struct shape_cache *shapes; /* shapes by their spelling (shape.c) */
+};
+
+void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena, bool strict);
+void next(struct parser *p);                 /* to the next token */
+void next_in_int_list(struct parser *p);     /* the same with patterns 2 to 5 of hlo-text 1.4 masked */
+enum token_kind peek(const struct parser *p); /* kind of the token after the current one */
+struct lex_state { size_t at; struct token tok; uint32_t prev_end; };
+struct lex_state lex_save(const struct parser *p);
+void lex_restore(struct parser *p, struct lex_state s);
+bool accept(struct parser *p, enum token_kind kind); /* consumes it if it is there */
+/* Consumes or reports "expected WHAT, found ..."; WHAT may be NULL for the token's own name. */
+bool expect(struct parser *p, enum token_kind kind, const char *what);
+/* Reports that WHAT was expected at the current token; false. Knows the end of the text, error
+ * tokens (unterminated string or comment, stray byte) and suggests nothing. */
+bool expected(struct parser *p, const char *what);
+/* Unescaped value of the current string token, in the arena. */
+bool lex_string(struct parser *p, struct str *out);
+/* The raw text from the current `{` to its `}` (hlo-text 1.6); consumes it. */
+bool lex_dict(struct parser *p, struct str *out);
+/* Whether `s` is one such dictionary and nothing else but separators. */
+bool lex_is_dict(struct str s);
+/* Nesting guard: every recursive production calls enter() and, on success or not, leave(). */
+bool enter(struct parser *p);
+static inline void leave(struct parser *p) { p->depth--; }
+enum { NESTING_LIMIT = 8192 };
+
+/* ---- simple values, shared (attr.c) ---- */
+
+bool parse_int(struct parser *p, int64_t *out);
+bool parse_int32(struct parser *p, int32_t *out);
+bool parse_bool(struct parser *p, bool *out);
+bool parse_number(struct parser *p, double *out); /* int, decimal, inf, -inf */
+bool parse_string(struct parser *p, struct str *out);
+bool parse_string_or_dict(struct parser *p, struct str *out);
+bool parse_int_list(struct parser *p, struct ints *out);        /* {1,2} */
+bool parse_index(struct parser *p, struct ints *out);           /* {1,2,}: trailing comma allowed */
+bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out);
+bool parse_metadata(struct parser *p, struct metadata *out);
+bool parse_origin(struct parser *p, struct origin *out);
+bool parse_origin_leaf(struct parser *p, struct origin *out);
+bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level);
+
+/* ---- shape.c, literal.c, parse.c ---- */
+
+bool starts_shape(const struct parser *p);
+bool parse_shape(struct parser *p, const struct shape **out);
+/* The literal of a constant of this shape, without its shape. The result's shape may differ from it
+ * (hlo-text 2.6). */
+bool parse_literal(struct parser *p, const struct shape *shape, struct literal **out);
+bool parse_literal_with_shape(struct parser *p, struct literal **out);
+/* NAME of a finished computation, or a nested `{...}`. */
+bool parse_computation_ref(struct parser *p, struct computation **out);
+/* NAME of a known instruction of the current scope. */
+bool parse_inst_ref(struct parser *p, struct inst **out);
+
+/* ---- attr.c: one pair for each kind of value ---- */
+
+/* Reads the value after `name=` (the attribute name token is consumed). The instruction being made
+ * has its opcode, shape (or NULL) and operands. */
+bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i, union attr_value *out);
+/* Writes the value only, without `name=`. */
+void attr_print_value(struct buf *out, enum attr_id id, const struct inst *i, union attr_value v,
+                      const struct print_options *options);
+/* Whether the printer shows it: not when it says no more than the default. */
+bool attr_is_printed(const struct inst *i, const struct attr *a, const struct print_options *options);
+
+/* ---- sharding.c ---- */
+
+bool parse_sharding(struct parser *p, struct sharding **out);       /* one or a tuple, canonical */
+bool parse_device_list(struct parser *p, struct device_list *out);  /* replica_groups */
+void print_device_list(struct buf *out, const struct device_list *d);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * verify: shape inference, the rules a module must keep, and the builder conveniences on top of them.
+ *
+ * Two users: the parser asks for the shape of an instruction whose text leaves it out (inference is
+ * permissive there, hlo-text 3.5), and `verify_module` holds every written shape against the rules
+ * (hlo-shapes). It stands left of text/: the parser includes it, it never sees text.
+ */
+#ifndef HLO_VERIFY_H
+#define HLO_VERIFY_H
+
+#include "ir/ir.h"
+
+struct verify_options {
+    bool layout_sensitive;     /* layouts and dynamic flags count (hlo-shapes 1.4, LS) */
+    bool mixed_precision;      /* float types may differ (MP) */
+    bool allow_unbounded;      /* `?` in results */
+};
+
+/* Verifies everything reachable or not; reports up to DIAG_ERROR_LIMIT independent errors, at most
+ * one per instruction, with the instruction's spans. True when there was none. */
+bool verify_module(struct diags *ds, struct module *m, const struct verify_options *options);
+
+/* The shape an instruction without a written one has, as XLA's parser infers it; NULL (and a
+ * diagnostic) when it cannot be inferred. The instruction needs opcode, operands, attributes and
+ * spans; result in the module's arena. `strict`: only what XLA's parser infers; otherwise also
+ * opcodes that XLA wants written although their shape follows from the operands. */
+const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict);
+
+/* Whether any rule can give the shape of this opcode. */
+bool verify_can_infer(enum opcode op, bool strict);
+
+/* ---- shared by the families; private to verify/ ---- */
+
+struct verify {
+    struct diags *ds;
+    struct module *m;
+    struct arena *arena;       /* for inferred shapes */
+    struct verify_options options;
+    bool parsing;              /* inference for the parser: broadcasts, float mixtures */
+};
+
+/* One per family, expanded from op.def: the result shape by the op's rule, or NULL with a
+ * diagnostic. For COMPARE_OWN ops the written shape is checked here and returned. */
+typedef const struct shape *verify_family_fn(struct verify *v, const struct inst *i);
+#define X(name) verify_family_fn verify_##name;
+FAMILIES(X)
+#undef X
+
+/* window.c: size of one windowed dimension (hlo-shapes 5.6); false when the rules are broken. */
+bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
+
+#endif
