@@ -1,0 +1,142 @@
+#!/bin/sh
+# Keeps the house in order: what may include what, how long files and functions are, that tables are
+# sorted and documented, that nothing mutable is global, that grammar and parser name the same
+# productions, that every op and every message has a golden case. Prints TAP.
+#
+#   house.sh SOURCE_ROOT LIBHLO.a
+root=$1
+lib=$2
+cd "$root" || exit 2
+n=0
+bad=0
+
+# report NAME PROBLEMS: one TAP line; problems are shown as comments
+report() {
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | sed 's/^/# /'
+    fi
+}
+
+# ---- rooms: room -> rooms it may include ----
+allowed() {
+    case $1 in
+    base) echo base ;;
+    diag | type | op) echo "base $1" ;;
+    kern) echo base type kern ;;
+    ir) echo base diag type op ir ;;
+    verify) echo base diag type op ir verify ;;
+    text) echo base diag type op ir verify text ;;
+    plan) echo base diag type op kern ir verify plan ;;
+    eval) echo base diag type op kern ir verify plan eval ;;
+    world) echo base diag type op kern ir verify plan eval world ;;
+    io) echo base diag type op kern ir verify text plan eval world io ;;
+    repl) echo base diag type op kern ir verify text plan eval world io repl ;;
+    cli) echo base cli ;;
+    esac
+}
+problems=$(for room in base diag type op kern ir verify text plan eval world io repl cli; do
+    [ -d src/$room ] || continue
+    ok=" $(allowed $room) "
+    grep -rHnE '^#include "' src/$room --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
+        while IFS= read -r line; do
+            target=$(printf '%s' "$line" | sed 's/.*#include "\([^"]*\)".*/\1/')
+            case $target in
+            hlo.h) [ $room = cli ] && continue ;;
+            esac
+            into=${target%%/*}
+            case $ok in
+            *" $into "*) ;;
+            *) echo "$line: $room may not include $target" ;;
+            esac
+        done
+done)
+report "rooms include only what stands left of them" "$problems"
+
+problems=$(grep -rlE '#include <(cblas|lapacke|fftw3|sleef)' src --include='*.[ch]' | grep -v '^src/kern/'
+    grep -rl '#include <histedit' src --include='*.[ch]' | grep -v '^src/repl/')
+report "libraries stay in their rooms" "$problems"
+
+# ---- sizes ----
+problems=$(find src -name '*.c' -o -name '*.h' -o -name '*.inc' | while read -r f; do
+    lines=$(wc -l <"$f")
+    if [ "$lines" -gt 1500 ]; then
+        echo "$f has $lines lines (limit 1500)"
+    elif [ "$lines" -gt 900 ] && ! head -30 "$f" | grep -qi 'one file because'; then
+        echo "$f has $lines lines: past 900 its head says 'one file because ...'"
+    fi
+done)
+report "files are short" "$problems"
+
+problems=$(find src -name '*.c' -o -name '*.inc' | xargs awk '
+    FNR == 1 { start = 0 }
+    /^\{/ { start = FNR; name = prev }
+    /^\}/ { if (start && FNR - start > 120) print FILENAME ":" start ": " FNR - start " lines: " name; start = 0 }
+    /^[a-z]/ { prev = $0 }')
+report "functions are short (120 lines at most)" "$problems"
+
+problems=$(find src -name '*.c' -o -name '*.h' | while read -r f; do
+    head -1 "$f" | grep -q '^/\*' || echo "$f does not open with a comment that says what it is for"
+done)
+report "every file says what it is for" "$problems"
+
+problems=$(grep -rnE '(TODO|FIXME|XXX)' src grammar man 2>/dev/null | grep -v '^src/test/house.sh')
+report "nothing is left for later" "$problems"
+
+# ---- no mutable globals: nothing of the library in .data or .bss ----
+if command -v objdump >/dev/null && [ -f "$lib" ]; then
+    problems=$(objdump -t "$lib" | awk '$4 == ".data" || $4 == ".bss" || $3 == ".data" || $3 == ".bss" || $4 == "*COM*" {
+        if ($NF !~ /^\./ && $0 ~ / O / ) print $NF }' | grep -vE '^(__|_ZZ|completed)')
+    report "no mutable globals" "$problems"
+fi
+
+# ---- tables ----
+for t in "op/op.def OP 2" "op/attr.def ATTR 2" "diag/msg_text.def MSG 1" "diag/msg_verify.def MSG 1" "diag/msg_run.def MSG 1"; do
+    set -- $t
+    if [ "$3" = 2 ]; then
+        words=$(sed -n "s/^$2([A-Z0-9_]*, \"\([^\"]*\)\".*/\1/p" "src/$1")
+    else
+        words=$(sed -n "s/^$2(\([A-Z0-9_]*\),.*/\1/p" "src/$1")
+    fi
+    problems=$(printf '%s\n' "$words" | LC_ALL=C sort -c 2>&1)
+    [ -n "$words" ] || problems="no rows found"
+    report "src/$1 is sorted" "$problems"
+done
+report "op.def has all 133 opcodes" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" = 133 ] || echo "$c rows")"
+
+# ---- coverage by golden cases ----
+problems=$(sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while read -r op; do
+    grep -rqE "[ =)}]$op\(" testdata --include='*.hlo' || echo "$op has no golden case in testdata/"
+done)
+report "every op has a golden case" "$problems"
+
+problems=$(sed -n 's/^MSG(\([A-Z0-9_]*\),.*/\1/p' src/diag/msg_*.def | while read -r id; do
+    file=$(printf '%s' "$id" | tr 'A-Z_' 'a-z-')
+    [ -n "$(find testdata -name "$file.hlo" -o -name "$file.sh" -o -name "$file-*.hlo" | head -1)" ] || echo "$file has no golden case"
+done)
+report "every message has a golden case" "$problems"
+
+# ---- kernels name their heading ----
+problems=$(find src/kern -name '*.c' | while read -r f; do
+    grep -q 'spec:' "$f" || grep -q 'no kernel of its own' "$f" || echo "$f names no heading of the specification (spec:)"
+done)
+report "kernels name the specification's heading" "$problems"
+
+# ---- grammar and parser ----
+if [ -f grammar/hlo.ebnf ]; then
+    sed -n 's/^\([a-z][a-z0-9_-]*\) *= .*/\1/p' grammar/hlo.ebnf | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/house.$$.a"
+    cat src/text/*.c | sed -n 's/^\/\* \([a-z][a-z0-9_-]*\) = .*/\1/p' | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/house.$$.b"
+    problems=$(LC_ALL=C comm -23 "${TMPDIR:-/tmp}/house.$$.a" "${TMPDIR:-/tmp}/house.$$.b" | sed 's/$/: in the grammar, no parser function says it reads it/'
+        LC_ALL=C comm -13 "${TMPDIR:-/tmp}/house.$$.a" "${TMPDIR:-/tmp}/house.$$.b" | sed 's/$/: read by a parser function, not in the grammar/')
+    rm -f "${TMPDIR:-/tmp}/house.$$.a" "${TMPDIR:-/tmp}/house.$$.b"
+    report "grammar and parser name the same productions" "$problems"
+else
+    report "grammar/hlo.ebnf is there" "missing"
+fi
+
+echo "1..$n"
+exit $bad
