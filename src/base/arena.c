@@ -1,0 +1,194 @@
+/*
+ * arena.c: memory that is given back all at once, growing arrays in it, and storage for tensors.
+ *
+ * An arena hands out pieces of chunks that grow geometrically. An arena whose newest piece is a
+ * growing array extends that array in place.
+ */
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNK_MIN = 64 * 1024, CHUNK_MAX = 1024 * 1024, ALIGNMENT = 16 };
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t size; /* with this head */
+    char *end;
+    char *pad;   /* keeps the head a multiple of the alignment */
+};
+
+_Noreturn static void out_of_memory(size_t size)
+{
+    fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", size);
+    exit(4);
+}
+
+void arena_init(struct arena *a) { *a = (struct arena){0}; }
+
+static void drop_newest(struct arena *a)
+{
+    struct arena_chunk *chunk = a->chunk;
+    a->chunk = chunk->older;
+    a->total -= chunk->size;
+    free(chunk);
+}
+
+void arena_free(struct arena *a)
+{
+    while (a->chunk)
+        drop_newest(a);
+    arena_init(a);
+}
+
+static void add_chunk(struct arena *a, size_t need)
+{
+    size_t size = a->total < CHUNK_MIN ? CHUNK_MIN : a->total > CHUNK_MAX ? CHUNK_MAX : a->total;
+    if (need > SIZE_MAX / 2)
+        out_of_memory(need);
+    if (size < need + sizeof(struct arena_chunk))
+        size = need + sizeof(struct arena_chunk);
+    struct arena_chunk *chunk = malloc(size);
+    if (!chunk)
+        out_of_memory(size);
+    *chunk = (struct arena_chunk){.older = a->chunk, .size = size, .end = (char *)chunk + size};
+    a->chunk = chunk;
+    a->at = (char *)(chunk + 1);
+    a->end = chunk->end;
+    a->total += size;
+}
+
+/* `alignment` is a power of two of at most ALIGNMENT. */
+static void *take(struct arena *a, size_t size, size_t alignment)
+{
+    size_t skip = (size_t)(-(uintptr_t)a->at & (alignment - 1));
+    if ((size_t)(a->end - a->at) < skip || (size_t)(a->end - a->at) - skip < size || !a->chunk) {
+        add_chunk(a, size);
+        skip = 0;
+    }
+    char *p = a->at + skip;
+    a->at = p + size;
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size) { return take(a, size, ALIGNMENT); }
+
+void *arena_zalloc(struct arena *a, size_t size)
+{
+    void *p = arena_alloc(a, size);
+    memset(p, 0, size);
+    return p;
+}
+
+void *arena_copy(struct arena *a, const void *src, size_t size)
+{
+    void *p = arena_alloc(a, size);
+    if (size)
+        memcpy(p, src, size);
+    return p;
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+    char *p = take(a, s.len + 1, 1);
+    if (s.len)
+        memcpy(p, s.ptr, s.len);
+    p[s.len] = '\0';
+    return (struct str){p, s.len};
+}
+
+struct str arena_vprintf(struct arena *a, const char *format, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    char small[256];
+    int n = vsnprintf(small, sizeof small, format, ap);
+    size_t len = n < 0 ? 0 : (size_t)n;
+    char *p = take(a, len + 1, 1);
+    if (len < sizeof small)
+        memcpy(p, small, len);
+    else
+        vsnprintf(p, len + 1, format, again);
+    p[len] = '\0';
+    va_end(again);
+    return (struct str){p, len};
+}
+
+struct str arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    struct str s = arena_vprintf(a, format, ap);
+    va_end(ap);
+    return s;
+}
+
+struct arena_mark arena_mark(struct arena *a) { return (struct arena_mark){a->chunk, a->at}; }
+
+void arena_release(struct arena *a, struct arena_mark mark)
+{
+    while (a->chunk != mark.chunk)
+        drop_newest(a);
+    a->at = mark.at;
+    a->end = mark.chunk ? mark.chunk->end : NULL;
+}
+
+void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, size_t item_size)
+{
+    if (count < *capacity)
+        return items;
+    size_t wanted = *capacity ? *capacity * 2 : 4;
+    if (wanted <= count)
+        wanted = count + 1;
+    if (wanted > SIZE_MAX / 2 / item_size)
+        out_of_memory(SIZE_MAX);
+    size_t old_size = *capacity * item_size, more = (wanted - *capacity) * item_size;
+    if (old_size && (char *)items + old_size == a->at && (size_t)(a->end - a->at) >= more) {
+        a->at += more;
+    } else {
+        void *moved = arena_alloc(a, wanted * item_size);
+        if (count)
+            memcpy(moved, items, count * item_size);
+        items = moved;
+    }
+    *capacity = wanted;
+    return items;
+}
+
+/* ---- tensor storage ---- */
+
+enum { TENSOR_ALIGNMENT = 64 };
+
+/* Steps from a block of the heap to an aligned place in it that remembers the block. */
+static void *align_block(char *block)
+{
+    if (!block)
+        return NULL;
+    uintptr_t at = (uintptr_t)block + sizeof(void *);
+    char *p = block + sizeof(void *) + (-at & (TENSOR_ALIGNMENT - 1));
+    memcpy(p - sizeof(void *), &block, sizeof block);
+    return p;
+}
+
+void *mem_alloc(size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    return align_block(malloc(size + sizeof(void *) + TENSOR_ALIGNMENT));
+}
+
+void *mem_zalloc(size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    return align_block(calloc(1, size + sizeof(void *) + TENSOR_ALIGNMENT));
+}
+
+void mem_free(void *p)
+{
+    if (!p)
+        return;
+    void *block;
+    memcpy(&block, (char *)p - sizeof(void *), sizeof block);
+    free(block);
+}

@@ -1,0 +1,149 @@
+/*
+ * buf.c: a growing byte buffer on the heap, for text that is being made.
+ */
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void buf_free(struct buf *b)
+{
+    free(b->data);
+    *b = (struct buf){0};
+}
+
+static void grow(struct buf *b, size_t needed)
+{
+    size_t capacity = b->capacity ? b->capacity : 64;
+    while (capacity < needed)
+        capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
+    char *data = realloc(b->data, capacity);
+    if (!data) {
+        fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", capacity);
+        exit(4);
+    }
+    b->data = data;
+    b->capacity = capacity;
+}
+
+void buf_reserve(struct buf *b, size_t more)
+{
+    if (b->capacity - b->size <= more)
+        grow(b, b->size + more + 1);
+}
+
+void buf_bytes(struct buf *b, const void *bytes, size_t size)
+{
+    if (size == 0)
+        return;
+    buf_reserve(b, size);
+    memcpy(b->data + b->size, bytes, size);
+    b->size += size;
+    b->data[b->size] = '\0';
+}
+
+void buf_str(struct buf *b, struct str s) { buf_bytes(b, s.ptr, s.len); }
+
+void buf_puts(struct buf *b, const char *z) { buf_bytes(b, z, strlen(z)); }
+
+void buf_putc(struct buf *b, char c)
+{
+    buf_reserve(b, 1);
+    b->data[b->size++] = c;
+    b->data[b->size] = '\0';
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list ap;
+    buf_reserve(b, 64);
+    va_start(ap, format);
+    int n = vsnprintf(b->data + b->size, b->capacity - b->size, format, ap);
+    va_end(ap);
+    size_t len = n < 0 ? 0 : (size_t)n;
+    if (len >= b->capacity - b->size) {
+        buf_reserve(b, len);
+        va_start(ap, format);
+        vsnprintf(b->data + b->size, b->capacity - b->size, format, ap);
+        va_end(ap);
+    }
+    b->size += len;
+}
+
+static const char digit_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
+                                  "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
+                                  "888990919293949596979899";
+
+void buf_uint(struct buf *b, uint64_t v)
+{
+    char text[20];
+    size_t at = sizeof text;
+    while (v >= 100) {
+        at -= 2;
+        memcpy(text + at, digit_pairs + v % 100 * 2, 2);
+        v /= 100;
+    }
+    if (v >= 10) {
+        at -= 2;
+        memcpy(text + at, digit_pairs + v * 2, 2);
+    } else {
+        text[--at] = (char)('0' + v);
+    }
+    buf_bytes(b, text + at, sizeof text - at);
+}
+
+void buf_int(struct buf *b, int64_t v)
+{
+    if (v < 0)
+        buf_putc(b, '-');
+    buf_uint(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+/* Length of the UTF-8 character at s[i], or 0 when the bytes there are none (overlong forms,
+ * surrogates and numbers past 10FFFF included). */
+static size_t utf8_length(struct str s, size_t i)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr + i;
+    size_t left = s.len - i, n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    if (n == 0 || n > left)
+        return 0;
+    for (size_t k = 1; k < n; k++)
+        if ((p[k] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
+        (p[0] == 0xf4 && p[1] >= 0x90))
+        return 0;
+    return n;
+}
+
+static void json_ascii(struct buf *b, char c)
+{
+    switch (c) {
+    case '"': buf_puts(b, "\\\""); return;
+    case '\\': buf_puts(b, "\\\\"); return;
+    case '\n': buf_puts(b, "\\n"); return;
+    case '\r': buf_puts(b, "\\r"); return;
+    case '\t': buf_puts(b, "\\t"); return;
+    default: break;
+    }
+    if ((unsigned char)c < 0x20 || c == 0x7f)
+        buf_printf(b, "\\u%04x", (unsigned)c);
+    else
+        buf_putc(b, c);
+}
+
+void buf_json_str(struct buf *b, struct str s)
+{
+    buf_putc(b, '"');
+    for (size_t i = 0; i < s.len;) {
+        size_t n = utf8_length(s, i);
+        if (n == 0)
+            buf_puts(b, "\xef\xbf\xbd");
+        else if (n == 1)
+            json_ascii(b, s.ptr[i]);
+        else
+            buf_bytes(b, s.ptr + i, n);
+        i += n ? n : 1;
+    }
+    buf_putc(b, '"');
+}

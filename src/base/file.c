@@ -1,0 +1,83 @@
+/*
+ * file.c: whole files in memory - mapped when they are large and regular, read otherwise.
+ */
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAP_FROM = 64 * 1024 }; /* below this, reading is cheaper than page faults */
+
+static bool read_all(int fd, size_t guess, struct file_bytes *out)
+{
+    size_t size = 0, capacity = guess + 1;
+    char *data = malloc(capacity);
+    while (data) {
+        ssize_t n = read(fd, data + size, capacity - size);
+        if (n == 0) {
+            *out = (struct file_bytes){data, size, false};
+            return true;
+        }
+        if (n < 0 && errno != EINTR)
+            break;
+        size += n > 0 ? (size_t)n : 0;
+        if (size < capacity)
+            continue;
+        capacity *= 2;
+        char *moved = realloc(data, capacity);
+        if (!moved)
+            break;
+        data = moved;
+    }
+    int saved = data ? errno : ENOMEM;
+    free(data);
+    errno = saved;
+    return false;
+}
+
+static bool map_all(int fd, size_t size, struct file_bytes *out)
+{
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return false;
+    *out = (struct file_bytes){data, size, true};
+    return true;
+}
+
+static bool file_load(int fd, struct file_bytes *out)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return false;
+    size_t size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
+    if (size >= MAP_FROM && map_all(fd, size, out))
+        return true;
+    return read_all(fd, size ? size : 4096, out);
+}
+
+bool file_read(const char *path, struct file_bytes *out)
+{
+    if (strcmp(path, "-") == 0)
+        return file_load(STDIN_FILENO, out);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = file_load(fd, out);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return ok;
+}
+
+void file_release(struct file_bytes *f)
+{
+    if (f->mapped)
+        munmap((void *)(uintptr_t)f->data, f->size);
+    else
+        free((void *)(uintptr_t)f->data);
+    *f = (struct file_bytes){0};
+}

@@ -1,0 +1,92 @@
+/*
+ * map.c: open-addressing map from a byte string to a pointer, and the hash it uses.
+ */
+#include "base/base.h"
+
+static uint64_t load64(const unsigned char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Both halves of a 64 x 64 bit product, folded: every input bit reaches every output bit. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t hash_bytes(const void *bytes, size_t size)
+{
+    const uint64_t k0 = 0x9e3779b97f4a7c15, k1 = 0xd6e8feb86659fd93;
+    const unsigned char *p = bytes;
+    uint64_t h = k0 ^ size;
+    size_t left = size;
+    for (; left > 8; p += 8, left -= 8)
+        h = mix(h ^ load64(p), k1);
+    uint64_t last = 0;
+    if (size >= 8)
+        last = load64(p + left - 8); /* overlaps what was read before: cheaper than reading bytes */
+    else
+        for (size_t i = 0; i < left; i++)
+            last |= (uint64_t)p[i] << 8 * i;
+    return mix(h ^ last, k0 ^ k1);
+}
+
+void map_init(struct map *m, struct arena *arena) { *m = (struct map){.arena = arena}; }
+
+/* The slot that holds the key, or the empty one where it belongs. */
+static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
+{
+    size_t mask = m->capacity - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        struct map_slot *slot = &m->slots[i];
+        if (!slot->value || (slot->hash == hash && str_eq(slot->key, key)))
+            return slot;
+    }
+}
+
+void *map_get(const struct map *m, struct str key)
+{
+    return m->count ? find(m, key, hash_bytes(key.ptr, key.len))->value : NULL;
+}
+
+static void grow(struct map *m)
+{
+    struct map old = *m;
+    m->capacity = old.capacity ? old.capacity * 2 : 16;
+    m->slots = ARENA_ARRAY(m->arena, struct map_slot, m->capacity);
+    size_t mask = m->capacity - 1;
+    for (size_t i = 0; i < old.capacity; i++) {
+        if (!old.slots[i].value)
+            continue;
+        size_t at = old.slots[i].hash & mask; /* keys differ: the first empty slot is right */
+        while (m->slots[at].value)
+            at = (at + 1) & mask;
+        m->slots[at] = old.slots[i];
+    }
+}
+
+void *map_put(struct map *m, struct str key, void *value)
+{
+    if ((m->count + 1) * 5 > m->capacity * 4)
+        grow(m);
+    uint64_t hash = hash_bytes(key.ptr, key.len);
+    struct map_slot *slot = find(m, key, hash);
+    void *before = slot->value;
+    if (!before) {
+        slot->key = key;
+        slot->hash = hash;
+        m->count++;
+    }
+    slot->value = value;
+    return before;
+}
+
+void map_clear(struct map *m)
+{
+    if (m->count)
+        memset(m->slots, 0, m->capacity * sizeof *m->slots);
+    m->count = 0;
+}

@@ -1,0 +1,192 @@
+/*
+ * num.c: numbers <-> text, correctly rounded, whatever the locale says a decimal point is.
+ */
+#include "base/base.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- text -> double ---- */
+
+static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
+
+/* A decimal number taken apart: value = +-mantissa * 10^exponent, when `exact`. */
+struct decimal {
+    uint64_t mantissa;
+    int64_t exponent;
+    bool negative;
+    bool exact; /* all significant digits fit the mantissa */
+};
+
+/* Digits go into the mantissa until 19 significant ones are there. */
+struct digit_run {
+    const char *at, *end;
+    uint64_t mantissa;
+    int significant;
+    int64_t dropped; /* digits that did not fit */
+    bool dropped_nonzero;
+};
+
+static size_t take_digits(struct digit_run *r)
+{
+    const char *begin = r->at, *p = begin;
+    uint64_t m = r->mantissa;
+    for (; p < r->end && is_digit(*p); p++) {
+        unsigned d = (unsigned)(*p - '0');
+        if (r->significant < 19) {
+            m = m * 10 + d;
+            r->significant += m != 0;
+        } else {
+            r->dropped++;
+            r->dropped_nonzero |= d != 0;
+        }
+    }
+    r->mantissa = m;
+    r->at = p;
+    return (size_t)(p - begin);
+}
+
+/* [eE][+-]digits; far exponents are clamped, the result is 0 or infinite anyway. */
+static bool take_exponent(const char **at, const char *end, int64_t *out)
+{
+    const char *p = *at + 1;
+    bool negative = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    if (p == end || !is_digit(*p))
+        return false;
+    int64_t e = 0;
+    for (; p < end && is_digit(*p); p++)
+        if (e < INT64_C(1000000000000000))
+            e = e * 10 + (*p - '0');
+    *out = negative ? -e : e;
+    *at = p;
+    return true;
+}
+
+static bool take_decimal(struct str s, struct decimal *out)
+{
+    struct digit_run r = {.at = s.ptr, .end = s.ptr + s.len};
+    out->negative = r.at < r.end && *r.at == '-';
+    r.at += out->negative;
+    size_t digits = take_digits(&r);
+    int64_t scale = r.dropped, exponent = 0;
+    if (r.at < r.end && *r.at == '.') {
+        r.at++;
+        int64_t dropped = r.dropped;
+        size_t fraction = take_digits(&r);
+        digits += fraction;
+        scale -= (int64_t)fraction - (r.dropped - dropped);
+    }
+    if (digits == 0)
+        return false;
+    if (r.at < r.end && (*r.at == 'e' || *r.at == 'E') && !take_exponent(&r.at, r.end, &exponent))
+        return false;
+    out->mantissa = r.mantissa;
+    out->exponent = exponent + scale;
+    out->exact = !r.dropped_nonzero;
+    return r.at == r.end;
+}
+
+static double slow_double(struct str s)
+{
+    char small[128], *z = s.len < sizeof small ? small : malloc(s.len + 1);
+    if (!z) {
+        fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", s.len + 1);
+        exit(4);
+    }
+    memcpy(z, s.ptr, s.len);
+    z[s.len] = '\0';
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
+    double v = strtod_l(z, NULL, plain);
+    freelocale(plain);
+    if (z != small)
+        free(z);
+    return v;
+}
+
+bool num_parse_double(struct str s, double *out)
+{
+    /* Powers of ten that a double holds exactly: then one multiplication or division of exact
+     * operands rounds once, correctly (Clinger's fast path). */
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    struct decimal d;
+    if (!take_decimal(s, &d))
+        return false;
+    if (d.mantissa == 0 && d.exact) {
+        *out = d.negative ? -0.0 : 0.0;
+    } else if (d.exact && d.mantissa <= UINT64_C(1) << 53 && d.exponent >= -22 && d.exponent <= 22) {
+        double v = (double)d.mantissa;
+        v = d.exponent < 0 ? v / powers[-d.exponent] : v * powers[d.exponent];
+        *out = d.negative ? -v : v;
+    } else {
+        *out = slow_double(s);
+    }
+    return true;
+}
+
+/* ---- text -> integer ---- */
+
+static bool parse_magnitude(struct str s, bool *negative, uint64_t *out)
+{
+    size_t i = s.len && s.ptr[0] == '-';
+    *negative = i;
+    if (i == s.len)
+        return false;
+    uint64_t v = 0;
+    for (; i < s.len; i++) {
+        if (!is_digit(s.ptr[i]) || __builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(s.ptr[i] - '0'), &v))
+            return false;
+    }
+    *out = v;
+    return true;
+}
+
+static const uint64_t sign_bit = UINT64_C(1) << 63;
+
+bool num_parse_int(struct str s, int64_t *out)
+{
+    bool negative;
+    uint64_t v;
+    if (!parse_magnitude(s, &negative, &v) || (negative && v > sign_bit))
+        return false;
+    *out = (int64_t)(negative ? 0 - v : v);
+    return true;
+}
+
+bool num_parse_i64(struct str s, int64_t *out)
+{
+    bool negative;
+    uint64_t v;
+    if (!parse_magnitude(s, &negative, &v) || v > sign_bit - !negative)
+        return false;
+    *out = (int64_t)(negative ? 0 - v : v);
+    return true;
+}
+
+/* ---- double -> text ---- */
+
+size_t num_format_g(char *out, size_t size, double v, int digits)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(plain);
+    int n = snprintf(out, size, "%.*g", digits, v);
+    uselocale(before);
+    freelocale(plain);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+void buf_g(struct buf *b, double v, int digits)
+{
+    char text[64];
+    size_t n = num_format_g(text, sizeof text, v, digits);
+    if (n < sizeof text) {
+        buf_bytes(b, text, n);
+        return;
+    }
+    buf_reserve(b, n);
+    b->size += num_format_g(b->data + b->size, n + 1, v, digits);
+}

@@ -1,0 +1,65 @@
+/*
+ * str.c: slices of bytes - order, prefixes, and how far two words are apart.
+ */
+#include "base/base.h"
+
+int str_cmp(struct str a, struct str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    if (order)
+        return order;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+    return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
+}
+
+/* ASCII only: what a locale calls a letter must not matter. */
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+            return false;
+    return true;
+}
+
+enum { DISTANCE_MAX_LEN = 128 };
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+unsigned str_distance(struct str a, struct str b, unsigned limit)
+{
+    size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;
+    if (gap >= limit || a.len > DISTANCE_MAX_LEN || b.len > DISTANCE_MAX_LEN)
+        return limit;
+    /* Rows i-2, i-1 and i of the usual table; a swap of neighbours reaches back two rows. */
+    unsigned rows[3][DISTANCE_MAX_LEN + 1];
+    for (size_t j = 0; j <= b.len; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= a.len; i++) {
+        unsigned *row = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
+        unsigned best = row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b.len; j++) {
+            bool same = a.ptr[i - 1] == b.ptr[j - 1];
+            row[j] = min3(up[j] + 1, row[j - 1] + 1, up[j - 1] + !same);
+            if (i > 1 && j > 1 && a.ptr[i - 1] == b.ptr[j - 2] && a.ptr[i - 2] == b.ptr[j - 1])
+                row[j] = min3(row[j], up2[j - 2] + 1, row[j]);
+            best = row[j] < best ? row[j] : best;
+        }
+        if (best >= limit)
+            return limit;
+    }
+    unsigned d = rows[a.len % 3][b.len];
+    return d < limit ? d : limit;
+}

@@ -1,0 +1,344 @@
+/*
+ * test_base.c: does base do what base.h says?
+ */
+#include "base/base.h"
+
+#include <check.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static double from_bits(uint64_t u)
+{
+    double v;
+    memcpy(&v, &u, sizeof v);
+    return v;
+}
+
+static uint64_t to_bits(double v)
+{
+    uint64_t u;
+    memcpy(&u, &v, sizeof u);
+    return u;
+}
+
+START_TEST(strings)
+{
+    ck_assert_int_lt(str_cmp(STR("a"), STR("ab")), 0);
+    ck_assert_int_gt(str_cmp(STR("b"), STR("ab")), 0);
+    ck_assert_int_eq(str_cmp(STR("ab"), STR("ab")), 0);
+    ck_assert(str_starts(STR("abc"), STR("ab")));
+    ck_assert(!str_starts(STR("a"), STR("ab")));
+    ck_assert(str_eq_nocase(STR("eNtRy"), STR("Entry")));
+    ck_assert(!str_eq_nocase(STR("entr"), STR("entry")));
+    ck_assert_uint_eq(str_distance(STR("add"), STR("add"), 5), 0);
+    ck_assert_uint_eq(str_distance(STR("mutliply"), STR("multiply"), 5), 1);
+    ck_assert_uint_eq(str_distance(STR("kitten"), STR("sitting"), 9), 3);
+    ck_assert_uint_eq(str_distance(STR("kitten"), STR("sitting"), 2), 2);
+    ck_assert_uint_eq(str_distance(STR(""), STR("abc"), 9), 3);
+}
+END_TEST
+
+START_TEST(arenas)
+{
+    struct arena a;
+    arena_init(&a);
+    uint64_t seed = 1;
+    char *pieces[500];
+    size_t sizes[500];
+    for (int i = 0; i < 500; i++) {
+        sizes[i] = i % 100 == 0 ? 300000 : next_random(&seed) % 2000;
+        pieces[i] = arena_alloc(&a, sizes[i]);
+        ck_assert_uint_eq((uintptr_t)pieces[i] % 16, 0);
+        memset(pieces[i], i & 255, sizes[i]);
+        arena_str(&a, STR("odd"));
+    }
+    for (int i = 0; i < 500; i++)
+        for (size_t k = 0; k < sizes[i]; k++)
+            ck_assert_int_eq((unsigned char)pieces[i][k], i & 255);
+    size_t total = a.total;
+    struct arena_mark mark = arena_mark(&a);
+    arena_alloc(&a, 5000000);
+    arena_release(&a, mark);
+    ck_assert_uint_eq(a.total, total);
+    ck_assert_ptr_eq(arena_alloc(&a, 0), arena_alloc(&a, 0));
+    struct str s = arena_printf(&a, "%0300d", 7);
+    ck_assert_uint_eq(s.len, 300);
+    ck_assert(s.ptr[299] == '7' && s.ptr[300] == '\0');
+    arena_free(&a);
+    ck_assert_uint_eq(a.total, 0);
+}
+END_TEST
+
+START_TEST(vectors)
+{
+    struct arena a;
+    arena_init(&a);
+    int *items = NULL, *others = NULL;
+    size_t capacity = 0, other_capacity = 0, count = 0, other_count = 0;
+    for (int i = 0; i < 100000; i++) {
+        VEC_PUSH(&a, items, count, capacity) = i;
+        if (i % 3 == 0)
+            VEC_PUSH(&a, others, other_count, other_capacity) = -i;
+    }
+    ck_assert_uint_eq(count, 100000);
+    for (int i = 0; i < 100000; i++)
+        ck_assert_int_eq(items[i], i);
+    for (size_t i = 0; i < other_count; i++)
+        ck_assert_int_eq(others[i], -3 * (int)i);
+    arena_free(&a);
+}
+END_TEST
+
+START_TEST(tensor_memory)
+{
+    for (size_t size = 0; size < 5000; size += 37) {
+        char *p = mem_zalloc(size), *q = mem_alloc(size);
+        ck_assert_ptr_nonnull(p);
+        ck_assert_ptr_nonnull(q);
+        ck_assert_uint_eq((uintptr_t)p % 64, 0);
+        ck_assert_uint_eq((uintptr_t)q % 64, 0);
+        for (size_t i = 0; i < size; i++)
+            ck_assert_int_eq(p[i], 0);
+        memset(q, 1, size);
+        mem_free(p);
+        mem_free(q);
+    }
+    mem_free(NULL);
+    ck_assert_ptr_null(mem_alloc(SIZE_MAX - 3));
+}
+END_TEST
+
+START_TEST(buffers)
+{
+    struct buf b = {0};
+    buf_int(&b, INT64_MIN);
+    buf_putc(&b, ' ');
+    buf_int(&b, 0);
+    buf_putc(&b, ' ');
+    buf_uint(&b, UINT64_MAX);
+    buf_puts(&b, " 100");
+    buf_printf(&b, " %0200d", 1);
+    ck_assert_str_eq(b.data + b.size - 3, "001");
+    b.data[50] = '\0';
+    ck_assert_str_eq(b.data, "-9223372036854775808 0 18446744073709551615 100 00");
+    buf_free(&b);
+    for (int64_t v = 1; v < INT64_MAX / 7; v *= 7) {
+        char text[32];
+        snprintf(text, sizeof text, "%" PRId64, v);
+        b.size = 0;
+        buf_int(&b, v);
+        ck_assert_str_eq(b.data, text);
+    }
+    b.size = 0;
+    buf_json_str(&b, STR("a\"\\\n\x01\xc3\xa9\xff\xc0\x80\xed\xa0\x80z"));
+    ck_assert_str_eq(b.data, "\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+                             "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\"");
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(maps)
+{
+    struct arena a;
+    arena_init(&a);
+    struct map m;
+    map_init(&m, &a);
+    ck_assert_ptr_null(map_get(&m, STR("nothing")));
+    enum { N = 100000 };
+    static char values[N];
+    for (int i = 0; i < N; i++)
+        ck_assert_ptr_null(map_put(&m, arena_printf(&a, "name.%d", i), &values[i]));
+    ck_assert_uint_eq(m.count, N);
+    for (int i = 0; i < N; i++)
+        ck_assert_ptr_eq(map_get(&m, arena_printf(&a, "name.%d", i)), &values[i]);
+    ck_assert_ptr_null(map_get(&m, STR("name.")));
+    ck_assert_ptr_eq(map_put(&m, STR("name.7"), &values[0]), &values[7]);
+    ck_assert_ptr_eq(map_get(&m, STR("name.7")), &values[0]);
+    ck_assert_uint_eq(m.count, N);
+    map_clear(&m);
+    ck_assert_ptr_null(map_get(&m, STR("name.7")));
+    arena_free(&a);
+}
+END_TEST
+
+START_TEST(hashes_depend_on_every_byte)
+{
+    char bytes[40] = {0};
+    for (size_t size = 1; size <= sizeof bytes; size++) {
+        uint64_t h = hash_bytes(bytes, size);
+        ck_assert(h != hash_bytes(bytes, size - 1));
+        for (size_t i = 0; i < size; i++) {
+            bytes[i] = 1;
+            ck_assert(h != hash_bytes(bytes, size));
+            bytes[i] = 0;
+        }
+    }
+}
+END_TEST
+
+/* What is printed with 17 digits comes back as the same bits, whatever the locale. */
+static void check_round_trips(void)
+{
+    uint64_t seed = 42;
+    for (int i = 0; i < 200000; i++) {
+        uint64_t bits = next_random(&seed);
+        if (i % 8 == 0)
+            bits &= ~(UINT64_C(0x7ff) << 52); /* subnormal */
+        double v = from_bits(bits), back;
+        if (!isfinite(v))
+            continue;
+        char text[64];
+        size_t n = num_format_g(text, sizeof text, v, 17);
+        ck_assert_ptr_null(memchr(text, ',', n));
+        ck_assert(num_parse_double((struct str){text, n}, &back));
+        ck_assert_msg(to_bits(back) == to_bits(v), "%s", text);
+    }
+}
+
+START_TEST(doubles_round_trip) { check_round_trips(); }
+END_TEST
+
+START_TEST(doubles_ignore_the_locale)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (setlocale(LC_ALL, names[i]))
+            break;
+    char text[64];
+    ck_assert_uint_eq(num_format_g(text, sizeof text, 1.5, 6), 3);
+    ck_assert_str_eq(text, "1.5");
+    double v;
+    ck_assert(num_parse_double(STR("1.00000000000000000000000000000000001"), &v) && v == 1);
+    check_round_trips();
+}
+END_TEST
+
+/* Against the C library, on texts with few and many digits and far exponents. */
+START_TEST(doubles_agree_with_strtod)
+{
+    uint64_t seed = 7;
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        uint64_t r = next_random(&seed), m = next_random(&seed);
+        unsigned digits = 1 + (unsigned)(r % 19);
+        for (unsigned k = 19; k > digits; k--)
+            m /= 10;
+        int point = (int)(r >> 8 & 15), exponent = (int)(r >> 16 & 63) - 32;
+        if ((r >> 24 & 7) == 0)
+            exponent *= 11;
+        if (point)
+            snprintf(text, sizeof text, "%s%" PRIu64 ".%" PRIu64 "e%d", r >> 32 & 1 ? "-" : "", m, r >> (20 + 2 * point), exponent);
+        else
+            snprintf(text, sizeof text, "%" PRIu64 "e%+d", m, exponent);
+        double v;
+        ck_assert(num_parse_double(str_of(text), &v));
+        ck_assert_msg(to_bits(v) == to_bits(strtod(text, NULL)), "%s: %a", text, v);
+    }
+}
+END_TEST
+
+START_TEST(doubles_at_the_edges)
+{
+    static const char *const good[] = {"0", "-0", "-0.0e5", "5.", ".5", "-.5", "1e5", "1.E5", "0e999999999999999999999",
+        "1e400", "-1e400", "1e-400", "4.9406564584124654e-324", "2.4703282292062327e-324", "2.4703282292062329e-324",
+        "1.7976931348623157e308", "1.7976931348623159e308", "9007199254740993", "9007199254740992.5",
+        "0.000000000000000000000000000000001234567890123456789012345", "100000000000000000000000",
+        "179769313486231580793728971405301e277", "1e22", "1e23", "-1e-22", "3e-23"};
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
+        double v;
+        ck_assert_msg(num_parse_double(str_of(good[i]), &v), "%s", good[i]);
+        ck_assert_msg(to_bits(v) == to_bits(strtod(good[i], NULL)), "%s: %a", good[i], v);
+    }
+    static const char *const bad[] = {"", "-", ".", "e5", "1e", "1e+", "1 ", " 1", "0x10", "+1", "1.5.2", "inf", "nan", "1e5x", "--1"};
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        double v;
+        ck_assert_msg(!num_parse_double(str_of(bad[i]), &v), "%s", bad[i]);
+    }
+}
+END_TEST
+
+START_TEST(integers)
+{
+    int64_t v;
+    ck_assert(num_parse_int(STR("-9223372036854775808"), &v) && v == INT64_MIN);
+    ck_assert(num_parse_int(STR("18446744073709551615"), &v) && v == -1);
+    ck_assert(num_parse_int(STR("00012"), &v) && v == 12);
+    ck_assert(!num_parse_int(STR("-9223372036854775809"), &v));
+    ck_assert(!num_parse_int(STR("18446744073709551616"), &v));
+    ck_assert(!num_parse_int(STR("-"), &v) && !num_parse_int(STR(""), &v) && !num_parse_int(STR("1a"), &v));
+    ck_assert(num_parse_i64(STR("9223372036854775807"), &v) && v == INT64_MAX);
+    ck_assert(!num_parse_i64(STR("9223372036854775808"), &v));
+    ck_assert(num_parse_i64(STR("-9223372036854775808"), &v) && v == INT64_MIN);
+}
+END_TEST
+
+START_TEST(files)
+{
+    char path[] = "/tmp/hlo-test-base-XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    struct file_bytes f;
+    ck_assert(file_read(path, &f));
+    ck_assert_ptr_nonnull(f.data);
+    ck_assert_uint_eq(f.size, 0);
+    file_release(&f);
+    static const size_t sizes[] = {100, 4096, 200000};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        char *bytes = malloc(sizes[i]);
+        ck_assert_ptr_nonnull(bytes);
+        for (size_t k = 0; k < sizes[i]; k++)
+            bytes[k] = (char)(k * 7);
+        ck_assert_int_eq(ftruncate(fd, 0), 0);
+        ck_assert_int_eq(pwrite(fd, bytes, sizes[i], 0), (ssize_t)sizes[i]);
+        ck_assert(file_read(path, &f));
+        ck_assert_uint_eq(f.size, sizes[i]);
+        ck_assert_mem_eq(f.data, bytes, sizes[i]);
+        file_release(&f);
+        free(bytes);
+    }
+    close(fd);
+    unlink(path);
+    ck_assert(!file_read(path, &f));
+    ck_assert_int_eq(errno, ENOENT);
+    ck_assert(!file_read("/tmp", &f));
+    ck_assert_int_eq(errno, EISDIR);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base");
+    TCase *tcase = tcase_create("base");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, strings);
+    tcase_add_test(tcase, arenas);
+    tcase_add_test(tcase, vectors);
+    tcase_add_test(tcase, tensor_memory);
+    tcase_add_test(tcase, buffers);
+    tcase_add_test(tcase, maps);
+    tcase_add_test(tcase, hashes_depend_on_every_byte);
+    tcase_add_test(tcase, doubles_round_trip);
+    tcase_add_test(tcase, doubles_ignore_the_locale);
+    tcase_add_test(tcase, doubles_agree_with_strtod);
+    tcase_add_test(tcase, doubles_at_the_edges);
+    tcase_add_test(tcase, integers);
+    tcase_add_test(tcase, files);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
