@@ -1,0 +1,132 @@
+/*
+ * plan: from a verified module to a program: what is to be done, in which order, and where values live.
+ *
+ * Values are flattened. A tuple is nothing but its array leaves, so tuple, get-tuple-element, copy,
+ * opt-barrier and the like are names for values that exist already and become no steps; the state
+ * of a loop is a row of arrays. Each leaf that a step makes has a slot in the frame of its function;
+ * slots are shared by values that don't live at the same time. Constants have no slot.
+ */
+#ifndef HLO_PLAN_H
+#define HLO_PLAN_H
+
+#include "ir/ir.h"
+#include "kern/kern.h"
+
+enum elided_mode { ELIDED_REFUSE, ELIDED_ZERO, ELIDED_IOTA, ELIDED_RANDOM }; /* as enum hlo_elided */
+
+struct plan_options {
+    bool plain;                 /* plain kernels */
+    enum elided_mode elided;    /* what stands for constants written `{...}` */
+    uint64_t seed;              /* of ELIDED_RANDOM */
+    int64_t replica, partition; /* which participant this is */
+};
+
+/* Where a step finds a value: slot number, or ~n for constant n of the program. */
+enum { NO_VALUE = INT_MIN };    /* a token: nothing is there */
+
+enum use {
+    USE_KEEP, /* read again later, or not ours */
+    USE_LAST, /* nothing reads the value after this operand; other operands of the step may be the same */
+    USE_ONLY  /* the same, and no other operand of the step is that value: its storage may be taken over */
+};
+
+struct step {
+    const struct inst *inst;
+    int operand_count;                 /* leaves of all operands, one operand after the other */
+    const int *operands;
+    const uint8_t *uses;               /* enum use, for each of them */
+    const int *starts;                 /* first leaf of each operand of the instruction, and one past the last */
+    int result_count;                  /* leaves */
+    const int *results;                /* slots; NO_VALUE for tokens */
+    const struct shape *const *shapes; /* of the leaves */
+    int release_count;
+    const int *release;                /* slots that hold nothing of use once the step is done */
+    int callee_count;
+    struct function **callees;         /* as inst_callees orders them */
+    const struct body *bodies;         /* one for each callee that is applied to elements */
+    const struct scalar_code *scalar;  /* the whole step as a scalar program, or NULL */
+    kern_tile_fn *tile;                /* elementwise, compare, convert */
+    enum dtype tile_type;              /* its operands are of this type (select's first stays pred) ... */
+    enum dtype tile_result;            /* ... and its result of this one */
+};
+
+/* A computation, planned. Nothing is recursive, so one frame for each function is enough. */
+struct function {
+    const struct computation *computation;
+    int index;                  /* in the program */
+    int slot_count;
+    int param_count;            /* leaves of all parameters */
+    const int *params;          /* slot of each; NO_VALUE when nothing reads it */
+    const struct shape *const *param_shapes;
+    int step_count;
+    struct step *steps;
+    int result_count;           /* leaves of the root */
+    const int *results;
+    const bool *result_moves;   /* the slot may be emptied: its last occurrence here */
+    const struct shape *const *result_shapes;
+};
+
+struct program {
+    struct arena arena;
+    struct module *module;
+    struct plan_options options;
+    struct function *entry;
+    int function_count, function_capacity;
+    struct function **functions;
+    int constant_count;
+    struct view *constants;     /* dense, over storage of the module or of `filled` */
+    int filled_count;
+    struct literal **filled;    /* storage made for elided constants, freed with the program */
+};
+
+/* NULL with diagnostics: an elided constant that may not be filled, ranks and nesting beyond the
+ * limits, no memory. The module must outlive the program. */
+struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
+void program_free(struct program *p);
+
+/* ---- body.c: computations that are applied to elements ---- */
+
+struct body {
+    const struct function *function; /* planned, for bodies that are no scalar program */
+    const struct scalar_code *code;  /* NULL: run `function` for each element */
+    enum kern_combine combine;       /* for one operand; KERN_CALL when it is nothing special */
+    enum kern_order order;           /* for comparators */
+    int key;
+    bool total_order;
+    const enum dtype *types;         /* what the body takes for each parameter: the first half are accumulators */
+};
+
+/* ---- scalar.c: computations whose values are all scalars, as a flat list with addresses ---- */
+
+enum scalar_kind {
+    SCALAR_APPLY,       /* fn on one element */
+    SCALAR_MOVE,        /* out = args[0], `size` bytes */
+    SCALAR_PRECISION,   /* reduce-precision of args[0], type `size`, bits in `target`: exponent << 8 | mantissa */
+    SCALAR_JUMP,        /* to `target` */
+    SCALAR_JUMP_UNLESS, /* the same when the pred args[0] is false */
+    SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `target` of them */
+    SCALAR_STOP
+};
+struct scalar_op {
+    uint8_t kind, size;
+    int32_t target;
+    union {
+        kern_tile_fn *fn;
+        const int32_t *targets;
+    };
+    void *out;
+    const void *args[KERN_MAX_ARGS];
+};
+struct scalar_slot {
+    void *at;     /* NULL: a parameter that is not read, or a token */
+    uint8_t size; /* bytes */
+};
+struct scalar_code {
+    int arg_count, result_count, op_count;
+    struct scalar_slot *args, *results;
+    struct scalar_op *ops;
+};
+/* A kern_call_fn; the context is a struct scalar_code. Never fails. */
+bool scalar_call(void *code, const void *const *args, void *const *results);
+
+#endif
