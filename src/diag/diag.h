@@ -77,8 +77,10 @@ struct diags {
     struct source *source;  /* the text that spans refer to; may be NULL */
     struct diag *first, *last;
     unsigned errors, warnings;
-    unsigned dropped;       /* errors beyond the limit */
+    unsigned dropped;       /* errors beyond the limit; warnings have a limit of their own */
+    unsigned kept_warnings;
     bool quiet;             /* count, keep nothing (speculative parsing) */
+    struct diag scratch;    /* what diag_say returns when it keeps nothing */
 };
 
 void diags_init(struct diags *ds, struct source *source);

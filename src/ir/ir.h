@@ -296,12 +296,16 @@ struct module {
     int recovery_count;
     struct recovery_entry *recovery;
     struct str debug_attributes;  /* newer: kept verbatim */
+    struct literal **owned;       /* literals whose storage is freed with the module */
+    size_t owned_count, owned_capacity;
 };
 
 /* ---- ir.c: making and asking ---- */
 
 struct module *module_new(void);
 void module_free(struct module *m);
+/* The literal's storage is freed with the module (the literal itself may be anywhere that lives as long). */
+void module_own_literal(struct module *m, struct literal *l);
 
 struct computation *computation_new(struct module *m, struct str name);
 /* Appends to the computation; operands are copied. Attributes are added with inst_set_attr. */

@@ -1,0 +1,122 @@
+/*
+ * diag.c: collecting messages - the catalogue, the limit, notes and suggestions.
+ */
+#include "diag/diag.h"
+
+/* ---- the catalogue ---- */
+
+/* Ids as people see them, `unknown-opcode` for UNKNOWN_OPCODE, spelled by the compiler: a table
+ * that was filled at run time would be a mutable global. */
+enum { NAME_SIZE = 40 };
+#define NAME_PAD "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define C1(s, i) (char)((s)[i] >= 'A' && (s)[i] <= 'Z' ? (s)[i] + 'a' - 'A' : (s)[i] == '_' ? '-' : (s)[i])
+#define C4(s, i) C1(s, i), C1(s, (i) + 1), C1(s, (i) + 2), C1(s, (i) + 3)
+#define C20(s, i) C4(s, i), C4(s, (i) + 4), C4(s, (i) + 8), C4(s, (i) + 12), C4(s, (i) + 16)
+
+static const struct msg_row {
+    char name[NAME_SIZE];
+    enum severity severity;
+} msg_table[] = {
+#define MSG(id, severity, format) {{C20(#id NAME_PAD, 0), C20(#id NAME_PAD, 20)}, SEV_##severity},
+#include "diag/msg.def"
+#undef MSG
+    {"unknown", SEV_ERROR},
+};
+
+#define MSG(id, severity, format) _Static_assert(sizeof(#id) <= NAME_SIZE, "the id of a message is too long");
+#include "diag/msg.def"
+#undef MSG
+
+const char *msg_name(enum msg m) { return msg_table[m].name; }
+
+enum severity msg_severity(enum msg m) { return msg_table[m].severity; }
+
+/* ---- collecting ---- */
+
+void diags_init(struct diags *ds, struct source *source)
+{
+    *ds = (struct diags){.source = source};
+    arena_init(&ds->arena);
+}
+
+void diags_free(struct diags *ds)
+{
+    arena_free(&ds->arena);
+    ds->first = ds->last = NULL;
+}
+
+/* Counts a message and says whether it is to be kept. */
+static bool admit(struct diags *ds, enum severity severity)
+{
+    if (severity == SEV_ERROR) {
+        ds->errors++;
+        if (ds->errors <= DIAG_ERROR_LIMIT)
+            return !ds->quiet;
+        ds->dropped++;
+        return false;
+    }
+    ds->warnings++;
+    if (ds->quiet || ds->kept_warnings == DIAG_ERROR_LIMIT)
+        return false;
+    ds->kept_warnings++;
+    return true;
+}
+
+struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...)
+{
+    if (!admit(ds, msg_severity(m))) {
+        ds->scratch = (struct diag){.msg = m, .severity = msg_severity(m), .span = span};
+        return &ds->scratch;
+    }
+    struct diag *d = ARENA_NEW(&ds->arena, struct diag);
+    d->msg = m;
+    d->severity = msg_severity(m);
+    d->span = span;
+    va_list ap;
+    va_start(ap, format);
+    d->text = arena_vprintf(&ds->arena, format, ap);
+    va_end(ap);
+    if (ds->last)
+        ds->last->next = d;
+    else
+        ds->first = d;
+    ds->last = d;
+    return d;
+}
+
+void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
+{
+    if (d == &ds->scratch)
+        return;
+    struct diag_note *note = ARENA_NEW(&ds->arena, struct diag_note);
+    note->span = span;
+    va_list ap;
+    va_start(ap, format);
+    note->text = arena_vprintf(&ds->arena, format, ap);
+    va_end(ap);
+    struct diag_note **end = &d->notes;
+    while (*end)
+        end = &(*end)->next;
+    *end = note;
+}
+
+void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)
+{
+    if (d != &ds->scratch && replacement.len)
+        d->suggestion = arena_str(&ds->arena, replacement);
+}
+
+struct str diag_nearest(struct str word, const char *const *words, size_t count)
+{
+    unsigned best = (unsigned)(word.len / 3) + 2; /* at most a third of the letters and one may differ */
+    struct str nearest = STR("");
+    for (size_t i = 0; i < count; i++) {
+        struct str candidate = str_of(words[i]);
+        unsigned distance = str_distance(word, candidate, best);
+        if (distance < best && distance < candidate.len) {
+            best = distance;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,242 @@
+/*
+ * draw.c: what a message looks like to people, and to programs as JSON.
+ *
+ *     model.hlo:3:18: error: unknown opcode `ad`
+ *       ROOT r = f32[] ad(p)
+ *                      ^~
+ *     model.hlo:2:3: note: the text of the note
+ *       p = f32[] parameter(0)
+ *       ^
+ *     help: did you mean `add`?
+ */
+#include "diag/diag.h"
+
+enum { WINDOW_COLUMNS = 100, WINDOW_BEFORE = 60 };
+
+#define BOLD "\033[1m"
+#define RED "\033[1;31m"
+#define MAGENTA "\033[1;35m"
+#define CYAN "\033[1;36m"
+#define GREEN "\033[1;32m"
+#define PLAIN "\033[0m"
+
+struct pen {
+    struct buf *out;
+    bool color;
+};
+
+static void put_color(struct pen *p, const char *code)
+{
+    if (p->color)
+        buf_puts(p->out, code);
+}
+
+/* Bytes of somebody's text must not move the cursor or recolour the terminal. */
+static void put_clean(struct pen *p, struct str s, bool newlines)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        bool control = (c < 0x20 && c != '\t' && !(newlines && c == '\n')) || c == 0x7f;
+        buf_putc(p->out, control ? '?' : (char)c);
+    }
+}
+
+static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+
+/* Moves `at` to the first byte of a character. */
+static size_t character_start(struct str line, size_t at)
+{
+    while (at > 0 && at < line.len && is_continuation(line.ptr[at]))
+        at--;
+    return at;
+}
+
+/* The part of a line that is shown: all of it when it is short, else what stands around the caret. */
+static struct str window_of(struct str line, size_t caret, bool *cut_left, bool *cut_right)
+{
+    size_t begin = 0, end = line.len;
+    if (line.len > WINDOW_COLUMNS) {
+        begin = caret > WINDOW_BEFORE ? character_start(line, caret - WINDOW_BEFORE) : 0;
+        if (line.len - begin < WINDOW_COLUMNS)
+            begin = character_start(line, line.len - WINDOW_COLUMNS);
+        end = begin + WINDOW_COLUMNS < line.len ? character_start(line, begin + WINDOW_COLUMNS) : line.len;
+    }
+    *cut_left = begin > 0;
+    *cut_right = end < line.len;
+    return (struct str){line.ptr + begin, end - begin};
+}
+
+/* Blanks up to `caret`, then `^~~~` up to `stop`; both are offsets in what was shown. */
+static void put_caret(struct pen *p, struct str shown, size_t caret, size_t stop)
+{
+    for (size_t i = 0; i < caret && i < shown.len; i++)
+        if (!is_continuation(shown.ptr[i]))
+            buf_putc(p->out, shown.ptr[i] == '\t' ? '\t' : ' ');
+    put_color(p, GREEN);
+    buf_putc(p->out, '^');
+    for (size_t i = caret + 1; i < stop && i < shown.len; i++)
+        if (!is_continuation(shown.ptr[i]))
+            buf_putc(p->out, '~');
+    put_color(p, PLAIN);
+    buf_putc(p->out, '\n');
+}
+
+static void put_source_line(struct pen *p, struct source *source, struct span span, struct place at)
+{
+    struct str line = source_line(source, at.line);
+    size_t caret = at.column - 1 < line.len ? at.column - 1 : line.len;
+    size_t length = span.end > span.begin ? span.end - span.begin : 1;
+    bool cut_left, cut_right;
+    struct str shown = window_of(line, caret, &cut_left, &cut_right);
+    size_t skipped = (size_t)(shown.ptr - line.ptr);
+    if (cut_left)
+        buf_puts(p->out, "...");
+    put_clean(p, shown, false);
+    buf_puts(p->out, cut_right ? "...\n" : "\n");
+    if (cut_left)
+        buf_puts(p->out, "   ");
+    put_caret(p, shown, caret - skipped, caret - skipped + length);
+}
+
+static bool has_place(const struct diags *ds, struct span span)
+{
+    return ds->source && (span.begin != 0 || span.end != 0);
+}
+
+static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind, const char *color,
+                     struct str text)
+{
+    put_color(p, BOLD);
+    if (!ds->source)
+        buf_puts(p->out, "hlo:");
+    else
+        put_clean(p, ds->source->name, false);
+    if (has_place(ds, span)) {
+        struct place at = source_place(ds->source, span.begin);
+        buf_printf(p->out, ":%u:%u:", at.line, at.column);
+    } else if (ds->source) {
+        buf_putc(p->out, ':');
+    }
+    put_color(p, PLAIN);
+    buf_putc(p->out, ' ');
+    put_color(p, color);
+    buf_puts(p->out, kind);
+    buf_putc(p->out, ':');
+    put_color(p, PLAIN);
+    buf_putc(p->out, ' ');
+    put_clean(p, text, true);
+    buf_putc(p->out, '\n');
+    if (has_place(ds, span))
+        put_source_line(p, ds->source, span, source_place(ds->source, span.begin));
+}
+
+static void put_help(struct pen *p, struct str suggestion)
+{
+    put_color(p, GREEN);
+    buf_puts(p->out, "help:");
+    put_color(p, PLAIN);
+    buf_puts(p->out, " did you mean `");
+    put_clean(p, suggestion, false);
+    buf_puts(p->out, "`?\n");
+}
+
+static const char *severity_word(enum severity s)
+{
+    return s == SEV_ERROR ? "error" : s == SEV_WARNING ? "warning" : "note";
+}
+
+static const char *severity_color(enum severity s)
+{
+    return s == SEV_ERROR ? RED : s == SEV_WARNING ? MAGENTA : CYAN;
+}
+
+void diag_draw(struct buf *out, struct diags *ds, const struct diag *d, bool color)
+{
+    struct pen p = {out, color};
+    put_head(&p, ds, d->span, severity_word(d->severity), severity_color(d->severity), d->text);
+    for (const struct diag_note *n = d->notes; n; n = n->next)
+        put_head(&p, ds, n->span, "note", CYAN, n->text);
+    if (d->where.len) {
+        put_color(&p, CYAN);
+        buf_puts(out, "note:");
+        put_color(&p, PLAIN);
+        buf_puts(out, " this comes from ");
+        put_clean(&p, d->where, false);
+        buf_putc(out, '\n');
+    }
+    if (d->suggestion.len)
+        put_help(&p, d->suggestion);
+}
+
+static void put_dropped(struct buf *out, unsigned count, const char *what)
+{
+    if (count)
+        buf_printf(out, "hlo: %u more %s%s not shown\n", count, what, count == 1 ? " is" : "s are");
+}
+
+void diags_draw(struct buf *out, struct diags *ds, bool color)
+{
+    for (const struct diag *d = ds->first; d; d = d->next)
+        diag_draw(out, ds, d, color);
+    if (ds->quiet)
+        return;
+    put_dropped(out, ds->dropped, "error");
+    put_dropped(out, ds->warnings - ds->kept_warnings, "warning");
+}
+
+/* ---- JSON ---- */
+
+static void put_member(struct buf *out, const char *key, struct str value)
+{
+    buf_printf(out, "\"%s\":", key);
+    buf_json_str(out, value);
+}
+
+static void put_json_place(struct buf *out, struct diags *ds, struct span span)
+{
+    struct place begin = {0, 0}, end = {0, 0};
+    if (has_place(ds, span)) {
+        begin = source_place(ds->source, span.begin);
+        end = source_place(ds->source, span.end > span.begin ? span.end : span.begin);
+    }
+    put_member(out, "file", ds->source ? ds->source->name : STR(""));
+    buf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u,", begin.line, begin.column,
+               end.line, end.column);
+}
+
+static void put_json(struct buf *out, struct diags *ds, const struct diag *d)
+{
+    buf_putc(out, '{');
+    put_member(out, "id", str_of(msg_name(d->msg)));
+    buf_putc(out, ',');
+    put_member(out, "severity", str_of(severity_word(d->severity)));
+    buf_putc(out, ',');
+    put_json_place(out, ds, d->span);
+    put_member(out, "message", d->text);
+    buf_puts(out, ",\"suggestion\":");
+    if (d->suggestion.len)
+        buf_json_str(out, d->suggestion);
+    else
+        buf_puts(out, "null");
+    if (d->where.len) {
+        buf_putc(out, ',');
+        put_member(out, "where", d->where);
+    }
+    buf_puts(out, ",\"notes\":[");
+    for (const struct diag_note *n = d->notes; n; n = n->next) {
+        buf_putc(out, '{');
+        put_json_place(out, ds, n->span);
+        put_member(out, "message", n->text);
+        buf_puts(out, n->next ? "}," : "}");
+    }
+    buf_puts(out, "]}");
+}
+
+void diags_json(struct buf *out, struct diags *ds)
+{
+    for (const struct diag *d = ds->first; d; d = d->next) {
+        put_json(out, ds, d);
+        if (d->next)
+            buf_putc(out, ',');
+    }
+}
