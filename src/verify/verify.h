@@ -46,6 +46,13 @@ typedef const struct shape *verify_family_fn(struct verify *v, const struct inst
 FAMILIES(X)
 #undef X
 
+/* Rules that look beyond one instruction; each reports what it finds, in the order of the stages of
+ * hlo-shapes section 2. False when something was reported. */
+bool verify_pairing(struct verify *v);      /* pairing.c: async chains, start and done, send and recv, channels */
+bool verify_buffers(struct verify *v);      /* buffers.c: where buffers may stand, one writer each */
+bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
+bool verify_annotations(struct verify *v, const struct inst *i); /* annotations.c: sharding, origin, replication */
+
 /* window.c: size of one windowed dimension (hlo-shapes 5.6); false when the rules are broken. */
 bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
 
