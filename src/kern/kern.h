@@ -66,7 +66,9 @@ typedef bool kern_call_fn(void *context, const void *const *args, void *const *r
 
 enum kern_combine { /* recognised bodies f(accumulator, value) */
     KERN_CALL, KERN_ADD, KERN_MULTIPLY, KERN_MAXIMUM, KERN_MINIMUM, KERN_AND, KERN_OR, KERN_XOR,
-    KERN_TAKE_VALUE /* returns the second argument */
+    KERN_TAKE_VALUE, /* returns the second argument */
+    /* the select of select-and-scatter: compare(first, second) */
+    KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
 };
 struct kern_body {
     enum kern_combine combine;

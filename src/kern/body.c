@@ -1,0 +1,150 @@
+/*
+ * body: what is known of combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognised one,
+ * the type it runs in, its identity; and folding through the body itself when it is none of them.
+ */
+#include <math.h>
+
+#include "kern/nest.h"
+
+const char *combine_opcode(enum kern_combine c)
+{
+    switch (c) {
+    case KERN_ADD: return "add";
+    case KERN_MULTIPLY: return "multiply";
+    case KERN_MAXIMUM: return "maximum";
+    case KERN_MINIMUM: return "minimum";
+    case KERN_AND: return "and";
+    case KERN_OR: return "or";
+    case KERN_XOR: return "xor";
+    default: return NULL;
+    }
+}
+
+enum dtype combine_work_type(enum kern_combine c, enum dtype t)
+{
+    if (!dtype_is_float(t) || t == DT_F64)
+        return t;
+    return c == KERN_ADD ? DT_F64 : DT_F32;
+}
+
+bool combine_order_free(enum kern_combine c, enum dtype t)
+{
+    if (dtype_is_complex(t))
+        return false;
+    if (!dtype_is_float(t))
+        return true;
+    return c == KERN_MAXIMUM || c == KERN_MINIMUM || (c == KERN_ADD && t != DT_F64);
+}
+
+/* The least (or greatest) value of a type in its storage. */
+static void extreme(enum dtype t, bool greatest, void *element)
+{
+    if (dtype_is_float(t)) {
+        bool unsigned_format = t == DT_F8E8M0FNU;
+        uint8_t specials = float_format(t)->specials;
+        double most = specials == FS_IEEE ? (double)INFINITY : float_max(t);
+        float_store(t, element, greatest ? most : unsigned_format ? 0x1p-127 : -most);
+        return;
+    }
+    unsigned bits = t == DT_PRED ? 1 : dtype_bits(t);
+    uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, value = greatest ? all : 0;
+    if (dtype_is_signed(t))
+        value = greatest ? all >> 1 : ~(all >> 1); /* storage is sign-extended */
+    memcpy(element, &value, dtype_bytes(t));
+}
+
+static bool store_zero(enum dtype t, void *element)
+{
+    memset(element, 0, dtype_bytes(t));
+    if (!dtype_is_float(t))
+        return true;
+    if (t == DT_F8E8M0FNU)
+        return false;
+    float_store(t, element, -0.0); /* x + -0 is x for every x; 0 in formats that have no -0 */
+    return true;
+}
+
+static bool store_one(enum dtype t, void *element)
+{
+    double one = 1;
+    memset(element, 0, dtype_bytes(t));
+    if (dtype_is_float(t))
+        float_store(t, element, one);
+    else if (t == DT_C64)
+        memcpy(element, &(float){1}, sizeof(float));
+    else if (t == DT_C128)
+        memcpy(element, &one, sizeof one);
+    else
+        extreme(DT_PRED, true, element); /* little-endian 1 in the first byte */
+    return t != DT_S1;
+}
+
+bool combine_identity(enum kern_combine c, enum dtype t, void *element)
+{
+    switch (c) {
+    case KERN_ADD: return !dtype_is_complex(t) && store_zero(t, element);
+    case KERN_MULTIPLY: return !dtype_is_complex(t) && store_one(t, element);
+    case KERN_MAXIMUM: return extreme(t, false, element), true;
+    case KERN_MINIMUM: return extreme(t, true, element), true;
+    case KERN_OR:
+    case KERN_XOR: return memset(element, 0, dtype_bytes(t)), true;
+    case KERN_AND:
+        memset(element, 0xff, dtype_bytes(t));
+        if (!dtype_is_signed(t))
+            extreme(t, true, element);
+        return true;
+    default: return false;
+    }
+}
+
+bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
+                    const enum dtype *acc, const struct kern_body *body)
+{
+    size_t count = (size_t)n;
+    f->n = n;
+    f->body = body;
+    f->slots = mem_alloc(count * (sizeof *f->slots + 2 * sizeof *f->args + sizeof *f->results));
+    if (!f->slots)
+        return false;
+    f->args = (const void **)(f->slots + count);
+    f->results = (void **)(f->args + 2 * count);
+    for (int k = 0; k < n; k++) {
+        struct call_slot *s = &f->slots[k];
+        loader_init(&s->in, acc[k], x[k].dtype);
+        loader_init(&s->out, out[k].dtype, acc[k]);
+        s->width = dtype_bytes(acc[k]);
+        f->args[k] = &s->acc;
+        f->results[k] = &s->result;
+    }
+    return true;
+}
+
+void call_fold_free(struct call_fold *f)
+{
+    mem_free(f->slots);
+}
+
+void call_fold_start(struct call_fold *f, const void *const *init)
+{
+    for (int k = 0; k < f->n; k++)
+        memcpy(&f->slots[k].acc, init[k], f->slots[k].width);
+}
+
+bool call_fold_value(struct call_fold *f)
+{
+    for (int k = 0; k < f->n; k++) {
+        struct call_slot *s = &f->slots[k];
+        f->args[f->n + k] = loader_read(&s->in, &s->value, s->at, 0, 1);
+    }
+    if (!f->body->call(f->body->context, f->args, f->results))
+        return false;
+    for (int k = 0; k < f->n; k++)
+        f->slots[k].acc = f->slots[k].result;
+    return true;
+}
+
+void call_fold_store(struct call_fold *f, int k, char *out)
+{
+    const struct call_slot *s = &f->slots[k];
+    loader_write(&s->out, out, 0, &s->acc, 1);
+}

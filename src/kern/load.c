@@ -1,0 +1,63 @@
+/*
+ * load: elements read and written as another type, a tile at a time (spec: ConvertElementType, as it
+ * happens inside of dot, convolution and reductions).
+ */
+#include "kern/nest.h"
+
+bool loader_init(struct loader *l, enum dtype to, enum dtype from)
+{
+    l->from = dtype_bytes(from);
+    l->to = dtype_bytes(to);
+    l->convert = to == from ? NULL : kern_find_convert(to, from);
+    return to == from || l->convert;
+}
+
+const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride, int64_t n)
+{
+    char packed[LOADER_ROOM] __attribute__((aligned(64)));
+    const void *from = src;
+    bool dense = stride == (int64_t)l->from || n == 1;
+    if (!l->convert) {
+        if (dense)
+            return src;
+        kern_pack(room, src, stride, l->from, n);
+        return room;
+    }
+    if (!dense) {
+        kern_pack(packed, src, stride, l->from, n);
+        from = packed;
+    }
+    l->convert(room, &from, n);
+    return room;
+}
+
+void loader_write(const struct loader *l, char *dst, int64_t stride, const void *src, int64_t n)
+{
+    char packed[LOADER_ROOM] __attribute__((aligned(64)));
+    bool dense = stride == (int64_t)l->to || n == 1;
+    if (l->convert) {
+        l->convert(dense ? (void *)dst : packed, &src, n);
+        src = packed;
+        if (dense)
+            return;
+    }
+    kern_unpack(dst, stride, src, l->to, n);
+}
+
+void kern_convert_view(const struct view *out, const struct view *x)
+{
+    if (out->dtype == x->dtype)
+        kern_copy(out, x);
+    else
+        kern_map_tiles(kern_find_convert(out->dtype, x->dtype), out, 1, x);
+}
+
+void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions)
+{
+    struct view picked = {.dtype = x->dtype, .rank = count, .data = x->data};
+    for (int d = 0; d < count; d++) {
+        picked.dims[d] = x->dims[dimensions[d]];
+        picked.strides[d] = x->strides[dimensions[d]];
+    }
+    *out = picked;
+}

@@ -1,0 +1,83 @@
+/*
+ * nest: loops over several views at once. Serves every kernel of the family words; no kernel of its own.
+ */
+#include "kern/nest.h"
+
+void nest_init(struct nest *n, int count)
+{
+    n->rank = 0;
+    n->count = count;
+}
+
+void nest_add(struct nest *n, int64_t dim, const int64_t *strides)
+{
+    n->dims[n->rank] = dim;
+    for (int k = 0; k < n->count; k++)
+        n->strides[k][n->rank] = strides[k];
+    n->rank++;
+}
+
+static bool joins(const struct nest *n, int outer, int inner)
+{
+    for (int k = 0; k < n->count; k++)
+        if (n->strides[k][outer] != n->strides[k][inner] * n->dims[inner])
+            return false;
+    return true;
+}
+
+static void set_dim(struct nest *n, int to, int from)
+{
+    n->dims[to] = n->dims[from];
+    for (int k = 0; k < n->count; k++)
+        n->strides[k][to] = n->strides[k][from];
+}
+
+void nest_merge(struct nest *n)
+{
+    int rank = 0;
+    for (int d = 0; d < n->rank; d++) {
+        if (n->dims[d] == 1)
+            continue;
+        if (rank > 0 && joins(n, rank - 1, d)) {
+            int64_t outer = n->dims[rank - 1];
+            set_dim(n, rank - 1, d);
+            n->dims[rank - 1] *= outer;
+        } else {
+            set_dim(n, rank++, d);
+        }
+    }
+    n->rank = rank;
+}
+
+int64_t nest_points(const struct nest *n)
+{
+    int64_t points = 1;
+    for (int d = 0; d < n->rank; d++)
+        points *= n->dims[d];
+    return points;
+}
+
+void nest_start(struct nest_walk *w, const struct nest *n, int rank, char *const *at)
+{
+    w->nest = n;
+    w->rank = rank;
+    memset(w->index, 0, sizeof *w->index * (size_t)rank);
+    for (int k = 0; k < n->count; k++)
+        w->at[k] = at[k];
+}
+
+bool nest_step(struct nest_walk *w)
+{
+    const struct nest *n = w->nest;
+    for (int d = w->rank - 1; d >= 0; d--) {
+        if (++w->index[d] < n->dims[d]) {
+            for (int k = 0; k < n->count; k++)
+                w->at[k] += n->strides[k][d];
+            return true;
+        }
+        w->index[d] = 0;
+        for (int k = 0; k < n->count; k++)
+            w->at[k] -= n->strides[k][d] * (n->dims[d] - 1);
+    }
+    return false;
+}

@@ -1,0 +1,135 @@
+/*
+ * nest: what the structured kernels share. Loops over several views at once, runs of elements that
+ * lie a stride apart, elements read as another type, copies planned once and run often. Private to kern.
+ */
+#ifndef HLO_KERN_NEST_H
+#define HLO_KERN_NEST_H
+
+#include "kern/kern.h"
+
+/* A loop body compiled for several instruction sets, the best one chosen when the program starts.
+ * The results are the same: nothing is contracted or reordered. */
+#if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_ADDRESS__
+#define KERN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define KERN_CLONES
+#endif
+
+/* Storage is moved as plain words, whatever its element type. */
+typedef uint8_t kern_w1;
+typedef uint16_t __attribute__((may_alias)) kern_w2;
+typedef uint32_t __attribute__((may_alias)) kern_w4;
+typedef uint64_t __attribute__((may_alias)) kern_w8;
+struct kern_w16 {
+    kern_w8 half[2];
+};
+
+/* Room for one element of any type. */
+union kern_cell {
+    char bytes[16];
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    float f32;
+    double f64;
+    struct c128 c128;
+};
+
+/* ---- nest.c: loops over views of equal dims ---- */
+
+enum { NEST_MAX_VIEWS = 3 };
+
+/* A loop nest over `count` pointers that step together; row-major. */
+struct nest {
+    int rank, count;
+    int64_t dims[VIEW_MAX_RANK];
+    int64_t strides[NEST_MAX_VIEWS][VIEW_MAX_RANK];
+};
+
+void nest_init(struct nest *n, int count);
+void nest_add(struct nest *n, int64_t dim, const int64_t *strides); /* a new innermost dimension */
+/* Joins neighbouring dimensions that step alike and drops those of size 1; the order is kept. */
+void nest_merge(struct nest *n);
+int64_t nest_points(const struct nest *n);
+
+/* A position in the outer `rank` dimensions of a nest. */
+struct nest_walk {
+    const struct nest *nest;
+    int rank;
+    int64_t index[VIEW_MAX_RANK];
+    char *at[NEST_MAX_VIEWS];
+};
+void nest_start(struct nest_walk *w, const struct nest *n, int rank, char *const *at);
+bool nest_step(struct nest_walk *w); /* false after the last position (which is then the first again) */
+
+/* ---- copy.c ---- */
+
+/* n elements of `width` bytes that lie `stride` bytes apart, to and from packed storage. */
+void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n);
+void kern_unpack(char *dst, int64_t stride, const void *src, size_t width, int64_t n);
+
+/* A copy between views of given dims and strides, planned once, run at many addresses. */
+typedef void copy_block_fn(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
+                           const int64_t *x_strides);
+struct copy_plan {
+    bool empty;
+    struct nest nest;           /* outer dimensions; the last two go to `block` */
+    int64_t out_shift, x_shift; /* to the first element after turning dimensions round */
+    copy_block_fn *block;
+};
+void copy_plan_init(struct copy_plan *p, const struct view *out, const struct view *x);
+void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
+
+/* ---- load.c: elements as another type ---- */
+
+struct loader {
+    size_t from, to;       /* widths */
+    kern_tile_fn *convert; /* NULL: the types are the same */
+};
+/* False when the language has no such conversion. */
+bool loader_init(struct loader *l, enum dtype to, enum dtype from);
+/* n <= KERN_TILE elements as packed storage of the wanted type: in `room` (KERN_TILE elements of 16
+ * bytes), or where they already are. */
+const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride, int64_t n);
+void loader_write(const struct loader *l, char *dst, int64_t stride, const void *src, int64_t n);
+/* Whole views of equal dims. */
+void kern_convert_view(const struct view *out, const struct view *x);
+
+enum { LOADER_ROOM = KERN_TILE * 16 };
+
+/* A view of x with dims and strides taken from a list of its dimensions. */
+void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions);
+
+/* ---- body.c: recognised combiners, and the others called element by element ---- */
+
+const char *combine_opcode(enum kern_combine c); /* NULL for bodies that are no elementwise op */
+/* The type that a recognised fold of elements of type `t` runs in (hlo-values 12.1). */
+enum dtype combine_work_type(enum kern_combine c, enum dtype t);
+/* Whether a fold of type `work` gives the same whatever the order (double sums of narrower floats count). */
+bool combine_order_free(enum kern_combine c, enum dtype t);
+/* The element e with f(a, e) = a for every a, in type `t`; false when there is none. */
+bool combine_identity(enum kern_combine c, enum dtype t, void *element);
+
+/* A fold of n operands through body->call. */
+struct call_slot {
+    union kern_cell acc, value, result;
+    struct loader in, out; /* operand -> accumulator type -> result */
+    const char *at;        /* where the operand's next element is */
+    size_t width;          /* of the accumulator */
+};
+struct call_fold {
+    int n;
+    const struct kern_body *body;
+    struct call_slot *slots;
+    const void **args;
+    void **results;
+};
+bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
+                    const enum dtype *acc, const struct kern_body *body); /* false: no memory */
+void call_fold_free(struct call_fold *f);
+void call_fold_start(struct call_fold *f, const void *const *init);
+bool call_fold_value(struct call_fold *f); /* folds in what the slots' `at` point to */
+void call_fold_store(struct call_fold *f, int k, char *out);
+
+#endif

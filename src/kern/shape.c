@@ -1,0 +1,143 @@
+/*
+ * shape: views of views, and the kernels that fill arrays without computing (iota, pad).
+ */
+#include "kern/nest.h"
+
+void kern_fill(const struct view *out, const void *element)
+{
+    struct view x = *out;
+    memset(x.strides, 0, sizeof x.strides);
+    x.data = (char *)(uintptr_t)element;
+    kern_copy(out, &x);
+}
+
+/* n indices from `first` on as elements of type t. */
+static void index_tile(void *tile, enum dtype t, int64_t first, int64_t n)
+{
+    int64_t indices[KERN_TILE];
+    for (int64_t i = 0; i < n; i++)
+        indices[i] = first + i;
+    if (t == DT_S64)
+        memcpy(tile, indices, (size_t)n * sizeof *indices);
+    else
+        kern_find_convert(t, DT_S64)(tile, (const void *const[]){indices}, n);
+}
+
+/* spec: Iota. An element is its index along `dimension`, converted from s64. */
+void kern_iota(const struct view *out, int dimension)
+{
+    char tile[LOADER_ROOM] __attribute__((aligned(64)));
+    struct view part = *out, x = *out;
+    memset(x.strides, 0, sizeof x.strides);
+    x.strides[dimension] = (int64_t)dtype_bytes(out->dtype);
+    x.data = tile;
+    for (int64_t i = 0; i < out->dims[dimension]; i += KERN_TILE) {
+        int64_t n = out->dims[dimension] - i < KERN_TILE ? out->dims[dimension] - i : KERN_TILE;
+        index_tile(tile, out->dtype, i, n);
+        part.dims[dimension] = x.dims[dimension] = n;
+        part.data = out->data + i * out->strides[dimension];
+        kern_copy(&part, &x);
+    }
+}
+
+/* Operand elements land at low + k * (interior + 1); those k with a place in [0, dim) are
+ * [*first, *limit). */
+static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, int64_t *first, int64_t *limit)
+{
+    int64_t step = p->interior + 1;
+    *first = p->low < 0 ? (-p->low + step - 1) / step : 0;
+    *limit = p->low >= dim ? 0 : (dim - p->low + step - 1) / step;
+    if (*limit > n)
+        *limit = n;
+    if (*first > *limit)
+        *first = *limit;
+}
+
+/* Fills [from, to) of dimension d of `part`. */
+static void fill_slab(const struct view *part, int d, int64_t from, int64_t to, const void *value)
+{
+    struct view slab = *part;
+    if (from >= to)
+        return;
+    slab.dims[d] = to - from;
+    slab.data += from * slab.strides[d];
+    kern_fill(&slab, value);
+}
+
+/* spec: Pad. Padding is written as slabs around the operand; only interior padding writes twice. */
+void kern_pad(const struct view *out, const struct view *x, const void *value, const struct kern_pad_dim *dims)
+{
+    struct view inner = *out, from = *x;
+    bool holes = false;
+    for (int d = 0; d < out->rank; d++) {
+        int64_t first, limit, step = dims[d].interior + 1;
+        landing_range(&dims[d], x->dims[d], out->dims[d], &first, &limit);
+        int64_t count = limit - first, at = count ? dims[d].low + first * step : 0;
+        int64_t end = count ? at + (count - 1) * step + 1 : 0;
+        fill_slab(&inner, d, 0, at, value);
+        fill_slab(&inner, d, end, out->dims[d], value);
+        inner.data += at * inner.strides[d];
+        inner.dims[d] = end - at;
+        from.data += first * from.strides[d];
+        from.dims[d] = count;
+        holes |= step > 1 && count > 1;
+    }
+    if (holes)
+        kern_fill(&inner, value);
+    for (int d = 0; d < out->rank; d++) {
+        inner.dims[d] = from.dims[d];
+        inner.strides[d] *= dims[d].interior + 1;
+    }
+    kern_copy(&inner, &from);
+}
+
+/* spec: Reshape */
+bool kern_view_reshape(struct view *out, const struct view *x, int rank, const int64_t *dims)
+{
+    if (!view_is_dense(x))
+        return false;
+    view_dense(out, x->dtype, rank, dims, x->data);
+    return true;
+}
+
+/* spec: Transpose */
+void kern_view_transpose(struct view *out, const struct view *x, const int64_t *permutation)
+{
+    view_pick(out, x, x->rank, permutation);
+}
+
+/* spec: BroadcastInDim */
+void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims, const int64_t *dimensions)
+{
+    struct view wide = {.dtype = x->dtype, .rank = rank, .data = x->data};
+    for (int d = 0; d < rank; d++)
+        wide.dims[d] = dims[d];
+    for (int d = 0; d < x->rank; d++)
+        wide.strides[dimensions[d]] = x->strides[d];
+    *out = wide;
+}
+
+/* spec: Slice */
+void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit, const int64_t *stride)
+{
+    struct view part = *x;
+    for (int d = 0; d < x->rank; d++) {
+        part.data += start[d] * x->strides[d];
+        part.dims[d] = limit[d] > start[d] ? (limit[d] - start[d] - 1) / stride[d] + 1 : 0;
+        part.strides[d] = x->strides[d] * stride[d];
+    }
+    *out = part;
+}
+
+/* spec: Rev (reverse) */
+void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions, int count)
+{
+    struct view turned = *x;
+    for (int k = 0; k < count; k++) {
+        int64_t d = dimensions[k];
+        if (x->dims[d] > 0)
+            turned.data += (x->dims[d] - 1) * x->strides[d];
+        turned.strides[d] = -x->strides[d];
+    }
+    *out = turned;
+}
