@@ -307,7 +307,11 @@ void module_free(struct module *m);
 /* The literal's storage is freed with the module (the literal itself may be anywhere that lives as long). */
 void module_own_literal(struct module *m, struct literal *l);
 
+/* Not yet in the module's list, which is in the order of completion: computation_finish appends it. */
 struct computation *computation_new(struct module *m, struct str name);
+/* Ends a computation: the root is the last instruction unless set, the parameters are listed by number.
+ * False (and nothing done) when it is empty or its n parameters are not numbered 0 ... n-1, each once. */
+bool computation_finish(struct computation *c);
 /* Appends to the computation; operands are copied. Attributes are added with inst_set_attr. */
 struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
                       const struct shape *shape, int operand_count, struct inst *const *operands);
@@ -342,7 +346,8 @@ struct str inst_where(struct arena *a, const struct inst *i);
 /* The canonical order of a computation's instructions (hlo-text 5.3): postorder, or creation order
  * where the module is scheduled. inst_count pointers in `a`. */
 struct inst **computation_order(struct arena *a, const struct computation *c);
-/* Printing order of the computations (hlo-text 5.2); count in *n. */
+/* All computations, callees before callers, in the order of printing (hlo-text 5.2); count in *n.
+ * Those that print as sugar are among them: the printer skips them. */
 struct computation **module_order(struct arena *a, const struct module *m, int *n);
 /* Async computations that consist of a root and parameters print as sugar. */
 bool computation_is_async_sugar(const struct computation *c);
@@ -351,7 +356,9 @@ bool computation_is_async_sugar(const struct computation *c);
 
 struct uniquifier;
 struct uniquifier *uniquifier_new(struct arena *a);
-struct str uniquifier_name(struct uniquifier *u, struct str prefix); /* hlo-text 4.4 */
+/* A name nobody got before (hlo-text 4.4). It may be the very bytes of `prefix`, which must live as
+ * long as the uniquifier. */
+struct str uniquifier_name(struct uniquifier *u, struct str prefix);
 bool name_is_legal_inst(struct str name);
 struct str name_sanitize(struct arena *a, struct str name);
 /* Makes all names of the module unique, as XLA does after parsing. */
