@@ -42,12 +42,12 @@ struct step {
     int release_count;
     const int *release;                /* slots that hold nothing of use once the step is done */
     int callee_count;
-    struct function **callees;         /* as inst_callees orders them */
-    const struct body *bodies;         /* one for each callee that is applied to elements */
+    struct function **callees;         /* computations that run on whole values; while: condition, body */
+    const struct body *bodies;         /* computations applied to elements: to_apply; or select, scatter */
     const struct scalar_code *scalar;  /* the whole step as a scalar program, or NULL */
     kern_tile_fn *tile;                /* elementwise, compare, convert */
-    enum dtype tile_type;              /* its operands are of this type (select's first stays pred) ... */
-    enum dtype tile_result;            /* ... and its result of this one */
+    enum dtype tile_type;              /* its operands are to be of this type (select's first: pred) ... */
+    enum dtype tile_result;            /* ... and its result is of this one */
 };
 
 /* A computation, planned. Nothing is recursive, so one frame for each function is enough. */
@@ -64,6 +64,7 @@ struct function {
     const int *results;
     const bool *result_moves;   /* the slot may be emptied: its last occurrence here */
     const struct shape *const *result_shapes;
+    const struct scalar_code *code; /* all of it as a scalar program, or NULL */
 };
 
 struct program {

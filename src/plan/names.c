@@ -1,0 +1,193 @@
+/*
+ * Which instructions are needed, and which of them only give another name to values that exist.
+ *
+ * Values never change once made (storage is taken over only from values that nobody reads again),
+ * so a copy, a tuple or a barrier is the value itself.
+ */
+#include "plan/plan_priv.h"
+
+int64_t leaf_count(const struct shape *s)
+{
+    if (!shape_is_tuple(s))
+        return 1;
+    int64_t n = 0;
+    for (int i = 0; i < s->count && n <= PLAN_MAX_LEAVES; i++)
+        n += leaf_count(s->elements[i]);
+    return n;
+}
+
+struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index)
+{
+    int64_t first = 0;
+    for (int64_t i = 0; i < index; i++)
+        first += leaf_count(s->elements[i]);
+    return (struct leaves){(int)leaf_count(s->elements[index]), l.at + first};
+}
+
+/* ---- renaming ---- */
+
+static struct leaves operand_leaves(const struct inst *i, const struct leaves *env, int k)
+{
+    return env[i->operands[k]->index];
+}
+
+static void join_operands(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    int n = 0;
+    for (int k = 0; k < i->operand_count; k++)
+        n += operand_leaves(i, env, k).count;
+    *out = (struct leaves){0, ARENA_ARRAY(&pl->scratch, int, n)};
+    for (int k = 0; k < i->operand_count; k++) {
+        struct leaves l = operand_leaves(i, env, k);
+        for (int j = 0; j < l.count; j++)
+            out->at[out->count++] = l.at[j];
+    }
+}
+
+static void no_values(struct planner *pl, int n, struct leaves *out)
+{
+    *out = (struct leaves){n, ARENA_ARRAY(&pl->scratch, int, n)};
+    for (int j = 0; j < n; j++)
+        out->at[j] = NO_VALUE;
+}
+
+/* copy-start: the copy, the operand, and a context that means nothing */
+static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    struct leaves l = operand_leaves(i, env, 0);
+    no_values(pl, (int)leaf_count(i->shape), out);
+    for (int j = 0; j < l.count; j++)
+        out->at[j] = out->at[l.count + j] = l.at[j];
+    for (int e = 2, j = 2 * l.count; e < i->shape->count; e++)
+        if (shape_is_array(i->shape->elements[e]))
+            out->at[j++] = plan_zero(pl, i->shape->elements[e]);
+}
+
+/* Targets that mark a place, a device or a layout and hand their operand through. */
+static bool is_marker(const struct inst *i)
+{
+    static const char *const targets[] = {
+        "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "annotate_device_placement",
+        "MoveToHost", "MoveToDevice", "Pin", "Unpin", "ShardBarrierFrom", "ShardBarrierTo",
+        "xla.sdy.FuncResultSharding",
+    };
+    struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
+    if (str_starts(target, STR("__xla_internal_call_marker_")))
+        return true;
+    for (size_t k = 0; k < COUNT_OF(targets); k++)
+        if (str_is(target, targets[k]))
+            return true;
+    return false;
+}
+
+static bool same_elements(const struct shape *a, const struct shape *b)
+{
+    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
+}
+
+bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    const struct shape *s = i->operand_count ? i->operands[0]->shape : NULL;
+    switch (i->opcode) {
+    case OP_TUPLE:
+        return join_operands(pl, i, env, out), true;
+    case OP_GET_TUPLE_ELEMENT:
+        return *out = leaves_component(s, operand_leaves(i, env, 0), inst_int(i, A_INDEX, 0)), true;
+    case OP_COPY_DONE:
+        return *out = leaves_component(s, operand_leaves(i, env, 0), 0), true;
+    case OP_ALL_GATHER_DONE:
+    case OP_COLLECTIVE_PERMUTE_DONE:
+        return *out = leaves_component(s, operand_leaves(i, env, 0), 1), true;
+    case OP_COPY_START:
+        return rename_copy_start(pl, i, env, out), true;
+    case OP_AFTER_ALL:
+        return no_values(pl, 1, out), true;
+    case OP_CUSTOM_CALL:
+        if (!s || !is_marker(i))
+            return false;
+        /* fallthrough */
+    case OP_COPY:
+    case OP_OPT_BARRIER:
+    case OP_DOMAIN:
+    case OP_ADD_DEPENDENCY:
+    case OP_ALL_REDUCE_DONE:
+        if (!same_elements(s, i->shape))
+            return false;
+        return *out = operand_leaves(i, env, 0), true;
+    default:
+        return false;
+    }
+}
+
+/* ---- what is needed ---- */
+
+static bool has_effect(struct planner *pl, const struct computation *c);
+
+static bool inst_has_effect(struct planner *pl, const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_INFEED:
+    case OP_OUTFEED:
+    case OP_SEND:
+    case OP_SEND_DONE:
+    case OP_RECV:
+    case OP_RECV_DONE:
+        return true;
+    case OP_CUSTOM_CALL:
+        return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+    default:
+        break;
+    }
+    int n = inst_callees(i, NULL);
+    if (n == 0)
+        return false;
+    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, n);
+    inst_callees(i, callees);
+    for (int k = 0; k < n; k++)
+        if (has_effect(pl, callees[k]))
+            return true;
+    return false;
+}
+
+static bool has_effect(struct planner *pl, const struct computation *c)
+{
+    uint8_t *known = &pl->effects[c->index];
+    if (*known != KNOWN_NOTHING)
+        return *known == KNOWN_YES;
+    if (pl->depth >= PLAN_MAX_DEPTH)
+        return true; /* too deep to tell; planning it will say so */
+    pl->depth++;
+    *known = KNOWN_NO;
+    for (int k = 0; k < c->inst_count && *known == KNOWN_NO; k++)
+        if (inst_has_effect(pl, c->insts[k]))
+            *known = KNOWN_YES;
+    pl->depth--;
+    return *known == KNOWN_YES;
+}
+
+struct inst **plan_live(struct planner *pl, const struct computation *c, int *count)
+{
+    struct inst **order = computation_order(&pl->scratch, c);
+    bool *live = ARENA_ARRAY(&pl->scratch, bool, c->inst_count);
+    const struct inst **stack = ARENA_ARRAY(&pl->scratch, const struct inst *, c->inst_count + 1);
+    int top = 0;
+    for (int k = 0; k < c->inst_count; k++)
+        if (c->insts[k] == c->root || inst_has_effect(pl, c->insts[k])) {
+            live[c->insts[k]->index] = true;
+            stack[top++] = c->insts[k];
+        }
+    while (top > 0) {
+        const struct inst *i = stack[--top];
+        for (int k = 0; k < i->operand_count; k++)
+            if (!live[i->operands[k]->index]) {
+                live[i->operands[k]->index] = true;
+                stack[top++] = i->operands[k];
+            }
+    }
+    int n = 0;
+    for (int k = 0; k < c->inst_count; k++)
+        if (live[order[k]->index])
+            order[n++] = order[k];
+    *count = n;
+    return order;
+}

@@ -1,0 +1,105 @@
+/*
+ * Private to plan/.
+ *
+ * plan.c      programs and constants         function.c  a computation as steps; liveness and slots
+ * names.c     instructions that only rename  body.c      computations applied to elements
+ * elided.c    constants written `{...}`      scalar.c    scalar programs: made      scalar_run.c  and run
+ */
+#ifndef HLO_PLAN_PRIV_H
+#define HLO_PLAN_PRIV_H
+
+#include "plan/plan.h"
+
+enum {
+    PLAN_MAX_DEPTH = 500,       /* calls inside calls: each costs C stack */
+    PLAN_MAX_LEAVES = 1 << 20   /* of one value: tuples of tuples grow without bound in a few lines */
+};
+
+struct planner {
+    struct diags *ds;
+    struct program *p;
+    struct arena scratch;
+    struct function **by_computation; /* by index in the module */
+    uint8_t *effects;                 /* enum known, by index: it does more than compute */
+    uint8_t *not_scalar;              /* true: no scalar program can be made of it */
+    struct map elided;                /* from the literal's address to a struct elided */
+    int constant_capacity, filled_capacity;
+    int depth;
+};
+enum known { KNOWN_NOTHING, KNOWN_NO, KNOWN_YES };
+
+/* The values that an instruction stands for: numbers as the caller counts them, ~n for constant n,
+ * NO_VALUE for tokens. */
+struct leaves {
+    int count;
+    int *at;
+};
+
+/* A message about an instruction, with the line of the user's program when that is known. */
+#define PLAN_FAIL(pl, inst, id, ...) \
+    (plan_where((pl), (inst), DIAG((pl)->ds, (inst)->span, id, ##__VA_ARGS__)), false)
+void plan_where(struct planner *pl, const struct inst *i, struct diag *d);
+
+/* ---- plan.c ---- */
+
+/* The leaves of a literal as constants. False: elided, too big. */
+bool plan_constant(struct planner *pl, const struct inst *i, const struct literal *l, struct leaves *out);
+int plan_zero(struct planner *pl, const struct shape *s); /* a constant of zeros; NO_VALUE without memory */
+int plan_add_constant(struct planner *pl, const struct literal *l);
+/* The leaf shapes of a shape, in order; false past the limits (rank, number). */
+bool plan_leaf_shapes(struct planner *pl, const struct inst *i, const struct shape *s, int *count,
+                      const struct shape *const **out);
+
+/* ---- names.c ---- */
+
+int64_t leaf_count(const struct shape *s); /* at most PLAN_MAX_LEAVES + 1 */
+/* Whether the instruction is another name for values that are there already, and for which: tuple,
+ * get-tuple-element, copy, after-all, ... */
+bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out);
+/* The leaves of component `index` of a value of shape `s`. */
+struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
+/* Instructions that the root or an effect needs, in the canonical order. */
+struct inst **plan_live(struct planner *pl, const struct computation *c, int *count);
+
+/* ---- function.c ---- */
+
+struct function *plan_function(struct planner *pl, const struct inst *caller, const struct computation *c);
+
+/* ---- tile.c ---- */
+
+/* The tile kernel of an elementwise, compare or convert instruction, what its operands must be and
+ * what comes out. Narrow floats are taken as f32 when `widen`. NULL: there is none. */
+kern_tile_fn *plan_tile(const struct inst *i, bool widen, enum dtype *type, enum dtype *result);
+enum dtype dtype_widened(enum dtype t); /* f32 for floats narrower than it */
+
+/* ---- body.c ---- */
+
+/* Bodies of a step whose instruction applies computations to elements; false with a message. */
+bool plan_bodies(struct planner *pl, struct step *s);
+
+/* ---- elided.c ---- */
+
+struct elided {
+    const struct literal *literal;
+    uint64_t number;  /* among the elided constants of the module */
+    uint64_t words;   /* 32-bit words of those before it */
+    uint64_t bytes;   /* and their odd bytes */
+};
+void elided_collect(struct planner *pl);
+struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l);
+
+/* ---- scalar.c ---- */
+
+/* A computation whose parameters are given in, and whose results are wanted in, other element types
+ * than it declares is held between conversions. */
+struct scalar_types {
+    const enum dtype *args;    /* for each leaf; NULL: as declared */
+    const enum dtype *results;
+    bool widen;                /* compute narrow floats in f32 */
+};
+/* NULL when it can't be one. */
+struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c, const struct scalar_types *t);
+/* A single call, fusion, while, conditional whose operands are its arguments. */
+struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * Which tile kernel computes an instruction, and what must be converted before and after.
+ *
+ * Modules may mix float types (`add(f32, bf16)`) and declare results of another precision than the
+ * operands; the kernels know one type, so the operands are brought to it and the result from it.
+ */
+#include "plan/plan_priv.h"
+
+enum dtype dtype_widened(enum dtype t)
+{
+    return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t;
+}
+
+static enum dtype widen_if(bool widen, enum dtype t) { return widen ? dtype_widened(t) : t; }
+
+/* The type that all operands have, or that they meet in. */
+static enum dtype common_type(const struct inst *i, int first, bool widen)
+{
+    enum dtype t = i->operands[first]->shape->dtype;
+    for (int k = first + 1; k < i->operand_count; k++) {
+        enum dtype other = i->operands[k]->shape->dtype;
+        if (other == t)
+            continue;
+        enum dtype higher = dtype_higher(t, other);
+        t = higher == DT_INVALID ? (dtype_is_float(t) ? DT_F32 : t) : higher;
+    }
+    return widen_if(widen, t);
+}
+
+static kern_tile_fn *tile_compare(const struct inst *i, enum dtype t)
+{
+    enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
+    return kern_find_compare(d, inst_compare_type(i) == E_TYPE_TOTALORDER, t);
+}
+
+/* What an elementwise kernel of operand type `t` makes. */
+static enum dtype elementwise_result(enum opcode op, enum dtype t)
+{
+    switch (op) {
+    case OP_IS_FINITE:
+        return DT_PRED;
+    case OP_ABS:
+    case OP_REAL:
+    case OP_IMAG:
+        return dtype_component(t);
+    case OP_COMPLEX:
+        return t == DT_F64 ? DT_C128 : DT_C64;
+    default:
+        return t;
+    }
+}
+
+kern_tile_fn *plan_tile(const struct inst *i, bool widen, enum dtype *type, enum dtype *result)
+{
+    if (!shape_is_array(i->shape) || i->operand_count == 0)
+        return NULL;
+    for (int k = 0; k < i->operand_count; k++)
+        if (!shape_is_array(i->operands[k]->shape))
+            return NULL;
+    switch (i->opcode) {
+    case OP_COMPARE:
+        *type = common_type(i, 0, widen && inst_compare_type(i) != E_TYPE_TOTALORDER);
+        *result = DT_PRED;
+        return tile_compare(i, *type);
+    case OP_CONVERT:
+    case OP_COPY:
+        *type = widen_if(widen, i->operands[0]->shape->dtype);
+        *result = widen_if(widen, i->shape->dtype);
+        return kern_find_convert(*result, *type);
+    default:
+        *type = common_type(i, i->opcode == OP_SELECT ? 1 : 0, widen);
+        *result = elementwise_result(i->opcode, *type);
+        return kern_find_elementwise(op_spelling(i->opcode), *type);
+    }
+}
