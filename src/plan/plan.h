@@ -88,13 +88,15 @@ void program_free(struct program *p);
 /* ---- body.c: computations that are applied to elements ---- */
 
 struct body {
-    const struct function *function; /* planned, for bodies that are no scalar program */
-    const struct scalar_code *code;  /* NULL: run `function` for each element */
-    enum kern_combine combine;       /* for one operand; KERN_CALL when it is nothing special */
-    enum kern_order order;           /* for comparators */
+    const struct scalar_code *code; /* NULL: run `function` for each element */
+    struct function *function;
+    enum kern_combine combine;      /* of accumulator and value; KERN_CALL when it is nothing special */
+    enum kern_order order;          /* of a comparator, likewise */
     int key;
     bool total_order;
-    const enum dtype *types;         /* what the body takes for each parameter: the first half are accumulators */
+    int arg_count, result_count;
+    const enum dtype *args;         /* element types it takes; of reducers the first half are accumulators */
+    const enum dtype *results;      /* and gives */
 };
 
 /* ---- scalar.c: computations whose values are all scalars, as a flat list with addresses ---- */

@@ -1,0 +1,178 @@
+/*
+ * Computations that are applied to elements: which types they work in, and whether they are
+ * something that a kernel does by itself.
+ */
+#include "plan/plan_priv.h"
+
+/* ---- recognising ---- */
+
+/* The code is one kernel applied to arguments x and y, and its result is the only one. */
+static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int y)
+{
+    return c->op_count == 2 && c->ops[0].kind == SCALAR_APPLY && fn && c->ops[0].fn == fn &&
+           c->result_count == 1 && c->results[0].at == c->ops[0].out && c->ops[0].args[0] == c->args[x].at &&
+           c->ops[0].args[1] == c->args[y].at && c->args[x].at && c->args[y].at;
+}
+
+static enum kern_combine find_combine(const struct scalar_code *c, enum dtype t)
+{
+    static const struct {
+        const char *op;
+        enum kern_combine combine;
+    } known[] = {
+        {"add", KERN_ADD}, {"multiply", KERN_MULTIPLY}, {"maximum", KERN_MAXIMUM}, {"minimum", KERN_MINIMUM},
+        {"and", KERN_AND}, {"or", KERN_OR}, {"xor", KERN_XOR},
+    };
+    if (c->arg_count != 2 || c->result_count != 1)
+        return KERN_CALL;
+    if (c->op_count == 1 && c->args[1].at && c->results[0].at == c->args[1].at)
+        return KERN_TAKE_VALUE;
+    for (size_t k = 0; k < COUNT_OF(known); k++) {
+        kern_tile_fn *fn = kern_find_elementwise(known[k].op, t);
+        if (is_single(c, fn, 0, 1) || is_single(c, fn, 1, 0))
+            return known[k].combine;
+    }
+    return KERN_CALL;
+}
+
+static bool is_order(struct body *b, kern_tile_fn *less, kern_tile_fn *greater, int key)
+{
+    if (is_single(b->code, less, 2 * key, 2 * key + 1) || is_single(b->code, greater, 2 * key + 1, 2 * key))
+        b->order = KERN_ORDER_LESS;
+    else if (is_single(b->code, greater, 2 * key, 2 * key + 1) || is_single(b->code, less, 2 * key + 1, 2 * key))
+        b->order = KERN_ORDER_GREATER;
+    return b->order != KERN_ORDER_CALL;
+}
+
+static void find_order(struct body *b)
+{
+    for (int key = 0; key < b->arg_count / 2; key++)
+        for (int total = 0; total < 2; total++) {
+            enum dtype t = b->args[2 * key];
+            if (is_order(b, kern_find_compare(KERN_LT, total, t), kern_find_compare(KERN_GT, total, t), key)) {
+                b->key = key;
+                b->total_order = total;
+                return;
+            }
+        }
+}
+
+/* ---- making ---- */
+
+static enum dtype *new_types(struct planner *pl, int n)
+{
+    return ARENA_ARRAY(&pl->p->arena, enum dtype, n);
+}
+
+/* A body that takes and gives `b`'s types: as a scalar program, else as a function. */
+static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, bool widen, struct body *b)
+{
+    struct scalar_types types = {b->args, b->results, widen};
+    b->code = scalar_of_computation(pl, c, &types);
+    if (b->code)
+        return true;
+    b->function = plan_function(pl, i, c);
+    return b->function != NULL;
+}
+
+/* acc'.. = f(acc.., value..), all in the types of `types`; n of them. Reducers of narrow floats work
+ * in f32 and are rounded at the end, where that can be done. */
+static bool make_reducer(struct planner *pl, const struct inst *i, const struct computation *c, int n,
+                         const enum dtype *types, bool widen, struct body *b)
+{
+    enum dtype *args = new_types(pl, 2 * n);
+    for (int k = 0; k < 2 * n; k++)
+        args[k] = widen ? dtype_widened(types[k % n]) : types[k % n];
+    *b = (struct body){.combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
+    if (!make_body(pl, i, c, widen, b))
+        return false;
+    if (b->code)
+        b->combine = find_combine(b->code, args[0]);
+    else if (widen)
+        return make_reducer(pl, i, c, n, types, false, b);
+    return true;
+}
+
+static bool reduce_body(struct planner *pl, struct step *s, struct body *b)
+{
+    const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
+    int n = s->inst->operand_count / 2;
+    enum dtype *types = new_types(pl, n);
+    for (int k = 0; k < n; k++)
+        types[k] = c->params[k]->shape->dtype;
+    return make_reducer(pl, s->inst, c, n, types, true, b);
+}
+
+static bool scatter_body(struct planner *pl, struct step *s, struct body *b)
+{
+    int n = s->inst->operand_count / 2;
+    enum dtype *types = new_types(pl, n);
+    for (int k = 0; k < n; k++)
+        types[k] = s->shapes[k]->dtype;
+    return make_reducer(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), n, types, false, b);
+}
+
+static bool make_predicate(struct planner *pl, const struct inst *i, const struct computation *c, int n,
+                           const enum dtype *args, struct body *b)
+{
+    enum dtype *result = new_types(pl, 1);
+    *result = DT_PRED;
+    *b = (struct body){.order = KERN_ORDER_CALL, .arg_count = n, .result_count = 1, .args = args, .results = result};
+    if (!make_body(pl, i, c, false, b))
+        return false;
+    if (b->code)
+        find_order(b);
+    return true;
+}
+
+static bool sort_body(struct planner *pl, struct step *s, struct body *b)
+{
+    int n = s->inst->operand_count;
+    enum dtype *args = new_types(pl, 2 * n);
+    for (int k = 0; k < 2 * n; k++)
+        args[k] = s->inst->operands[k / 2]->shape->dtype;
+    return make_predicate(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), 2 * n, args, b);
+}
+
+/* bodies[0] selects, bodies[1] scatters */
+static bool select_and_scatter_bodies(struct planner *pl, struct step *s, struct body *b)
+{
+    const struct inst *i = s->inst;
+    enum dtype *args = new_types(pl, 2), result = i->shape->dtype;
+    args[0] = args[1] = i->operands[0]->shape->dtype;
+    return make_predicate(pl, i, inst_computation(i, A_SELECT), 2, args, b) &&
+           make_reducer(pl, i, inst_computation(i, A_SCATTER), 1, &result, false, b + 1);
+}
+
+static bool map_body(struct planner *pl, struct step *s, struct body *b)
+{
+    const struct inst *i = s->inst;
+    enum dtype *args = new_types(pl, i->operand_count), *result = new_types(pl, 1);
+    for (int k = 0; k < i->operand_count; k++)
+        args[k] = i->operands[k]->shape->dtype;
+    *result = i->shape->dtype;
+    *b = (struct body){.arg_count = i->operand_count, .result_count = 1, .args = args, .results = result};
+    return make_body(pl, i, inst_computation(i, A_TO_APPLY), false, b);
+}
+
+bool plan_bodies(struct planner *pl, struct step *s)
+{
+    struct body *b = ARENA_ARRAY(&pl->p->arena, struct body, 2);
+    s->bodies = b;
+    switch (s->inst->opcode) {
+    case OP_REDUCE:
+    case OP_REDUCE_WINDOW:
+        return reduce_body(pl, s, b);
+    case OP_SCATTER:
+        return scatter_body(pl, s, b);
+    case OP_SELECT_AND_SCATTER:
+        return select_and_scatter_bodies(pl, s, b);
+    case OP_SORT:
+        return sort_body(pl, s, b);
+    case OP_MAP:
+        return map_body(pl, s, b);
+    default:
+        s->bodies = NULL;
+        return true;
+    }
+}

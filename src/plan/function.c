@@ -1,0 +1,416 @@
+/*
+ * A computation as a list of steps: values are flattened to their array leaves, dead code is left
+ * out, and slots of the frame are shared by values that don't live at the same time.
+ */
+#include "plan/plan_priv.h"
+
+enum { MAX_TOTAL_LEAVES = 1 << 24 }; /* of all values of one computation */
+
+struct build {
+    struct planner *pl;
+    struct function *f;
+    struct leaves *env;      /* by instruction: value numbers until slots are given out */
+    int value_count;
+    int64_t total_leaves;
+    size_t step_capacity;
+};
+
+static struct arena *keep(struct build *b) { return &b->pl->p->arena; }
+
+/* ---- emitting ---- */
+
+static void fresh_values(struct build *b, const struct shape *const *shapes, int count, int *out)
+{
+    for (int k = 0; k < count; k++)
+        out[k] = shape_is_array(shapes[k]) ? b->value_count++ : NO_VALUE;
+}
+
+static struct leaves join_operands(struct build *b, const struct inst *i, int **starts)
+{
+    int n = 0;
+    for (int k = 0; k < i->operand_count; k++)
+        n += b->env[i->operands[k]->index].count;
+    struct leaves out = {0, ARENA_ARRAY(keep(b), int, n)};
+    *starts = ARENA_ARRAY(keep(b), int, i->operand_count + 1);
+    for (int k = 0; k < i->operand_count; k++) {
+        struct leaves l = b->env[i->operands[k]->index];
+        if (l.count > 0)
+            memcpy(out.at + out.count, l.at, (size_t)l.count * sizeof *l.at);
+        out.count += l.count;
+        (*starts)[k + 1] = out.count;
+    }
+    return out;
+}
+
+/* A step that makes the leaves of `result` from `operands`; NULL past the limits. */
+static struct step *emit(struct build *b, const struct inst *i, struct leaves operands, const int *starts,
+                         const struct shape *result, struct leaves *out)
+{
+    struct step s = {.inst = i, .operand_count = operands.count, .operands = operands.at, .starts = starts};
+    if (!plan_leaf_shapes(b->pl, i, result, &s.result_count, &s.shapes))
+        return NULL;
+    int *results = ARENA_ARRAY(keep(b), int, s.result_count);
+    fresh_values(b, s.shapes, s.result_count, results);
+    s.results = results;
+    *out = (struct leaves){s.result_count, ARENA_DUP(&b->pl->scratch, results, s.result_count)};
+    struct step *at = VEC_PUSH(keep(b), b->f->steps, b->f->step_count, b->step_capacity);
+    *at = s;
+    return at;
+}
+
+static bool add_callee(struct build *b, struct step *s, const struct computation *c)
+{
+    struct function *f = plan_function(b->pl, s->inst, c);
+    s->callees[s->callee_count++] = f;
+    return f != NULL;
+}
+
+static bool add_callees(struct build *b, struct step *s)
+{
+    const struct inst *i = s->inst;
+    struct computation *c = inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
+    if (i->opcode != OP_CONDITIONAL) {
+        s->callees = ARENA_ARRAY(keep(b), struct function *, 2);
+        if (i->opcode == OP_WHILE)
+            return add_callee(b, s, inst_computation(i, A_CONDITION)) && add_callee(b, s, inst_computation(i, A_BODY));
+        return add_callee(b, s, c);
+    }
+    int n = inst_callees(i, NULL);
+    struct computation **branches = ARENA_ARRAY(&b->pl->scratch, struct computation *, n);
+    inst_callees(i, branches);
+    s->callees = ARENA_ARRAY(keep(b), struct function *, n);
+    for (int k = 0; k < n; k++)
+        if (!add_callee(b, s, branches[k]))
+            return false;
+    return true;
+}
+
+/* What the step's family wants to know before it runs. */
+static bool prepare(struct build *b, struct step *s)
+{
+    switch (s->inst->opcode) {
+    case OP_CALL:
+    case OP_FUSION:
+    case OP_WHILE:
+    case OP_CONDITIONAL:
+        s->scalar = scalar_of_inst(b->pl, s->inst);
+        return s->scalar || add_callees(b, s);
+    case OP_SCAN:
+        return add_callees(b, s);
+    case OP_COPY:
+        s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result);
+        return true;
+    default:
+        break;
+    }
+    switch (op_table[s->inst->opcode].family) {
+    case FAMILY_elementwise:
+    case FAMILY_compare:
+    case FAMILY_convert:
+        s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result);
+        return true;
+    default:
+        return plan_bodies(b->pl, s);
+    }
+}
+
+/* ---- asynchronous operations: what they do is done at the start ---- */
+
+/* operands, then the results that were made, then contexts that mean nothing */
+static void start_leaves(struct build *b, const struct shape *s, struct leaves operands, struct leaves results,
+                         struct leaves *out)
+{
+    int n = (int)leaf_count(s), j = 0;
+    *out = (struct leaves){n, ARENA_ARRAY(&b->pl->scratch, int, n)};
+    for (int k = 0; k < operands.count && j < n; k++)
+        out->at[j++] = operands.at[k];
+    for (int k = 0; k < results.count && j < n; k++)
+        out->at[j++] = results.at[k];
+    for (int e = 2; e < s->count; e++)
+        if (j < n && !shape_is_tuple(s->elements[e]))
+            out->at[j++] = shape_is_array(s->elements[e]) ? plan_zero(b->pl, s->elements[e]) : NO_VALUE;
+    while (j < n)
+        out->at[j++] = NO_VALUE;
+}
+
+static bool plan_pair_start(struct build *b, const struct inst *i, struct leaves *out)
+{
+    int *starts;
+    struct leaves operands = join_operands(b, i, &starts), made;
+    struct step *s = emit(b, i, operands, starts, i->shape->elements[1], &made);
+    if (!s)
+        return false;
+    start_leaves(b, i->shape, operands, made, out);
+    return true;
+}
+
+static const struct inst *async_first(const struct inst *i)
+{
+    while (i->opcode != OP_ASYNC_START)
+        i = i->operands[0];
+    return i;
+}
+
+/* The arguments may come in pieces; the computation runs once all of them are there. */
+static bool plan_async(struct build *b, const struct inst *i, struct leaves *out)
+{
+    int *starts;
+    const struct computation *c = inst_computation(async_first(i), A_CALLS);
+    int64_t wanted = 0;
+    for (int k = 0; k < c->param_count; k++)
+        wanted += leaf_count(c->params[k]->shape);
+    struct leaves operands = join_operands(b, i, &starts), made;
+    if (i->opcode == OP_ASYNC_UPDATE) {
+        const struct inst *before = i->operands[0];
+        if (i->operand_count == 1)
+            return *out = b->env[before->index], true;
+        struct leaves bound = leaves_component(before->shape, b->env[before->index], 0);
+        struct leaves more = {operands.count - starts[1], operands.at + starts[1]};
+        operands = (struct leaves){0, ARENA_ARRAY(keep(b), int, bound.count + more.count)};
+        for (int k = 0; k < bound.count; k++)
+            operands.at[operands.count++] = bound.at[k];
+        for (int k = 0; k < more.count; k++)
+            operands.at[operands.count++] = more.at[k];
+    }
+    made = (struct leaves){0, NULL};
+    if (operands.count == wanted) {
+        struct step *s = emit(b, i, operands, starts, c->root->shape, &made);
+        if (!s)
+            return false;
+        s->callees = ARENA_ARRAY(keep(b), struct function *, 1);
+        struct function *f = plan_function(b->pl, i, c);
+        s = &b->f->steps[b->f->step_count - 1];
+        s->callees[s->callee_count++] = f;
+        if (!f)
+            return false;
+    }
+    start_leaves(b, i->shape, operands, made, out);
+    return true;
+}
+
+/* ---- one instruction ---- */
+
+static bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
+{
+    int *starts;
+    struct step *s;
+    switch (i->opcode) {
+    case OP_CONSTANT:
+        return plan_constant(b->pl, i, i->literal, out);
+    case OP_ASYNC_START:
+    case OP_ASYNC_UPDATE:
+        return plan_async(b, i, out);
+    case OP_ASYNC_DONE:
+        return *out = leaves_component(i->operands[0]->shape, b->env[i->operands[0]->index], 1), true;
+    case OP_ALL_GATHER_START:
+    case OP_COLLECTIVE_PERMUTE_START:
+        return plan_pair_start(b, i, out);
+    default:
+        if (plan_rename(b->pl, i, b->env, out))
+            return true;
+        struct leaves operands = join_operands(b, i, &starts);
+        s = emit(b, i, operands, starts, i->shape, out);
+        return s && prepare(b, s);
+    }
+}
+
+static bool plan_params(struct build *b, const struct computation *c)
+{
+    struct function *f = b->f;
+    const struct shape *const *shapes;
+    int count;
+    for (int k = 0; k < c->param_count; k++)
+        f->param_count += (int)leaf_count(c->params[k]->shape);
+    const struct shape **all = ARENA_ARRAY(keep(b), const struct shape *, f->param_count);
+    int *params = ARENA_ARRAY(keep(b), int, f->param_count);
+    int n = 0;
+    for (int k = 0; k < c->param_count; k++) {
+        if (!plan_leaf_shapes(b->pl, c->params[k], c->params[k]->shape, &count, &shapes))
+            return false;
+        fresh_values(b, shapes, count, params + n);
+        b->env[c->params[k]->index] = (struct leaves){count, ARENA_DUP(&b->pl->scratch, params + n, count)};
+        for (int j = 0; j < count; j++)
+            all[n++] = shapes[j];
+    }
+    f->params = params;
+    f->param_shapes = all;
+    return true;
+}
+
+static bool plan_steps(struct build *b, const struct computation *c)
+{
+    int count;
+    struct inst **order = plan_live(b->pl, c, &count);
+    for (int k = 0; k < count; k++) {
+        const struct inst *i = order[k];
+        if (i->opcode == OP_PARAMETER)
+            continue;
+        if (!plan_inst(b, i, &b->env[i->index]))
+            return false;
+        b->total_leaves += b->env[i->index].count;
+        if (b->total_leaves > MAX_TOTAL_LEAVES)
+            return PLAN_FAIL(b->pl, i, TOO_MANY_LEAVES, MAX_TOTAL_LEAVES);
+    }
+    return true;
+}
+
+/* ---- liveness and slots ---- */
+
+struct slots {
+    int *last_use; /* by value: the step, -1: none */
+    int *slot;     /* by value */
+    int *free;
+    int free_count;
+};
+
+static int take_slot(struct build *b, struct slots *s, int value)
+{
+    s->slot[value] = s->free_count > 0 ? s->free[--s->free_count] : b->f->slot_count++;
+    return s->slot[value];
+}
+
+static void find_last_uses(struct build *b, struct slots *s, struct leaves results)
+{
+    const struct function *f = b->f;
+    for (int v = 0; v < b->value_count; v++)
+        s->last_use[v] = -1;
+    for (int k = 0; k < f->step_count; k++)
+        for (int j = 0; j < f->steps[k].operand_count; j++)
+            if (f->steps[k].operands[j] >= 0)
+                s->last_use[f->steps[k].operands[j]] = k;
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0)
+            s->last_use[results.at[j]] = f->step_count;
+}
+
+/* Marks the operands of a step that nothing reads afterwards: the last occurrence of each. `seen`
+ * counts occurrences by value and is all zero before and after. */
+static void mark_uses(struct slots *s, struct step *step, int number, uint8_t *uses, uint8_t *seen)
+{
+    for (int j = 0; j < step->operand_count; j++) {
+        int v = step->operands[j];
+        if (v >= 0 && s->last_use[v] == number && seen[v] < 2)
+            seen[v]++;
+    }
+    for (int j = step->operand_count - 1; j >= 0; j--) {
+        int v = step->operands[j];
+        if (v >= 0 && seen[v] > 0) {
+            uses[j] = seen[v] == 1 ? USE_ONLY : USE_LAST;
+            seen[v] = 0;
+        }
+    }
+    step->uses = uses;
+}
+
+static void assign_step(struct build *b, struct slots *s, int number, uint8_t *seen)
+{
+    struct step *step = &b->f->steps[number];
+    uint8_t *uses = ARENA_ARRAY(keep(b), uint8_t, step->operand_count);
+    int *release = ARENA_ARRAY(keep(b), int, step->operand_count + step->result_count);
+    int *operands = ARENA_ARRAY(keep(b), int, step->operand_count);
+    int *results = ARENA_ARRAY(keep(b), int, step->result_count);
+    mark_uses(s, step, number, uses, seen);
+    for (int j = 0; j < step->result_count; j++) {
+        int v = step->results[j];
+        results[j] = v >= 0 ? take_slot(b, s, v) : v;
+        if (v >= 0 && s->last_use[v] < 0)
+            release[step->release_count++] = results[j];
+    }
+    for (int j = 0; j < step->operand_count; j++) {
+        int v = step->operands[j];
+        operands[j] = v >= 0 ? s->slot[v] : v;
+        if (uses[j] != USE_KEEP)
+            release[step->release_count++] = operands[j];
+    }
+    for (int j = 0; j < step->release_count; j++)
+        s->free[s->free_count++] = release[j];
+    step->release = release;
+    step->operands = operands;
+    step->results = results;
+}
+
+static void assign_params(struct build *b, struct slots *s)
+{
+    int *params = ARENA_ARRAY(keep(b), int, b->f->param_count);
+    for (int j = 0; j < b->f->param_count; j++) {
+        int v = b->f->params[j];
+        params[j] = v >= 0 && s->last_use[v] >= 0 ? take_slot(b, s, v) : NO_VALUE;
+    }
+    b->f->params = params;
+}
+
+static void assign_results(struct build *b, struct slots *s, struct leaves results)
+{
+    struct function *f = b->f;
+    bool *moves = ARENA_ARRAY(keep(b), bool, results.count);
+    int *slots = ARENA_ARRAY(keep(b), int, results.count);
+    bool *taken = ARENA_ARRAY(&b->pl->scratch, bool, f->slot_count);
+    for (int j = results.count - 1; j >= 0; j--) {
+        int v = results.at[j];
+        slots[j] = v >= 0 ? s->slot[v] : v;
+        if (v >= 0) {
+            moves[j] = !taken[slots[j]];
+            taken[slots[j]] = true;
+        }
+    }
+    f->results = slots;
+    f->result_moves = moves;
+    f->result_count = results.count;
+}
+
+static void assign_slots(struct build *b, struct leaves results)
+{
+    struct arena *a = &b->pl->scratch;
+    struct slots s = {ARENA_ARRAY(a, int, b->value_count), ARENA_ARRAY(a, int, b->value_count),
+                      ARENA_ARRAY(a, int, b->value_count), 0};
+    uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);
+    find_last_uses(b, &s, results);
+    assign_params(b, &s);
+    for (int k = 0; k < b->f->step_count; k++)
+        assign_step(b, &s, k, seen);
+    assign_results(b, &s, results);
+}
+
+/* ---- the whole ---- */
+
+static struct function *new_function(struct planner *pl, const struct computation *c)
+{
+    struct program *p = pl->p;
+    struct function *f = ARENA_NEW(&p->arena, struct function);
+    size_t capacity = (size_t)p->function_capacity;
+    f->computation = c;
+    f->index = p->function_count;
+    *VEC_PUSH(&p->arena, p->functions, p->function_count, capacity) = f;
+    p->function_capacity = (int)capacity;
+    return f;
+}
+
+static bool build_function(struct planner *pl, struct function *f)
+{
+    const struct computation *c = f->computation;
+    struct build b = {.pl = pl, .f = f};
+    int count;
+    b.env = ARENA_ARRAY(&pl->scratch, struct leaves, c->inst_count);
+    if (!plan_params(&b, c) || !plan_steps(&b, c) ||
+        !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
+        return false;
+    assign_slots(&b, b.env[c->root->index]);
+    f->code = scalar_of_computation(pl, c, NULL);
+    return true;
+}
+
+struct function *plan_function(struct planner *pl, const struct inst *caller, const struct computation *c)
+{
+    struct function **known = &pl->by_computation[c->index];
+    if (*known)
+        return *known;
+    if (pl->depth >= PLAN_MAX_DEPTH) {
+        PLAN_FAIL(pl, caller, CALLS_TOO_DEEP, PLAN_MAX_DEPTH);
+        return NULL;
+    }
+    pl->depth++;
+    struct function *f = new_function(pl, c);
+    bool ok = build_function(pl, f);
+    pl->depth--;
+    return *known = ok ? f : NULL;
+}

@@ -1,0 +1,148 @@
+/*
+ * From a verified module to a program: the entry computation and all it needs, and the constants.
+ */
+#include "plan/plan_priv.h"
+
+void plan_where(struct planner *pl, const struct inst *i, struct diag *d)
+{
+    d->where = inst_where(&pl->ds->arena, i);
+}
+
+/* ---- shapes ---- */
+
+/* Every value is a strided view in the end: bounded rank, known sizes, a size that can be counted. */
+static bool check_leaf(struct planner *pl, const struct inst *i, const struct shape *s)
+{
+    int64_t bytes;
+    if (!shape_is_array(s))
+        return shape_is_token(s) || PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), dtype_spelling(s->dtype));
+    if (shape_has_unbounded(s))
+        return PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), "a dimension without a bound");
+    if (s->rank > VIEW_MAX_RANK)
+        return PLAN_FAIL(pl, i, RANK_TOO_HIGH, s->rank, VIEW_MAX_RANK);
+    if (!shape_bytes(s, &bytes))
+        return PLAN_FAIL(pl, i, OUT_OF_MEMORY, STR_ARG(shape_text(&pl->ds->arena, s)), "more than 2^63");
+    return true;
+}
+
+static bool collect_leaves(struct planner *pl, const struct inst *i, const struct shape *s, const struct shape **out,
+                           int *count)
+{
+    if (!shape_is_tuple(s)) {
+        out[(*count)++] = s;
+        return check_leaf(pl, i, s);
+    }
+    for (int k = 0; k < s->count; k++)
+        if (!collect_leaves(pl, i, s->elements[k], out, count))
+            return false;
+    return true;
+}
+
+bool plan_leaf_shapes(struct planner *pl, const struct inst *i, const struct shape *s, int *count,
+                      const struct shape *const **out)
+{
+    int64_t n = leaf_count(s);
+    if (n > PLAN_MAX_LEAVES)
+        return PLAN_FAIL(pl, i, TOO_MANY_LEAVES, PLAN_MAX_LEAVES);
+    const struct shape **leaves = ARENA_ARRAY(&pl->p->arena, const struct shape *, n);
+    *count = 0;
+    *out = leaves;
+    return collect_leaves(pl, i, s, leaves, count);
+}
+
+/* ---- constants ---- */
+
+int plan_add_constant(struct planner *pl, const struct literal *l)
+{
+    struct program *p = pl->p;
+    size_t capacity = (size_t)pl->constant_capacity;
+    struct view *v = VEC_PUSH(&p->arena, p->constants, p->constant_count, capacity);
+    pl->constant_capacity = (int)capacity;
+    view_dense(v, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
+    return ~(p->constant_count - 1);
+}
+
+static void keep_filled(struct planner *pl, struct literal *l)
+{
+    size_t capacity = (size_t)pl->filled_capacity;
+    *VEC_PUSH(&pl->p->arena, pl->p->filled, pl->p->filled_count, capacity) = l;
+    pl->filled_capacity = (int)capacity;
+}
+
+int plan_zero(struct planner *pl, const struct shape *s)
+{
+    struct literal *l = literal_new(&pl->p->arena, s);
+    if (!l)
+        return NO_VALUE;
+    keep_filled(pl, l);
+    return plan_add_constant(pl, l);
+}
+
+static bool constant_leaf(struct planner *pl, const struct inst *i, const struct literal *l, struct leaves *out)
+{
+    if (shape_is_tuple(l->shape)) {
+        for (int k = 0; k < l->shape->count; k++)
+            if (!constant_leaf(pl, i, l->elements[k], out))
+                return false;
+        return true;
+    }
+    if (!shape_is_array(l->shape)) {
+        out->at[out->count++] = NO_VALUE;
+        return true;
+    }
+    if (l->elided) {
+        struct literal *filled = elided_fill(pl, i, l);
+        if (!filled)
+            return false;
+        keep_filled(pl, filled);
+        l = filled;
+    }
+    out->at[out->count++] = plan_add_constant(pl, l);
+    return true;
+}
+
+bool plan_constant(struct planner *pl, const struct inst *i, const struct literal *l, struct leaves *out)
+{
+    int n;
+    const struct shape *const *shapes;
+    if (!plan_leaf_shapes(pl, i, l->shape, &n, &shapes))
+        return false;
+    *out = (struct leaves){0, ARENA_ARRAY(&pl->scratch, int, n)};
+    return constant_leaf(pl, i, l, out);
+}
+
+/* ---- the whole ---- */
+
+struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct program *p = ARENA_NEW(&arena, struct program);
+    p->arena = arena;
+    p->module = m;
+    p->options = *options;
+    struct planner pl = {.ds = ds, .p = p};
+    arena_init(&pl.scratch);
+    pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);
+    pl.effects = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
+    pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
+    map_init(&pl.elided, &pl.scratch);
+    elided_collect(&pl);
+    p->entry = plan_function(&pl, NULL, m->entry);
+    arena_free(&pl.scratch);
+    if (!p->entry) {
+        program_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void program_free(struct program *p)
+{
+    if (!p)
+        return;
+    for (int k = 0; k < p->filled_count; k++)
+        literal_free_data(p->filled[k]);
+    struct arena arena = p->arena; /* the program itself lives in it */
+    arena_free(&arena);
+}
