@@ -53,7 +53,7 @@ static struct step *emit(struct build *b, const struct inst *i, struct leaves op
     fresh_values(b, s.shapes, s.result_count, results);
     s.results = results;
     *out = (struct leaves){s.result_count, ARENA_DUP(&b->pl->scratch, results, s.result_count)};
-    struct step *at = VEC_PUSH(keep(b), b->f->steps, b->f->step_count, b->step_capacity);
+    struct step *at = &VEC_PUSH(keep(b), b->f->steps, b->f->step_count, b->step_capacity);
     *at = s;
     return at;
 }
@@ -380,7 +380,7 @@ static struct function *new_function(struct planner *pl, const struct computatio
     size_t capacity = (size_t)p->function_capacity;
     f->computation = c;
     f->index = p->function_count;
-    *VEC_PUSH(&p->arena, p->functions, p->function_count, capacity) = f;
+    VEC_PUSH(&p->arena, p->functions, p->function_count, capacity) = f;
     p->function_capacity = (int)capacity;
     return f;
 }

@@ -3,9 +3,10 @@
  */
 #include "plan/plan_priv.h"
 
-void plan_where(struct planner *pl, const struct inst *i, struct diag *d)
+bool plan_where(struct planner *pl, const struct inst *i, struct diag *d)
 {
     d->where = inst_where(&pl->ds->arena, i);
+    return false;
 }
 
 /* ---- shapes ---- */
@@ -56,7 +57,7 @@ int plan_add_constant(struct planner *pl, const struct literal *l)
 {
     struct program *p = pl->p;
     size_t capacity = (size_t)pl->constant_capacity;
-    struct view *v = VEC_PUSH(&p->arena, p->constants, p->constant_count, capacity);
+    struct view *v = &VEC_PUSH(&p->arena, p->constants, p->constant_count, capacity);
     pl->constant_capacity = (int)capacity;
     view_dense(v, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
     return ~(p->constant_count - 1);
@@ -65,7 +66,7 @@ int plan_add_constant(struct planner *pl, const struct literal *l)
 static void keep_filled(struct planner *pl, struct literal *l)
 {
     size_t capacity = (size_t)pl->filled_capacity;
-    *VEC_PUSH(&pl->p->arena, pl->p->filled, pl->p->filled_count, capacity) = l;
+    VEC_PUSH(&pl->p->arena, pl->p->filled, pl->p->filled_count, capacity) = l;
     pl->filled_capacity = (int)capacity;
 }
 

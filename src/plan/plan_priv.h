@@ -35,10 +35,10 @@ struct leaves {
     int *at;
 };
 
-/* A message about an instruction, with the line of the user's program when that is known. */
+/* A message about an instruction, with the line of the user's program when that is known; false. */
 #define PLAN_FAIL(pl, inst, id, ...) \
-    (plan_where((pl), (inst), DIAG((pl)->ds, (inst)->span, id, ##__VA_ARGS__)), false)
-void plan_where(struct planner *pl, const struct inst *i, struct diag *d);
+    plan_where((pl), (inst), DIAG((pl)->ds, (inst)->span, id, ##__VA_ARGS__))
+bool plan_where(struct planner *pl, const struct inst *i, struct diag *d);
 
 /* ---- plan.c ---- */
 

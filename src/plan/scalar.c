@@ -30,7 +30,7 @@ struct maker {
 
 static int alias_reg(struct maker *m, void *at, enum dtype t)
 {
-    *VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) = (struct reg){at, t};
+    VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) = (struct reg){at, t};
     return m->reg_count - 1;
 }
 
@@ -43,7 +43,7 @@ static enum dtype type_of(const struct maker *m, enum dtype t) { return m->widen
 
 static struct scalar_op *push(struct maker *m, enum scalar_kind kind)
 {
-    struct scalar_op *op = VEC_PUSH(&m->pl->scratch, m->ops, m->op_count, m->op_capacity);
+    struct scalar_op *op = &VEC_PUSH(&m->pl->scratch, m->ops, m->op_count, m->op_capacity);
     *op = (struct scalar_op){.kind = (uint8_t)kind};
     return op;
 }
