@@ -1,0 +1,234 @@
+/*
+ * bits.c: operations that go by the bits of an element: reduce-precision, stochastic-convert and
+ * bitcast-convert.
+ * spec: ReducePrecision, stochastic-convert, BitcastConvertType
+ */
+#include "kern/nest.h"
+#include "kern/tile.h"
+
+#include <math.h>
+
+/* ---- reduce-precision ---- */
+
+struct precision {
+    int type_exponent, type_mantissa; /* bits of the type */
+    int exponent, mantissa;           /* bits to keep */
+};
+
+/* hlo-values 8.1: round to nearest even on the bit pattern; then what is above the smaller exponent
+ * range is infinite, and what would be subnormal in it is zero. NaN stays. */
+static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
+{
+    const uint64_t sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa);
+    const uint64_t infinity = (((uint64_t)1 << p->type_exponent) - 1) << p->type_mantissa;
+    uint64_t a = b & (sign - 1);
+    if (a > infinity)
+        return b;
+    if (p->mantissa < p->type_mantissa) {
+        const int shift = p->type_mantissa - p->mantissa;
+        const uint64_t last = a >> shift & 1;
+        a += ((uint64_t)1 << (shift - 1)) - 1 + last;
+        a = a >> shift << shift;
+    }
+    if (p->exponent < p->type_exponent) {
+        const uint64_t bias = ((uint64_t)1 << (p->type_exponent - 1)) - 1;
+        const uint64_t kept_bias = ((uint64_t)1 << (p->exponent - 1)) - 1;
+        const uint64_t e = a >> p->type_mantissa;
+        if (e > bias + kept_bias)
+            a = infinity;
+        else if (e <= bias - kept_bias)
+            a = 0;
+    }
+    return a | (b & sign);
+}
+
+#define REDUCE(W)                                                                                  \
+    static void reduce_##W(const void *context, void *result, const void *const *args, int64_t n)  \
+    {                                                                                              \
+        const struct precision p = *(const struct precision *)context;                             \
+        uint##W##_t *out = result;                                                                 \
+        const uint##W##_t *x = args[0];                                                            \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                           \
+    }
+REDUCE(8)
+REDUCE(16)
+REDUCE(32)
+REDUCE(64)
+#undef REDUCE
+
+/* Types whose bits are not IEEE's work in f32. */
+struct reduce_in_f32 {
+    enum dtype type;
+    struct precision precision;
+};
+
+static void reduce_other(const void *context, void *out, const void *const *args, int64_t n)
+{
+    enum { CHUNK = 512 };
+    const struct reduce_in_f32 *r = context;
+    const size_t size = dtype_bytes(r->type);
+    float x[CHUNK];
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const int64_t some = n - at < CHUNK ? n - at : CHUNK;
+        tile_widen(r->type, x, (const char *)args[0] + (size_t)at * size, some);
+        reduce_32(&r->precision, x, (const void *const[]){x}, some);
+        tile_narrow(r->type, (char *)out + (size_t)at * size, x, some);
+    }
+}
+
+void kern_reduce_precision(const struct view *out, const struct view *x, int exponent_bits, int mantissa_bits)
+{
+    const struct float_format *f = float_format(x->dtype);
+    const struct precision p = {f->exponent_bits, f->mantissa_bits, exponent_bits, mantissa_bits};
+    if (f->specials != FS_IEEE) {
+        const struct reduce_in_f32 r = {x->dtype, {8, 23, exponent_bits, mantissa_bits}};
+        tile_map(reduce_other, &r, out, 1, x);
+        return;
+    }
+    tile_context_fn *const by_width[] = {[1] = reduce_8, [2] = reduce_16, [4] = reduce_32, [8] = reduce_64};
+    tile_map(by_width[dtype_bytes(x->dtype)], &p, out, 1, x);
+}
+
+/* ---- stochastic-convert ---- */
+
+struct stochastic {
+    enum dtype to, from, random;
+};
+
+static uint64_t load_word(const void *p, size_t bytes)
+{
+    uint64_t w = 0;
+    memcpy(&w, p, bytes);
+    return w;
+}
+
+static void store_word(void *p, uint64_t w, size_t bytes)
+{
+    memcpy(p, &w, bytes);
+}
+
+/* hlo-values 8.2. The fraction times 2^w counts how many of the 2^w random words round away. */
+static int64_t round_by(double x, uint64_t random, int width, int64_t least, int64_t most)
+{
+    if (isnan(x))
+        return 0;
+    if (x >= (double)most)
+        return most;
+    if (x <= (double)least)
+        return least;
+    const double size = fabs(x), whole = trunc(size);
+    int64_t t = (int64_t)whole;
+    if (size != whole && random < (uint64_t)ldexp(size - whole, width))
+        t++; /* cannot pass the bounds: |x| is below them */
+    return x < 0 ? -t : t;
+}
+
+static void stochastic_tile(const void *context, void *out, const void *const *args, int64_t n)
+{
+    const struct stochastic *s = context;
+    const int bits = (int)dtype_bits(s->to);
+    const bool is_signed = dtype_is_signed(s->to);
+    const int64_t most = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
+    const int64_t least = is_signed ? -most - 1 : 0;
+    const size_t to = dtype_bytes(s->to), from = dtype_bytes(s->from), random = dtype_bytes(s->random);
+    for (int64_t i = 0; i < n; i++) {
+        const double x = float_load(s->from, (const char *)args[0] + (size_t)i * from);
+        const uint64_t r = load_word((const char *)args[1] + (size_t)i * random, random);
+        const int64_t v = round_by(x, r, (int)dtype_bits(s->random), least, most);
+        store_word((char *)out + (size_t)i * to, (uint64_t)v, to);
+    }
+}
+
+void kern_stochastic_convert(const struct view *out, const struct view *x, const struct view *random)
+{
+    const struct stochastic s = {out->dtype, x->dtype, random->dtype};
+    tile_map(stochastic_tile, &s, out, 2, (const struct view[]){*x, *random});
+}
+
+/* ---- bitcast-convert ---- */
+
+/* Bits that an element has in this operation (hlo-shapes 1.1: an f6 counts as 8). */
+static int bitcast_bits(enum dtype t)
+{
+    return dtype_is_float(t) && dtype_bits(t) == 6 ? 8 : (int)dtype_bits(t);
+}
+
+static uint64_t load_bits(enum dtype t, const void *p) /* zeros above the element's own */
+{
+    const int bits = bitcast_bits(t);
+    const uint64_t w = load_word(p, dtype_bytes(t));
+    return bits < 8 ? w & (((uint64_t)1 << bits) - 1) : w;
+}
+
+static void store_bits(enum dtype t, void *p, uint64_t w)
+{
+    const int bits = bitcast_bits(t);
+    if (t == DT_PRED)
+        w = (w & 0xff) != 0;
+    else if (bits < 64 && dtype_is_signed(t))
+        w = (uint64_t)((int64_t)(w << (64 - bits)) >> (64 - bits));
+    else if (bits < 8)
+        w &= ((uint64_t)1 << bits) - 1;
+    store_word(p, w, dtype_bytes(t));
+}
+
+struct recast {
+    enum dtype to, from;
+};
+
+static void recast_tile(const void *context, void *out, const void *const *args, int64_t n)
+{
+    const struct recast *r = context;
+    const size_t to = dtype_bytes(r->to), from = dtype_bytes(r->from);
+    for (int64_t i = 0; i < n; i++)
+        store_bits(r->to, (char *)out + (size_t)i * to, load_bits(r->from, (const char *)args[0] + (size_t)i * from));
+}
+
+static bool same_in_memory(enum dtype a, enum dtype b)
+{
+    return a == b || (bitcast_bits(a) == bitcast_bits(b) && bitcast_bits(a) >= 8 && a != DT_PRED);
+}
+
+/* The first `rank` dimensions of a wide and a narrow view, whose last one has the narrow elements of
+ * each wide one in order from the low end. */
+static void split_or_join(const struct view *wide, const struct view *narrow, bool split)
+{
+    const int ratio = bitcast_bits(wide->dtype) / bitcast_bits(narrow->dtype);
+    const int bits = bitcast_bits(narrow->dtype);
+    const int64_t step = narrow->strides[wide->rank];
+    int64_t index[VIEW_MAX_RANK] = {0};
+    struct view outer = *narrow;
+    outer.rank = wide->rank;
+    if (view_elements(wide) == 0)
+        return;
+    do {
+        char *whole = view_at(wide, index), *part = view_at(&outer, index);
+        uint64_t w = split ? load_bits(wide->dtype, whole) : 0;
+        for (int i = 0; i < ratio; i++, part += step) {
+            if (split)
+                store_bits(narrow->dtype, part, w >> (i * bits));
+            else
+                w |= load_bits(narrow->dtype, part) << (i * bits);
+        }
+        if (!split)
+            store_bits(wide->dtype, whole, w);
+    } while (index_next(wide->rank, wide->dims, index));
+}
+
+void kern_bitcast_convert(const struct view *out, const struct view *x)
+{
+    if (same_in_memory(out->dtype, x->dtype)) {
+        struct view same = *x;
+        same.dtype = out->dtype;
+        kern_copy(out, &same);
+    } else if (bitcast_bits(out->dtype) == bitcast_bits(x->dtype)) {
+        const struct recast r = {out->dtype, x->dtype};
+        tile_map(recast_tile, &r, out, 1, x);
+    } else if (bitcast_bits(out->dtype) < bitcast_bits(x->dtype)) {
+        split_or_join(x, out, true);
+    } else {
+        split_or_join(out, x, false);
+    }
+}

@@ -1,0 +1,302 @@
+/*
+ * convert.c: which tile kernel converts one element type to another?
+ *
+ * Two native types (pred, integers, f32, f64) convert in one loop of their own. A narrow float passes
+ * through f32 and a complex number through its parts, a buffer at a time, so that there is one row of
+ * code for each type and not one for each pair.
+ * spec: ConvertElementType
+ */
+#include "kern/tile.h"
+
+#include <math.h>
+
+/* ---- native to native ---- */
+
+/* Types below a byte are loaded like their byte, pred like u8. */
+enum native { FROM_S8, FROM_S16, FROM_S32, FROM_S64, FROM_U8, FROM_U16, FROM_U32, FROM_U64, FROM_F32, FROM_F64, NATIVE_COUNT };
+
+/* The low W bits, and for a signed S their sign extended. */
+#define WRAP(x, S, U, W) ((S)((S)((U)(x) << (8 * sizeof(S) - W)) >> (8 * sizeof(S) - W)))
+/* Towards zero, held within low..high, where edge = high + 1 is exact in F; NaN is 0. */
+#define HOLD(x, F, S, low, high, edge) ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
+
+#define SELF S1
+#define TO int8_t
+#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 1)
+#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -1, 0, 0x1p0)
+#include "kern/convert_native.inc"
+
+#define SELF S2
+#define TO int8_t
+#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 2)
+#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -2, 1, 0x1p1)
+#include "kern/convert_native.inc"
+
+#define SELF S4
+#define TO int8_t
+#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 4)
+#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -8, 7, 0x1p3)
+#include "kern/convert_native.inc"
+
+#define SELF S8
+#define TO int8_t
+#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 8)
+#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, INT8_MIN, INT8_MAX, 0x1p7)
+#include "kern/convert_native.inc"
+
+#define SELF S16
+#define TO int16_t
+#define FROM_INTEGER(x) WRAP(x, int16_t, uint16_t, 16)
+#define FROM_FLOAT(x, F) HOLD(x, F, int16_t, INT16_MIN, INT16_MAX, 0x1p15)
+#include "kern/convert_native.inc"
+
+#define SELF S32
+#define TO int32_t
+#define FROM_INTEGER(x) WRAP(x, int32_t, uint32_t, 32)
+#define FROM_FLOAT(x, F) HOLD(x, F, int32_t, INT32_MIN, INT32_MAX, 0x1p31)
+#include "kern/convert_native.inc"
+
+#define SELF S64
+#define TO int64_t
+#define FROM_INTEGER(x) WRAP(x, int64_t, uint64_t, 64)
+#define FROM_FLOAT(x, F) HOLD(x, F, int64_t, INT64_MIN, INT64_MAX, 0x1p63)
+#include "kern/convert_native.inc"
+
+#define SELF U1
+#define TO uint8_t
+#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 1)
+#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 1, 0x1p1)
+#include "kern/convert_native.inc"
+
+#define SELF U2
+#define TO uint8_t
+#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 2)
+#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 3, 0x1p2)
+#include "kern/convert_native.inc"
+
+#define SELF U4
+#define TO uint8_t
+#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 4)
+#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 15, 0x1p4)
+#include "kern/convert_native.inc"
+
+#define SELF U8
+#define TO uint8_t
+#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 8)
+#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, UINT8_MAX, 0x1p8)
+#include "kern/convert_native.inc"
+
+#define SELF U16
+#define TO uint16_t
+#define FROM_INTEGER(x) WRAP(x, uint16_t, uint16_t, 16)
+#define FROM_FLOAT(x, F) HOLD(x, F, uint16_t, 0, UINT16_MAX, 0x1p16)
+#include "kern/convert_native.inc"
+
+#define SELF U32
+#define TO uint32_t
+#define FROM_INTEGER(x) WRAP(x, uint32_t, uint32_t, 32)
+#define FROM_FLOAT(x, F) HOLD(x, F, uint32_t, 0, UINT32_MAX, 0x1p32)
+#include "kern/convert_native.inc"
+
+#define SELF U64
+#define TO uint64_t
+#define FROM_INTEGER(x) WRAP(x, uint64_t, uint64_t, 64)
+#define FROM_FLOAT(x, F) HOLD(x, F, uint64_t, 0, UINT64_MAX, 0x1p64)
+#include "kern/convert_native.inc"
+
+#define SELF PRED
+#define TO uint8_t
+#define FROM_INTEGER(x) ((x) != 0)
+#define FROM_FLOAT(x, F) ((x) != 0)
+#include "kern/convert_native.inc"
+
+#define SELF F32
+#define TO float
+#define FROM_INTEGER(x) ((float)(x))
+#define FROM_FLOAT(x, F) ((float)(x))
+#include "kern/convert_native.inc"
+
+#define SELF F64
+#define TO double
+#define FROM_INTEGER(x) ((double)(x))
+#define FROM_FLOAT(x, F) ((double)(x))
+#include "kern/convert_native.inc"
+
+#define NATIVE_TYPES(X)                                                                            \
+    X(PRED, U8) X(S1, S8) X(S2, S8) X(S4, S8) X(S8, S8) X(S16, S16) X(S32, S32) X(S64, S64)        \
+    X(U1, U8) X(U2, U8) X(U4, U8) X(U8, U8) X(U16, U16) X(U32, U32) X(U64, U64) X(F32, F32)        \
+    X(F64, F64)
+
+static kern_tile_fn *find_native(enum dtype to, enum dtype from) /* NULL when either is not native */
+{
+    static const struct { kern_tile_fn *const *row; bool native; enum native loads_as; } types[DT_COUNT] = {
+#define X(id, as) [DT_##id] = {id##_from, true, FROM_##as},
+        NATIVE_TYPES(X)
+#undef X
+    };
+    return types[to].native && types[from].native ? types[to].row[types[from].loads_as] : NULL;
+}
+
+/* ---- through a native type ---- */
+
+enum { CHUNK = 512 };
+
+static inline bool is_native(enum dtype t) { return find_native(t, t) != NULL; }
+static inline enum dtype native_of(enum dtype t) /* by way of which it converts */
+{
+    return is_native(t) ? t : tile_is_narrow(t) ? DT_F32 : dtype_component(t);
+}
+
+/* Towards zero, with the last bit set when something was lost: rounding that once more, to a type of
+ * at most 22 bits, gives what rounding the double at once would. */
+static void round_to_odd(float *out, const double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        union { float f; uint32_t u; } v = {(float)x[i]};
+        if ((double)v.f != x[i]) {
+            v.u -= fabs((double)v.f) > fabs(x[i]);
+            v.u |= 1;
+        }
+        out[i] = v.f;
+    }
+}
+
+static void load_real(enum dtype t, void *out, const void *in, int64_t n)
+{
+    if (t == DT_C64) {
+        const struct c64 *x = in;
+        for (int64_t i = 0; i < n; i++)
+            ((float *)out)[i] = x[i].re;
+    } else {
+        const struct c128 *x = in;
+        for (int64_t i = 0; i < n; i++)
+            ((double *)out)[i] = x[i].re;
+    }
+}
+
+static void store_real(enum dtype t, void *out, const void *in, int64_t n)
+{
+    if (t == DT_C64) {
+        struct c64 *z = out;
+        for (int64_t i = 0; i < n; i++)
+            z[i] = (struct c64){((const float *)in)[i], 0};
+    } else {
+        struct c128 *z = out;
+        for (int64_t i = 0; i < n; i++)
+            z[i] = (struct c128){((const double *)in)[i], 0};
+    }
+}
+
+/* f64 to the types of 8 bits and fewer rounds once, to f16 and bf16 as it were through f32 (hlo-values 6). */
+static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in, int64_t n)
+{
+    if (from == DT_F64 && tile_is_narrow(to) && dtype_bits(to) <= 8)
+        round_to_odd(out, in, n);
+    else
+        find_native(native_to, from)(out, &in, n);
+}
+
+/* Both parts count; the real types take the real one. */
+static void convert_parts(enum dtype to, enum dtype from, void *out, const void *in, int64_t n)
+{
+    if (to != DT_PRED) {
+        find_native(dtype_component(to), dtype_component(from))(out, &in, 2 * n);
+    } else if (from == DT_C64) {
+        const struct c64 *x = in;
+        for (int64_t i = 0; i < n; i++)
+            ((uint8_t *)out)[i] = x[i].re != 0 || x[i].im != 0;
+    } else {
+        const struct c128 *x = in;
+        for (int64_t i = 0; i < n; i++)
+            ((uint8_t *)out)[i] = x[i].re != 0 || x[i].im != 0;
+    }
+}
+
+static void through_native(enum dtype to, enum dtype from, void *out, const void *in, int64_t n)
+{
+    union { float f[CHUNK]; double d[CHUNK]; } loaded, converted;
+    if (to == from) {
+        memmove(out, in, (size_t)n * dtype_bytes(to));
+        return;
+    }
+    if (dtype_is_complex(from) && (dtype_is_complex(to) || to == DT_PRED)) {
+        convert_parts(to, from, out, in, n);
+        return;
+    }
+    const enum dtype native_from = native_of(from), native_to = native_of(to);
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const int64_t some = n - at < CHUNK ? n - at : CHUNK;
+        const void *x = (const char *)in + (size_t)at * dtype_bytes(from);
+        void *z = (char *)out + (size_t)at * dtype_bytes(to);
+        if (tile_is_narrow(from)) {
+            tile_widen(from, loaded.f, x, some);
+            x = &loaded;
+        } else if (dtype_is_complex(from)) {
+            load_real(from, &loaded, x, some);
+            x = &loaded;
+        }
+        if (to == native_to) {
+            convert_middle(to, native_to, native_from, z, x, some);
+            continue;
+        }
+        if (native_to != native_from) {
+            convert_middle(to, native_to, native_from, &converted, x, some);
+            x = &converted;
+        }
+        if (dtype_is_complex(to))
+            store_real(to, z, x, some);
+        else
+            tile_narrow(to, z, x, some);
+    }
+}
+
+/* A tile kernel knows its types, so each pair is a function; all it does is say which pair it is. */
+#define SPECIAL_TYPES(X)                                                                           \
+    X(F4E2M1FN, ) X(F6E2M3FN, ) X(F6E3M2FN, ) X(F8E3M4, ) X(F8E4M3, ) X(F8E4M3B11FNUZ, )           \
+    X(F8E4M3FN, ) X(F8E4M3FNUZ, ) X(F8E5M2, ) X(F8E5M2FNUZ, ) X(F8E8M0FNU, ) X(F16, ) X(BF16, )    \
+    X(C64, ) X(C128, )
+
+#define SELF F4E2M1FN
+#include "kern/convert_special.inc"
+#define SELF F6E2M3FN
+#include "kern/convert_special.inc"
+#define SELF F6E3M2FN
+#include "kern/convert_special.inc"
+#define SELF F8E3M4
+#include "kern/convert_special.inc"
+#define SELF F8E4M3
+#include "kern/convert_special.inc"
+#define SELF F8E4M3B11FNUZ
+#include "kern/convert_special.inc"
+#define SELF F8E4M3FN
+#include "kern/convert_special.inc"
+#define SELF F8E4M3FNUZ
+#include "kern/convert_special.inc"
+#define SELF F8E5M2
+#include "kern/convert_special.inc"
+#define SELF F8E5M2FNUZ
+#include "kern/convert_special.inc"
+#define SELF F8E8M0FNU
+#include "kern/convert_special.inc"
+#define SELF F16
+#include "kern/convert_special.inc"
+#define SELF BF16
+#include "kern/convert_special.inc"
+#define SELF C64
+#include "kern/convert_special.inc"
+#define SELF C128
+#include "kern/convert_special.inc"
+
+kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
+{
+    static const struct { kern_tile_fn *const *to, *const *from; } special[DT_COUNT] = {
+#define X(id, as) [DT_##id] = {id##_to, id##_from},
+        SPECIAL_TYPES(X)
+#undef X
+    };
+    if (special[to].from)
+        return special[to].from[from];
+    if (special[from].to)
+        return special[from].to[to];
+    return find_native(to, from);
+}

@@ -1,0 +1,29 @@
+/*
+ * elementwise_complex.c: what does each elementwise operation do to complex numbers?
+ *
+ * The formulas are in elementwise_complex.def; what is more than a line stands in
+ * elementwise_complex.inc, beside the loops. Where C99 has the function, it is used, with its branch
+ * cuts and its signs of zero (hlo-values 9).
+ * spec: the heading stands behind each formula.
+ */
+#include "kern/tile.h"
+
+#include <complex.h>
+#include <math.h>
+
+#define SELF C64
+#define T struct c64
+#define REAL float
+#define F(name) name##f
+#include "kern/elementwise_complex.inc"
+
+#define SELF C128
+#define T struct c128
+#define REAL double
+#define F(name) name
+#include "kern/elementwise_complex.inc"
+
+const struct tile_table tile_complexes[DT_COUNT] = {
+    [DT_C64] = {C64_rows, COUNT_OF(C64_rows)},
+    [DT_C128] = {C128_rows, COUNT_OF(C128_rows)},
+};

@@ -1,0 +1,151 @@
+/*
+ * map.c: how does a kernel for packed elements reach views of any strides? It has no kernel of its own.
+ *
+ * The dimensions are put in the order in which the result lies in memory and joined where all views
+ * step alike. Runs that are packed everywhere go to the kernel in place (whole arrays, mostly); any
+ * other argument is gathered into a tile on the stack, and a strided result scattered from one.
+ */
+#include "kern/nest.h"
+#include "kern/tile.h"
+
+enum { SHORT_ROW = 64 }; /* rows below this are gathered many to a tile */
+
+struct tile_job {
+    tile_context_fn *fn;
+    const void *context;
+    struct nest nest;                   /* view 0 is the result */
+    size_t width[NEST_MAX_VIEWS];
+    bool packed[NEST_MAX_VIEWS];        /* along the innermost dimension */
+    bool repeated[NEST_MAX_VIEWS];      /* one element for all: its tile is filled once */
+    char tiles[NEST_MAX_VIEWS][KERN_TILE * 16] __attribute__((aligned(64)));
+};
+
+/* Row-major order of the result's memory: elementwise work may take any. */
+static void dimension_order(const struct view *out, int *order)
+{
+    for (int d = 0; d < out->rank; d++) {
+        int at = d;
+        const int64_t stride = out->strides[d] < 0 ? -out->strides[d] : out->strides[d];
+        for (; at > 0; at--) {
+            const int64_t before = out->strides[order[at - 1]];
+            if ((before < 0 ? -before : before) >= stride)
+                break;
+            order[at] = order[at - 1];
+        }
+        order[at] = d;
+    }
+}
+
+static void job_init(struct tile_job *m, const struct view *out, int count, const struct view *args)
+{
+    int order[VIEW_MAX_RANK];
+    dimension_order(out, order);
+    nest_init(&m->nest, 1 + count);
+    for (int i = 0; i < out->rank; i++) {
+        int64_t strides[NEST_MAX_VIEWS] = {out->strides[order[i]]};
+        for (int k = 0; k < count; k++)
+            strides[1 + k] = args[k].rank == 0 ? 0 : args[k].strides[order[i]];
+        nest_add(&m->nest, out->dims[order[i]], strides);
+    }
+    nest_merge(&m->nest);
+    const int inner = m->nest.rank - 1;
+    for (int k = 0; k <= count; k++) {
+        m->width[k] = dtype_bytes(k == 0 ? out->dtype : args[k - 1].dtype);
+        m->packed[k] = inner < 0 || m->nest.strides[k][inner] == (int64_t)m->width[k];
+        m->repeated[k] = inner >= 0 && k > 0;
+        for (int d = 0; d <= inner; d++)
+            m->repeated[k] &= m->nest.strides[k][d] == 0;
+    }
+}
+
+static void fill_repeated(struct tile_job *m, char *const *at, int64_t n)
+{
+    for (int k = 1; k < m->nest.count; k++)
+        if (m->repeated[k])
+            kern_pack(m->tiles[k], at[k], 0, m->width[k], n);
+}
+
+/* One run of the innermost dimension, as many elements at a time as the gathered ones allow. */
+static void map_row(struct tile_job *m, char *const *at, int64_t length)
+{
+    bool in_place = true;
+    for (int k = 0; k < m->nest.count; k++)
+        in_place &= m->packed[k];
+    const int64_t most = in_place ? length : KERN_TILE;
+    for (int64_t done = 0; done < length; done += most) {
+        const int64_t some = length - done < most ? length - done : most;
+        void *out = m->packed[0] ? at[0] + (size_t)done * m->width[0] : m->tiles[0];
+        const void *args[NEST_MAX_VIEWS];
+        for (int k = 1; k < m->nest.count; k++) {
+            const int64_t stride = m->packed[k] ? (int64_t)m->width[k] : m->nest.strides[k][m->nest.rank - 1];
+            args[k - 1] = m->packed[k] ? at[k] + done * stride : m->tiles[k];
+            if (!m->packed[k] && !m->repeated[k])
+                kern_pack(m->tiles[k], at[k] + done * stride, stride, m->width[k], some);
+        }
+        m->fn(m->context, out, args, some);
+        if (!m->packed[0]) {
+            const int64_t stride = m->nest.strides[0][m->nest.rank - 1];
+            kern_unpack(at[0] + done * stride, stride, out, m->width[0], some);
+        }
+    }
+}
+
+/* Short rows: a tile takes `rows` of them; `walk` is moved past those that were taken. */
+static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length, int64_t rows)
+{
+    const int inner = m->nest.rank - 1;
+    struct nest_walk first = *walk;
+    int64_t n = 0;
+    bool more = true;
+    for (int64_t r = 0; r < rows && more; r++, n += length) {
+        for (int k = 1; k < m->nest.count; k++)
+            if (!m->repeated[k])
+                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k], m->nest.strides[k][inner], m->width[k],
+                          length);
+        more = nest_step(walk);
+    }
+    m->fn(m->context, m->tiles[0], (const void *const[]){m->tiles[1], m->tiles[2], m->tiles[3]}, n);
+    for (int64_t done = 0; done < n; done += length) {
+        kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0], m->width[0],
+                    length);
+        nest_step(&first);
+    }
+    return more;
+}
+
+void tile_map(tile_context_fn *fn, const void *context, const struct view *out, int count, const struct view *args)
+{
+    struct tile_job m;
+    struct nest_walk walk;
+    char *at[NEST_MAX_VIEWS] = {out->data};
+    for (int k = 0; k < count; k++)
+        at[1 + k] = args[k].data;
+    m.fn = fn;
+    m.context = context;
+    job_init(&m, out, count, args);
+    const int64_t points = nest_points(&m.nest);
+    if (points == 0)
+        return;
+    const int inner = m.nest.rank - 1;
+    const int64_t length = inner < 0 ? 1 : m.nest.dims[inner];
+    fill_repeated(&m, at, points < KERN_TILE ? points : KERN_TILE);
+    nest_start(&walk, &m.nest, inner < 0 ? 0 : inner, at);
+    if (length >= SHORT_ROW || inner <= 0) {
+        do
+            map_row(&m, walk.at, length);
+        while (nest_step(&walk));
+    } else {
+        while (map_rows(&m, &walk, length, KERN_TILE / length))
+            ;
+    }
+}
+
+static void call_plain(const void *context, void *out, const void *const *args, int64_t n)
+{
+    (*(kern_tile_fn *const *)context)(out, args, n);
+}
+
+void kern_map_tiles(kern_tile_fn *fn, const struct view *out, int count, const struct view *args)
+{
+    tile_map(call_plain, &fn, out, count, args);
+}

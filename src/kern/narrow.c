@@ -1,0 +1,176 @@
+/*
+ * narrow.c: how do floats below 32 bits become f32 and how does f32 become them?
+ *
+ * One decoder and one encoder, written without branches so that they vectorise; each format is a
+ * loop around them in which everything about the format is a constant.
+ * spec: "ConvertElementType" between floats (hlo-values 2 and 6).
+ */
+#include "kern/tile.h"
+
+union bits { uint32_t u; float f; };
+
+/* What the formulas need of a format, all constant once inlined. */
+struct narrow {
+    int exponent, mantissa, bias;
+    enum float_specials specials;
+};
+
+static const struct narrow formats[DT_COUNT] = {
+#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                               \
+    [DT_##id] = {exponent, mantissa, bias, FS_##specials},
+#include "type/float.def"
+#undef FLOAT_FORMAT
+};
+
+static inline float power_of_two(int e) /* normal exponents only */
+{
+    return (union bits){(uint32_t)(e + 127) << 23}.f;
+}
+
+static inline float decode(uint32_t code, struct narrow f)
+{
+    const int shift = 23 - f.mantissa;
+    const uint32_t sign_bit = 1u << (f.exponent + f.mantissa), magnitude = code & (sign_bit - 1);
+    const uint32_t sign = code & sign_bit ? 0x80000000 : 0;
+    /* A subnormal is read one exponent up, where it has an implicit one to take off again. */
+    const union bits normal = {(magnitude << shift) + ((uint32_t)(127 - f.bias) << 23)};
+    union bits v = {(magnitude << shift) + ((uint32_t)(128 - f.bias) << 23)};
+    v.f -= power_of_two(1 - f.bias);
+    v.u = magnitude >> f.mantissa ? normal.u : v.u;
+    const uint32_t infinity = ((1u << f.exponent) - 1) << f.mantissa;
+    if (f.specials == FS_IEEE)
+        v.u = magnitude >= infinity ? 0x7f800000 | (magnitude & ~infinity) << shift : v.u;
+    else if (f.specials == FS_FN)
+        v.u = magnitude == sign_bit - 1 ? 0x7fc00000 : v.u;
+    else if (f.specials == FS_FNUZ)
+        v.u = code == sign_bit ? 0x7fc00000 : v.u;
+    v.u |= sign;
+    return v.f;
+}
+
+static inline uint32_t encode(float x, struct narrow f)
+{
+    const int shift = 23 - f.mantissa;
+    const uint32_t sign_bit = 1u << (f.exponent + f.mantissa);
+    const uint32_t infinity = ((1u << f.exponent) - 1) << f.mantissa;
+    const union bits v = {.f = x};
+    const union bits a = {v.u & 0x7fffffff};
+    /* Normal: round the mantissa where it will end (a carry into the exponent is right), then rebase. */
+    const uint32_t normal = ((a.u + (1u << (shift - 1)) - 1 + (a.u >> shift & 1)) >> shift) -
+                            ((uint32_t)(127 - f.bias) << f.mantissa);
+    /* Subnormal: adding the power of two whose last place is the least subnormal rounds. */
+    const union bits magic = {.f = power_of_two(24 - f.bias - f.mantissa)};
+    const union bits sum = {.f = a.f + magic.f};
+    uint32_t code = a.u < (uint32_t)(128 - f.bias) << 23 ? sum.u - magic.u : normal;
+    uint32_t largest = sign_bit - 1, beyond = largest, nan = largest;
+    switch (f.specials) {
+    case FS_IEEE:
+        largest = infinity - 1;
+        beyond = infinity;
+        nan = infinity | 1u << (f.mantissa - 1);
+        break;
+    case FS_FN:
+        largest = sign_bit - 2;
+        break;
+    case FS_FNUZ:
+        beyond = nan = sign_bit;
+        break;
+    case FS_SAT:
+        nan = sign_bit; /* no NaN to give: minus zero */
+        break;
+    case FS_FNU:
+        break;
+    }
+    uint32_t sign = v.u >> 31 << (f.exponent + f.mantissa);
+    if (f.specials == FS_FNUZ) /* no minus zero */
+        sign = code == 0 ? 0 : sign;
+    code = code > largest ? beyond : code;
+    code = a.u > 0x7f800000 ? nan : code;
+    return code | sign;
+}
+
+/* f8e8m0fnu is nothing but an exponent: no sign, no zero, 0xff for NaN. */
+static inline float decode_exponent(uint32_t code)
+{
+    union bits v = {code << 23};
+    v.u = code == 0 ? 0x00400000 : v.u; /* 2^-127 */
+    v.u = code == 0xff ? 0x7fc00000 : v.u;
+    return v.f;
+}
+
+static inline uint32_t encode_exponent(float x)
+{
+    const union bits v = {.f = x};
+    const uint32_t rounded = (v.u + 0x00400000) >> 23; /* 1.5 goes up */
+    const uint32_t code = v.u < 0x00600000 ? 0 : rounded;
+    return v.u - 1 >= 0x7f7fffff ? 0xff : code; /* zero, infinity, NaN, all negatives */
+}
+
+#define LOOPS(id, T)                                                                               \
+    static void widen_##id(float *out, const T *x, int64_t n)                                      \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = decode(x[i], formats[DT_##id]);                                               \
+    }                                                                                              \
+    static void narrow_##id(T *out, const float *x, int64_t n)                                     \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = (T)encode(x[i], formats[DT_##id]);                                            \
+    }
+LOOPS(F4E2M1FN, uint8_t)
+LOOPS(F6E2M3FN, uint8_t)
+LOOPS(F6E3M2FN, uint8_t)
+LOOPS(F8E3M4, uint8_t)
+LOOPS(F8E4M3, uint8_t)
+LOOPS(F8E4M3B11FNUZ, uint8_t)
+LOOPS(F8E4M3FN, uint8_t)
+LOOPS(F8E4M3FNUZ, uint8_t)
+LOOPS(F8E5M2, uint8_t)
+LOOPS(F8E5M2FNUZ, uint8_t)
+LOOPS(F16, uint16_t)
+
+static void widen_F8E8M0FNU(float *out, const uint8_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = decode_exponent(x[i]);
+}
+
+static void narrow_F8E8M0FNU(uint8_t *out, const float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (uint8_t)encode_exponent(x[i]);
+}
+
+static void widen_BF16(float *out, const uint16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = bf16_to_f32(x[i]);
+}
+
+static void narrow_BF16(uint16_t *out, const float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = f32_to_bf16(x[i]);
+}
+
+#define NARROW_TYPES(X)                                                                            \
+    X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN)           \
+    X(F8E4M3FNUZ) X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
+
+void tile_widen(enum dtype t, float *out, const void *x, int64_t n)
+{
+    switch ((int)t) {
+#define X(id) case DT_##id: widen_##id(out, x, n); break;
+        NARROW_TYPES(X)
+#undef X
+    }
+}
+
+void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
+{
+    switch ((int)t) {
+#define X(id) case DT_##id: narrow_##id(out, x, n); break;
+        NARROW_TYPES(X)
+#undef X
+    }
+}
