@@ -1,0 +1,321 @@
+/*
+ * ir.c: making modules, computations and instructions, and asking them things.
+ */
+#include "ir/ir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- modules ---- */
+
+struct module *module_new(void)
+{
+    struct module *m = calloc(1, sizeof *m);
+    if (!m) {
+        fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", sizeof *m);
+        exit(4);
+    }
+    arena_init(&m->arena);
+    m->replica_count = m->num_partitions = 1;
+    return m;
+}
+
+void module_free(struct module *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < m->recovery_count; i++)
+        module_free(m->recovery[i].module);
+    for (size_t i = 0; i < m->owned_count; i++)
+        literal_free_data(m->owned[i]);
+    source_free(&m->source);
+    arena_free(&m->arena);
+    free(m);
+}
+
+void module_own_literal(struct module *m, struct literal *l)
+{
+    VEC_PUSH(&m->arena, m->owned, m->owned_count, m->owned_capacity) = l;
+}
+
+/* Room for one more at the end of an array that holds `first` and then every power of two: these
+ * arrays are many, and their capacity follows from the count. */
+static void *grow(struct arena *a, void *items, int count, int first, size_t item_size)
+{
+    bool full = count == 0 || (count >= first && (count & (count - 1)) == 0);
+    if (!full)
+        return items;
+    size_t room = count ? 2 * (size_t)count : (size_t)first;
+    void *moved = arena_alloc(a, room * item_size);
+    if (count)
+        memcpy(moved, items, (size_t)count * item_size);
+    return moved;
+}
+
+struct computation *computation_new(struct module *m, struct str name)
+{
+    struct computation *c = ARENA_NEW(&m->arena, struct computation);
+    c->module = m;
+    c->name = name;
+    c->index = -1;
+    c->execution_thread = STR("main");
+    return c;
+}
+
+/* Lists the parameters by number; false when the numbers are not 0 ... n-1. */
+static bool list_params(struct computation *c)
+{
+    int count = 0;
+    for (int i = 0; i < c->inst_count; i++)
+        count += c->insts[i]->opcode == OP_PARAMETER;
+    struct inst **params = ARENA_ARRAY(&c->module->arena, struct inst *, count);
+    for (int i = 0; i < c->inst_count; i++) {
+        struct inst *p = c->insts[i];
+        if (p->opcode != OP_PARAMETER)
+            continue;
+        if (p->number < 0 || p->number >= count || params[p->number])
+            return false;
+        params[p->number] = p;
+    }
+    c->params = params;
+    c->param_count = count;
+    return true;
+}
+
+bool computation_finish(struct computation *c)
+{
+    struct module *m = c->module;
+    if (c->inst_count == 0 || !list_params(c))
+        return false;
+    if (!c->root)
+        c->root = c->insts[c->inst_count - 1];
+    m->computations = grow(&m->arena, m->computations, m->computation_count, 4, sizeof *m->computations);
+    c->index = m->computation_count++;
+    m->computations[c->index] = c;
+    return true;
+}
+
+/* ---- instructions ---- */
+
+struct inst *inst_new(struct computation *c, enum opcode op, struct str name, const struct shape *shape,
+                      int operand_count, struct inst *const *operands)
+{
+    struct arena *a = &c->module->arena;
+    size_t list_size = (size_t)operand_count * sizeof *operands;
+    struct inst *i = arena_alloc(a, sizeof *i + list_size);
+    memset(i, 0, sizeof *i);
+    i->opcode = (uint8_t)op;
+    i->name = name;
+    i->shape = shape;
+    i->parent = c;
+    i->operand_count = operand_count;
+    i->operands = (struct inst **)(i + 1);
+    if (operand_count)
+        memcpy(i->operands, operands, list_size);
+    c->insts = grow(a, c->insts, c->inst_count, 4, sizeof *c->insts);
+    i->index = c->inst_count++;
+    c->insts[i->index] = i;
+    return i;
+}
+
+/* ---- attributes ---- */
+
+enum { RANK_FOREIGN = 1000, RANK_COMMON = 2000 };
+
+/* Where an attribute stands among those of its instruction. What the opcode does not list (sugar for
+ * async-start carries attributes of the wrapped opcode) comes between its own and the common ones. */
+static int attr_rank(enum opcode op, enum attr_id id)
+{
+    for (int k = 0; op_table[op].attrs[k].id != A_NONE; k++)
+        if (op_table[op].attrs[k].id == id)
+            return k;
+    for (int k = 0; attr_common[k] != A_NONE; k++)
+        if (attr_common[k] == id)
+            return RANK_COMMON + k;
+    return RANK_FOREIGN + (int)id;
+}
+
+struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span)
+{
+    enum opcode op = (enum opcode)i->opcode;
+    int rank = attr_rank(op, id), at = i->attr_count;
+    for (int k = 0; k < i->attr_count; k++) {
+        if (i->attrs[k].id == id) {
+            i->attrs[k].v = v;
+            i->attrs[k].span = span;
+            return &i->attrs[k];
+        }
+    }
+    i->attrs = grow(&m->arena, i->attrs, i->attr_count, 2, sizeof *i->attrs);
+    for (; at > 0 && attr_rank(op, (enum attr_id)i->attrs[at - 1].id) > rank; at--)
+        i->attrs[at] = i->attrs[at - 1];
+    i->attrs[at] = (struct attr){.id = (uint8_t)id, .span = span, .v = v};
+    i->attr_count++;
+    return &i->attrs[at];
+}
+
+void inst_remove_attr(struct inst *i, enum attr_id id)
+{
+    for (int k = 0; k < i->attr_count; k++) {
+        if (i->attrs[k].id != id)
+            continue;
+        i->attr_count--;
+        memmove(&i->attrs[k], &i->attrs[k + 1], (size_t)(i->attr_count - k) * sizeof *i->attrs);
+        return;
+    }
+}
+
+const struct attr *inst_attr(const struct inst *i, enum attr_id id)
+{
+    for (int k = 0; k < i->attr_count; k++)
+        if (i->attrs[k].id == id)
+            return &i->attrs[k];
+    return NULL;
+}
+
+bool inst_bool(const struct inst *i, enum attr_id id)
+{
+    const struct attr *a = inst_attr(i, id);
+    return a && a->v.b;
+}
+
+int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent)
+{
+    const struct attr *a = inst_attr(i, id);
+    return a ? a->v.i : absent;
+}
+
+int inst_enum(const struct inst *i, enum attr_id id, int absent)
+{
+    const struct attr *a = inst_attr(i, id);
+    return a ? a->v.e : absent;
+}
+
+struct ints inst_ints(const struct inst *i, enum attr_id id)
+{
+    const struct attr *a = inst_attr(i, id);
+    return a ? a->v.ints : (struct ints){0, NULL};
+}
+
+struct window inst_window(const struct inst *i)
+{
+    const struct attr *a = inst_attr(i, A_WINDOW);
+    return a ? a->v.window : (struct window){0, NULL};
+}
+
+struct computation *inst_computation(const struct inst *i, enum attr_id id)
+{
+    const struct attr *a = inst_attr(i, id);
+    return a ? a->v.computation : NULL;
+}
+
+struct str inst_str(const struct inst *i, enum attr_id id)
+{
+    const struct attr *a = inst_attr(i, id);
+    return a ? a->v.s : STR("");
+}
+
+const struct metadata *inst_metadata(const struct inst *i)
+{
+    const struct attr *a = inst_attr(i, A_METADATA);
+    return a ? a->v.metadata : NULL;
+}
+
+struct span inst_attr_span(const struct inst *i, enum attr_id id)
+{
+    const struct attr *a = inst_attr(i, id);
+    return a ? a->span : i->span;
+}
+
+/* ---- what follows from several of them ---- */
+
+/* The computations of one attribute, appended to `out` unless that is NULL; the new count. */
+static int add_callees(const struct attr *a, struct computation **out, int count)
+{
+    switch ((enum attr_kind)attr_table[a->id].kind) {
+    case KIND_COMPUTATION:
+        if (out)
+            out[count] = a->v.computation;
+        return count + 1;
+    case KIND_COMPUTATION_LIST:
+        for (int k = 0; out && k < a->v.computations.count; k++)
+            out[count + k] = a->v.computations.at[k];
+        return count + a->v.computations.count;
+    default: return count;
+    }
+}
+
+int inst_callees(const struct inst *i, struct computation **out)
+{
+    int count = 0;
+    if (i->opcode == OP_ASYNC_UPDATE || i->opcode == OP_ASYNC_DONE)
+        return 0; /* theirs is called by the start of the chain */
+    if (i->opcode == OP_WHILE) { /* printed the other way round */
+        for (int k = i->attr_count - 1; k >= 0; k--)
+            count = add_callees(&i->attrs[k], out, count);
+        return count;
+    }
+    for (int k = 0; k < i->attr_count; k++)
+        count = add_callees(&i->attrs[k], out, count);
+    return count;
+}
+
+int inst_compare_type(const struct inst *i)
+{
+    enum dtype t = i->operand_count ? i->operands[0]->shape->dtype : DT_F32;
+    int otherwise = dtype_is_float(t) || dtype_is_complex(t) ? E_TYPE_FLOAT
+                    : dtype_is_signed(t)                     ? E_TYPE_SIGNED
+                                                             : E_TYPE_UNSIGNED;
+    return inst_enum(i, A_TYPE, otherwise);
+}
+
+/* Numbers in the tables count from 1; what points nowhere gives NULL. */
+static const struct file_location *frame_location(const struct stack_frame_tables *t, int32_t frame)
+{
+    if (frame < 1 || frame > t->frame_count)
+        return NULL;
+    int32_t location = t->frames[frame - 1].location;
+    return location >= 1 && location <= t->location_count ? &t->locations[location - 1] : NULL;
+}
+
+struct str inst_where(struct arena *a, const struct inst *i)
+{
+    const struct metadata *meta = inst_metadata(i);
+    if (!meta)
+        return STR("");
+    const struct stack_frame_tables *t = &i->parent->module->frames;
+    const struct file_location *l = frame_location(t, meta->stack_frame_id);
+    if (l && l->file >= 1 && l->file <= t->file_count)
+        return arena_printf(a, STR_FMT ":%" PRId32, STR_ARG(t->files[l->file - 1]), l->line);
+    if (meta->source_file.len == 0)
+        return STR("");
+    return arena_printf(a, STR_FMT ":%" PRId32, STR_ARG(meta->source_file), meta->source_line);
+}
+
+/* ---- marks that need the whole module ---- */
+
+static void link_computation(struct computation *c)
+{
+    for (int k = 0; k < c->inst_count; k++)
+        c->insts[k]->user_count = 0;
+    for (int k = 0; k < c->inst_count; k++) {
+        struct inst *i = c->insts[k];
+        for (int o = 0; o < i->operand_count; o++)
+            i->operands[o]->user_count++;
+        struct computation *callee = inst_computation(i, A_CALLS);
+        if (callee && i->opcode == OP_FUSION)
+            callee->fused = true;
+        if (callee && i->opcode == OP_ASYNC_START)
+            callee->async_start = i;
+    }
+}
+
+void module_link(struct module *m)
+{
+    for (int c = 0; c < m->computation_count; c++) {
+        m->computations[c]->fused = false;
+        m->computations[c]->async_start = NULL;
+    }
+    for (int c = 0; c < m->computation_count; c++)
+        link_computation(m->computations[c]);
+}

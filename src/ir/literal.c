@@ -1,0 +1,98 @@
+/*
+ * literal.c: values - their storage and when two are the same.
+ */
+#include "ir/ir.h"
+
+static bool allocate(struct arena *a, struct literal *l)
+{
+    const struct shape *s = l->shape;
+    if (shape_is_tuple(s)) {
+        l->elements = ARENA_ARRAY(a, struct literal *, s->count);
+        for (int i = 0; i < s->count; i++) {
+            l->elements[i] = ARENA_NEW(a, struct literal);
+            l->elements[i]->shape = s->elements[i];
+        }
+        for (int i = 0; i < s->count; i++)
+            if (!allocate(a, l->elements[i]))
+                return false;
+        return true;
+    }
+    int64_t size;
+    if (!shape_is_array(s))
+        return true;
+    if (!shape_bytes(s, &size))
+        return false;
+    l->data = mem_zalloc((size_t)size);
+    return l->data != NULL;
+}
+
+struct literal *literal_new(struct arena *a, const struct shape *shape)
+{
+    struct literal *l = ARENA_NEW(a, struct literal);
+    l->shape = shape;
+    if (allocate(a, l))
+        return l;
+    literal_free_data(l);
+    return NULL;
+}
+
+void literal_free_data(struct literal *l)
+{
+    mem_free(l->data);
+    l->data = NULL;
+    for (int i = 0; l->elements && i < l->shape->count; i++)
+        literal_free_data(l->elements[i]);
+}
+
+/* ---- equality ---- */
+
+static bool floats_equal(enum dtype t, const char *a, const char *b, bool numbers)
+{
+    size_t width = dtype_bytes(t);
+    if (memcmp(a, b, width) == 0)
+        return true;
+    double x = float_load(t, a), y = float_load(t, b);
+    return (x != x && y != y) || (numbers && x == y);
+}
+
+/* Elements whose bytes differ. */
+static bool elements_equal(enum dtype t, const char *a, const char *b, bool numbers)
+{
+    if (dtype_is_float(t))
+        return floats_equal(t, a, b, numbers);
+    if (!dtype_is_complex(t))
+        return false;
+    enum dtype part = dtype_component(t);
+    size_t half = dtype_bytes(part);
+    return floats_equal(part, a, b, numbers) && floats_equal(part, a + half, b + half, numbers);
+}
+
+static bool arrays_equal(const struct literal *a, const struct literal *b, bool numbers)
+{
+    int64_t count;
+    enum dtype t = a->shape->dtype;
+    size_t width = dtype_bytes(t);
+    if (!shape_elements(a->shape, &count))
+        return false;
+    const char *p = a->data, *q = b->data;
+    if (memcmp(p, q, (size_t)count * width) == 0)
+        return true;
+    for (int64_t i = 0; i < count; i++, p += width, q += width)
+        if (memcmp(p, q, width) != 0 && !elements_equal(t, p, q, numbers))
+            return false;
+    return true;
+}
+
+bool literal_equal(const struct literal *a, const struct literal *b, bool numbers)
+{
+    if (!shape_equal(a->shape, b->shape, IGNORE_LAYOUT | IGNORE_DYNAMIC))
+        return false;
+    if (a->elided || b->elided)
+        return a->elided == b->elided;
+    if (!shape_is_tuple(a->shape))
+        return !shape_is_array(a->shape) || arrays_equal(a, b, numbers);
+    for (int i = 0; i < a->shape->count; i++)
+        if (!literal_equal(a->elements[i], b->elements[i], numbers))
+            return false;
+    return true;
+}

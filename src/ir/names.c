@@ -1,0 +1,179 @@
+/*
+ * names.c: which names are legal, and how names are made unique.
+ *
+ * A name is a root and a number, `root.number`. First come, first served: a number that is taken is
+ * replaced by the least free one of that root.
+ */
+#include "ir/ir.h"
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-'; }
+
+static bool is_reserved(struct str name)
+{
+    return str_starts(name, STR("__")) && !str_starts(name, STR("__xla_"));
+}
+
+bool name_is_legal_inst(struct str name)
+{
+    if (name.len == 0 || !is_letter(name.ptr[0]))
+        return false;
+    for (size_t i = 1; i < name.len; i++)
+        if (!is_name_char(name.ptr[i]))
+            return false;
+    return !is_reserved(name) && dtype_find(name) == DT_INVALID;
+}
+
+struct str name_sanitize(struct arena *a, struct str name)
+{
+    if (name.len == 0 || name_is_legal_inst(name))
+        return name;
+    char *text = arena_alloc(a, name.len + 1);
+    for (size_t i = 0; i < name.len; i++)
+        text[i] = (i ? is_name_char(name.ptr[i]) : is_letter(name.ptr[i])) ? name.ptr[i] : '_';
+    struct str clean = {text, name.len};
+    if (dtype_find(clean) != DT_INVALID)
+        text[clean.len++] = '_';
+    if (is_reserved(clean))
+        text[0] = 'a';
+    return clean;
+}
+
+/* ---- names nobody got before ---- */
+
+/* A root; its numbers are kept for all roots together, because most have one or two. */
+struct root {
+    uint32_t id;
+    int64_t next; /* least number that may be free */
+};
+
+struct taken {
+    int64_t number;
+    uint32_t root; /* id + 1; 0: empty slot */
+};
+
+struct uniquifier {
+    struct arena *names;  /* new names live here */
+    struct arena *tables; /* the rest here */
+    struct map roots;
+    struct taken *taken;
+    size_t taken_count, taken_capacity;
+    uint32_t root_count;
+};
+
+static struct uniquifier *new_in(struct arena *names, struct arena *tables)
+{
+    struct uniquifier *u = ARENA_NEW(tables, struct uniquifier);
+    u->names = names;
+    u->tables = tables;
+    map_init(&u->roots, tables);
+    return u;
+}
+
+struct uniquifier *uniquifier_new(struct arena *a) { return new_in(a, a); }
+
+static struct root *find_root(struct uniquifier *u, struct str name)
+{
+    struct root *root = map_get(&u->roots, name);
+    if (root)
+        return root;
+    root = ARENA_NEW(u->tables, struct root);
+    root->id = ++u->root_count;
+    map_put(&u->roots, name, root);
+    return root;
+}
+
+/* The slot of the pair, or the empty one where it belongs. Well mixed: runs of numbers of several
+ * roots must not pile up on each other. */
+static struct taken *find_taken(const struct uniquifier *u, uint32_t root, int64_t number)
+{
+    size_t mask = u->taken_capacity - 1;
+    uint64_t h = ((uint64_t)number ^ (uint64_t)root << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (h ^ h >> 32) & mask;
+    while (u->taken[at].root != 0 && (u->taken[at].root != root || u->taken[at].number != number))
+        at = (at + 1) & mask;
+    return &u->taken[at];
+}
+
+static void grow_taken(struct uniquifier *u)
+{
+    struct uniquifier old = *u;
+    u->taken_capacity = old.taken_capacity ? 2 * old.taken_capacity : 64;
+    u->taken = ARENA_ARRAY(u->tables, struct taken, u->taken_capacity);
+    for (size_t i = 0; i < old.taken_capacity; i++)
+        if (old.taken[i].root != 0)
+            *find_taken(u, old.taken[i].root, old.taken[i].number) = old.taken[i];
+}
+
+/* False when the root has the number already. */
+static bool take(struct uniquifier *u, const struct root *root, int64_t number)
+{
+    if (2 * (u->taken_count + 1) > u->taken_capacity)
+        grow_taken(u);
+    struct taken *slot = find_taken(u, root->id, number);
+    if (slot->root != 0)
+        return false;
+    *slot = (struct taken){number, root->id};
+    u->taken_count++;
+    return true;
+}
+
+/* Splits `root.7` at the last point; false when there is no number. */
+static bool split(struct str name, struct str *root, int64_t *number)
+{
+    size_t point = name.len;
+    while (point > 0 && name.ptr[point - 1] != '.')
+        point--;
+    if (point < 2 || point == name.len)
+        return false;
+    if (!num_parse_i64((struct str){name.ptr + point, name.len - point}, number))
+        return false;
+    *root = (struct str){name.ptr, point - 1};
+    return true;
+}
+
+/* Whether the number is spelled as it would be printed: then the name need not be made anew. */
+static bool is_canonical(struct str name, struct str root, int64_t number)
+{
+    const char *p = name.ptr + root.len + 1;
+    size_t len = name.len - root.len - 1;
+    if (*p == '-')
+        return len > 1 && p[1] != '0';
+    return *p != '0' || (number == 0 && len == 1);
+}
+
+struct str uniquifier_name(struct uniquifier *u, struct str prefix)
+{
+    struct str name = prefix.len ? name_sanitize(u->names, prefix) : STR("name"), text = name;
+    int64_t number = 0;
+    bool suffixed = split(name, &text, &number);
+    struct root *root = find_root(u, text);
+    if (take(u, root, number)) {
+        if (!suffixed || is_canonical(name, text, number))
+            return name;
+        return arena_printf(u->names, STR_FMT ".%" PRId64, STR_ARG(text), number);
+    }
+    while (!take(u, root, root->next))
+        root->next++;
+    number = root->next++;
+    if (number == 0 && !suffixed)
+        return text;
+    return arena_printf(u->names, STR_FMT ".%" PRId64, STR_ARG(text), number);
+}
+
+void module_uniquify(struct module *m)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    struct uniquifier *computations = new_in(&m->arena, &scratch), *insts = new_in(&m->arena, &scratch);
+    for (int k = 0; k < m->computation_count; k++) {
+        struct computation *c = m->computations[k];
+        c->name = uniquifier_name(computations, c->name);
+        for (int i = 0; i < c->inst_count; i++)
+            c->insts[i]->name = uniquifier_name(insts, c->insts[i]->name);
+    }
+    arena_free(&scratch);
+}

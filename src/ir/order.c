@@ -1,0 +1,175 @@
+/*
+ * order.c: in which order are instructions and computations printed and run?
+ *
+ * XLA's orders, exactly: text is compared byte for byte. Nothing recurses, for chains of operands
+ * are as long as somebody likes.
+ */
+#include "ir/ir.h"
+
+/* ---- instructions ---- */
+
+enum { SEEN = 1, DONE = 2 };
+
+struct walk {
+    struct arena scratch;
+    uint8_t *state;       /* of each instruction: SEEN, DONE */
+    struct inst **stack;
+    size_t depth, capacity;
+    struct inst **order;
+    int count;
+};
+
+static void push(struct walk *w, struct inst *i)
+{
+    if (!(w->state[i->index] & DONE))
+        VEC_PUSH(&w->scratch, w->stack, w->depth, w->capacity) = i;
+}
+
+/* Operand 0 ends up above the other operands, the last control predecessor above everything. */
+static void push_predecessors(struct walk *w, const struct inst *i)
+{
+    for (int o = i->operand_count - 1; o >= 0; o--)
+        push(w, i->operands[o]);
+    const struct attr *control = inst_attr(i, A_CONTROL_PREDECESSORS);
+    for (int k = 0; control && k < control->v.insts.count; k++)
+        push(w, control->v.insts.at[k]);
+}
+
+static void walk_from(struct walk *w, struct inst *start)
+{
+    push(w, start);
+    while (w->depth) {
+        struct inst *top = w->stack[w->depth - 1];
+        uint8_t *state = &w->state[top->index];
+        if (!(*state & SEEN)) {
+            *state |= SEEN;
+            push_predecessors(w, top);
+            continue;
+        }
+        w->depth--;
+        if (!(*state & DONE))
+            w->order[w->count++] = top;
+        *state |= DONE;
+    }
+}
+
+static bool *mark_used(struct arena *a, const struct computation *c)
+{
+    bool *used = ARENA_ARRAY(a, bool, c->inst_count);
+    for (int k = 0; k < c->inst_count; k++)
+        for (int o = 0; o < c->insts[k]->operand_count; o++)
+            used[c->insts[k]->operands[o]->index] = true;
+    return used;
+}
+
+struct inst **computation_order(struct arena *a, const struct computation *c)
+{
+    if (c->module->is_scheduled && !c->fused)
+        return ARENA_DUP(a, c->insts, c->inst_count);
+    struct walk w = {.order = ARENA_ARRAY(a, struct inst *, c->inst_count)};
+    arena_init(&w.scratch);
+    w.state = ARENA_ARRAY(&w.scratch, uint8_t, c->inst_count);
+    const bool *used = mark_used(&w.scratch, c);
+    for (int k = 0; k < c->inst_count; k++)
+        if (!used[k])
+            walk_from(&w, c->insts[k]);
+    arena_free(&w.scratch);
+    return w.order;
+}
+
+/* ---- computations ---- */
+
+/* A computation that is being walked, and the instruction to look at next. */
+struct level {
+    struct computation *c;
+    int next;
+};
+
+struct module_walk {
+    struct arena scratch;
+    bool *visited;
+    struct level *stack;
+    size_t depth, capacity;
+    struct computation **callees; /* of one instruction */
+    int callee_room;
+    struct computation **order;
+    int count;
+};
+
+/* Marks on pushing, and pushes a list backwards: the first callee is output first. */
+static void push_callees(struct module_walk *w, const struct inst *i)
+{
+    int n = inst_callees(i, NULL);
+    if (n > w->callee_room) {
+        w->callees = ARENA_ARRAY(&w->scratch, struct computation *, n);
+        w->callee_room = n;
+    }
+    if (n)
+        inst_callees(i, w->callees);
+    for (int k = n - 1; k >= 0; k--) {
+        struct computation *c = w->callees[k];
+        if (w->visited[c->index])
+            continue;
+        w->visited[c->index] = true;
+        VEC_PUSH(&w->scratch, w->stack, w->depth, w->capacity) = (struct level){c, 0};
+    }
+}
+
+static void drain(struct module_walk *w)
+{
+    while (w->depth) {
+        struct level *top = &w->stack[w->depth - 1];
+        if (top->next < top->c->inst_count) {
+            push_callees(w, top->c->insts[top->next++]);
+            continue;
+        }
+        w->order[w->count++] = top->c;
+        w->depth--;
+    }
+}
+
+static bool *mark_called(struct module_walk *w, const struct module *m)
+{
+    bool *called = ARENA_ARRAY(&w->scratch, bool, m->computation_count);
+    for (int c = 0; c < m->computation_count; c++) {
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            push_callees(w, m->computations[c]->insts[k]);
+            while (w->depth)
+                called[w->stack[--w->depth].c->index] = true;
+        }
+    }
+    memset(w->visited, 0, (size_t)m->computation_count * sizeof *w->visited);
+    return called;
+}
+
+struct computation **module_order(struct arena *a, const struct module *m, int *n)
+{
+    struct module_walk w = {.order = ARENA_ARRAY(a, struct computation *, m->computation_count)};
+    arena_init(&w.scratch);
+    w.visited = ARENA_ARRAY(&w.scratch, bool, m->computation_count);
+    const bool *called = mark_called(&w, m);
+    for (int k = 0; k < m->computation_count; k++) {
+        struct computation *c = m->computations[k];
+        if (called[k])
+            continue;
+        w.visited[k] = true;
+        for (int i = 0; i < c->inst_count; i++) {
+            push_callees(&w, c->insts[i]);
+            drain(&w);
+        }
+        w.order[w.count++] = c;
+    }
+    arena_free(&w.scratch);
+    *n = w.count;
+    return w.order;
+}
+
+bool computation_is_async_sugar(const struct computation *c)
+{
+    if (!c->async_start)
+        return false;
+    for (int k = 0; k < c->inst_count; k++)
+        if (c->insts[k] != c->root && c->insts[k]->opcode != OP_PARAMETER)
+            return false;
+    return true;
+}
