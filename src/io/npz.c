@@ -1,0 +1,259 @@
+/*
+ * .npz files, read: the directory of a zip archive, and its members as arrays.
+ *
+ * Stored and deflated members, zip64. The central directory at the end is what counts; of a local
+ * header only the lengths of its variable parts are used.
+ */
+#include "io/io.h"
+
+#include <zlib.h>
+
+enum {
+    END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, CENTRAL_SIZE = 46, LOCAL_SIZE = 30,
+    MAX_COMMENT = 65535,
+    STORED = 0, DEFLATED = 8,
+    MOST_INFLATION = 1032 /* deflate cannot do better */
+};
+
+static uint16_t get16(const char *p)
+{
+    const unsigned char *b = (const unsigned char *)p;
+    return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static uint32_t get32(const char *p) { return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16; }
+static uint64_t get64(const char *p) { return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32; }
+
+/* SIZE bytes at AT, or NULL when they are not all there. */
+static const char *bytes_at(struct str b, uint64_t at, uint64_t size)
+{
+    return at <= b.len && size <= b.len - at ? b.ptr + at : NULL;
+}
+
+struct directory {
+    uint64_t at, size, count;
+};
+
+static bool bad(struct diags *ds, const char *why) { return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why); }
+
+/* The zip64 record that the locator before the end record at `end` points to. */
+static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struct directory *out)
+{
+    const char *locator = end >= LOCATOR_SIZE ? b.ptr + end - LOCATOR_SIZE : NULL;
+    if (!locator || get32(locator) != 0x07064b50)
+        return bad(ds, "its directory is too large for it");
+    const char *record = bytes_at(b, get64(locator + 8), END64_SIZE);
+    if (!record || get32(record) != 0x06064b50)
+        return bad(ds, "its zip64 record is not where it should be");
+    *out = (struct directory){.count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
+    return true;
+}
+
+static bool find_directory(struct diags *ds, struct str b, struct directory *out)
+{
+    if (b.len < END_SIZE)
+        return bad(ds, "it is too short for a zip archive");
+    uint64_t at = b.len - END_SIZE, last = at > MAX_COMMENT ? at - MAX_COMMENT : 0;
+    while (get32(b.ptr + at) != 0x06054b50) {
+        if (at-- == last)
+            return bad(ds, "it has no zip directory");
+    }
+    const char *end = b.ptr + at;
+    *out = (struct directory){.count = get16(end + 10), .size = get32(end + 12), .at = get32(end + 16)};
+    if (out->count == UINT16_MAX || out->size == UINT32_MAX || out->at == UINT32_MAX)
+        return find_directory64(ds, b, at, out);
+    return true;
+}
+
+/* Sizes that did not fit their 32 bits stand in the zip64 extra field, in a fixed order. */
+static bool read_extra(struct str extra, struct npz_entry *e)
+{
+    while (extra.len >= 4) {
+        size_t id = get16(extra.ptr), size = get16(extra.ptr + 2);
+        if (size > extra.len - 4)
+            return false;
+        if (id == 1) {
+            uint64_t *fields[] = {&e->size, &e->packed_size, &e->offset};
+            const char *p = extra.ptr + 4, *end = p + size;
+            for (size_t i = 0; i < COUNT_OF(fields); i++) {
+                if (*fields[i] != UINT32_MAX)
+                    continue;
+                if (end - p < 8)
+                    return false;
+                *fields[i] = get64(p);
+                p += 8;
+            }
+            return true;
+        }
+        extra.ptr += 4 + size;
+        extra.len -= 4 + size;
+    }
+    return e->size != UINT32_MAX && e->packed_size != UINT32_MAX && e->offset != UINT32_MAX;
+}
+
+/* One record of the directory at *at, which moves past it. */
+static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_entry *e)
+{
+    const char *p = bytes_at(b, *at, CENTRAL_SIZE);
+    if (!p || get32(p) != 0x02014b50)
+        return bad(ds, "its directory is cut short");
+    uint64_t name = get16(p + 28), extra = get16(p + 30), comment = get16(p + 32);
+    if (!bytes_at(b, *at + CENTRAL_SIZE, name + extra + comment))
+        return bad(ds, "its directory is cut short");
+    if (get16(p + 8) & 1)
+        return bad(ds, "it is encrypted");
+    *e = (struct npz_entry){.name = {p + CENTRAL_SIZE, name}, .method = get16(p + 10), .crc = get32(p + 16),
+                            .packed_size = get32(p + 20), .size = get32(p + 24), .offset = get32(p + 42)};
+    if (!read_extra((struct str){p + CENTRAL_SIZE + name, extra}, e))
+        return bad(ds, "a zip64 field is cut short");
+    if (e->name.len > 4 && memcmp(e->name.ptr + e->name.len - 4, ".npy", 4) == 0)
+        e->name.len -= 4;
+    *at += CENTRAL_SIZE + name + extra + comment;
+    return true;
+}
+
+bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz *out)
+{
+    struct directory d;
+    *out = (struct npz){.bytes = bytes};
+    if (!find_directory(ds, bytes, &d))
+        return false;
+    if (!bytes_at(bytes, d.at, d.size) || d.count > d.size / CENTRAL_SIZE)
+        return bad(ds, "its directory lies outside it");
+    out->entries = ARENA_ARRAY(a, struct npz_entry, d.count);
+    struct str directory = {bytes.ptr + d.at, d.size};
+    uint64_t at = 0;
+    while (out->count < d.count) {
+        if (!read_entry(ds, directory, &at, &out->entries[out->count]))
+            return false;
+        out->count++;
+    }
+    return true;
+}
+
+/* ---- members ---- */
+
+/* Where the packed bytes of a member lie: past its local header, whose extra field is its own. */
+static const char *packed_bytes(struct str b, const struct npz_entry *e)
+{
+    const char *p = bytes_at(b, e->offset, LOCAL_SIZE);
+    if (!p || get32(p) != 0x04034b50)
+        return NULL;
+    uint64_t head = (uint64_t)LOCAL_SIZE + get16(p + 26) + get16(p + 28);
+    return bytes_at(b, e->offset, head) ? bytes_at(b, e->offset + head, e->packed_size) : NULL;
+}
+
+/* Inflates all of `packed` into exactly `size` bytes. zlib counts in 32 bits: feed it in pieces. */
+static bool inflate_all(const char *packed, uint64_t packed_size, char *to, uint64_t size)
+{
+    z_stream z = {0};
+    if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
+        return false;
+    const uint64_t piece = 1u << 30;
+    uint64_t out_left = size, in_left = packed_size;
+    z.next_in = (Bytef *)(uintptr_t)packed;
+    z.next_out = (Bytef *)to;
+    int status = Z_OK;
+    while (status == Z_OK) {
+        if (z.avail_in == 0) {
+            z.avail_in = (uInt)(in_left < piece ? in_left : piece);
+            in_left -= z.avail_in;
+        }
+        if (z.avail_out == 0) {
+            z.avail_out = (uInt)(out_left < piece ? out_left : piece);
+            out_left -= z.avail_out;
+        }
+        status = inflate(&z, Z_NO_FLUSH);
+    }
+    bool whole = status == Z_STREAM_END && z.avail_out == 0 && out_left == 0;
+    inflateEnd(&z);
+    return whole;
+}
+
+/* The bytes of a member; *owned is to be freed (NULL where they lie in the archive). */
+static bool member_bytes(struct diags *ds, struct str b, const struct npz_entry *e, struct str *out, char **owned)
+{
+    const char *packed = packed_bytes(b, e);
+    *owned = NULL;
+    if (!packed)
+        return bad(ds, "a member lies outside it");
+    if (e->method == STORED && e->packed_size == e->size) {
+        *out = (struct str){packed, e->size};
+        return true;
+    }
+    if (e->method != DEFLATED || e->size / MOST_INFLATION > e->packed_size)
+        return bad(ds, "a member is neither stored nor deflated");
+    *owned = mem_alloc(e->size ? e->size : 1);
+    if (!*owned)
+        return bad(ds, "a member needs more memory than there is");
+    *out = (struct str){*owned, e->size};
+    return inflate_all(packed, e->packed_size, *owned, e->size) || bad(ds, "a deflated member is damaged");
+}
+
+static const struct npz_entry *find_entry(const struct npz *z, struct str name)
+{
+    for (size_t i = z->count; i-- > 0;) /* a later member of the same name replaces an earlier one */
+        if (str_eq(z->entries[i].name, name))
+            return &z->entries[i];
+    return NULL;
+}
+
+/* The names that are there, for the message that one is not. */
+static struct str names_of(struct arena *a, const struct npz *z)
+{
+    struct buf b = {0};
+    size_t shown = z->count > 8 ? 8 : z->count;
+    for (size_t i = 0; i < shown; i++)
+        buf_printf(&b, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(z->entries[i].name));
+    if (shown < z->count)
+        buf_printf(&b, " and %zu more", z->count - shown);
+    if (z->count == 0)
+        buf_puts(&b, "nothing");
+    struct str s = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return s;
+}
+
+struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
+                           const struct shape *want, struct str who)
+{
+    const struct npz_entry *e = find_entry(z, name);
+    if (!e) {
+        DIAG(ds, NO_SPAN, ARRAY_MISSING, STR_ARG(name), STR_ARG(who), STR_ARG(names_of(a, z)));
+        return NULL;
+    }
+    struct str bytes;
+    char *owned = NULL;
+    struct literal *l = NULL;
+    if (!member_bytes(ds, z->bytes, e, &bytes, &owned))
+        ;
+    else if (crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) != e->crc)
+        bad(ds, "the checksum of a member is wrong");
+    else
+        l = io_npy_decode(ds, a, bytes, want, who);
+    mem_free(owned);
+    return l;
+}
+
+struct literal *io_npz_value(struct diags *ds, struct arena *a, const struct npz *z, const char *prefix,
+                             int64_t *leaf, const struct shape *want, struct str who)
+{
+    if (!shape_is_tuple(want)) {
+        struct str name = arena_printf(a, "%s%" PRId64, prefix, (*leaf)++);
+        return shape_is_array(want) ? io_npz_get(ds, a, z, name, want, who) : literal_new(a, want);
+    }
+    struct literal *l = ARENA_NEW(a, struct literal);
+    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, want->count);
+    l->elements = ARENA_ARRAY(a, struct literal *, want->count);
+    for (int i = 0; i < want->count; i++) {
+        l->elements[i] = io_npz_value(ds, a, z, prefix, leaf, want->elements[i], who);
+        if (!l->elements[i]) {
+            while (i-- > 0)
+                literal_free_data(l->elements[i]);
+            return NULL;
+        }
+        shapes[i] = l->elements[i]->shape;
+    }
+    l->shape = shape_tuple(a, want->count, shapes);
+    return l;
+}

@@ -1,0 +1,214 @@
+/*
+ * .npy and .npz files, written. A file takes its place by renaming once it is whole, so that nobody
+ * finds half of one; pipes and devices are written to as they are.
+ */
+#include "io/io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+struct output {
+    FILE *f;
+    const char *path;
+    char *temporary; /* NULL: written in place */
+    uint64_t size;
+};
+
+static bool cannot_write(struct diags *ds, const char *path, int error)
+{
+    return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_WRITTEN, path, strerror(error));
+}
+
+static bool output_open(struct diags *ds, const char *path, struct output *o)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    *o = (struct output){.path = path};
+    if (exists && !S_ISREG(st.st_mode)) {
+        o->f = fopen(path, "wb");
+        return o->f || cannot_write(ds, path, errno);
+    }
+    if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0) {
+        o->temporary = NULL;
+        return cannot_write(ds, path, ENOMEM);
+    }
+    int fd = mkstemp(o->temporary);
+    if (fd >= 0) {
+        mode_t mask = umask(0);
+        umask(mask);
+        fchmod(fd, exists ? st.st_mode & 0777 : 0666 & ~mask);
+        o->f = fdopen(fd, "wb");
+    }
+    if (o->f)
+        return true;
+    int error = errno;
+    free(o->temporary);
+    return cannot_write(ds, path, error);
+}
+
+static bool output_close(struct diags *ds, struct output *o)
+{
+    bool failed = ferror(o->f) != 0;
+    failed = fclose(o->f) != 0 || failed;
+    int error = errno;
+    if (!failed && o->temporary && rename(o->temporary, o->path) != 0) {
+        failed = true;
+        error = errno;
+    }
+    if (failed && o->temporary)
+        unlink(o->temporary);
+    free(o->temporary);
+    return !failed || cannot_write(ds, o->path, error ? error : EIO);
+}
+
+static void put(struct output *o, const void *bytes, size_t size)
+{
+    o->size += fwrite(bytes, 1, size, o->f);
+}
+
+bool io_write_bytes(struct diags *ds, const char *path, struct str bytes)
+{
+    struct output o;
+    if (!output_open(ds, path, &o))
+        return false;
+    put(&o, bytes.ptr, bytes.len);
+    return output_close(ds, &o);
+}
+
+static struct str storage_of(const struct literal *l)
+{
+    int64_t size = 0;
+    shape_bytes(l->shape, &size);
+    return (struct str){l->data, (size_t)size};
+}
+
+bool io_write_npy(struct diags *ds, const char *path, const struct literal *l)
+{
+    struct output o;
+    struct buf header = {0};
+    if (!output_open(ds, path, &o))
+        return false;
+    io_npy_header(&header, l->shape);
+    put(&o, header.data, header.size);
+    put(&o, storage_of(l).ptr, storage_of(l).len);
+    buf_free(&header);
+    return output_close(ds, &o);
+}
+
+/* ---- zip ---- */
+
+static void le(struct buf *b, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        buf_putc(b, (char)(v >> 8 * i));
+}
+
+static uint32_t low32(uint64_t v) { return v >= UINT32_MAX ? UINT32_MAX : (uint32_t)v; }
+
+struct zip {
+    struct output o;
+    struct buf directory;
+    uint64_t count;
+};
+
+/* What local header and directory record have in common: version to checksum and sizes. */
+static void put_common(struct buf *b, uint32_t crc, uint64_t size, size_t name, size_t extra)
+{
+    le(b, extra ? 45 : 20, 2); /* version needed: zip64 */
+    le(b, 0, 2);               /* flags */
+    le(b, 0, 2);               /* stored */
+    le(b, 0x00210000, 4);      /* 1980-01-01: the same bytes every time */
+    le(b, crc, 4);
+    le(b, low32(size), 4);
+    le(b, low32(size), 4);
+    le(b, name, 2);
+    le(b, extra, 2);
+}
+
+static void put_member(struct zip *z, struct str name, struct str header, struct str data)
+{
+    uint64_t size = header.len + data.len, offset = z->o.size;
+    bool wide = size >= UINT32_MAX, far = offset >= UINT32_MAX;
+    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len), (const Bytef *)data.ptr, data.len);
+    struct buf local = {0};
+    le(&local, 0x04034b50, 4);
+    put_common(&local, crc, size, name.len, wide ? 20 : 0);
+    buf_str(&local, name);
+    if (wide) {
+        le(&local, 1, 2), le(&local, 16, 2);
+        le(&local, size, 8), le(&local, size, 8);
+    }
+    put(&z->o, local.data, local.size);
+    put(&z->o, header.ptr, header.len);
+    put(&z->o, data.ptr, data.len);
+    buf_free(&local);
+
+    struct buf *d = &z->directory;
+    unsigned extra = (wide ? 16u : 0u) + (far ? 8u : 0u);
+    le(d, 0x02014b50, 4);
+    le(d, 3 << 8 | 45, 2); /* made by: Unix */
+    put_common(d, crc, size, name.len, extra ? extra + 4 : 0);
+    le(d, 0, 2), le(d, 0, 2), le(d, 0, 2);  /* comment, disk, internal attributes */
+    le(d, (uint64_t)0600 << 16, 4);
+    le(d, low32(offset), 4);
+    buf_str(d, name);
+    if (extra) {
+        le(d, 1, 2), le(d, extra, 2);
+        if (wide)
+            le(d, size, 8), le(d, size, 8);
+        if (far)
+            le(d, offset, 8);
+    }
+    z->count++;
+}
+
+static void put_end(struct zip *z)
+{
+    uint64_t at = z->o.size, size = z->directory.size;
+    struct buf b = {0};
+    buf_str(&b, buf_view(&z->directory));
+    if (z->count >= UINT16_MAX || at >= UINT32_MAX || size >= UINT32_MAX) {
+        le(&b, 0x06064b50, 4), le(&b, 44, 8);
+        le(&b, 3 << 8 | 45, 2), le(&b, 45, 2), le(&b, 0, 4), le(&b, 0, 4);
+        le(&b, z->count, 8), le(&b, z->count, 8), le(&b, size, 8), le(&b, at, 8);
+        le(&b, 0x07064b50, 4), le(&b, 0, 4), le(&b, at + size, 8), le(&b, 1, 4);
+    }
+    uint64_t count = z->count >= UINT16_MAX ? UINT16_MAX : z->count;
+    le(&b, 0x06054b50, 4), le(&b, 0, 4);
+    le(&b, count, 2), le(&b, count, 2), le(&b, low32(size), 4), le(&b, low32(at), 4), le(&b, 0, 2);
+    put(&z->o, b.data, b.size);
+    buf_free(&b);
+}
+
+static void put_leaves(struct zip *z, const char *prefix, const struct literal *l, int64_t *leaf)
+{
+    if (shape_is_tuple(l->shape)) {
+        for (int i = 0; i < l->shape->count; i++)
+            put_leaves(z, prefix, l->elements[i], leaf);
+        return;
+    }
+    struct buf name = {0}, header = {0};
+    buf_printf(&name, "%s%" PRId64 ".npy", prefix, (*leaf)++);
+    if (shape_is_array(l->shape)) {
+        io_npy_header(&header, l->shape);
+        put_member(z, buf_view(&name), buf_view(&header), storage_of(l));
+    }
+    buf_free(&name);
+    buf_free(&header);
+}
+
+bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *l)
+{
+    struct zip z = {0};
+    int64_t leaf = 0;
+    if (!output_open(ds, path, &z.o))
+        return false;
+    put_leaves(&z, prefix, l, &leaf);
+    put_end(&z);
+    buf_free(&z.directory);
+    return output_close(ds, &z.o);
+}
