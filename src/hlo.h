@@ -64,15 +64,17 @@ void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
 /* ---- files and modules ---- */
 
 /* Reads PATH ("-": standard input) and splits it at `// -----` lines unless `strict`. NULL with a
- * message when it cannot be read. Free with hlo_file_free after its modules. */
+ * message when it cannot be read. Free with hlo_file_free; modules and messages may outlive it. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict); /* copies */
 void hlo_file_free(hlo_file *f);
+/* Whether what is parsed from now on must be what XLA's parser takes; the parts stay as they are. */
+void hlo_file_strict(hlo_file *f, bool strict);
 size_t hlo_file_count(const hlo_file *f);
 /* The text of one part, not NUL-terminated, and the number of its first line. */
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line);
 
-/* Parses one part. The file must outlive the module. NULL with messages when rejected. */
+/* Parses one part. NULL with messages when rejected. */
 hlo_module *hlo_parse(const hlo_file *f, size_t part, hlo_messages *m);
 void hlo_module_free(hlo_module *module);
 /* Holds the module against the rules of the language; false with messages. */
@@ -85,6 +87,8 @@ size_t hlo_param_count(const hlo_module *module);
 const char *hlo_param_name(const hlo_module *module, size_t i);
 hlo_text hlo_param_shape(const hlo_module *module, size_t i);
 long hlo_param_find(const hlo_module *module, const char *name);
+/* Line of the instruction that makes component `element` of the result, or all of it. */
+uint32_t hlo_result_line(const hlo_module *module, size_t element);
 
 /* ---- values ---- */
 
@@ -107,26 +111,33 @@ struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
 /* An array of a type by its spelling, cleared. NULL with messages. */
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m);
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count); /* takes the elements over */
+/* Components of a tuple; 0 for anything else. They live as long as the tuple. */
+size_t hlo_literal_count(const hlo_literal *l);
+const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
 
-/* Elementwise agreement. A leaf agrees where equal (NaN with NaN), or within the bounds. */
+/* Elementwise agreement: numbers are equal (NaN with NaN), or floats lie within a bound. Integers
+ * are always exact. */
 struct hlo_tolerance {
-    double abs, rel;
+    double abs, rel;      /* |actual - expected| <= abs + rel * |expected| */
     int64_t ulp;          /* distance in representable values of the type; 0: not used */
-    bool bits;            /* bit for bit, NaN payloads and zero signs included */
+    bool zeros;           /* -0 is not 0, where no bound is given */
+    bool bits;            /* bit for bit, NaN payloads included */
 };
 /* True when shapes and values agree; else `why` says where first, both values, and the worst error. */
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
 
 /* ---- reading and writing arrays ---- */
 
-/* .npy, .npz (all leaves: arg0, arg1, ... / out0, ... flattened in order) and literal text by their
- * extension. `shape_of`: parameter whose type raw bits are read as; NULL module: as numpy says. */
+/* The value of a parameter: a .npy file for an array; an .npz file with all leaves of all parameters,
+ * `prefix`0, `prefix`1, ... flattened in order. Raw bits are read as the type of the parameter. */
 hlo_literal *hlo_read_npy(const char *path, const hlo_module *module, size_t param, hlo_messages *m);
 hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param, hlo_messages *m);
 /* Every output leaf of the entry computation from `prefix`0, `prefix`1, ... */
 hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module, hlo_messages *m);
 bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m);
 bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
+/* Puts bytes into a file, all or nothing. */
+bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
 /* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
 
@@ -154,12 +165,17 @@ struct hlo_op {
     int min_operands, max_operands; /* -1: any number */
 };
 struct hlo_op hlo_op_get(size_t i);
-/* The attributes of an op in print order; "" when past the end. */
+/* The attributes of an op in print order; false past the end. Op hlo_op_count() stands for what every
+ * op may carry. */
 struct hlo_op_attribute {
     const char *name, *kind, *help;
     bool required;
 };
 bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out);
+/* The words that an attribute may have as its value; NULL past the end. */
+const char *hlo_op_attribute_word(size_t op, size_t attribute, size_t i);
+/* The element types; NULL past the end. */
+const char *hlo_dtype_name(size_t i);
 
 #ifdef __cplusplus
 }

@@ -114,7 +114,7 @@ static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_
 
 bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz *out)
 {
-    struct directory d;
+    struct directory d = {0};
     *out = (struct npz){.bytes = bytes};
     if (!find_directory(ds, bytes, &d))
         return false;
