@@ -1,0 +1,110 @@
+/*
+ * hlo fmt: modules in canonical form, printed, put back into their files, or shown as a difference.
+ */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+/* The comment lines and blank lines that open a part: where golden tests and their like stand. */
+static struct str leading_comments(struct str text)
+{
+    size_t at = 0, keep = 0;
+    while (at < text.len) {
+        const char *end = memchr(text.ptr + at, '\n', text.len - at);
+        size_t next = end ? (size_t)(end - text.ptr) + 1 : text.len, i = at;
+        while (i < next && memchr(" \t\r\n", text.ptr[i], 4))
+            i++;
+        bool comment = i + 1 < next && text.ptr[i] == '/' && text.ptr[i + 1] == '/';
+        if (i < next && !comment)
+            break;
+        if (comment)
+            keep = next;
+        at = next;
+    }
+    return (struct str){text.ptr, keep};
+}
+
+/* The new text of a file; false when a part of it was rejected. */
+static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments, struct buf *out)
+{
+    for (size_t part = 0; part < hlo_file_count(f); part++) {
+        hlo_module *module = hlo_parse(f, part, m);
+        if (!module)
+            return false;
+        struct str text;
+        uint32_t first_line;
+        text.ptr = hlo_file_text(f, part, &text.len, &first_line);
+        if (part > 0)
+            buf_puts(out, "// -----\n");
+        if (comments)
+            buf_str(out, leading_comments(text));
+        hlo_text canonical = hlo_print(module, o->given[OPT_SHORT]);
+        buf_bytes(out, canonical.data, canonical.size);
+        if (canonical.size > 0 && canonical.data[canonical.size - 1] != '\n')
+            buf_putc(out, '\n');
+        hlo_text_free(&canonical);
+        hlo_module_free(module);
+    }
+    return true;
+}
+
+/* The whole text of the file: parts are slices of it, divided by lines that are in none. */
+static struct str whole_text(const hlo_file *f)
+{
+    size_t size, last_size;
+    uint32_t line;
+    const char *first = hlo_file_text(f, 0, &size, &line);
+    const char *last = hlo_file_text(f, hlo_file_count(f) - 1, &last_size, &line);
+    return (struct str){first, (size_t)(last + last_size - first)};
+}
+
+static int put_back(const struct options *o, const char *path, const hlo_file *f, const struct buf *new_text, hlo_messages *m)
+{
+    struct str old = whole_text(f);
+    bool changed = !str_eq(old, buf_view(new_text));
+    if (o->given[OPT_DIFF]) {
+        struct buf diff = {0};
+        put_diff(&diff, path, old, buf_view(new_text));
+        fwrite(diff.data, 1, diff.size, stdout);
+        buf_free(&diff);
+    }
+    if (o->given[OPT_IN_PLACE])
+        return changed && !hlo_write_text(path, new_text->data, new_text->size, m) ? HLO_USAGE : HLO_OK;
+    return changed ? HLO_DIFFERS : HLO_OK;
+}
+
+static int format_file(const struct options *o, const char *path, hlo_messages *m)
+{
+    bool back = o->given[OPT_IN_PLACE] || o->given[OPT_DIFF];
+    hlo_file *f = hlo_file_open(path, o->given[OPT_STRICT], m);
+    if (!f)
+        return HLO_USAGE;
+    struct buf out = {0};
+    int status = HLO_OK;
+    if (!format_parts(o, f, m, back, &out))
+        status = HLO_REJECTED;
+    else if (back)
+        status = put_back(o, path, f, &out, m);
+    else
+        fwrite(out.data, 1, out.size, stdout);
+    buf_free(&out);
+    hlo_file_free(f);
+    return status;
+}
+
+int fmt_command(const struct options *o)
+{
+    int worst = HLO_OK;
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    for (size_t i = 0; i < o->arg_count; i++) {
+        if (o->given[OPT_IN_PLACE] && strcmp(o->args[i], "-") == 0)
+            return usage_error(o, "standard input cannot be rewritten in place");
+        hlo_messages *m = hlo_messages_new();
+        int status = format_file(o, o->args[i], m);
+        report(o, m);
+        hlo_messages_free(m);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}

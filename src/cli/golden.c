@@ -1,0 +1,218 @@
+/*
+ * The directives of a golden test: `// KEY: text` lines, read.
+ *
+ * A line that begins with `//` and three blanks or more goes on with the directive above it; for
+ * `print:` every `//` line does.
+ */
+#include "cli/golden.h"
+
+#include <math.h>
+
+struct reader {
+    struct golden *g;
+    struct directive *open; /* what a continuation line belongs to */
+    bool printing;          /* `print:` is open */
+};
+
+static struct str trim(struct str s)
+{
+    while (s.len > 0 && memchr(" \t\r", s.ptr[0], 3))
+        s.ptr++, s.len--;
+    while (s.len > 0 && memchr(" \t\r", s.ptr[s.len - 1], 3))
+        s.len--;
+    return s;
+}
+
+static void complain(struct golden *g, uint32_t line, const char *problem)
+{
+    if (g->problem)
+        return;
+    g->problem = problem;
+    g->problem_line = line;
+}
+
+/* Cuts the first blank-separated word off. */
+static struct str cut_word(struct str *s)
+{
+    *s = trim(*s);
+    size_t n = 0;
+    while (n < s->len && !memchr(" \t", s->ptr[n], 2))
+        n++;
+    struct str word = {s->ptr, n};
+    s->ptr += n;
+    s->len -= n;
+    return word;
+}
+
+/* ---- tolerances ---- */
+
+static bool tolerance_word(struct str word, struct hlo_tolerance *t)
+{
+    struct str value = {word.ptr + 4, word.len > 4 ? word.len - 4 : 0};
+    if (str_is(word, "exact"))
+        return true;
+    if (str_is(word, "bits")) {
+        t->bits = true;
+        return true;
+    }
+    if (str_starts(word, STR("ulp=")))
+        return num_parse_i64(value, &t->ulp) && t->ulp > 0;
+    if (str_starts(word, STR("rel=")))
+        return num_parse_double(value, &t->rel) && t->rel > 0 && isfinite(t->rel);
+    if (str_starts(word, STR("abs=")))
+        return num_parse_double(value, &t->abs) && t->abs > 0 && isfinite(t->abs);
+    return false;
+}
+
+bool golden_tolerance(struct str text, struct hlo_tolerance *t)
+{
+    *t = (struct hlo_tolerance){0};
+    if (trim(text).len == 0)
+        return false;
+    while (trim(text).len > 0)
+        if (!tolerance_word(cut_word(&text), t))
+            return false;
+    return true;
+}
+
+/* ---- directives ---- */
+
+static const struct {
+    const char *key;
+    size_t offset;
+} keys[] = {
+    {"error", offsetof(struct golden, errors)}, {"expect", offsetof(struct golden, expect)},
+    {"from", offsetof(struct golden, from)},    {"in", offsetof(struct golden, in)},
+    {"out", offsetof(struct golden, out)},      {"out-pairs", offsetof(struct golden, pairs)},
+    {"print", offsetof(struct golden, print)},  {"spec", offsetof(struct golden, spec)},
+    {"test", offsetof(struct golden, test)},    {"warning", offsetof(struct golden, warnings)},
+};
+
+static struct directives *list_of(struct golden *g, struct str key)
+{
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        if (str_is(key, keys[i].key))
+            return (struct directives *)(void *)((char *)g + keys[i].offset);
+    return NULL;
+}
+
+/* `KEY:` or `in NAME:`; false for any other comment. */
+static bool read_directive(struct reader *r, struct str text, uint32_t line)
+{
+    const char *colon = memchr(text.ptr, ':', text.len);
+    if (!colon)
+        return false;
+    struct str head = {text.ptr, (size_t)(colon - text.ptr)}, rest = {colon + 1, text.len - head.len - 1};
+    struct str key = cut_word(&head), name = trim(head);
+    struct directives *list = list_of(r->g, key);
+    if (!list || (name.len > 0 && !str_is(key, "in")))
+        return false;
+    r->open = &VEC_PUSH(r->g->arena, list->at, list->count, list->capacity);
+    *r->open = (struct directive){.line = line, .last_line = line, .name = name, .text = trim(rest)};
+    r->printing = list == &r->g->print;
+    return true;
+}
+
+static void read_line(struct reader *r, struct str line, uint32_t number)
+{
+    struct str s = trim(line);
+    if (s.len < 2 || s.ptr[0] != '/' || s.ptr[1] != '/') {
+        r->open = NULL;
+        r->printing = false;
+        return;
+    }
+    struct str after = {s.ptr + 2, s.len - 2};
+    bool deep = after.len > 3 && memcmp(after.ptr, "   ", 3) == 0;
+    if (r->open && r->printing) {
+        if (after.len > 0 && after.ptr[0] == ' ')
+            after.ptr++, after.len--;
+        r->open->text = arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
+        r->open->last_line = number;
+    } else if (r->open && deep) {
+        r->open->text = arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(trim(after)));
+        r->open->last_line = number;
+    } else if (!read_directive(r, trim(after), number)) {
+        r->open = NULL;
+    }
+}
+
+/* ---- what they say ---- */
+
+static void read_test_line(struct golden *g, const struct directive *d)
+{
+    static const char *const kinds[] = {[TEST_EVAL] = "eval", [TEST_VERIFY] = "verify", [TEST_PARSE] = "parse",
+                                        [TEST_PRINT] = "print"};
+    struct str rest = d->text, kind = cut_word(&rest);
+    for (int k = TEST_EVAL; k <= TEST_PRINT; k++)
+        if (str_is(kind, kinds[k]))
+            g->kind = (enum test_kind)k;
+    if (g->kind == TEST_NONE)
+        complain(g, d->line, "`test:` wants eval, verify, parse or print");
+    bool reason = false;
+    while (trim(rest).len > 0 && !reason) {
+        struct str word = cut_word(&rest);
+        if (str_is(word, "strict"))
+            g->strict = true;
+        else if (str_is(word, "short"))
+            g->short_form = true;
+        else if (str_is(word, "why:"))
+            reason = true;
+        else if (tolerance_word(word, &g->tolerance))
+            g->has_tolerance = true;
+        else
+            complain(g, d->line, "`test:` does not know a word of this line");
+    }
+    if (g->has_tolerance && (!reason || trim(rest).len == 0))
+        complain(g, d->line, "a tolerance needs its reason: `why: ...`");
+}
+
+static void read_verdict(struct golden *g, const struct directive *d)
+{
+    static const char *const words[] = {
+        [VERDICT_ACCEPTED] = "accepted", [VERDICT_PARSER_ACCEPTS] = "accepted by the parser",
+        [VERDICT_PARSER_REJECTS] = "rejected by the parser", [VERDICT_VERIFIER_REJECTS] = "rejected by the verifier"};
+    for (size_t v = VERDICT_ACCEPTED; v < COUNT_OF(words); v++)
+        if (str_is(d->text, words[v]))
+            g->verdict = (enum verdict)v;
+    if (g->verdict == VERDICT_NONE)
+        complain(g, d->line, "`expect:` wants accepted, accepted by the parser, rejected by the parser or "
+                             "rejected by the verifier");
+}
+
+static void check(struct golden *g)
+{
+    bool evaluates = g->out.count + g->pairs.count > 0;
+    uint32_t line = g->test.at[0].line;
+    if (g->test.count > 1)
+        complain(g, g->test.at[1].line, "a second `test:`; `// -----` divides modules");
+    if (!evaluates && g->errors.count + g->warnings.count + g->expect.count + g->print.count == 0)
+        complain(g, line, "the test says nothing of what must come out");
+    if (evaluates && (g->kind != TEST_EVAL || g->errors.count > 0))
+        complain(g, line, "`out:` and `out-pairs:` belong to `test: eval` without errors");
+    if (g->out.count > 1 || g->pairs.count > 1 || g->expect.count > 1 || g->print.count > 1)
+        complain(g, line, "there can be only one `out:`, `out-pairs:`, `expect:` and `print:`");
+    if ((g->kind == TEST_PRINT) != (g->print.count > 0))
+        complain(g, line, "`print:` and `test: print` belong together");
+    if (g->kind == TEST_EVAL && g->errors.count == 0 && g->from.count == 0 && g->expect.count == 0)
+        complain(g, line, "an expected value needs its source: `from: ...`");
+}
+
+void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line)
+{
+    *g = (struct golden){.arena = a, .tolerance = {.zeros = true}};
+    struct reader r = {.g = g};
+    for (uint32_t line = first_line; text.len > 0; line++) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t n = end ? (size_t)(end - text.ptr) : text.len;
+        read_line(&r, (struct str){text.ptr, n}, line);
+        n += end != NULL;
+        text.ptr += n;
+        text.len -= n;
+    }
+    if (g->test.count == 0)
+        return;
+    read_test_line(g, &g->test.at[0]);
+    if (g->expect.count > 0)
+        read_verdict(g, &g->expect.at[0]);
+    check(g);
+}

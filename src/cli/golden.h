@@ -1,0 +1,82 @@
+/*
+ * Golden tests: what a part of a file says must come of it, and whether it did.
+ */
+#ifndef HLO_CLI_GOLDEN_H
+#define HLO_CLI_GOLDEN_H
+
+#include "cli/cli.h"
+
+enum test_kind { TEST_NONE, TEST_EVAL, TEST_VERIFY, TEST_PARSE, TEST_PRINT };
+
+enum verdict {
+    VERDICT_NONE, VERDICT_ACCEPTED, VERDICT_PARSER_ACCEPTS, VERDICT_PARSER_REJECTS, VERDICT_VERIFIER_REJECTS
+};
+
+/* One directive: the lines it takes, with those that continue it, and what stands after its colon. */
+struct directive {
+    uint32_t line, last_line;
+    struct str name; /* `in`: the parameter; empty when it is for all */
+    struct str text;
+};
+struct directives {
+    struct directive *at;
+    size_t count, capacity;
+};
+
+struct golden {
+    struct arena *arena;
+    enum test_kind kind;
+    bool strict, short_form;     /* words after the kind */
+    bool has_tolerance;
+    struct hlo_tolerance tolerance;
+    enum verdict verdict;
+    struct directives test, spec, from, in, out, pairs, errors, warnings, expect, print;
+    const char *problem;         /* what is wrong with the directives themselves; or NULL */
+    uint32_t problem_line;
+};
+
+/* Reads the directives of one part. */
+void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line);
+/* `exact`, or any of ulp= rel= abs= bits; false when it is something else. */
+bool golden_tolerance(struct str text, struct hlo_tolerance *t);
+
+/* Text that takes the place of lines of the file: `first` to `last`, or before `first` when last is less. */
+struct edit {
+    uint32_t first, last;
+    struct str text;
+};
+struct edits {
+    struct edit *at;
+    size_t count, capacity;
+};
+
+struct golden_run {
+    struct arena *arena;
+    const struct options *o;
+    const char *path;
+    hlo_file *file;
+    size_t part;
+    struct golden g;
+    struct buf why;       /* what went wrong; empty: it passed */
+    bool skipped;
+    struct edits *edits;  /* where --update wants them; or NULL */
+};
+
+/* Runs the test of one part. */
+void golden_run(struct golden_run *r);
+
+/* Applies the edits to a file. */
+bool golden_rewrite(const char *path, const struct edits *edits, hlo_messages *m);
+
+/* ---- junit.c ---- */
+
+struct test_result {
+    const char *path;
+    struct str name;
+    enum { TEST_PASSED, TEST_FAILED, TEST_SKIPPED } status;
+    struct str why;
+    double seconds;
+};
+bool junit_write(const char *path, const struct test_result *results, size_t count, hlo_messages *m);
+
+#endif

@@ -1,0 +1,439 @@
+/*
+ * One golden test, run: parse, verify, evaluate as far as its kind goes, and hold against what it says.
+ */
+#include "cli/golden.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Everything that one test makes and that must be freed. */
+struct work {
+    struct golden_run *r;
+    hlo_messages *m;
+    hlo_module *module;
+    hlo_program *program;
+    hlo_literal **values;
+    size_t count;
+    hlo_literal *result, *expected;
+};
+
+static void fail(struct golden_run *r, uint32_t line, const char *format, ...) PRINTF_LIKE(3, 4);
+static void fail(struct golden_run *r, uint32_t line, const char *format, ...)
+{
+    va_list ap;
+    char *text = NULL;
+    va_start(ap, format);
+    int n = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (r->why.size > 0)
+        buf_putc(&r->why, '\n');
+    buf_printf(&r->why, "%s:%" PRIu32 ": %s", r->path, line, n < 0 ? "out of memory" : text);
+    if (n >= 0)
+        free(text);
+}
+
+static bool failed(const struct golden_run *r) { return r->why.size > 0; }
+static uint32_t test_line(const struct golden_run *r) { return r->g.test.at[0].line; }
+
+static void fail_with_messages(struct golden_run *r, uint32_t line, const char *what, const hlo_messages *m)
+{
+    hlo_text text = hlo_messages_draw(m, false);
+    while (text.size > 0 && text.data[text.size - 1] == '\n')
+        text.data[--text.size] = '\0';
+    fail(r, line, "%s\n%s", what, text.data);
+    hlo_text_free(&text);
+}
+
+static void propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text)
+{
+    if (r->edits)
+        VEC_PUSH(r->arena, r->edits->at, r->edits->count, r->edits->capacity) =
+            (struct edit){first, last, arena_str(r->arena, text)};
+}
+
+/* ---- errors and warnings at their places ---- */
+
+/* Splits `L:C: text`; a message without a place is written without one. */
+static bool split_place(struct str *s, int64_t *line, int64_t *column)
+{
+    const char *a = memchr(s->ptr, ':', s->len);
+    const char *b = a ? memchr(a + 1, ':', s->len - (size_t)(a + 1 - s->ptr)) : NULL;
+    *line = *column = 0;
+    if (!b || !num_parse_i64((struct str){s->ptr, (size_t)(a - s->ptr)}, line) ||
+        !num_parse_i64((struct str){a + 1, (size_t)(b - a - 1)}, column)) {
+        *line = *column = 0;
+        return false;
+    }
+    s->len -= (size_t)(b + 1 - s->ptr);
+    s->ptr = b + 1;
+    while (s->len > 0 && *s->ptr == ' ')
+        s->ptr++, s->len--;
+    return true;
+}
+
+static bool message_fits(const struct hlo_message *m, struct str wanted)
+{
+    int64_t line, column;
+    split_place(&wanted, &line, &column);
+    return m->line == line && m->column == column && memmem(m->text, strlen(m->text), wanted.ptr, wanted.len);
+}
+
+/* Each wanted message must be there and each message of the kind must be wanted. */
+static void check_messages(struct work *w, const struct directives *wanted, bool errors)
+{
+    struct golden_run *r = w->r;
+    const char *kind = errors ? "error" : "warning";
+    size_t count = hlo_messages_count(w->m), found = 0, said = 0;
+    for (size_t i = 0; i < wanted->count; i++) {
+        bool here = false;
+        for (size_t k = 0; k < count && !here; k++) {
+            struct hlo_message m = hlo_messages_get(w->m, k);
+            here = m.error == errors && message_fits(&m, wanted->at[i].text);
+        }
+        found += here;
+        if (!here)
+            fail(r, wanted->at[i].line, "no such %s: " STR_FMT, kind, STR_ARG(wanted->at[i].text));
+    }
+    for (size_t k = 0; k < count; k++) {
+        struct hlo_message m = hlo_messages_get(w->m, k);
+        bool fits = m.error != errors;
+        said += !fits;
+        for (size_t i = 0; i < wanted->count && !fits; i++)
+            fits = message_fits(&m, wanted->at[i].text);
+        if (!fits)
+            fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column, m.text);
+    }
+    if (!failed(r) && errors && found < wanted->count)
+        fail(r, test_line(r), "%zu errors wanted, %zu said", wanted->count, said);
+}
+
+static void propose_errors(struct work *w)
+{
+    const struct directives *old = &w->r->g.errors;
+    struct buf b = {0};
+    for (size_t k = 0; k < hlo_messages_count(w->m); k++) {
+        struct hlo_message m = hlo_messages_get(w->m, k);
+        if (!m.error)
+            continue;
+        buf_puts(&b, "// error: ");
+        if (m.line > 0)
+            buf_printf(&b, "%" PRIu32 ":%" PRIu32 ": ", m.line, m.column);
+        buf_printf(&b, "%s\n", m.text);
+    }
+    for (size_t i = 0; i < old->count; i++)
+        propose(w->r, old->at[i].line, old->at[i].last_line, i == 0 ? buf_view(&b) : STR(""));
+    buf_free(&b);
+}
+
+/* ---- verdicts of --strict ---- */
+
+static const char *said_verdict(const struct work *w)
+{
+    if (!w->module)
+        return "rejected by the parser";
+    return hlo_messages_errors(w->m) > 0 ? "rejected by the verifier" : "accepted";
+}
+
+static void check_verdict(struct work *w)
+{
+    struct golden_run *r = w->r;
+    enum verdict wanted = r->g.verdict;
+    bool parsed = w->module != NULL;
+    if (parsed && wanted != VERDICT_PARSER_ACCEPTS)
+        hlo_verify(w->module, w->m);
+    bool clean = hlo_messages_errors(w->m) == 0;
+    bool right = wanted == VERDICT_ACCEPTED          ? parsed && clean
+                 : wanted == VERDICT_PARSER_ACCEPTS  ? parsed
+                 : wanted == VERDICT_PARSER_REJECTS  ? !parsed
+                                                     : parsed && !clean;
+    if (right)
+        return;
+    struct buf b = {0};
+    buf_printf(&b, "expected " STR_FMT ", but it is %s", STR_ARG(r->g.expect.at[0].text), said_verdict(w));
+    if (clean)
+        fail(r, r->g.expect.at[0].line, "%s", b.data);
+    else
+        fail_with_messages(r, r->g.expect.at[0].line, b.data, w->m);
+    buf_free(&b);
+}
+
+/* ---- canonical text ---- */
+
+static void check_print(struct work *w)
+{
+    struct golden_run *r = w->r;
+    const struct directive *d = &r->g.print.at[0];
+    hlo_text text = hlo_print(w->module, r->g.short_form);
+    struct str got = {text.data, text.size}, want = d->text;
+    while (got.len > 0 && got.ptr[got.len - 1] == '\n')
+        got.len--;
+    while (want.len > 0 && want.ptr[want.len - 1] == '\n')
+        want.len--;
+    if (!str_eq(got, want)) {
+        struct buf diff = {0}, lines = {0};
+        put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(want)), arena_printf(r->arena, STR_FMT "\n", STR_ARG(got)));
+        fail(r, d->line, "the canonical text is another\n" STR_FMT, STR_ARG(buf_view(&diff)));
+        buf_puts(&lines, "// print:\n");
+        for (struct str rest = got; rest.len > 0;) {
+            const char *end = memchr(rest.ptr, '\n', rest.len);
+            size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
+            buf_printf(&lines, n ? "// " STR_FMT "\n" : "//" STR_FMT "\n", (int)n, rest.ptr);
+            n += end != NULL;
+            rest.ptr += n;
+            rest.len -= n;
+        }
+        propose(r, d->line, d->last_line, buf_view(&lines));
+        buf_free(&diff);
+        buf_free(&lines);
+    }
+    hlo_text_free(&text);
+}
+
+/* ---- arguments ---- */
+
+/* A path in a directive is relative to the test's own folder. */
+static const char *beside(struct golden_run *r, struct str name)
+{
+    const char *slash = strrchr(r->path, '/');
+    int folder = slash && name.len > 0 && name.ptr[0] != '/' ? (int)(slash + 1 - r->path) : 0;
+    return arena_printf(r->arena, "%.*s" STR_FMT, folder, r->path, STR_ARG(name)).ptr;
+}
+
+static bool ends_with(struct str s, const char *end)
+{
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
+}
+
+static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param)
+{
+    struct str text = d->text;
+    if (text.len == 0 || text.ptr[0] != '@')
+        return hlo_literal_parse(text.ptr, text.len, w->m);
+    const char *path = beside(w->r, (struct str){text.ptr + 1, text.len - 1});
+    return ends_with(text, ".npy") ? hlo_read_npy(path, w->module, param, w->m)
+                                   : hlo_read_npz(path, "arg", w->module, param, w->m);
+}
+
+static const struct directive *directive_for(const struct golden *g, const char *param)
+{
+    const struct directive *all = NULL;
+    for (size_t i = 0; i < g->in.count; i++) {
+        const struct directive *d = &g->in.at[i];
+        if (d->name.len == 0)
+            all = d;
+        else if (str_is(d->name, param) || (d->name.ptr[0] == '%' && str_is((struct str){d->name.ptr + 1, d->name.len - 1}, param)))
+            return d;
+    }
+    return all;
+}
+
+static void check_names(struct work *w)
+{
+    const struct directives *in = &w->r->g.in;
+    for (size_t i = 0; i < in->count; i++) {
+        struct str name = arena_str(w->r->arena, in->at[i].name);
+        if (name.len > 0 && hlo_param_find(w->module, name.ptr) < 0)
+            fail(w->r, in->at[i].line, "the module has no parameter `%s`", name.ptr);
+    }
+}
+
+static void read_arguments(struct work *w)
+{
+    struct golden_run *r = w->r;
+    check_names(w);
+    w->count = hlo_param_count(w->module);
+    w->values = calloc(w->count + 1, sizeof(hlo_literal *));
+    for (size_t i = 0; i < w->count && !failed(r); i++) {
+        const char *name = hlo_param_name(w->module, i);
+        const struct directive *d = directive_for(&r->g, name);
+        if (!d)
+            fail(r, test_line(r), "no value for parameter `%s`: `// in %s: ...`", name, name);
+        else if (!(w->values[i] = read_argument(w, d, i)))
+            fail_with_messages(r, d->line, "the value cannot be read", w->m);
+    }
+}
+
+/* ---- results ---- */
+
+static void mismatch(struct work *w, size_t element, hlo_text *why)
+{
+    struct golden_run *r = w->r;
+    fail(r, hlo_result_line(w->module, element), "%s", why->data);
+    hlo_text_free(why);
+}
+
+static void check_value(struct work *w)
+{
+    struct golden_run *r = w->r;
+    const struct directive *d = &r->g.out.at[0];
+    hlo_text why = {0};
+    w->expected = d->text.len > 0 && d->text.ptr[0] == '@'
+                      ? hlo_read_npz_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}), "out", w->module, w->m)
+                      : hlo_literal_parse(d->text.ptr, d->text.len, w->m);
+    if (!w->expected) {
+        fail_with_messages(r, d->line, "the expected value cannot be read", w->m);
+    } else if (!hlo_literal_compare(w->result, w->expected, &r->g.tolerance, &why)) {
+        int64_t component = 0;
+        if (why.size > 10 && memcmp(why.data, "component ", 10) == 0)
+            component = strtol(why.data + 10, NULL, 10);
+        mismatch(w, (size_t)component, &why);
+        why = (hlo_text){0};
+    }
+    hlo_text_free(&why);
+    if (failed(r) && (d->text.len == 0 || d->text.ptr[0] != '@')) {
+        struct buf b = {0}, line = {0};
+        put_value(&b, w->result);
+        buf_puts(&line, "// out: ");
+        for (size_t i = 0; i < b.size; i++) { /* lines after the first go on by their three blanks */
+            buf_putc(&line, b.data[i]);
+            if (b.data[i] == '\n')
+                buf_puts(&line, "//   ");
+        }
+        buf_putc(&line, '\n');
+        propose(r, d->line, d->last_line, buf_view(&line));
+        buf_free(&b);
+        buf_free(&line);
+    }
+}
+
+static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_tolerance *out, size_t most)
+{
+    size_t n = 0;
+    for (bool more = true; more; n++) {
+        const char *end = memchr(text.ptr, ';', text.len);
+        size_t size = end ? (size_t)(end - text.ptr) : text.len;
+        struct hlo_tolerance t;
+        if (!golden_tolerance((struct str){text.ptr, size}, &t)) {
+            fail(r, r->g.pairs.at[0].line, "`out-pairs:` wants exact, bits, ulp=, rel= or abs= for each pair, or once");
+            return 0;
+        }
+        if (n < most)
+            out[n] = t;
+        more = end != NULL;
+        text.ptr += size + more;
+        text.len -= size + more;
+    }
+    return n;
+}
+
+static void check_pairs(struct work *w)
+{
+    struct golden_run *r = w->r;
+    const struct directive *d = &r->g.pairs.at[0];
+    size_t pairs = hlo_literal_count(w->result) / 2;
+    if (pairs == 0 || hlo_literal_count(w->result) % 2 > 0) {
+        fail(r, hlo_result_line(w->module, SIZE_MAX), "`out-pairs:` wants ROOT to be a tuple of actual and expected values");
+        return;
+    }
+    struct hlo_tolerance *t = ARENA_ARRAY(r->arena, struct hlo_tolerance, pairs);
+    size_t given = read_tolerances(r, d->text, t, pairs);
+    if (!failed(r) && given != 1 && given != pairs)
+        fail(r, d->line, "%zu tolerances for %zu pairs", given, pairs);
+    for (size_t i = 0; i < pairs && !failed(r); i++) {
+        hlo_text why = {0};
+        if (!hlo_literal_compare(hlo_literal_element(w->result, i), hlo_literal_element(w->result, pairs + i),
+                                 &t[given == 1 ? 0 : i], &why))
+            mismatch(w, i, &why);
+        else
+            hlo_text_free(&why);
+    }
+}
+
+static void evaluate(struct work *w, int64_t replica, int64_t partition)
+{
+    struct golden_run *r = w->r;
+    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN], .replica = replica, .partition = partition};
+    w->program = hlo_plan(w->module, &options, w->m);
+    if (w->program)
+        w->result = hlo_run(w->program, (const hlo_literal *const *)w->values, w->count, w->m);
+    if (!w->result) {
+        if (r->g.errors.count == 0)
+            fail_with_messages(r, test_line(r), "the module does not run", w->m);
+        return;
+    }
+    if (r->g.errors.count > 0)
+        fail(r, test_line(r), "the module runs, though an error was expected");
+    else if (r->g.out.count > 0)
+        check_value(w);
+    if (r->g.pairs.count > 0 && !failed(r))
+        check_pairs(w);
+}
+
+/* Every participant by itself: what takes several to compute says so. */
+static void evaluate_all(struct work *w)
+{
+    for (int64_t replica = 0; replica < hlo_replica_count(w->module); replica++) {
+        for (int64_t partition = 0; partition < hlo_num_partitions(w->module); partition++) {
+            evaluate(w, replica, partition);
+            bool stop = failed(w->r) || !w->result;
+            hlo_program_free(w->program);
+            hlo_literal_free(w->result);
+            hlo_literal_free(w->expected);
+            w->program = NULL;
+            w->result = w->expected = NULL;
+            if (stop)
+                return;
+        }
+    }
+}
+
+/* ---- the whole ---- */
+
+static void run_kind(struct work *w)
+{
+    struct golden_run *r = w->r;
+    const struct golden *g = &r->g;
+    hlo_file_strict(r->file, g->strict || g->verdict != VERDICT_NONE);
+    w->module = hlo_parse(r->file, r->part, w->m);
+    if (g->verdict != VERDICT_NONE) {
+        check_verdict(w);
+        if (g->kind != TEST_EVAL || g->out.count + g->pairs.count == 0)
+            return;
+    }
+    if (w->module && (g->kind == TEST_VERIFY || g->kind == TEST_EVAL))
+        hlo_verify(w->module, w->m);
+    bool sound = w->module && hlo_messages_errors(w->m) == 0;
+    if (!sound && g->errors.count == 0) {
+        fail_with_messages(r, test_line(r), "the module is rejected", w->m);
+        return;
+    }
+    if (sound && g->kind == TEST_EVAL) {
+        read_arguments(w);
+        if (!failed(r))
+            evaluate_all(w);
+    }
+    if (sound && g->kind == TEST_PRINT)
+        check_print(w);
+    if (failed(r))
+        return;
+    if (g->errors.count > 0)
+        check_messages(w, &g->errors, true);
+    if (g->warnings.count > 0)
+        check_messages(w, &g->warnings, false);
+    if (failed(r) && g->errors.count > 0 && hlo_messages_errors(w->m) > 0)
+        propose_errors(w);
+}
+
+void golden_run(struct golden_run *r)
+{
+    struct str text;
+    uint32_t first_line;
+    text.ptr = hlo_file_text(r->file, r->part, &text.len, &first_line);
+    golden_read(&r->g, r->arena, text, first_line);
+    r->skipped = r->g.test.count == 0;
+    if (r->skipped)
+        return;
+    if (r->g.problem) {
+        fail(r, r->g.problem_line, "%s", r->g.problem);
+        return;
+    }
+    struct work w = {.r = r, .m = hlo_messages_new()};
+    run_kind(&w);
+    for (size_t i = 0; i < w.count; i++)
+        hlo_literal_free(w.values[i]);
+    free(w.values);
+    hlo_module_free(w.module);
+    hlo_messages_free(w.m);
+}

@@ -1,0 +1,93 @@
+/*
+ * hlo: picks the subcommand. Bare `hlo FILE` is `hlo run FILE`.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static command_fn *const command_functions[CMD_COUNT] = {
+    [CMD_RUN] = run_command, [CMD_VERIFY] = verify_command, [CMD_FMT] = fmt_command,
+    [CMD_TEST] = test_command, [CMD_OPS] = ops_command,
+};
+
+void report(const struct options *o, const hlo_messages *m)
+{
+    hlo_text text = hlo_messages_draw(m, o->color);
+    fflush(stdout);
+    fwrite(text.data, 1, text.size, stderr);
+    hlo_text_free(&text);
+}
+
+/* A full disk must not look like success. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", strerror(errno));
+    return status ? status : HLO_USAGE;
+}
+
+/* No command, or one that is none: `hlo help X`, `hlo --help`, `hlo FILE`, a slip of the keys. */
+static enum command choose_command(struct options *o, int *argc, char ***argv, bool *fail)
+{
+    const char *word = *argc > 0 ? **argv : "";
+    enum command c = command_find(word);
+    if (c != CMD_NONE) {
+        --*argc;
+        ++*argv;
+        return c;
+    }
+    bool option = word[0] == '-' && word[1];
+    bool plain_word = *word && !option && !strpbrk(word, "./\\-") && access(word, F_OK) != 0;
+    if (plain_word) {
+        const char *nearest = command_nearest(word);
+        *fail = true;
+        if (*nearest)
+            usage_error(o, "no command or file `%s`; did you mean `%s`?", word, nearest);
+        else
+            usage_error(o, "no command or file `%s`", word);
+    }
+    for (int i = 0; i < *argc; i++) /* hlo --random FILE */
+        if ((*argv)[i][0] != '-' || !(*argv)[i][1])
+            return CMD_RUN;
+    return CMD_NONE;
+}
+
+static int dispatch(struct options *o, int argc, char **argv)
+{
+    bool fail = false;
+    if (argc > 0 && strcmp(argv[0], "help") == 0) {
+        print_help(stdout, argc > 1 ? command_find(argv[1]) : CMD_NONE);
+        return HLO_OK;
+    }
+    o->command = CMD_NONE;
+    o->command = choose_command(o, &argc, &argv, &fail);
+    if (fail || !options_parse(o, argc, argv))
+        return HLO_USAGE;
+    if (o->given[OPT_HELP]) {
+        print_help(stdout, o->command);
+        return HLO_OK;
+    }
+    if (o->given[OPT_VERSION]) {
+        puts("hlo " HLO_VERSION);
+        return HLO_OK;
+    }
+    if (o->command != CMD_NONE)
+        return command_functions[o->command](o);
+    print_help(stderr, CMD_NONE);
+    return HLO_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.command = CMD_NONE};
+    o.args = calloc((size_t)argc + 1, sizeof *o.args);
+    if (!o.args)
+        return HLO_FAILED;
+    int status = finish(dispatch(&o, argc - 1, argv + 1));
+    free(o.args);
+    return status;
+}

@@ -1,0 +1,278 @@
+/*
+ * The one table of subcommands and options: parsing, --help and suggestions come from it.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define IN(command) (1u << CMD_##command)
+enum { EVERYWHERE = (1u << CMD_COUNT) - 1 };
+
+struct option_row {
+    const char *name;
+    const char *value;  /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */
+    const char *help;
+    unsigned commands;  /* IN(...) bits */
+    char letter;        /* 0: none */
+};
+
+static const struct option_row option_table[OPT_COUNT] = {
+    [OPT_STRICT] = {"strict", "", "take exactly what XLA's parser (jaxlib 0.10.2) takes", IN(RUN) | IN(VERIFY) | IN(FMT), 0},
+    [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
+    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY), 0},
+    [OPT_INPUTS] = {"inputs", "=FILE.npz", "arguments by the names arg0, arg1, ...: tuples flattened in order", IN(RUN), 0},
+    [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text", IN(RUN), 'o'},
+    [OPT_RANDOM] = {"random", "[=SEED]", "make up arguments that are not given, the same for the same seed (1)", IN(RUN), 0},
+    [OPT_ELIDED] = {"elided", "=HOW", "zero, iota or random: what stands for constants written {...}", IN(RUN), 0},
+    [OPT_PLAIN] = {"plain", "", "plain kernels: each op by its formula, the same bits on every machine", IN(RUN) | IN(TEST), 0},
+    [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN), 0},
+    [OPT_IN_PLACE] = {"in-place", "", "rewrite the files; comments above a module stay, others are lost", IN(FMT), 'i'},
+    [OPT_DIFF] = {"diff", "", "show what would change; status 1 when something would", IN(FMT), 0},
+    [OPT_SHORT] = {"short", "", "without metadata, percent signs and signatures", IN(FMT), 0},
+    [OPT_TAP] = {"tap", "", "report as TAP version 13", IN(TEST), 0},
+    [OPT_JUNIT] = {"junit", "=FILE", "write a JUnit report as well", IN(TEST), 0},
+    [OPT_FILTER] = {"filter", "=RE", "only tests whose name matches", IN(TEST), 0},
+    [OPT_JOBS] = {"jobs", "=N", "this many at a time (as many as there are processors)", IN(TEST), 'j'},
+    [OPT_UPDATE] = {"update", "", "rewrite out:, print: and error: lines to what comes out; never when CI is set", IN(TEST), 0},
+    [OPT_TIME_LIMIT] = {"time-limit", "=SECONDS", "end a test that takes longer (60)", IN(TEST), 0},
+    [OPT_DICT] = {"dict", "", "every word of the language as a dictionary for libFuzzer", IN(OPS), 0},
+    [OPT_COLOR] = {"color", "=WHEN", "auto, always or never; NO_COLOR is obeyed", EVERYWHERE, 0},
+    [OPT_HELP] = {"help", "", "show this", EVERYWHERE, 'h'},
+    [OPT_VERSION] = {"version", "", "show the version", EVERYWHERE, 0},
+};
+
+struct command_row {
+    const char *name, *usage, *summary, *examples;
+};
+
+static const struct command_row command_table[CMD_COUNT] = {
+    [CMD_RUN] = {"run", "hlo run [OPTION...] FILE [ARG...]", "Run the entry computation and print its result.",
+                 "  hlo run add.hlo 'f32[3] {1, 2, 3}' '{4, 5, 6}'\n"
+                 "  hlo run step.hlo x=@x.npy lr=0.1\n"
+                 "  hlo run step.hlo --inputs in.npz --output out.npz\n"
+                 "  hlo run dump.txt --random=7 --elided=zero\n"
+                 "\n"
+                 "An ARG stands for the next parameter, or for the one it names as NAME=ARG:\n"
+                 "  'f32[2] {1, 2}'  a literal; the shape may be left out: 5, '{1, 2}'\n"
+                 "  @x.npy  @x.npz   an array; or the leaves arg0, arg1, ... of all parameters\n"
+                 "  @x.txt           a literal from a file\n"},
+    [CMD_VERIFY] = {"verify", "hlo verify [OPTION...] FILE...", "Say everything that is wrong with each file.",
+                    "  hlo verify module.hlo\n"
+                    "  hlo verify --strict --parse-only *.hlo\n"
+                    "  hlo verify --json module.hlo | jq '.files[].diagnostics[].text'\n"},
+    [CMD_FMT] = {"fmt", "hlo fmt [OPTION...] FILE...", "Print modules in XLA's canonical form.",
+                 "  hlo fmt module.hlo\n"
+                 "  hlo fmt --short - <dump.txt\n"
+                 "  hlo fmt --diff *.hlo\n"},
+    [CMD_TEST] = {"test", "hlo test [OPTION...] PATH...", "Run the golden tests in files and folders.",
+                  "  hlo test testdata\n"
+                  "  hlo test --filter=reduce -j4 testdata\n"
+                  "  hlo test --tap testdata/io\n"
+                  "  hlo test --update testdata/new.hlo\n"},
+    [CMD_OPS] = {"ops", "hlo ops [NAME]", "List the operations, or show one with its attributes.",
+                 "  hlo ops\n"
+                 "  hlo ops dynamic-slice\n"
+                 "  hlo ops --dict >hlo.dict\n"},
+};
+
+/* ---- help ---- */
+
+static void put_option(FILE *f, const struct option_row *row)
+{
+    char left[64];
+    int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s%s", row->letter, row->name, row->value)
+                        : snprintf(left, sizeof left, "    --%s%s", row->name, row->value);
+    fprintf(f, n > 24 ? "  %s\n%28s%s\n" : "  %-25s %.0s%s\n", left, "", row->help);
+}
+
+static void put_general_help(FILE *f)
+{
+    fputs("hlo: reads, checks, formats and runs HLO, the text language of XLA.\n\n"
+          "  hlo run add.hlo 'f32[3] {1, 2, 3}' '{4, 5, 6}'\n"
+          "  hlo verify module.hlo\n"
+          "  hlo fmt dump.txt\n"
+          "  hlo ops dynamic-slice\n\n"
+          "usage: hlo COMMAND [OPTION...] ...     or: hlo FILE [ARG...], the same as hlo run\n\n", f);
+    for (int c = 0; c < CMD_COUNT; c++)
+        fprintf(f, "  %-8s %s\n", command_table[c].name, command_table[c].summary);
+    fputs("\n`hlo COMMAND --help` says more; FILE may be - for standard input.\n"
+          "Exit status: 0 done; 1 a comparison or test failed; 2 usage or file; 3 rejected by parser or\n"
+          "verifier; 4 run-time error or unsupported; 5 a limit was hit; 130 interrupted.\n", f);
+}
+
+void print_help(FILE *f, enum command c)
+{
+    if (c == CMD_NONE) {
+        put_general_help(f);
+        return;
+    }
+    const struct command_row *row = &command_table[c];
+    fprintf(f, "%s\n\n%s\nusage: %s\n\n", row->summary, row->examples, row->usage);
+    for (int i = 0; i < OPT_COUNT; i++)
+        if (option_table[i].commands >> c & 1)
+            put_option(f, &option_table[i]);
+}
+
+/* ---- names and suggestions ---- */
+
+enum command command_find(const char *word)
+{
+    for (int c = 0; c < CMD_COUNT; c++)
+        if (strcmp(word, command_table[c].name) == 0)
+            return (enum command)c;
+    return CMD_NONE;
+}
+
+static void keep_nearest(struct str word, const char *candidate, unsigned *best, const char **nearest)
+{
+    unsigned limit = word.len > 4 ? 3 : 2, d = str_distance(word, str_of(candidate), limit);
+    if (d < limit && d < *best) {
+        *best = d;
+        *nearest = candidate;
+    }
+}
+
+const char *command_nearest(const char *word)
+{
+    const char *nearest = "";
+    unsigned best = UINT_MAX;
+    for (int c = 0; c < CMD_COUNT; c++)
+        keep_nearest(str_of(word), command_table[c].name, &best, &nearest);
+    return nearest;
+}
+
+int usage_error(const struct options *o, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fputs(o->color ? "\033[1mhlo: \033[31merror:\033[0m " : "hlo: error: ", stderr);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    if (o->command == CMD_NONE)
+        fputs("\nTry `hlo --help`.\n", stderr);
+    else
+        fprintf(stderr, "\nTry `hlo %s --help`.\n", command_table[o->command].name);
+    return HLO_USAGE;
+}
+
+static bool unknown_option(const struct options *o, struct str name)
+{
+    const char *nearest = "";
+    unsigned best = UINT_MAX;
+    for (int i = 0; i < OPT_COUNT; i++) {
+        if (!(o->command == CMD_NONE || option_table[i].commands >> o->command & 1))
+            continue;
+        if (name.len > 1 && str_starts(str_of(option_table[i].name), name) && best > 0) {
+            best = 0;
+            nearest = option_table[i].name;
+        }
+        keep_nearest(name, option_table[i].name, &best, &nearest);
+    }
+    if (*nearest)
+        usage_error(o, "unknown option `--" STR_FMT "`; did you mean `--%s`?", STR_ARG(name), nearest);
+    else
+        usage_error(o, "unknown option `--" STR_FMT "`", STR_ARG(name));
+    return false;
+}
+
+/* ---- parsing ---- */
+
+struct words {
+    int count, at;
+    char **words;
+};
+
+static enum option_id find_option(const struct options *o, struct str name, char letter)
+{
+    for (int i = 0; i < OPT_COUNT; i++) {
+        const struct option_row *row = &option_table[i];
+        bool here = o->command == CMD_NONE ? row->commands == EVERYWHERE : row->commands >> o->command & 1;
+        if (here && (letter ? row->letter == letter : str_is(name, row->name)))
+            return (enum option_id)i;
+    }
+    return OPT_COUNT;
+}
+
+/* Takes the value that stands with the option, or the next word where one must follow. */
+static bool set_option(struct options *o, enum option_id id, const char *value, struct words *w)
+{
+    const struct option_row *row = &option_table[id];
+    if (value && !*row->value)
+        return usage_error(o, "option `--%s` takes no value", row->name), false;
+    if (!value && row->value[0] == '=') {
+        if (w->at == w->count)
+            return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
+        value = w->words[w->at++];
+    }
+    o->given[id] = true;
+    o->value[id] = value;
+    return true;
+}
+
+static bool long_option(struct options *o, const char *word, struct words *w)
+{
+    const char *equal = strchr(word, '=');
+    struct str name = {word, equal ? (size_t)(equal - word) : strlen(word)};
+    enum option_id id = find_option(o, name, 0);
+    return id == OPT_COUNT ? unknown_option(o, name) : set_option(o, id, equal ? equal + 1 : NULL, w);
+}
+
+static bool short_options(struct options *o, const char *word, struct words *w)
+{
+    for (; *word; word++) {
+        enum option_id id = find_option(o, STR(""), *word);
+        if (id == OPT_COUNT)
+            return usage_error(o, "unknown option `-%c`", *word), false;
+        if (option_table[id].value[0] == '=')
+            return set_option(o, id, word[1] ? word + 1 : NULL, w);
+        set_option(o, id, NULL, w);
+    }
+    return true;
+}
+
+/* `-`, -5, -0.5 and -inf are arguments, not options. */
+static bool is_argument(const char *word)
+{
+    return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.' ||
+           strcmp(word, "-inf") == 0 || strcmp(word, "-nan") == 0;
+}
+
+static bool choose_color(struct options *o)
+{
+    const char *when = o->value[OPT_COLOR], *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    o->color = isatty(STDERR_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+    if (!when || strcmp(when, "auto") == 0)
+        return true;
+    o->color = strcmp(when, "always") == 0;
+    return o->color || strcmp(when, "never") == 0 ||
+           (usage_error(o, "`--color=%s`: auto, always or never is wanted", when), false);
+}
+
+bool options_parse(struct options *o, int argc, char **argv)
+{
+    struct words w = {argc, 0, argv};
+    bool options_end = false, ok = true;
+    while (ok && w.at < w.count) {
+        const char *word = w.words[w.at++];
+        if (options_end || is_argument(word))
+            o->args[o->arg_count++] = word;
+        else if (strcmp(word, "--") == 0)
+            options_end = true;
+        else
+            ok = word[1] == '-' ? long_option(o, word + 2, &w) : short_options(o, word + 1, &w);
+    }
+    return ok && choose_color(o);
+}
+
+bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent, int64_t *out)
+{
+    *out = absent;
+    if (!o->value[id] || (num_parse_i64(str_of(o->value[id]), out) && *out >= low && *out <= high))
+        return true;
+    usage_error(o, "`--%s=%s`: a number from %" PRId64 " to %" PRId64 " is wanted", option_table[id].name, o->value[id], low,
+                high);
+    return false;
+}

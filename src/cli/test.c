@@ -1,0 +1,400 @@
+/*
+ * hlo test: finds golden tests, runs them in worker processes, reports.
+ *
+ * A worker that dies takes only its test with it: the parent sees which test was running, counts it
+ * as failed and starts another worker for the rest.
+ */
+#include "cli/golden.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct suite {
+    const struct options *o;
+    struct arena arena;
+    const char **files;
+    size_t file_count, file_capacity;
+    struct test_result *tests; /* in the order they are reported */
+    size_t *parts;             /* part of its file, for each test */
+    size_t count, capacity, part_count, part_capacity;
+    regex_t filter;
+    int64_t jobs, time_limit;
+    int usage;                 /* HLO_OK, or what stopped the collecting */
+};
+
+/* ---- which tests there are ---- */
+
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+
+static bool is_hlo(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, ".hlo") == 0;
+}
+
+static void collect_path(struct suite *s, const char *path, bool named, int depth)
+{
+    struct stat st;
+    struct dirent **entries = NULL;
+    if (stat(path, &st) != 0) {
+        s->usage = usage_error(s->o, "cannot read `%s`: %s", path, strerror(errno));
+    } else if (!S_ISDIR(st.st_mode)) {
+        if (named || is_hlo(path))
+            VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) = arena_str(&s->arena, str_of(path)).ptr;
+    } else {
+        int n = depth < 64 ? scandir(path, &entries, NULL, by_name) : 0;
+        size_t length = strlen(path);
+        for (int i = 0; i < n; i++) {
+            if (entries[i]->d_name[0] != '.')
+                collect_path(s, arena_printf(&s->arena, length > 0 && path[length - 1] == '/' ? "%s%s" : "%s/%s", path,
+                                             entries[i]->d_name).ptr, false, depth + 1);
+            free(entries[i]);
+        }
+        free(entries);
+    }
+}
+
+static void add_test(struct suite *s, const char *path, size_t part, size_t parts)
+{
+    struct str name = parts > 1 ? arena_printf(&s->arena, "%s#%zu", path, part + 1) : str_of(path);
+    if (s->o->given[OPT_FILTER] && regexec(&s->filter, name.ptr, 0, NULL, 0) != 0)
+        return;
+    VEC_PUSH(&s->arena, s->tests, s->count, s->capacity) = (struct test_result){.path = path, .name = name};
+    VEC_PUSH(&s->arena, s->parts, s->part_count, s->part_capacity) = part;
+}
+
+static void collect_tests(struct suite *s)
+{
+    for (size_t i = 0; i < s->file_count; i++) {
+        hlo_messages *m = hlo_messages_new();
+        hlo_file *f = hlo_file_open(s->files[i], false, m);
+        for (size_t part = 0; f && part < hlo_file_count(f); part++)
+            add_test(s, s->files[i], part, hlo_file_count(f));
+        if (!f) {
+            report(s->o, m);
+            s->usage = HLO_USAGE;
+        }
+        hlo_file_free(f);
+        hlo_messages_free(m);
+    }
+}
+
+/* ---- one test, in whatever process ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
+{
+    struct test_result *t = &s->tests[i];
+    struct golden_run r = {.arena = a, .o = s->o, .path = t->path, .file = f, .part = s->parts[i], .edits = edits};
+    double start = now();
+    golden_run(&r);
+    t->seconds = now() - start;
+    t->status = r.skipped ? TEST_SKIPPED : r.why.size > 0 ? TEST_FAILED : TEST_PASSED;
+    t->why = arena_str(a, buf_view(&r.why));
+    buf_free(&r.why);
+}
+
+/* ---- workers ---- */
+
+struct record { /* what a worker writes about a test, followed by `size` bytes of text */
+    uint64_t test, size;
+    double seconds;
+    uint64_t status;
+};
+
+struct worker {
+    pid_t pid;
+    int fd;           /* -1: none */
+    size_t next, end; /* tests it has still to do */
+    struct buf in;
+};
+
+static void write_all(int fd, const void *bytes, size_t size)
+{
+    const char *p = bytes;
+    while (size > 0) {
+        ssize_t n = write(fd, p, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            exit(HLO_FAILED);
+        p += n;
+        size -= (size_t)n;
+    }
+}
+
+static void worker_main(const struct suite *s, int fd, size_t from, size_t end)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = NULL;
+    const char *open = NULL;
+    for (size_t i = from; i < end; i++) {
+        struct arena a;
+        arena_init(&a);
+        if (open != s->tests[i].path) {
+            hlo_file_free(f);
+            f = hlo_file_open(s->tests[i].path, false, m);
+            open = s->tests[i].path;
+        }
+        alarm((unsigned)s->time_limit);
+        if (f)
+            run_one(s, f, i, &a, NULL);
+        else
+            s->tests[i].status = TEST_FAILED;
+        const struct test_result *t = &s->tests[i];
+        struct record r = {i, t->why.len, t->seconds, t->status};
+        write_all(fd, &r, sizeof r);
+        write_all(fd, t->why.ptr, t->why.len);
+        arena_free(&a);
+    }
+    alarm(0);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+}
+
+static bool worker_start(const struct suite *s, struct worker *w)
+{
+    int ends[2];
+    w->fd = -1;
+    if (w->next >= w->end || pipe(ends) != 0)
+        return w->next >= w->end;
+    fflush(NULL);
+    w->pid = fork();
+    if (w->pid == 0) {
+        close(ends[0]);
+        worker_main(s, ends[1], w->next, w->end);
+        exit(0);
+    }
+    close(ends[1]);
+    w->fd = ends[0];
+    w->in.size = 0;
+    return w->pid > 0;
+}
+
+static void take_records(struct suite *s, struct worker *w)
+{
+    struct record r;
+    size_t at = 0;
+    while (w->in.size - at >= sizeof r) {
+        memcpy(&r, w->in.data + at, sizeof r);
+        if (w->in.size - at - sizeof r < r.size)
+            break;
+        struct test_result *t = &s->tests[r.test];
+        t->status = r.status;
+        t->seconds = r.seconds;
+        t->why = arena_str(&s->arena, (struct str){w->in.data + at + sizeof r, r.size});
+        w->next = r.test + 1;
+        at += sizeof r + r.size;
+    }
+    if (at > 0) {
+        memmove(w->in.data, w->in.data + at, w->in.size - at);
+        w->in.size -= at;
+    }
+}
+
+/* The worker is gone. If it died early, the test it was at has failed and another goes on. */
+static bool worker_ended(struct suite *s, struct worker *w)
+{
+    int status = 0;
+    close(w->fd);
+    waitpid(w->pid, &status, 0);
+    bool clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (w->next >= w->end && clean)
+        return worker_start(s, w);
+    size_t at = w->next < w->end ? w->next : w->end - 1; /* past the end: it died while leaving */
+    struct test_result *t = &s->tests[at];
+    t->status = TEST_FAILED;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        t->why = arena_printf(&s->arena, "%s: took longer than %" PRId64 " s", t->path, s->time_limit);
+    else if (WIFSIGNALED(status))
+        t->why = arena_printf(&s->arena, "%s: the test was killed by signal %d", t->path, WTERMSIG(status));
+    else
+        t->why = arena_printf(&s->arena, "%s: the test ended the process with status %d", t->path, WEXITSTATUS(status));
+    w->next = at + 1;
+    return worker_start(s, w);
+}
+
+/* Waits for one of the workers and takes what it says; false when none is left. */
+static bool serve(struct suite *s, struct worker *workers, struct pollfd *polls, size_t count)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < count; i++) {
+        polls[i] = (struct pollfd){.fd = workers[i].fd, .events = POLLIN};
+        open += workers[i].fd >= 0;
+    }
+    if (open == 0)
+        return false;
+    if (poll(polls, count, -1) < 0)
+        return errno == EINTR;
+    for (size_t i = 0; i < count; i++) {
+        if (!(polls[i].revents & (POLLIN | POLLHUP)))
+            continue;
+        char chunk[65536];
+        ssize_t n = read(workers[i].fd, chunk, sizeof chunk);
+        if (n > 0) {
+            buf_bytes(&workers[i].in, chunk, (size_t)n);
+            take_records(s, &workers[i]);
+        } else if (!(n < 0 && errno == EINTR) && !worker_ended(s, &workers[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void run_in_workers(struct suite *s)
+{
+    size_t count = (size_t)s->jobs < s->count ? (size_t)s->jobs : s->count;
+    struct worker *workers = ARENA_ARRAY(&s->arena, struct worker, count);
+    struct pollfd *polls = ARENA_ARRAY(&s->arena, struct pollfd, count);
+    for (size_t i = 0; i < count; i++) {
+        workers[i].next = s->count * i / count;
+        workers[i].end = s->count * (i + 1) / count;
+        worker_start(s, &workers[i]);
+    }
+    while (serve(s, workers, polls, count))
+        ;
+    for (size_t i = 0; i < count; i++)
+        buf_free(&workers[i].in);
+}
+
+/* ---- --update: in this process, file by file, until nothing changes ---- */
+
+static bool update_file(struct suite *s, size_t first, size_t end)
+{
+    struct edits edits = {0};
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_open(s->tests[first].path, false, m);
+    for (size_t i = first; f && i < end && s->parts[i] < hlo_file_count(f); i++)
+        run_one(s, f, i, &s->arena, &edits);
+    hlo_file_free(f);
+    bool changed = edits.count > 0 && golden_rewrite(s->tests[first].path, &edits, m);
+    report(s->o, m);
+    hlo_messages_free(m);
+    return changed;
+}
+
+static void run_with_update(struct suite *s)
+{
+    enum { ROUNDS = 4 }; /* line numbers in messages move when lines come or go */
+    for (size_t first = 0, end; first < s->count; first = end) {
+        for (end = first; end < s->count && s->tests[end].path == s->tests[first].path; end++)
+            ;
+        for (int round = 0; round < ROUNDS && update_file(s, first, end); round++)
+            ;
+    }
+}
+
+/* ---- the report ---- */
+
+static void put_comment(const char *mark, struct str text)
+{
+    while (text.len > 0) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t n = end ? (size_t)(end - text.ptr) : text.len;
+        printf("%s" STR_FMT "\n", mark, (int)n, text.ptr);
+        n += end != NULL;
+        text.ptr += n;
+        text.len -= n;
+    }
+}
+
+static void put_tap(const struct suite *s)
+{
+    printf("TAP version 13\n1..%zu\n", s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct test_result *t = &s->tests[i];
+        const char *skip = t->status == TEST_SKIPPED ? " # SKIP no `test:` line" : "";
+        struct buf name = {0};
+        for (size_t k = 0; k < t->name.len; k++) /* `#` begins a directive */
+            buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
+        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1, STR_ARG(buf_view(&name)), skip);
+        put_comment("# ", t->why);
+        buf_free(&name);
+    }
+}
+
+static int put_report(const struct suite *s)
+{
+    size_t by_status[3] = {0};
+    if (s->o->given[OPT_TAP])
+        put_tap(s);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct test_result *t = &s->tests[i];
+        by_status[t->status]++;
+        if (t->status == TEST_FAILED && !s->o->given[OPT_TAP]) {
+            printf("FAIL " STR_FMT "\n", STR_ARG(t->name));
+            put_comment("  ", t->why);
+        }
+    }
+    printf("%s%zu passed, %zu failed, %zu skipped\n", s->o->given[OPT_TAP] ? "# " : "", by_status[TEST_PASSED],
+           by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
+    return by_status[TEST_FAILED] > 0 ? HLO_DIFFERS : HLO_OK;
+}
+
+static int write_junit(const struct suite *s)
+{
+    hlo_messages *m = hlo_messages_new();
+    bool ok = !s->o->given[OPT_JUNIT] || junit_write(s->o->value[OPT_JUNIT], s->tests, s->count, m);
+    report(s->o, m);
+    hlo_messages_free(m);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
+/* ---- the command ---- */
+
+static int set_up(struct suite *s)
+{
+    const struct options *o = s->o;
+    const char *ci = getenv("CI");
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (o->arg_count == 0)
+        return usage_error(o, "no file or folder given");
+    if (o->given[OPT_UPDATE] && ci && *ci)
+        return usage_error(o, "CI is set: expectations are not rewritten where they are to be held");
+    if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
+        !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit))
+        return HLO_USAGE;
+    if (o->given[OPT_FILTER] && regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
+        return usage_error(o, "`--filter=%s` is no regular expression", o->value[OPT_FILTER]);
+    return HLO_OK;
+}
+
+int test_command(const struct options *o)
+{
+    struct suite s = {.o = o};
+    int status = set_up(&s);
+    if (status != HLO_OK)
+        return status;
+    arena_init(&s.arena);
+    for (size_t i = 0; i < o->arg_count; i++)
+        collect_path(&s, o->args[i], true, 0);
+    collect_tests(&s);
+    status = s.usage;
+    if (status == HLO_OK) {
+        if (o->given[OPT_UPDATE])
+            run_with_update(&s);
+        else
+            run_in_workers(&s);
+        status = put_report(&s);
+        int written = write_junit(&s);
+        status = written > status ? written : status;
+    }
+    if (o->given[OPT_FILTER])
+        regfree(&s.filter);
+    arena_free(&s.arena);
+    return status;
+}

@@ -1,0 +1,38 @@
+/*
+ * hlo test --update: puts into a file what came out of its tests.
+ */
+#include "cli/golden.h"
+
+static const struct edit *edit_at(const struct edits *edits, uint32_t line)
+{
+    for (size_t i = 0; i < edits->count; i++)
+        if (edits->at[i].first <= line && line <= edits->at[i].last)
+            return &edits->at[i];
+    return NULL;
+}
+
+bool golden_rewrite(const char *path, const struct edits *edits, hlo_messages *m)
+{
+    struct file_bytes bytes;
+    struct buf out = {0};
+    if (!file_read(path, &bytes)) {
+        hlo_messages_add(m, path, "cannot be read again");
+        return false;
+    }
+    struct str rest = {bytes.data, bytes.size};
+    for (uint32_t line = 1; rest.len > 0; line++) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t n = end ? (size_t)(end - rest.ptr) + 1 : rest.len;
+        const struct edit *e = edit_at(edits, line);
+        if (!e)
+            buf_bytes(&out, rest.ptr, n);
+        else if (e->first == line)
+            buf_str(&out, e->text);
+        rest.ptr += n;
+        rest.len -= n;
+    }
+    bool ok = hlo_write_text(path, out.data, out.size, m);
+    buf_free(&out);
+    file_release(&bytes);
+    return ok;
+}

@@ -1,0 +1,32 @@
+/*
+ * Values in print: `f32[2] {1, 2}`; a tuple over lines, one element a line.
+ */
+#include "cli/cli.h"
+
+static void put_indented(struct buf *out, const hlo_literal *l, int depth)
+{
+    hlo_text shape = hlo_literal_shape(l);
+    if (shape.size > 0 && shape.data[0] == '(') {
+        size_t count = hlo_literal_count(l);
+        buf_puts(out, "(");
+        for (size_t i = 0; i < count; i++) {
+            buf_printf(out, "\n%*s", (depth + 1) * 2, "");
+            put_indented(out, hlo_literal_element(l, i), depth + 1);
+            if (i + 1 < count)
+                buf_putc(out, ',');
+        }
+        if (count > 0)
+            buf_printf(out, "\n%*s", depth * 2, "");
+        buf_putc(out, ')');
+    } else {
+        hlo_text values = hlo_literal_print(l, false);
+        buf_bytes(out, shape.data, shape.size);
+        if (values.size > 0)
+            buf_putc(out, ' ');
+        buf_bytes(out, values.data, values.size);
+        hlo_text_free(&values);
+    }
+    hlo_text_free(&shape);
+}
+
+void put_value(struct buf *out, const hlo_literal *l) { put_indented(out, l, 0); }

@@ -1,0 +1,60 @@
+/*
+ * hlo verify: every error of each file, from parser and verifier.
+ */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+/* Checks all modules of one file. */
+static int verify_file(const struct options *o, const char *path, hlo_messages *m)
+{
+    hlo_file *f = hlo_file_open(path, o->given[OPT_STRICT], m);
+    if (!f)
+        return HLO_USAGE;
+    for (size_t part = 0; part < hlo_file_count(f); part++) {
+        hlo_module *module = hlo_parse(f, part, m);
+        if (module && !o->given[OPT_PARSE_ONLY])
+            hlo_verify(module, m);
+        hlo_module_free(module);
+    }
+    hlo_file_free(f);
+    return hlo_messages_errors(m) > 0 ? HLO_REJECTED : HLO_OK;
+}
+
+static void put_json(const char *path, int status, const hlo_messages *m)
+{
+    struct buf b = {0};
+    hlo_text list = hlo_messages_json(m);
+    buf_puts(&b, "{\"file\":");
+    buf_json_str(&b, str_of(path));
+    buf_printf(&b, ",\"accepted\":%s,\"diagnostics\":", status == HLO_OK ? "true" : "false");
+    buf_str(&b, (struct str){list.data, list.size});
+    buf_putc(&b, '}');
+    fwrite(b.data, 1, b.size, stdout);
+    hlo_text_free(&list);
+    buf_free(&b);
+}
+
+int verify_command(const struct options *o)
+{
+    int worst = HLO_OK;
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    if (o->given[OPT_JSON])
+        fputs("{\"schema\":1,\"files\":[", stdout);
+    for (size_t i = 0; i < o->arg_count; i++) {
+        hlo_messages *m = hlo_messages_new();
+        int status = verify_file(o, o->args[i], m);
+        if (o->given[OPT_JSON]) {
+            fputs(i ? ",\n" : "\n", stdout);
+            put_json(o->args[i], status, m);
+        } else {
+            report(o, m);
+        }
+        worst = status > worst ? status : worst;
+        hlo_messages_free(m);
+    }
+    if (o->given[OPT_JSON])
+        fputs("\n]}\n", stdout);
+    return worst;
+}
