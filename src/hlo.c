@@ -465,13 +465,11 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
     enum dtype t = dtype_find(str_of(dtype));
     hlo_literal *h = literal_begin();
     struct literal *l = NULL;
-    if (!dtype_is_array(t) || rank > INT16_MAX) {
+    if (dtype_is_array(t) && rank <= INT16_MAX)
+        l = io_literal_new(sink_of_name(m, dtype, STR("")), &h->arena,
+                           shape_array(&h->arena, t, (int)rank, dims, NULL, NULL));
+    else
         hlo_messages_add(m, dtype, "no element type");
-    } else {
-        l = literal_new(&h->arena, shape_array(&h->arena, t, (int)rank, dims, NULL, NULL));
-        if (!l)
-            DIAG(sink_of_name(m, dtype, STR("")), NO_SPAN, ARRAY_MEMORY, STR_ARG(str_of(dtype)));
-    }
     return literal_end(h, l);
 }
 
@@ -633,38 +631,9 @@ void hlo_program_free(hlo_program *p)
     free(p);
 }
 
-/* A bounded dynamic parameter takes any size up to its bound. */
-static bool argument_fits(const struct shape *s, const struct shape *want)
-{
-    if (s->dtype != want->dtype || s->rank != want->rank || s->count != want->count)
-        return false;
-    for (int d = 0; d < s->rank; d++)
-        if (s->dims[d] != want->dims[d] && !(shape_dim_dynamic(want, d) && s->dims[d] < want->dims[d]))
-            return false;
-    for (int i = 0; i < s->count; i++)
-        if (!argument_fits(s->elements[i], want->elements[i]))
-            return false;
-    return true;
-}
-
-static bool check_arguments(struct diags *ds, const hlo_module *module, const hlo_literal *const *args, size_t count)
-{
-    if (count != hlo_param_count(module))
-        return DIAG_ERROR(ds, NO_SPAN, ARGUMENT_COUNT, count, module->m->entry->param_count);
-    for (size_t i = 0; i < count; i++) {
-        const struct inst *p = param_of(module, i);
-        if (!argument_fits(args[i]->l->shape, p->shape))
-            return DIAG_ERROR(ds, p->span, ARGUMENT_SHAPE, STR_ARG(shape_text(&ds->arena, args[i]->l->shape)),
-                              STR_ARG(p->name), STR_ARG(shape_text(&ds->arena, p->shape)));
-    }
-    return true;
-}
-
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     struct diags *ds = sink_of_module(m, p->module);
-    if (!check_arguments(ds, p->module, args, count))
-        return NULL;
     hlo_literal *h = literal_begin();
     const struct literal **values = ARENA_ARRAY(&h->arena, const struct literal *, count);
     for (size_t i = 0; i < count; i++)

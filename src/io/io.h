@@ -15,6 +15,9 @@
 
 /* ---- npy.c ---- */
 
+/* literal_new with a diagnostic when there is no memory for it. */
+struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape);
+
 /* The array in `bytes`. `want`: the array shape it is for, which says what raw bits mean; an array
  * of another type or size is refused, naming `who` wants it. NULL: whatever numpy says it is. */
 struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, const struct shape *want,

@@ -324,6 +324,17 @@ static void copy_fortran(struct arena *a, char *to, const char *from, const stru
     } while (index_next(npy->rank, npy->dims, index));
 }
 
+struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape)
+{
+    int64_t bytes;
+    struct literal *l = literal_new(a, shape);
+    if (!l) {
+        struct str size = shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
+        DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), size.ptr);
+    }
+    return l;
+}
+
 static struct literal *fill(struct diags *ds, struct arena *a, const struct npy *npy, enum dtype t)
 {
     int64_t elements = 1, size;
@@ -338,12 +349,8 @@ static struct literal *fill(struct diags *ds, struct arena *a, const struct npy 
         !values_fit(ds, &(struct npy){.dtype = npy->dtype, .data = {npy->data.ptr, (size_t)size}}, t))
         return NULL;
     const struct shape *shape = shape_array(a, t, npy->rank, npy->dims, NULL, NULL);
-    struct literal *l = literal_new(a, shape);
-    if (!l) {
-        DIAG(ds, NO_SPAN, ARRAY_MEMORY, STR_ARG(shape_text(a, shape)));
-        return NULL;
-    }
-    if (elements == 0)
+    struct literal *l = io_literal_new(ds, a, shape);
+    if (!l || elements == 0)
         return l;
     if (npy->fortran && npy->rank > 1)
         copy_fortran(a, l->data, npy->data.ptr, npy);

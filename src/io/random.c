@@ -165,11 +165,9 @@ static struct literal *random_array(struct diags *ds, struct arena *a, const str
                                     const struct recipe *r)
 {
     int64_t elements;
-    struct literal *l = shape_elements(shape, &elements) ? literal_new(a, shape) : NULL;
-    if (!l) {
-        DIAG(ds, NO_SPAN, ARRAY_MEMORY, STR_ARG(shape_text(a, shape)));
+    struct literal *l = io_literal_new(ds, a, shape);
+    if (!l || !shape_elements(shape, &elements))
         return NULL;
-    }
     char *data = l->data;
     size_t width = dtype_bytes(shape->dtype);
     int64_t head = elements < BLOCK ? elements : BLOCK;

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Runs the transcripts below a folder against the program and prints TAP.
+#
+#   test_cli.sh HLO TESTDATA
+#
+# A transcript is a shell script that opens with comments:
+#
+#   # what it shows
+#   # status: 3                  the exit status of its last command (0 when it is not said)
+#   # stdout: a line             all such lines together are its whole standard output, where any is given
+#   # stderr: some words         must stand in its standard error; `# stderr: -`: must be empty
+#
+# It runs in an empty folder of its own with $HLO the program and $HERE the transcript's folder.
+HLO=$1
+data=$2
+case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
+case $data in /*) ;; *) data=$PWD/$data ;; esac
+export HLO HERE
+unset NO_COLOR CI TERM
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+n=0
+bad=0
+
+field() { sed -n "s/^# $2: \{0,1\}//p" "$1"; }
+
+# The complaint about what was seen, empty when all is as it should be.
+judge() {
+    want=$(field "$1" status)
+    [ "$status" = "${want:-0}" ] || echo "exit status $status, expected ${want:-0}"
+    if grep -q '^# stdout:' "$1" && [ "$(field "$1" stdout)" != "$(cat "$scratch/out")" ]; then
+        echo "standard output is:"
+        cat "$scratch/out"
+    fi
+    field "$1" stderr | while IFS= read -r words; do
+        if [ "$words" = - ]; then
+            [ ! -s "$scratch/err" ] || echo "standard error is not empty"
+        else
+            grep -qF -- "$words" "$scratch/err" || echo "standard error lacks: $words"
+        fi
+    done
+}
+
+scripts=$(find "$data" -name '*.sh' | LC_ALL=C sort)
+echo "1..$(printf '%s\n' "$scripts" | grep -c .)"
+for script in $scripts; do
+    n=$((n + 1))
+    HERE=$(dirname "$script")
+    rm -rf "$scratch/work"
+    mkdir "$scratch/work"
+    (cd "$scratch/work" && sh -u "$script" >"$scratch/out" 2>"$scratch/err" </dev/null)
+    status=$?
+    problems=$(judge "$script")
+    if [ -z "$problems" ]; then
+        echo "ok $n - ${script#"$data"/}: $(sed -n '1s/^# //p' "$script")"
+    else
+        bad=1
+        echo "not ok $n - ${script#"$data"/}: $(sed -n '1s/^# //p' "$script")"
+        printf '%s\n' "$problems" | sed 's/^/# /'
+        sed 's/^/# stderr: /' "$scratch/err"
+    fi
+done
+exit $bad

@@ -1,0 +1,28 @@
+# test --update: rewrites what came out; never where CI is set.
+# stdout: 0 passed, 1 failed, 0 skipped
+# stdout: 1 passed, 0 failed, 0 skipped
+# stdout: // out: (
+# stdout: //     f32[2] {1, 2},
+# stdout: //     s32[] 5
+# stdout: //   )
+# stdout: 2
+# stderr: CI is set
+cat >a.hlo <<'X'
+// test: eval
+// from: hand
+// in p: f32[2] {1, -2}
+// out: f32[2] {1, 9}
+HloModule a
+ENTRY e {
+  p = f32[2] parameter(0)
+  a = f32[2] abs(p)
+  c = s32[] constant(5)
+  ROOT r = (f32[2], s32[]) tuple(a, c)
+}
+X
+$HLO test a.hlo | tail -1
+$HLO test --update a.hlo >/dev/null
+$HLO test a.hlo | tail -1
+sed -n 4,7p a.hlo
+CI=1 $HLO test --update a.hlo
+echo $?
