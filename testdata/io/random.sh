@@ -1,15 +1,15 @@
 # Random numbers are the same for the same seed, everywhere; hints set range and diagonal.
 # stdout: (
-# stdout:   s32[3] {7, 7, 9},
-# stdout:   f32[2,2] { { 0.5, 0.5 }, { 0.5, 0.5 } }
+# stdout:   s32[3] {7, 9, 9},
+# stdout:   s32[2,2] { { 102, 0 }, { 2, 102 } }
 # stdout: )
-printf '// peers: param=0 range=7,10\n' >a.hlo
+printf '// peers: param=0 range=7,10\n// peers: param=1 range=0,3 eye=100\n' >a.hlo
 cat >>a.hlo <<'X'
 HloModule a
 ENTRY e {
   p = s32[3] parameter(0)
-  q = f32[2,2] parameter(1)
-  ROOT t = (s32[3], f32[2,2]) tuple(p, q)
+  q = s32[2,2] parameter(1)
+  ROOT t = (s32[3], s32[2,2]) tuple(p, q)
 }
 X
 $HLO run a.hlo --random=1

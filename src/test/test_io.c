@@ -1,0 +1,374 @@
+/*
+ * Tests of io: .npy headers of all kinds, archives stored and deflated, archives that lie.
+ */
+#include "io/io.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static struct arena arena;
+static struct diags ds;
+
+static void set_up(void)
+{
+    arena_init(&arena);
+    diags_init(&ds, NULL);
+}
+
+static void tear_down(void)
+{
+    diags_free(&ds);
+    arena_free(&arena);
+}
+
+static void put_le(struct buf *b, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        buf_putc(b, (char)(v >> 8 * i));
+}
+
+static struct buf npy(int version, const char *dict, const void *data, size_t size)
+{
+    struct buf b = {0};
+    buf_bytes(&b, "\x93NUMPY", 6);
+    put_le(&b, (uint64_t)version, 2);
+    put_le(&b, strlen(dict), version == 1 ? 2 : 4);
+    buf_puts(&b, dict);
+    buf_bytes(&b, data, size);
+    return b;
+}
+
+static struct literal *decode(struct buf b, const struct shape *want)
+{
+    struct literal *l = io_npy_decode(&ds, &arena, buf_view(&b), want, STR("it"));
+    buf_free(&b);
+    return l;
+}
+
+static void expect_error(enum msg id, const char *words)
+{
+    ck_assert_uint_eq(ds.errors, 1);
+    ck_assert_int_eq(ds.first->msg, id);
+    ck_assert_msg(strstr(ds.first->text.ptr, words), "`%s` lacks `%s`", ds.first->text.ptr, words);
+}
+
+START_TEST(versions_1_to_3)
+{
+    float v[] = {1, 2, 3};
+    for (int version = 1; version <= 3; version++) {
+        struct literal *l = decode(npy(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL);
+        ck_assert_ptr_nonnull(l);
+        ck_assert_int_eq(l->shape->dtype, DT_F32);
+        ck_assert_int_eq(l->shape->dims[0], 3);
+        ck_assert_mem_eq(l->data, v, sizeof v);
+        literal_free_data(l);
+    }
+    ck_assert_ptr_null(decode(npy(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL));
+    expect_error(MSG_NPY_MALFORMED, "version");
+}
+END_TEST
+
+START_TEST(fortran_order_is_turned)
+{
+    int32_t columns[] = {1, 4, 2, 5, 3, 6}, rows[] = {1, 2, 3, 4, 5, 6};
+    struct literal *l = decode(npy(1, "{'shape': (2, 3), 'fortran_order': True, 'descr': '<i4'}", columns, sizeof columns), NULL);
+    ck_assert_ptr_nonnull(l);
+    ck_assert_mem_eq(l->data, rows, sizeof rows);
+    literal_free_data(l);
+}
+END_TEST
+
+START_TEST(big_endian_is_swapped)
+{
+    unsigned char bytes[] = {0x3f, 0x80, 0, 0, 0x40, 0, 0, 0};
+    struct c64 wanted = {1, 2};
+    struct literal *l = decode(npy(1, "{'descr': '>c8', 'fortran_order': False, 'shape': ()}", bytes, sizeof bytes), NULL);
+    ck_assert_ptr_nonnull(l);
+    ck_assert_int_eq(l->shape->rank, 0);
+    ck_assert_mem_eq(l->data, &wanted, sizeof wanted);
+    literal_free_data(l);
+}
+END_TEST
+
+START_TEST(raw_bits_take_the_wanted_type)
+{
+    unsigned char bits[] = {0x80, 0x3f, 0x00, 0xc0};
+    const struct shape *bf16 = shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL);
+    static const char *const descrs[] = {"<V2", "|V2", "<u2", "bfloat16"};
+    for (size_t i = 0; i < COUNT_OF(descrs); i++) {
+        struct str dict = arena_printf(&arena, "{'descr': '%s', 'fortran_order': False, 'shape': (2,)}", descrs[i]);
+        struct literal *l = decode(npy(1, dict.ptr, bits, sizeof bits), bf16);
+        ck_assert_ptr_nonnull(l);
+        ck_assert_int_eq(l->shape->dtype, DT_BF16);
+        ck_assert_mem_eq(l->data, bits, sizeof bits);
+        literal_free_data(l);
+    }
+    ck_assert_ptr_null(decode(npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", bits, sizeof bits), bf16));
+    expect_error(MSG_ARRAY_MISMATCH, "f16[2], but it wants bf16[2]");
+}
+END_TEST
+
+START_TEST(narrow_types_get_one_form)
+{
+    unsigned char nibbles[] = {0x0f, 0xff, 0x07, 0x08};
+    signed char signed_values[] = {-1, -1, 7, -8};
+    unsigned char unsigned_values[] = {15, 15, 7, 8};
+    const int64_t dims[] = {4};
+    struct literal *l = decode(npy(1, "{'descr': '|V1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
+                               shape_array(&arena, DT_S4, 1, dims, NULL, NULL));
+    ck_assert_mem_eq(l->data, signed_values, 4);
+    literal_free_data(l);
+    l = decode(npy(1, "{'descr': '|V1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
+               shape_array(&arena, DT_U4, 1, dims, NULL, NULL));
+    ck_assert_mem_eq(l->data, unsigned_values, 4);
+    literal_free_data(l);
+    ck_assert_ptr_null(decode(npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", nibbles, 4),
+                              shape_array(&arena, DT_U4, 1, dims, NULL, NULL)));
+    expect_error(MSG_ARRAY_RANGE, "255 is no value of u4");
+}
+END_TEST
+
+static const char *const bad_headers[] = {
+    "", "{", "{}", "{'descr': '<f4'", "{'descr': '<f4', 'shape': (1,)}", "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+    "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 1}",
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904)}",
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "{'descr: '<f4', 'fortran_order': False, 'shape': (1,)}",
+    "{'colour': 'red', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+};
+
+START_TEST(bad_headers_are_refused)
+{
+    float v = 1;
+    ck_assert_ptr_null(decode(npy(1, bad_headers[_i], &v, sizeof v), NULL));
+    expect_error(MSG_NPY_MALFORMED, "");
+}
+END_TEST
+
+START_TEST(every_prefix_is_refused)
+{
+    float v[2] = {1, 2};
+    struct buf b = npy(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", v, sizeof v);
+    for (size_t n = 0; n < b.size; n++)
+        ck_assert_ptr_null(io_npy_decode(&ds, &arena, (struct str){b.data, n}, NULL, STR("it")));
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(sizes_zero_and_scalars)
+{
+    double v = 2.5;
+    struct literal *l = decode(npy(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (0, 4611686018427387904)}", NULL, 0), NULL);
+    ck_assert_ptr_nonnull(l);
+    literal_free_data(l);
+    l = decode(npy(1, "{'descr': '=f8', 'fortran_order': True, 'shape': ( ), }", &v, sizeof v), NULL);
+    ck_assert_ptr_nonnull(l);
+    ck_assert_double_eq(*(double *)l->data, 2.5);
+    literal_free_data(l);
+}
+END_TEST
+
+/* ---- archives ---- */
+
+static struct str put_deflated(const char *data, size_t size)
+{
+    char *out = arena_alloc(&arena, size + 64);
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size, .next_out = (Bytef *)out, .avail_out = (uInt)size + 64};
+    deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+    deflate(&z, Z_FINISH);
+    struct str s = {out, z.total_out};
+    deflateEnd(&z);
+    return s;
+}
+
+/* An archive of one member. `lie` is added to the size that the directory states. */
+static struct buf archive(const char *name, struct str content, bool deflated, int64_t lie)
+{
+    struct str packed = deflated ? put_deflated(content.ptr, content.len) : content;
+    uint32_t crc = (uint32_t)crc32(0, (const Bytef *)content.ptr, (uInt)content.len);
+    struct buf b = {0};
+    put_le(&b, 0x04034b50, 4), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2), put_le(&b, 0, 4);
+    put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len, 4), put_le(&b, strlen(name), 2), put_le(&b, 3, 2);
+    buf_puts(&b, name), buf_puts(&b, "xyz"), buf_str(&b, packed);
+    size_t at = b.size;
+    put_le(&b, 0x02014b50, 4), put_le(&b, 20, 2), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2);
+    put_le(&b, 0, 4), put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len + (uint64_t)lie, 4);
+    put_le(&b, strlen(name), 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 4);
+    put_le(&b, 0, 4), buf_puts(&b, name);
+    size_t size = b.size - at;
+    put_le(&b, 0x06054b50, 4), put_le(&b, 0, 4), put_le(&b, 1, 2), put_le(&b, 1, 2), put_le(&b, size, 4), put_le(&b, at, 4);
+    put_le(&b, 0, 2);
+    return b;
+}
+
+static struct buf some_npy(void)
+{
+    float v[64] = {1, 2};
+    return npy(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (64,)}", v, sizeof v);
+}
+
+static struct literal *first_of(struct str bytes)
+{
+    struct npz z;
+    return io_npz_open(&ds, &arena, bytes, &z) ? io_npz_get(&ds, &arena, &z, STR("arg0"), NULL, STR("it")) : NULL;
+}
+
+START_TEST(stored_and_deflated)
+{
+    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0);
+    struct literal *l = first_of(buf_view(&b));
+    ck_assert_msg(l != NULL, "%s", ds.first ? ds.first->text.ptr : "");
+    ck_assert_float_eq(((float *)l->data)[1], 2);
+    literal_free_data(l);
+    buf_free(&inner);
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(lies_about_sizes_are_found)
+{
+    static const int64_t lies[] = {1, -1, 100000, 0x70000000};
+    struct buf inner = some_npy();
+    for (size_t i = 0; i < COUNT_OF(lies); i++) {
+        struct buf b = archive("arg0.npy", buf_view(&inner), _i == 1, lies[i]);
+        ck_assert_ptr_null(first_of(buf_view(&b)));
+        ck_assert_uint_eq(ds.errors, i + 1);
+        buf_free(&b);
+    }
+    buf_free(&inner);
+}
+END_TEST
+
+/* No byte of an archive can be changed to anything that ends in a crash; ASan looks on. */
+START_TEST(every_changed_byte_is_survived)
+{
+    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0);
+    static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
+    for (size_t at = 0; at < b.size; at++) {
+        char kept = b.data[at];
+        for (size_t v = 0; v < sizeof values; v++) {
+            b.data[at] = (char)values[v];
+            struct literal *l = first_of(buf_view(&b));
+            if (l)
+                literal_free_data(l);
+        }
+        b.data[at] = kept;
+    }
+    for (size_t n = 0; n < b.size; n++)
+        ck_assert_ptr_null(first_of((struct str){b.data, n}));
+    buf_free(&inner);
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(a_damaged_member_is_found)
+{
+    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), false, 0);
+    b.data[b.size / 2] ^= 1;
+    ck_assert_ptr_null(first_of(buf_view(&b)));
+    expect_error(MSG_NPZ_MALFORMED, "checksum");
+    buf_free(&inner);
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(what_is_written_is_read)
+{
+    char path[] = "/tmp/test_io.XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    const struct shape *parts[] = {shape_array(&arena, DT_F8E4M3FN, 2, (int64_t[]){2, 2}, NULL, NULL), shape_scalar(&arena, DT_PRED)};
+    const struct shape *tuple = shape_tuple(&arena, 2, parts);
+    struct literal *l = literal_new(&arena, tuple);
+    memcpy(l->elements[0]->data, "\x01\x7f\x80\xff", 4);
+    *(char *)l->elements[1]->data = 1;
+    ck_assert(io_write_npz(&ds, path, "out", l));
+    struct file_bytes bytes;
+    struct npz z;
+    int64_t leaf = 0;
+    ck_assert(file_read(path, &bytes));
+    ck_assert(io_npz_open(&ds, &arena, (struct str){bytes.data, bytes.size}, &z));
+    struct literal *back = io_npz_value(&ds, &arena, &z, "out", &leaf, tuple, STR("it"));
+    ck_assert_ptr_nonnull(back);
+    ck_assert_int_eq(leaf, 2);
+    ck_assert_mem_eq(back->elements[0]->data, l->elements[0]->data, 4);
+    ck_assert_mem_eq(back->elements[1]->data, l->elements[1]->data, 1);
+    literal_free_data(back);
+    literal_free_data(l);
+    file_release(&bytes);
+    unlink(path);
+}
+END_TEST
+
+/* ---- random inputs: the figures are those of ../shared/tools/peers.py ---- */
+
+START_TEST(random_numbers_are_the_recipe_s)
+{
+    struct literal *l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_F32, 1, (int64_t[]){3}, NULL, NULL), 0, 1);
+    float wanted[] = {0x1.23fa98p-1f, 0x1.e4061p-1f, 0x1.62403cp-1f};
+    ck_assert_mem_eq(l->data, wanted, sizeof wanted);
+    literal_free_data(l);
+    l = io_random(&ds, &arena, STR("// peers: param=2 range=-3,9\n"), shape_array(&arena, DT_S32, 1, (int64_t[]){5}, NULL, NULL), 2, 7);
+    int32_t integers[] = {5, 6, -1, 4, 2};
+    ck_assert_mem_eq(l->data, integers, sizeof integers);
+    literal_free_data(l);
+    struct str hints = STR("// peers: param=1 range=0,3 eye=100\n//  peers: param=2 range=0,3\n");
+    l = io_random(&ds, &arena, hints, shape_array(&arena, DT_S32, 2, (int64_t[]){2, 2}, NULL, NULL), 1, 1);
+    int32_t eyed[] = {102, 0, 2, 102};
+    ck_assert_mem_eq(l->data, eyed, sizeof eyed);
+    literal_free_data(l);
+    l = io_random(&ds, &arena, hints, shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL), 2, 1);
+    uint16_t narrow[] = {16428, 16198};
+    ck_assert_mem_eq(l->data, narrow, sizeof narrow);
+    literal_free_data(l);
+}
+END_TEST
+
+START_TEST(random_wide_and_complex)
+{
+    struct literal *l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_C64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
+    uint32_t complex[] = {1061805374, 3203908484};
+    ck_assert_mem_eq(l->data, complex, sizeof complex);
+    literal_free_data(l);
+    l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_F64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
+    uint64_t wide = 4605277686103640638;
+    ck_assert_mem_eq(l->data, &wide, sizeof wide);
+    literal_free_data(l);
+    const int64_t large[] = {(1 << 22) + 2};
+    l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_U8, 1, large, NULL, NULL), 0, 1);
+    ck_assert_mem_eq((char *)l->data + (1 << 22), l->data, 2); /* the first 2^22 repeat */
+    literal_free_data(l);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("io");
+    TCase *t = tcase_create("io");
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, versions_1_to_3);
+    tcase_add_test(t, fortran_order_is_turned);
+    tcase_add_test(t, big_endian_is_swapped);
+    tcase_add_test(t, raw_bits_take_the_wanted_type);
+    tcase_add_test(t, narrow_types_get_one_form);
+    tcase_add_loop_test(t, bad_headers_are_refused, 0, COUNT_OF(bad_headers));
+    tcase_add_test(t, every_prefix_is_refused);
+    tcase_add_test(t, sizes_zero_and_scalars);
+    tcase_add_loop_test(t, stored_and_deflated, 0, 2);
+    tcase_add_loop_test(t, lies_about_sizes_are_found, 0, 2);
+    tcase_add_loop_test(t, every_changed_byte_is_survived, 0, 2);
+    tcase_add_test(t, a_damaged_member_is_found);
+    tcase_add_test(t, what_is_written_is_read);
+    tcase_add_test(t, random_numbers_are_the_recipe_s);
+    tcase_add_test(t, random_wide_and_complex);
+    suite_add_tcase(s, t);
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
