@@ -149,22 +149,16 @@ void kern_stochastic_convert(const struct view *out, const struct view *x, const
 
 /* ---- bitcast-convert ---- */
 
-/* Bits that an element has in this operation (hlo-shapes 1.1: an f6 counts as 8). */
-static int bitcast_bits(enum dtype t)
-{
-    return dtype_is_float(t) && dtype_bits(t) == 6 ? 8 : (int)dtype_bits(t);
-}
-
 static uint64_t load_bits(enum dtype t, const void *p) /* zeros above the element's own */
 {
-    const int bits = bitcast_bits(t);
+    const int bits = (int)dtype_bits(t);
     const uint64_t w = load_word(p, dtype_bytes(t));
     return bits < 8 ? w & (((uint64_t)1 << bits) - 1) : w;
 }
 
 static void store_bits(enum dtype t, void *p, uint64_t w)
 {
-    const int bits = bitcast_bits(t);
+    const int bits = (int)dtype_bits(t);
     if (t == DT_PRED)
         w = (w & 0xff) != 0;
     else if (bits < 64 && dtype_is_signed(t))
@@ -188,15 +182,15 @@ static void recast_tile(const void *context, void *out, const void *const *args,
 
 static bool same_in_memory(enum dtype a, enum dtype b)
 {
-    return a == b || (bitcast_bits(a) == bitcast_bits(b) && bitcast_bits(a) >= 8 && a != DT_PRED);
+    return a == b || (dtype_bits(a) == dtype_bits(b) && dtype_bits(a) >= 8 && a != DT_PRED);
 }
 
 /* The first `rank` dimensions of a wide and a narrow view, whose last one has the narrow elements of
  * each wide one in order from the low end. */
 static void split_or_join(const struct view *wide, const struct view *narrow, bool split)
 {
-    const int ratio = bitcast_bits(wide->dtype) / bitcast_bits(narrow->dtype);
-    const int bits = bitcast_bits(narrow->dtype);
+    const int ratio = (int)(dtype_bits(wide->dtype) / dtype_bits(narrow->dtype));
+    const int bits = (int)dtype_bits(narrow->dtype);
     const int64_t step = narrow->strides[wide->rank];
     int64_t index[VIEW_MAX_RANK] = {0};
     struct view outer = *narrow;
@@ -223,10 +217,10 @@ void kern_bitcast_convert(const struct view *out, const struct view *x)
         struct view same = *x;
         same.dtype = out->dtype;
         kern_copy(out, &same);
-    } else if (bitcast_bits(out->dtype) == bitcast_bits(x->dtype)) {
+    } else if (dtype_bits(out->dtype) == dtype_bits(x->dtype)) {
         const struct recast r = {out->dtype, x->dtype};
         tile_map(recast_tile, &r, out, 1, x);
-    } else if (bitcast_bits(out->dtype) < bitcast_bits(x->dtype)) {
+    } else if (dtype_bits(out->dtype) < dtype_bits(x->dtype)) {
         split_or_join(x, out, true);
     } else {
         split_or_join(out, x, false);
