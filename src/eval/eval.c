@@ -1,0 +1,261 @@
+/*
+ * A run: arguments in, steps one after the other, results out.
+ */
+#include "eval/eval_priv.h"
+
+static eval_family_fn *const families[FAMILY_COUNT] = {
+#define X(name) eval_##name,
+    FAMILIES(X)
+#undef X
+};
+
+/* ---- messages ---- */
+
+bool eval_where(const struct step *s, struct diag *d, struct eval *ev)
+{
+    d->where = inst_where(&ev->ds->arena, s->inst);
+    return false;
+}
+
+bool eval_unsupported(struct eval *ev, const struct step *s)
+{
+    const struct inst *i = s->inst;
+    const struct shape *shape = i->operand_count > 0 ? i->operands[0]->shape : i->shape;
+    return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(i->opcode), dtype_spelling(shape->dtype));
+}
+
+bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *shape)
+{
+    int64_t bytes = 0;
+    shape_bytes(shape, &bytes);
+    struct str size = arena_printf(&ev->ds->arena, "%" PRId64, bytes);
+    return EVAL_FAIL(ev, s, OUT_OF_MEMORY, STR_ARG(shape_text(&ev->ds->arena, shape)), size.ptr);
+}
+
+bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before)
+{
+    return ev->ds->errors == errors_before ? eval_no_memory(ev, s, s->inst->shape) : false;
+}
+
+/* ---- values ---- */
+
+void value_drop(struct eval *ev, struct value *v)
+{
+    if (v->buffer)
+        pool_drop(&ev->pool, v->buffer);
+    v->buffer = NULL;
+}
+
+void value_move(struct value *to, struct value *from)
+{
+    to->buffer = from->buffer;
+    from->buffer = NULL;
+    if (to->buffer)
+        view_copy(&to->view, &from->view);
+}
+
+void value_share(struct value *to, const struct value *from)
+{
+    to->buffer = from->buffer;
+    if (to->buffer) {
+        to->buffer->refs++;
+        view_copy(&to->view, &from->view);
+    }
+}
+
+bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims)
+{
+    int64_t size = (int64_t)dtype_bytes(t);
+    for (int d = 0; d < rank; d++)
+        if (!mul_i64(size, dims[d], &size))
+            return false;
+    v->buffer = pool_take(&ev->pool, (size_t)size);
+    if (!v->buffer)
+        return false;
+    view_dense(&v->view, t, rank, dims, v->buffer->data);
+    return true;
+}
+
+/* ---- functions ---- */
+
+static struct value *frame_of(struct eval *ev, const struct function *f)
+{
+    struct value **frame = &ev->frames[f->index];
+    if (!*frame)
+        *frame = ARENA_ARRAY(&ev->pool.headers, struct value, f->slot_count);
+    return *frame;
+}
+
+static bool run_steps(struct eval *ev, const struct function *f)
+{
+    for (int k = 0; k < f->step_count; k++) {
+        const struct step *s = &f->steps[k];
+        if (!families[op_table[s->inst->opcode].family](ev, s))
+            return false;
+        for (int j = 0; j < s->release_count; j++)
+            value_drop(ev, &ev->frame[s->release[j]]);
+    }
+    return true;
+}
+
+static void take_results(struct eval *ev, const struct function *f, struct value *results)
+{
+    for (int k = 0; k < f->result_count; k++) {
+        int at = f->results[k];
+        if (at == NO_VALUE)
+            results[k].buffer = NULL;
+        else if (at < 0)
+            value_share(&results[k], &ev->constants[~at]);
+        else if (f->result_moves[k])
+            value_move(&results[k], &ev->frame[at]);
+        else
+            value_share(&results[k], &ev->frame[at]);
+    }
+}
+
+bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results)
+{
+    struct value *caller = ev->frame, *frame = frame_of(ev, f);
+    for (int k = 0; k < f->param_count; k++)
+        if (f->params[k] == NO_VALUE)
+            value_drop(ev, &args[k]);
+        else
+            value_move(&frame[f->params[k]], &args[k]);
+    ev->frame = frame;
+    bool ok = run_steps(ev, f);
+    if (ok)
+        take_results(ev, f, results);
+    else
+        for (int k = 0; k < f->slot_count; k++)
+            value_drop(ev, &frame[k]);
+    ev->frame = caller;
+    return ok;
+}
+
+/* ---- arguments and results of the run ---- */
+
+static bool check_shape(struct eval *ev, int number, const struct shape *wanted, const struct shape *given)
+{
+    const struct inst *i = ev->p->entry->computation->params[number];
+    struct arena *a = &ev->ds->arena;
+    if (shape_compatible(wanted, given))
+        return true;
+    return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)),
+                      STR_ARG(shape_text(a, given)));
+}
+
+static bool take_argument(struct eval *ev, int number, const struct literal *l, struct value **next)
+{
+    const struct inst *i = ev->p->entry->computation->params[number];
+    int64_t bytes;
+    if (shape_is_tuple(l->shape)) {
+        for (int k = 0; k < l->shape->count; k++)
+            if (!take_argument(ev, number, l->elements[k], next))
+                return false;
+        return true;
+    }
+    if (!shape_is_array(l->shape))
+        return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(l->shape->dtype));
+    if (l->elided || !shape_bytes(l->shape, &bytes))
+        return DIAG_ERROR(ev->ds, i->span, ELIDED_CONSTANT, STR_ARG(i->name));
+    struct value *v = (*next)++;
+    v->buffer = pool_borrow(&ev->pool, l->data, (size_t)bytes);
+    view_dense(&v->view, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
+    return true;
+}
+
+static bool check_params(struct eval *ev, const struct literal *const *args, size_t count)
+{
+    const struct computation *c = ev->p->entry->computation;
+    const struct function *f = ev->p->entry;
+    if (count != (size_t)c->param_count)
+        return DIAG_ERROR(ev->ds, c->name_span, ARGUMENT_COUNT, count, c->param_count);
+    for (int k = 0; k < c->param_count; k++)
+        if (!check_shape(ev, k, c->params[k]->shape, args[k]->shape))
+            return false;
+    for (int k = 0; k < f->param_count; k++)
+        if (!shape_is_array(f->param_shapes[k]))
+            return DIAG_ERROR(ev->ds, c->name_span, PARAMETER_NOT_ARRAY, k, dtype_spelling(f->param_shapes[k]->dtype));
+    return true;
+}
+
+/* Storage of the result: the value's own where nobody else has it, else a copy. */
+static bool give_result(struct eval *ev, struct value *v, struct literal *l)
+{
+    void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view)
+                    ? pool_steal(&ev->pool, v->buffer) : NULL;
+    if (own) {
+        l->data = own;
+        v->buffer = NULL;
+        return true;
+    }
+    int64_t bytes;
+    if (!shape_bytes(l->shape, &bytes))
+        return false;
+    l->data = mem_alloc(bytes ? (size_t)bytes : 1);
+    struct view out;
+    if (!l->data)
+        return false;
+    view_dense(&out, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
+    kern_copy(&out, &v->view);
+    return true;
+}
+
+static struct literal *make_literal(struct eval *ev, const struct shape *s, struct value **next, struct arena *a,
+                                    bool *ok)
+{
+    struct literal *l = ARENA_NEW(a, struct literal);
+    l->shape = s;
+    if (shape_is_tuple(s)) {
+        l->elements = ARENA_ARRAY(a, struct literal *, s->count);
+        for (int k = 0; k < s->count; k++)
+            l->elements[k] = make_literal(ev, s->elements[k], next, a, ok);
+        return l;
+    }
+    struct value *v = (*next)++;
+    if (*ok && shape_is_array(s) && !give_result(ev, v, l)) {
+        struct step step = {.inst = ev->p->entry->computation->root};
+        *ok = eval_no_memory(ev, &step, s);
+    }
+    return l;
+}
+
+static struct literal *run_entry(struct eval *ev, const struct literal *const *args, struct arena *a)
+{
+    const struct function *f = ev->p->entry;
+    int n = f->param_count > f->result_count ? f->param_count : f->result_count;
+    struct value *values = ARENA_ARRAY(&ev->scratch, struct value, n), *next = values;
+    for (int k = 0; k < f->computation->param_count; k++)
+        if (!take_argument(ev, k, args[k], &next))
+            return NULL;
+    if (!eval_function(ev, f, values, values))
+        return NULL;
+    bool ok = true;
+    next = values;
+    struct literal *l = make_literal(ev, shape_copy(a, f->computation->root->shape), &next, a, &ok);
+    for (int k = 0; k < f->result_count; k++)
+        value_drop(ev, &values[k]);
+    if (!ok)
+        literal_free_data(l);
+    return ok ? l : NULL;
+}
+
+struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args, size_t count,
+                             struct arena *a)
+{
+    struct eval ev = {.ds = ds, .p = p};
+    struct literal *result = NULL;
+    pool_init(&ev.pool);
+    arena_init(&ev.scratch);
+    ev.constants = ARENA_ARRAY(&ev.scratch, struct value, p->constant_count);
+    ev.frames = ARENA_ARRAY(&ev.scratch, struct value *, p->function_count);
+    for (int k = 0; k < p->constant_count; k++) {
+        view_copy(&ev.constants[k].view, &p->constants[k]);
+        ev.constants[k].buffer = pool_borrow(&ev.pool, p->constants[k].data, 0);
+    }
+    if (check_params(&ev, args, count))
+        result = run_entry(&ev, args, a);
+    pool_free(&ev.pool);
+    arena_free(&ev.scratch);
+    return result;
+}

@@ -1,0 +1,124 @@
+/*
+ * Private to eval/.
+ *
+ * eval.c     a run: arguments in, steps, results out       pool.c  storage, counted and used again
+ * operand.c  what a step reads and where its results go    body.c  computations handed to kernels
+ * and one file for each family of operations.
+ */
+#ifndef HLO_EVAL_PRIV_H
+#define HLO_EVAL_PRIV_H
+
+#include "eval/eval.h"
+
+/* ---- pool.c ---- */
+
+struct buffer {
+    int refs;
+    unsigned class;  /* size class; POOL_BORROWED: the storage is not ours */
+    size_t size;
+    char *data;
+    struct buffer *next;
+};
+
+enum { POOL_CLASSES = 4 * 58, POOL_BORROWED = POOL_CLASSES };
+struct pool {
+    struct arena headers;
+    struct buffer *spare;                /* headers without storage */
+    struct buffer *free[POOL_CLASSES];   /* storage without owner, by size class */
+    size_t cached, live;                 /* bytes in `free`, bytes in use */
+};
+
+struct value {
+    struct buffer *buffer; /* NULL: nothing here */
+    struct view view;
+};
+
+void pool_init(struct pool *p);
+void pool_free(struct pool *p); /* everything that was given back */
+struct buffer *pool_take(struct pool *p, size_t size); /* one reference; NULL without memory */
+struct buffer *pool_borrow(struct pool *p, void *data, size_t size);
+void pool_drop(struct pool *p, struct buffer *b);
+/* Hands the storage over to the caller, who frees it with mem_free; NULL when others use it. */
+void *pool_steal(struct pool *p, struct buffer *b);
+
+void view_copy(struct view *to, const struct view *from); /* its rank's entries only */
+
+/* ---- eval.c ---- */
+
+struct eval {
+    struct diags *ds;
+    struct program *p;
+    struct pool pool;
+    struct arena scratch;     /* arrays of values, by mark and release */
+    struct value *constants;
+    struct value **frames;    /* by function */
+    struct value *frame;      /* of the function that runs */
+};
+
+typedef bool eval_family_fn(struct eval *ev, const struct step *s);
+#define X(name) eval_family_fn eval_##name;
+FAMILIES(X)
+#undef X
+
+/* Runs a function. Arguments are moved out of `args`; results are moved into `results`, which may be
+ * the same array. On failure nothing is left in either. */
+bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results);
+
+void value_drop(struct eval *ev, struct value *v);
+void value_move(struct value *to, struct value *from);
+void value_share(struct value *to, const struct value *from);
+/* A dense value; false (without a message) when there is no memory. */
+bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
+
+/* A message about a step; false. */
+#define EVAL_FAIL(ev, s, id, ...) eval_where((s), DIAG((ev)->ds, (s)->inst->span, id, ##__VA_ARGS__), (ev))
+bool eval_where(const struct step *s, struct diag *d, struct eval *ev);
+bool eval_unsupported(struct eval *ev, const struct step *s); /* names opcode and type */
+bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *shape);
+/* After a kernel gave up: whatever it called has reported already, else there was no memory. */
+bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
+
+/* ---- operand.c ---- */
+
+/* Leaf k of the operands. */
+struct value *eval_operand(struct eval *ev, const struct step *s, int k);
+static inline const struct view *eval_view(struct eval *ev, const struct step *s, int k)
+{
+    return &eval_operand(ev, s, k)->view;
+}
+/* The operand's value handed on: moved when nobody reads it afterwards, else shared. */
+void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *to);
+/* The operand in another element type (`made` then holds it and must be dropped), or as it is. NULL
+ * with a message. */
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
+/* The same, row-major and gapless. */
+const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
+
+/* Result r as new dense storage of its shape, not cleared; NULL with a message. */
+struct view *eval_result(struct eval *ev, const struct step *s, int r);
+/* Result r in the storage of operand k, if nobody else sees it and it has the right form; else NULL. */
+struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone);
+/* Result r in the storage of operand k, or a copy of it; NULL with a message. */
+struct view *eval_update(struct eval *ev, const struct step *s, int r, int k);
+/* Result r is a view over the bytes of operand k. */
+bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struct view *v);
+/* Result r as a copy of x, converted when the type differs. */
+bool eval_copy(struct eval *ev, const struct step *s, int r, const struct view *x);
+bool eval_convert(struct eval *ev, const struct step *s, const struct view *out, const struct view *x);
+
+/* ---- body.c ---- */
+
+/* A body as kernels want it; lives as long as the step runs. */
+struct bound_body {
+    struct eval *ev;
+    const struct body *body;
+    struct value *values; /* arguments, then results, of the function */
+};
+struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_body *context);
+struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b, struct bound_body *context);
+kern_call_fn eval_call_body;
+
+/* window.c: the window attribute; without one, every dimension has size 1 */
+void eval_window(const struct inst *i, int rank, struct kern_window_dim *out);
+
+#endif

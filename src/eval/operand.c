@@ -1,0 +1,127 @@
+/*
+ * What a step reads, and where its results go: new storage, the storage of an operand that nobody
+ * reads again, or a view over an operand's bytes.
+ */
+#include "eval/eval_priv.h"
+
+struct value *eval_operand(struct eval *ev, const struct step *s, int k)
+{
+    int at = s->operands[k];
+    return at >= 0 ? &ev->frame[at] : &ev->constants[~at];
+}
+
+void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *to)
+{
+    if (s->operands[k] == NO_VALUE)
+        to->buffer = NULL;
+    else if (s->uses[k] == USE_KEEP)
+        value_share(to, eval_operand(ev, s, k));
+    else
+        value_move(to, eval_operand(ev, s, k));
+}
+
+/* ---- operands in the form a kernel wants ---- */
+
+bool eval_convert(struct eval *ev, const struct step *s, const struct view *out, const struct view *x)
+{
+    if (out->dtype == x->dtype) {
+        kern_copy(out, x);
+        return true;
+    }
+    kern_tile_fn *fn = kern_find_convert(out->dtype, x->dtype);
+    if (!fn)
+        return eval_unsupported(ev, s);
+    kern_map_tiles(fn, out, 1, x);
+    return true;
+}
+
+static const struct view *converted(struct eval *ev, const struct step *s, const struct view *x, enum dtype t,
+                                    struct value *made)
+{
+    if (!value_new(ev, made, t, x->rank, x->dims)) {
+        eval_no_memory(ev, s, s->inst->shape);
+        return NULL;
+    }
+    return eval_convert(ev, s, &made->view, x) ? &made->view : NULL;
+}
+
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made)
+{
+    const struct view *x = eval_view(ev, s, k);
+    made->buffer = NULL;
+    return x->dtype == t ? x : converted(ev, s, x, t, made);
+}
+
+const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made)
+{
+    const struct view *x = eval_view(ev, s, k);
+    made->buffer = NULL;
+    return x->dtype == t && view_is_dense(x) ? x : converted(ev, s, x, t, made);
+}
+
+/* ---- results ---- */
+
+struct view *eval_result(struct eval *ev, const struct step *s, int r)
+{
+    struct value *v = &ev->frame[s->results[r]];
+    const struct shape *shape = s->shapes[r];
+    if (value_new(ev, v, shape->dtype, shape->rank, shape->dims))
+        return &v->view;
+    eval_no_memory(ev, s, shape);
+    return NULL;
+}
+
+static bool same_dims(const struct view *v, const struct shape *s)
+{
+    if (v->rank != s->rank)
+        return false;
+    for (int d = 0; d < v->rank; d++)
+        if (v->dims[d] != s->dims[d])
+            return false;
+    return true;
+}
+
+struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone)
+{
+    if (s->uses[k] == USE_KEEP || (alone && s->uses[k] != USE_ONLY))
+        return NULL;
+    struct value *x = eval_operand(ev, s, k), *out = &ev->frame[s->results[r]];
+    const struct shape *shape = s->shapes[r];
+    if (!x->buffer || x->buffer->refs != 1 || x->buffer->class == POOL_BORROWED ||
+        dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) || !same_dims(&x->view, shape) || !view_is_dense(&x->view))
+        return NULL;
+    out->buffer = x->buffer; /* the operand keeps its view for the kernel to read, but no longer the storage */
+    x->buffer = NULL;
+    view_dense(&out->view, shape->dtype, shape->rank, shape->dims, x->view.data);
+    return &out->view;
+}
+
+struct view *eval_update(struct eval *ev, const struct step *s, int r, int k)
+{
+    struct view *out = NULL;
+    const struct view *x = eval_view(ev, s, k);
+    if (x->dtype == s->shapes[r]->dtype)
+        out = eval_reuse(ev, s, r, k, true);
+    if (out)
+        return out;
+    out = eval_result(ev, s, r);
+    return out && eval_convert(ev, s, out, x) ? out : NULL;
+}
+
+bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struct view *v)
+{
+    struct value *x = eval_operand(ev, s, k), *out = &ev->frame[s->results[r]];
+    struct view copy;
+    view_copy(&copy, v);
+    copy.dtype = s->shapes[r]->dtype;
+    out->buffer = x->buffer;
+    out->buffer->refs++;
+    view_copy(&out->view, &copy);
+    return true;
+}
+
+bool eval_copy(struct eval *ev, const struct step *s, int r, const struct view *x)
+{
+    struct view *out = eval_result(ev, s, r);
+    return out && eval_convert(ev, s, out, x);
+}

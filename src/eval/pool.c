@@ -1,0 +1,146 @@
+/*
+ * Storage of values: counted, and used again within a run.
+ *
+ * Sizes fall into four classes for each doubling. Fresh pages cost more than most operations do,
+ * so storage that is given back is kept for the next value of about its size.
+ */
+#include "eval/eval_priv.h"
+
+/* What may lie idle: this much, and half of what is in use. */
+enum { IDLE_BYTES = 64 << 20 };
+
+static unsigned class_of(size_t size, size_t *rounded)
+{
+    if (size <= 64) {
+        *rounded = 64;
+        return 0;
+    }
+    unsigned e = 63 - (unsigned)__builtin_clzll((unsigned long long)(size - 1)); /* 2^e < size <= 2^(e+1) */
+    size_t quarter = (size_t)1 << (e - 2), q = (size - 1 - ((size_t)1 << e)) >> (e - 2);
+    *rounded = ((size_t)1 << e) + (q + 1) * quarter;
+    return (e - 6) * 4 + (unsigned)q + 1;
+}
+
+void pool_init(struct pool *p)
+{
+    memset(p, 0, sizeof *p);
+    arena_init(&p->headers);
+}
+
+static void trim(struct pool *p)
+{
+    for (unsigned c = 0; c < POOL_CLASSES; c++)
+        while (p->free[c]) {
+            struct buffer *b = p->free[c];
+            p->free[c] = b->next;
+            mem_free(b->data);
+            b->next = p->spare;
+            p->spare = b;
+        }
+    p->cached = 0;
+}
+
+void pool_free(struct pool *p)
+{
+    trim(p);
+    arena_free(&p->headers);
+}
+
+static struct buffer *new_header(struct pool *p)
+{
+    struct buffer *b = p->spare;
+    if (b)
+        p->spare = b->next;
+    else
+        b = ARENA_NEW(&p->headers, struct buffer);
+    b->refs = 1;
+    b->next = NULL;
+    return b;
+}
+
+/* Something up to twice as big will do. */
+static struct buffer *find_idle(struct pool *p, unsigned class)
+{
+    for (unsigned c = class; c <= class + 4 && c < POOL_CLASSES; c++)
+        if (p->free[c]) {
+            struct buffer *b = p->free[c];
+            p->free[c] = b->next;
+            p->cached -= b->size;
+            p->live += b->size;
+            b->refs = 1;
+            b->next = NULL;
+            return b;
+        }
+    return NULL;
+}
+
+struct buffer *pool_take(struct pool *p, size_t size)
+{
+    size_t rounded;
+    if (size > (size_t)1 << 60)
+        return NULL;
+    unsigned class = class_of(size, &rounded);
+    struct buffer *b = find_idle(p, class);
+    if (b)
+        return b;
+    if (p->cached > IDLE_BYTES + p->live / 2)
+        trim(p);
+    char *data = mem_alloc(rounded);
+    if (!data) {
+        trim(p);
+        data = mem_alloc(rounded);
+    }
+    if (!data)
+        return NULL;
+    b = new_header(p);
+    b->class = class;
+    b->size = rounded;
+    b->data = data;
+    p->live += rounded;
+    return b;
+}
+
+struct buffer *pool_borrow(struct pool *p, void *data, size_t size)
+{
+    struct buffer *b = new_header(p);
+    b->class = POOL_BORROWED;
+    b->size = size;
+    b->data = data;
+    return b;
+}
+
+void pool_drop(struct pool *p, struct buffer *b)
+{
+    if (--b->refs > 0)
+        return;
+    if (b->class == POOL_BORROWED) {
+        b->next = p->spare;
+        p->spare = b;
+        return;
+    }
+    p->live -= b->size;
+    p->cached += b->size;
+    b->next = p->free[b->class];
+    p->free[b->class] = b;
+}
+
+void *pool_steal(struct pool *p, struct buffer *b)
+{
+    if (b->refs != 1 || b->class == POOL_BORROWED)
+        return NULL;
+    p->live -= b->size;
+    b->next = p->spare;
+    p->spare = b;
+    return b->data;
+}
+
+void view_copy(struct view *to, const struct view *from)
+{
+    to->dtype = from->dtype;
+    to->rank = from->rank;
+    to->data = from->data;
+    for (int d = 0; d < from->rank; d++) {
+        to->dims[d] = from->dims[d];
+        to->strides[d] = from->strides[d];
+    }
+}
