@@ -125,9 +125,6 @@ bool eval_function(struct eval *ev, const struct function *f, struct value *args
     bool ok = run_steps(ev, f);
     if (ok)
         take_results(ev, f, results);
-    else
-        for (int k = 0; k < f->slot_count; k++)
-            value_drop(ev, &frame[k]);
     ev->frame = caller;
     return ok;
 }

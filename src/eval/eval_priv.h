@@ -18,11 +18,13 @@ struct buffer {
     size_t size;
     char *data;
     struct buffer *next;
+    struct buffer *older; /* all that there are, so that a run that fails loses nothing */
 };
 
 enum { POOL_CLASSES = 4 * 58, POOL_BORROWED = POOL_CLASSES };
 struct pool {
     struct arena headers;
+    struct buffer *newest;               /* of all */
     struct buffer *spare;                /* headers without storage */
     struct buffer *free[POOL_CLASSES];   /* storage without owner, by size class */
     size_t cached, live;                 /* bytes in `free`, bytes in use */
@@ -34,7 +36,7 @@ struct value {
 };
 
 void pool_init(struct pool *p);
-void pool_free(struct pool *p); /* everything that was given back */
+void pool_free(struct pool *p);
 struct buffer *pool_take(struct pool *p, size_t size); /* one reference; NULL without memory */
 struct buffer *pool_borrow(struct pool *p, void *data, size_t size);
 void pool_drop(struct pool *p, struct buffer *b);
@@ -61,7 +63,7 @@ FAMILIES(X)
 #undef X
 
 /* Runs a function. Arguments are moved out of `args`; results are moved into `results`, which may be
- * the same array. On failure nothing is left in either. */
+ * the same array. */
 bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results);
 
 void value_drop(struct eval *ev, struct value *v);
@@ -104,7 +106,7 @@ struct view *eval_update(struct eval *ev, const struct step *s, int r, int k);
 bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struct view *v);
 /* Result r as a copy of x, converted when the type differs. */
 bool eval_copy(struct eval *ev, const struct step *s, int r, const struct view *x);
-bool eval_convert(struct eval *ev, const struct step *s, const struct view *out, const struct view *x);
+bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out, const struct view *x);
 
 /* ---- body.c ---- */
 
@@ -118,7 +120,15 @@ struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_b
 struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b, struct bound_body *context);
 kern_call_fn eval_call_body;
 
+/* reduce.c: operands and results in rows, in the scratch arena; NULL with a message */
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types);
+struct view *eval_views(struct eval *ev, const struct step *s, int first, int n);
+struct view *eval_results(struct eval *ev, const struct step *s);
+
+/* shape.c: result r is a part of operand k, as a view or a copy */
+bool eval_piece(struct eval *ev, const struct step *s, int r, int k, const struct view *piece);
+
 /* window.c: the window attribute; without one, every dimension has size 1 */
-void eval_window(const struct inst *i, int rank, struct kern_window_dim *out);
+void eval_window_dims(const struct inst *i, int rank, struct kern_window_dim *out);
 
 #endif

@@ -22,7 +22,7 @@ void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *
 
 /* ---- operands in the form a kernel wants ---- */
 
-bool eval_convert(struct eval *ev, const struct step *s, const struct view *out, const struct view *x)
+bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out, const struct view *x)
 {
     if (out->dtype == x->dtype) {
         kern_copy(out, x);
@@ -42,7 +42,7 @@ static const struct view *converted(struct eval *ev, const struct step *s, const
         eval_no_memory(ev, s, s->inst->shape);
         return NULL;
     }
-    return eval_convert(ev, s, &made->view, x) ? &made->view : NULL;
+    return eval_convert_to(ev, s, &made->view, x) ? &made->view : NULL;
 }
 
 const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made)
@@ -105,7 +105,7 @@ struct view *eval_update(struct eval *ev, const struct step *s, int r, int k)
     if (out)
         return out;
     out = eval_result(ev, s, r);
-    return out && eval_convert(ev, s, out, x) ? out : NULL;
+    return out && eval_convert_to(ev, s, out, x) ? out : NULL;
 }
 
 bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struct view *v)
@@ -123,5 +123,5 @@ bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struc
 bool eval_copy(struct eval *ev, const struct step *s, int r, const struct view *x)
 {
     struct view *out = eval_result(ev, s, r);
-    return out && eval_convert(ev, s, out, x);
+    return out && eval_convert_to(ev, s, out, x);
 }

@@ -34,6 +34,7 @@ static void trim(struct pool *p)
             struct buffer *b = p->free[c];
             p->free[c] = b->next;
             mem_free(b->data);
+            b->data = NULL;
             b->next = p->spare;
             p->spare = b;
         }
@@ -42,17 +43,22 @@ static void trim(struct pool *p)
 
 void pool_free(struct pool *p)
 {
-    trim(p);
+    for (struct buffer *b = p->newest; b; b = b->older)
+        if (b->class != POOL_BORROWED)
+            mem_free(b->data);
     arena_free(&p->headers);
 }
 
 static struct buffer *new_header(struct pool *p)
 {
     struct buffer *b = p->spare;
-    if (b)
+    if (b) {
         p->spare = b->next;
-    else
+    } else {
         b = ARENA_NEW(&p->headers, struct buffer);
+        b->older = p->newest;
+        p->newest = b;
+    }
     b->refs = 1;
     b->next = NULL;
     return b;
@@ -128,10 +134,12 @@ void *pool_steal(struct pool *p, struct buffer *b)
 {
     if (b->refs != 1 || b->class == POOL_BORROWED)
         return NULL;
+    void *data = b->data;
     p->live -= b->size;
+    b->data = NULL;
     b->next = p->spare;
     p->spare = b;
-    return b->data;
+    return data;
 }
 
 void view_copy(struct view *to, const struct view *from)

@@ -1,0 +1,56 @@
+/*
+ * Slices at computed places: the start is clamped so that the window always fits.
+ */
+#include "eval/eval_priv.h"
+
+/* Start indices: scalars from operand `first` on, or the elements of one row (old text). */
+static void read_start(struct eval *ev, const struct step *s, int first, const struct view *x, const int64_t *sizes,
+                       int64_t *start)
+{
+    const struct view *row = first < s->operand_count ? eval_view(ev, s, first) : NULL;
+    bool one_row = row && row->rank == 1;
+    for (int d = 0; d < x->rank; d++) {
+        const struct view *index = one_row ? row : eval_view(ev, s, first + d);
+        int64_t i = kern_load_index(index->dtype, one_row ? row->data + d * row->strides[0] : index->data);
+        int64_t last = x->dims[d] - sizes[d];
+        start[d] = i < 0 ? 0 : i > last ? last : i;
+    }
+}
+
+static void window_at(struct view *v, const struct view *x, const int64_t *start, const int64_t *sizes)
+{
+    view_copy(v, x);
+    for (int d = 0; d < x->rank; d++) {
+        v->data += start[d] * x->strides[d];
+        v->dims[d] = sizes[d];
+    }
+}
+
+static bool dynamic_slice(struct eval *ev, const struct step *s)
+{
+    const struct view *x = eval_view(ev, s, 0);
+    const int64_t *sizes = s->shapes[0]->dims;
+    int64_t start[VIEW_MAX_RANK];
+    struct view v;
+    read_start(ev, s, 1, x, sizes, start);
+    window_at(&v, x, start, sizes);
+    return eval_piece(ev, s, 0, 0, &v);
+}
+
+static bool dynamic_update_slice(struct eval *ev, const struct step *s)
+{
+    const struct view *update = eval_view(ev, s, 1);
+    int64_t start[VIEW_MAX_RANK];
+    struct view window;
+    read_start(ev, s, 2, eval_view(ev, s, 0), update->dims, start);
+    struct view *out = eval_update(ev, s, 0, 0);
+    if (!out)
+        return false;
+    window_at(&window, out, start, update->dims);
+    return eval_convert_to(ev, s, &window, update);
+}
+
+bool eval_dynslice(struct eval *ev, const struct step *s)
+{
+    return s->inst->opcode == OP_DYNAMIC_SLICE ? dynamic_slice(ev, s) : dynamic_update_slice(ev, s);
+}

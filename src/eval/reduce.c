@@ -1,0 +1,136 @@
+/*
+ * Reductions, and scan.
+ */
+#include "eval/eval_priv.h"
+
+/* One element of the type the body accumulates in, for each operand; storage in the scratch arena. */
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types)
+{
+    const void **init = ARENA_ARRAY(&ev->scratch, const void *, n);
+    for (int k = 0; k < n; k++) {
+        const struct view *x = eval_view(ev, s, first + k);
+        void *at = arena_zalloc(&ev->scratch, sizeof(struct c128));
+        kern_tile_fn *fn = x->dtype == types[k] ? NULL : kern_find_convert(types[k], x->dtype);
+        if (fn)
+            fn(at, (const void *const[]){x->data}, 1);
+        else if (x->dtype == types[k])
+            memcpy(at, x->data, dtype_bytes(types[k]));
+        else
+            return eval_unsupported(ev, s), NULL;
+        init[k] = at;
+    }
+    return init;
+}
+
+struct view *eval_views(struct eval *ev, const struct step *s, int first, int n)
+{
+    struct view *v = ARENA_ARRAY(&ev->scratch, struct view, n);
+    for (int k = 0; k < n; k++)
+        view_copy(&v[k], eval_view(ev, s, first + k));
+    return v;
+}
+
+struct view *eval_results(struct eval *ev, const struct step *s)
+{
+    struct view *v = ARENA_ARRAY(&ev->scratch, struct view, s->result_count);
+    for (int r = 0; r < s->result_count; r++) {
+        struct view *out = eval_result(ev, s, r);
+        if (!out)
+            return NULL;
+        view_copy(&v[r], out);
+    }
+    return v;
+}
+
+static bool run_reduce(struct eval *ev, const struct step *s)
+{
+    int n = s->operand_count / 2;
+    struct ints dims = inst_ints(s->inst, A_DIMENSIONS);
+    bool reduced[VIEW_MAX_RANK] = {false};
+    struct bound_body context;
+    struct kern_body body = eval_bind(ev, s->bodies, &context);
+    for (int64_t d = 0; d < dims.count; d++)
+        reduced[dims.at[d]] = true;
+    const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
+    struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
+    unsigned errors = ev->ds->errors;
+    return out && (kern_reduce(n, out, x, init, s->bodies->args, reduced, &body) || eval_kernel_failed(ev, s, errors));
+}
+
+/* ---- scan: hlo-values 12.4 ---- */
+
+struct scan {
+    const struct function *f;
+    int inputs, carries, outputs;
+    int64_t dimension, length;
+    struct value *values; /* what the function takes, then what it gives */
+};
+
+static void slice_at(struct view *v, const struct view *x, int64_t dimension, int64_t t)
+{
+    view_copy(v, x);
+    v->data += t * x->strides[dimension];
+    for (int d = (int)dimension; d + 1 < x->rank; d++) {
+        v->dims[d] = x->dims[d + 1];
+        v->strides[d] = x->strides[d + 1];
+    }
+    v->rank--;
+}
+
+static bool scan_step(struct eval *ev, const struct step *s, const struct scan *c, int64_t t)
+{
+    for (int k = 0; k < c->inputs; k++) {
+        struct value *x = eval_operand(ev, s, k);
+        c->values[k].buffer = x->buffer;
+        x->buffer->refs++;
+        slice_at(&c->values[k].view, &x->view, c->dimension, t);
+    }
+    if (!eval_function(ev, c->f, c->values, c->values))
+        return false;
+    for (int k = 0; k < c->outputs; k++) {
+        struct view out;
+        slice_at(&out, &ev->frame[s->results[k]].view, c->dimension, t);
+        kern_copy(&out, &c->values[k].view);
+        value_drop(ev, &c->values[k]);
+    }
+    /* The carries stand after the outputs; they go to where they are taken from: after the inputs. */
+    if (c->outputs > c->inputs)
+        for (int k = 0; k < c->carries; k++)
+            value_move(&c->values[c->inputs + k], &c->values[c->outputs + k]);
+    else if (c->outputs < c->inputs)
+        for (int k = c->carries - 1; k >= 0; k--)
+            value_move(&c->values[c->inputs + k], &c->values[c->outputs + k]);
+    return true;
+}
+
+static bool run_scan(struct eval *ev, const struct step *s)
+{
+    struct scan c = {.f = s->callees[0], .dimension = inst_ints(s->inst, A_DIMENSIONS).at[0]};
+    c.carries = (int)inst_int(s->inst, A_NUM_CARRIES, 0);
+    c.inputs = s->operand_count - c.carries;
+    c.outputs = s->result_count - c.carries;
+    if (c.inputs < 0 || c.outputs < 0 || (c.inputs == 0 && c.outputs == 0))
+        return eval_unsupported(ev, s);
+    c.length = c.inputs > 0 ? eval_view(ev, s, 0)->dims[c.dimension] : s->shapes[0]->dims[c.dimension];
+    c.values = ARENA_ARRAY(&ev->scratch, struct value, s->operand_count + s->result_count);
+    for (int k = 0; k < c.carries; k++)
+        eval_hand_over(ev, s, c.inputs + k, &c.values[c.inputs + k]);
+    for (int k = 0; k < c.outputs; k++)
+        if (!eval_result(ev, s, k))
+            return false;
+    bool reverse = inst_bool(s->inst, A_IS_REVERSE);
+    for (int64_t t = 0; t < c.length; t++)
+        if (!scan_step(ev, s, &c, reverse ? c.length - 1 - t : t))
+            return false;
+    for (int k = 0; k < c.carries; k++)
+        value_move(&ev->frame[s->results[c.outputs + k]], &c.values[c.inputs + k]);
+    return true;
+}
+
+bool eval_reduce(struct eval *ev, const struct step *s)
+{
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok = s->inst->opcode == OP_SCAN ? run_scan(ev, s) : run_reduce(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}

@@ -1,0 +1,141 @@
+/*
+ * Moving elements. Most of these are views over the operand's bytes and cost nothing.
+ */
+#include "eval/eval_priv.h"
+
+/* A small piece of something big is copied: a view would keep all of it alive, and in the way of
+ * updates in place. Borrowed storage lives through the run anyhow. */
+static bool worth_copying(const struct value *x, const struct view *piece)
+{
+    int64_t bytes = view_elements(piece) * (int64_t)dtype_bytes(piece->dtype);
+    return x->buffer->class != POOL_BORROWED && bytes <= (int64_t)(x->buffer->size / 8);
+}
+
+bool eval_piece(struct eval *ev, const struct step *s, int r, int k, const struct view *piece)
+{
+    if (worth_copying(eval_operand(ev, s, k), piece))
+        return eval_copy(ev, s, r, piece);
+    return eval_alias(ev, s, r, k, piece);
+}
+
+static bool eval_slice(struct eval *ev, const struct step *s)
+{
+    const struct view *x = eval_view(ev, s, 0);
+    const struct slices slices = inst_attr(s->inst, A_SLICE)->v.slices;
+    int64_t start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
+    struct view v;
+    for (int d = 0; d < slices.rank; d++) {
+        start[d] = slices.dims[d].start;
+        limit[d] = slices.dims[d].limit;
+        stride[d] = slices.dims[d].stride;
+    }
+    kern_view_slice(&v, x, start, limit, stride);
+    return eval_piece(ev, s, 0, 0, &v);
+}
+
+static bool eval_reshape(struct eval *ev, const struct step *s)
+{
+    const struct shape *to = s->shapes[0];
+    const struct view *x = eval_view(ev, s, 0);
+    struct view v, whole;
+    if (kern_view_reshape(&v, x, to->rank, to->dims))
+        return eval_alias(ev, s, 0, 0, &v);
+    struct view *out = eval_result(ev, s, 0);
+    if (!out)
+        return false;
+    view_dense(&whole, x->dtype, x->rank, x->dims, out->data);
+    kern_copy(&whole, x);
+    return true;
+}
+
+static bool eval_broadcast(struct eval *ev, const struct step *s)
+{
+    const struct shape *to = s->shapes[0];
+    struct view v;
+    kern_view_broadcast(&v, eval_view(ev, s, 0), to->rank, to->dims, inst_ints(s->inst, A_DIMENSIONS).at);
+    return eval_alias(ev, s, 0, 0, &v);
+}
+
+static bool eval_transpose(struct eval *ev, const struct step *s)
+{
+    struct view v;
+    kern_view_transpose(&v, eval_view(ev, s, 0), inst_ints(s->inst, A_DIMENSIONS).at);
+    return eval_alias(ev, s, 0, 0, &v);
+}
+
+static bool eval_reverse(struct eval *ev, const struct step *s)
+{
+    struct ints dims = inst_ints(s->inst, A_DIMENSIONS);
+    struct view v;
+    kern_view_reverse(&v, eval_view(ev, s, 0), dims.at, (int)dims.count);
+    return eval_alias(ev, s, 0, 0, &v);
+}
+
+static bool eval_concatenate(struct eval *ev, const struct step *s)
+{
+    struct view *out = eval_result(ev, s, 0), part;
+    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
+    if (!out)
+        return false;
+    view_copy(&part, out);
+    for (int k = 0; k < s->operand_count; k++) {
+        const struct view *x = eval_view(ev, s, k);
+        part.dims[d] = x->dims[d];
+        if (!eval_convert_to(ev, s, &part, x))
+            return false;
+        part.data += x->dims[d] * part.strides[d];
+    }
+    return true;
+}
+
+static bool eval_pad(struct eval *ev, const struct step *s)
+{
+    const struct padding padding = inst_attr(s->inst, A_PADDING)->v.padding;
+    struct kern_pad_dim dims[VIEW_MAX_RANK];
+    struct value x_made, value_made;
+    for (int d = 0; d < padding.rank; d++)
+        dims[d] = (struct kern_pad_dim){padding.dims[d].low, padding.dims[d].high, padding.dims[d].interior};
+    const struct view *x = eval_as_type(ev, s, 0, s->shapes[0]->dtype, &x_made);
+    const struct view *value = x ? eval_as_type(ev, s, 1, s->shapes[0]->dtype, &value_made) : NULL;
+    struct view *out = value ? eval_result(ev, s, 0) : NULL;
+    if (!out)
+        return false;
+    kern_pad(out, x, value->data, dims);
+    value_drop(ev, &x_made);
+    value_drop(ev, &value_made);
+    return true;
+}
+
+static bool eval_iota(struct eval *ev, const struct step *s)
+{
+    struct view *out = eval_result(ev, s, 0);
+    if (out)
+        kern_iota(out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
+    return out != NULL;
+}
+
+bool eval_shape(struct eval *ev, const struct step *s)
+{
+    switch (s->inst->opcode) {
+    case OP_SLICE:
+        return eval_slice(ev, s);
+    case OP_RESHAPE:
+        return eval_reshape(ev, s);
+    case OP_BROADCAST:
+        return eval_broadcast(ev, s);
+    case OP_TRANSPOSE:
+        return eval_transpose(ev, s);
+    case OP_REVERSE:
+        return eval_reverse(ev, s);
+    case OP_CONCATENATE:
+        return eval_concatenate(ev, s);
+    case OP_PAD:
+        return eval_pad(ev, s);
+    case OP_IOTA:
+        return eval_iota(ev, s);
+    case OP_COPY:
+        return eval_elementwise(ev, s);
+    default:
+        return eval_unsupported(ev, s);
+    }
+}
