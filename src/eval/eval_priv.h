@@ -128,6 +128,9 @@ struct view *eval_results(struct eval *ev, const struct step *s);
 /* shape.c: result r is a part of operand k, as a view or a copy */
 bool eval_piece(struct eval *ev, const struct step *s, int r, int k, const struct view *piece);
 
+/* sort.c: also a custom call */
+bool eval_topk(struct eval *ev, const struct step *s, bool largest);
+
 /* window.c: the window attribute; without one, every dimension has size 1 */
 void eval_window_dims(const struct inst *i, int rank, struct kern_window_dim *out);
 

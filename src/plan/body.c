@@ -112,16 +112,33 @@ static bool scatter_body(struct planner *pl, struct step *s, struct body *b)
     return make_reducer(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), n, types, false, b);
 }
 
+/* The select of select-and-scatter: compare(first, second). */
+static enum kern_combine find_select(const struct body *b)
+{
+    static const struct {
+        enum kern_direction direction;
+        enum kern_combine combine;
+    } known[] = {
+        {KERN_GE, KERN_SELECT_GE}, {KERN_GT, KERN_SELECT_GT}, {KERN_LE, KERN_SELECT_LE}, {KERN_LT, KERN_SELECT_LT},
+    };
+    for (size_t k = 0; k < COUNT_OF(known) && b->arg_count == 2; k++)
+        if (is_single(b->code, kern_find_compare(known[k].direction, false, b->args[0]), 0, 1))
+            return known[k].combine;
+    return KERN_CALL;
+}
+
 static bool make_predicate(struct planner *pl, const struct inst *i, const struct computation *c, int n,
                            const enum dtype *args, struct body *b)
 {
     enum dtype *result = new_types(pl, 1);
     *result = DT_PRED;
-    *b = (struct body){.order = KERN_ORDER_CALL, .arg_count = n, .result_count = 1, .args = args, .results = result};
+    *b = (struct body){.combine = KERN_CALL, .order = KERN_ORDER_CALL, .arg_count = n, .result_count = 1, .args = args, .results = result};
     if (!make_body(pl, i, c, false, b))
         return false;
-    if (b->code)
+    if (b->code) {
         find_order(b);
+        b->combine = find_select(b);
+    }
     return true;
 }
 

@@ -1,0 +1,191 @@
+/*
+ * Control flow: calls, branches, loops, functions applied to elements, custom calls.
+ */
+#include "eval/eval_priv.h"
+
+/* ---- whole values in, whole values out ---- */
+
+static void keep_results(struct eval *ev, const struct step *s, struct value *values)
+{
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] != NO_VALUE)
+            value_move(&ev->frame[s->results[r]], &values[r]);
+}
+
+/* Operand leaves from `first` on are the arguments. */
+static bool call(struct eval *ev, const struct step *s, const struct function *f, int first)
+{
+    int n = f->param_count > f->result_count ? f->param_count : f->result_count;
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    struct value *values = ARENA_ARRAY(&ev->scratch, struct value, n);
+    for (int k = 0; k < f->param_count; k++)
+        eval_hand_over(ev, s, first + k, &values[k]);
+    bool ok = eval_function(ev, f, values, values);
+    if (ok)
+        keep_results(ev, s, values);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
+/* The whole step as a scalar program. */
+static bool run_scalar(struct eval *ev, const struct step *s)
+{
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    const void **args = ARENA_ARRAY(&ev->scratch, const void *, s->operand_count);
+    void **results = ARENA_ARRAY(&ev->scratch, void *, s->result_count);
+    bool ok = true;
+    for (int k = 0; k < s->operand_count; k++)
+        args[k] = s->operands[k] == NO_VALUE ? NULL : eval_view(ev, s, k)->data;
+    for (int r = 0; r < s->result_count && ok; r++) {
+        if (s->results[r] == NO_VALUE)
+            continue;
+        struct view *out = eval_result(ev, s, r);
+        ok = out != NULL;
+        results[r] = ok ? out->data : NULL;
+    }
+    ok = ok && scalar_call((void *)(uintptr_t)s->scalar, args, results);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
+static bool conditional(struct eval *ev, const struct step *s)
+{
+    const struct view *chooser = eval_view(ev, s, 0);
+    int branch = chooser->dtype == DT_PRED ? *chooser->data == 0 : -1;
+    if (branch < 0) {
+        int64_t i = kern_load_index(chooser->dtype, chooser->data);
+        branch = i < 0 || i >= s->callee_count ? s->callee_count - 1 : (int)i;
+    }
+    return call(ev, s, s->callees[branch], s->starts[branch + 1]);
+}
+
+/* ---- loops ---- */
+
+struct loop {
+    const struct function *condition, *body;
+    struct value *state, *shared; /* shared: what the condition is given */
+    const void **addresses;       /* the same for a condition that is a scalar program */
+};
+
+static bool test(struct eval *ev, const struct loop *l, bool *go)
+{
+    const struct function *f = l->condition;
+    uint8_t answer = 0;
+    if (f->code) {
+        void *result = &answer;
+        for (int k = 0; k < f->param_count; k++)
+            l->addresses[k] = l->state[k].buffer ? l->state[k].view.data : NULL;
+        scalar_call((void *)(uintptr_t)f->code, l->addresses, &result);
+        *go = answer != 0;
+        return true;
+    }
+    for (int k = 0; k < f->param_count; k++)
+        if (f->params[k] == NO_VALUE)
+            l->shared[k].buffer = NULL;
+        else
+            value_share(&l->shared[k], &l->state[k]);
+    if (!eval_function(ev, f, l->shared, l->shared))
+        return false;
+    *go = *l->shared[0].view.data != 0;
+    value_drop(ev, &l->shared[0]);
+    return true;
+}
+
+static bool run_loop(struct eval *ev, const struct step *s)
+{
+    int n = s->operand_count;
+    struct loop l = {.condition = s->callees[0], .body = s->callees[1]};
+    l.state = ARENA_ARRAY(&ev->scratch, struct value, n);
+    l.shared = ARENA_ARRAY(&ev->scratch, struct value, n + 1);
+    l.addresses = ARENA_ARRAY(&ev->scratch, const void *, n);
+    for (int k = 0; k < n; k++)
+        eval_hand_over(ev, s, k, &l.state[k]);
+    for (bool go;;) {
+        if (!test(ev, &l, &go))
+            return false;
+        if (!go)
+            break;
+        if (!eval_function(ev, l.body, l.state, l.state))
+            return false;
+    }
+    keep_results(ev, s, l.state);
+    return true;
+}
+
+static bool loop(struct eval *ev, const struct step *s)
+{
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok = run_loop(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
+/* ---- map ---- */
+
+static bool run_map(struct eval *ev, const struct step *s)
+{
+    struct bound_body context;
+    struct kern_body body = eval_bind(ev, s->bodies, &context);
+    struct view *x = eval_views(ev, s, 0, s->operand_count), *out = eval_result(ev, s, 0);
+    const void **args = ARENA_ARRAY(&ev->scratch, const void *, s->operand_count);
+    int64_t index[VIEW_MAX_RANK] = {0};
+    unsigned errors = ev->ds->errors;
+    if (!out)
+        return false;
+    if (view_elements(out) == 0)
+        return true;
+    do {
+        for (int k = 0; k < s->operand_count; k++)
+            args[k] = view_at(&x[k], index);
+        void *result = view_at(out, index);
+        if (!body.call(body.context, args, &result))
+            return eval_kernel_failed(ev, s, errors);
+    } while (index_next(out->rank, out->dims, index));
+    return true;
+}
+
+static bool map(struct eval *ev, const struct step *s)
+{
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok = run_map(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
+/* ---- custom calls that need no library; markers are only names and never become steps ---- */
+
+static bool zeros(struct eval *ev, const struct step *s)
+{
+    struct view *out = s->result_count == 1 ? eval_result(ev, s, 0) : NULL;
+    if (out)
+        memset(out->data, 0, (size_t)view_elements(out) * dtype_bytes(out->dtype));
+    return out != NULL;
+}
+
+static bool custom_call(struct eval *ev, const struct step *s)
+{
+    struct str target = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
+    if (str_is(target, "TopK") && s->operand_count == 1)
+        return eval_topk(ev, s, true);
+    if (str_is(target, "AllocateBuffer") && s->result_count == 1 && shape_is_array(s->shapes[0]))
+        return zeros(ev, s);
+    return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(target));
+}
+
+bool eval_control(struct eval *ev, const struct step *s)
+{
+    if (s->scalar)
+        return run_scalar(ev, s);
+    switch (s->inst->opcode) {
+    case OP_WHILE:
+        return loop(ev, s);
+    case OP_CONDITIONAL:
+        return conditional(ev, s);
+    case OP_MAP:
+        return map(ev, s);
+    case OP_CUSTOM_CALL:
+        return custom_call(ev, s);
+    default: /* call, fusion, and the asynchronous ones, which run where they start */
+        return s->callee_count == 1 ? call(ev, s, s->callees[0], 0) : eval_unsupported(ev, s);
+    }
+}
