@@ -81,6 +81,11 @@ struct copy_plan {
 void copy_plan_init(struct copy_plan *p, const struct view *out, const struct view *x);
 void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
 
+/* ---- shape.c ---- */
+
+/* Narrows an array about to be padded and its operand to the elements that have a place in it. */
+void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims);
+
 /* ---- load.c: elements as another type ---- */
 
 struct loader {

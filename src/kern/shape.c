@@ -64,30 +64,46 @@ static void fill_slab(const struct view *part, int d, int64_t from, int64_t to, 
     kern_fill(&slab, value);
 }
 
+/* Where the elements of x land in a padded array: narrows both views, along dimension d, to the
+ * elements that have a place there; `out` keeps its step of one. */
+static void narrow_to_landing(struct view *out, struct view *x, const struct kern_pad_dim *p, int d)
+{
+    int64_t first, limit, step = p->interior + 1;
+    landing_range(p, x->dims[d], out->dims[d], &first, &limit);
+    int64_t count = limit - first, at = count ? p->low + first * step : 0;
+    out->data += at * out->strides[d];
+    out->dims[d] = count ? (count - 1) * step + 1 : 0;
+    x->data += first * x->strides[d];
+    x->dims[d] = count;
+}
+
+void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims)
+{
+    for (int d = 0; d < out->rank; d++) {
+        narrow_to_landing(out, x, &dims[d], d);
+        out->dims[d] = x->dims[d];
+        out->strides[d] *= dims[d].interior + 1;
+    }
+}
+
 /* spec: Pad. Padding is written as slabs around the operand; only interior padding writes twice. */
 void kern_pad(const struct view *out, const struct view *x, const void *value, const struct kern_pad_dim *dims)
 {
     struct view inner = *out, from = *x;
     bool holes = false;
     for (int d = 0; d < out->rank; d++) {
-        int64_t first, limit, step = dims[d].interior + 1;
-        landing_range(&dims[d], x->dims[d], out->dims[d], &first, &limit);
-        int64_t count = limit - first, at = count ? dims[d].low + first * step : 0;
-        int64_t end = count ? at + (count - 1) * step + 1 : 0;
-        fill_slab(&inner, d, 0, at, value);
-        fill_slab(&inner, d, end, out->dims[d], value);
-        inner.data += at * inner.strides[d];
-        inner.dims[d] = end - at;
-        from.data += first * from.strides[d];
-        from.dims[d] = count;
-        holes |= step > 1 && count > 1;
+        struct view before = inner;
+        narrow_to_landing(&inner, &from, &dims[d], d);
+        int64_t at = inner.dims[d] ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1) : 0;
+        fill_slab(&before, d, 0, at, value);
+        fill_slab(&before, d, at + inner.dims[d], out->dims[d], value);
+        holes |= dims[d].interior > 0 && from.dims[d] > 1;
     }
     if (holes)
         kern_fill(&inner, value);
-    for (int d = 0; d < out->rank; d++) {
-        inner.dims[d] = from.dims[d];
-        inner.strides[d] *= dims[d].interior + 1;
-    }
+    inner = *out;
+    from = *x;
+    pad_landing(&inner, &from, dims);
     kern_copy(&inner, &from);
 }
 

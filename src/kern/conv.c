@@ -1,0 +1,256 @@
+/*
+ * conv: convolution as a product of matrices. Once padding and base dilation are made real, the patches
+ * under all kernel positions are only another view of the input, with overlapping strides; the product
+ * packs them panel by panel, or uses the input as it is when the kernel is 1 x 1. Groups are its batch
+ * dimension. One input feature to a group leaves no matrices to multiply: those run directly (depthwise.c).
+ *
+ * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN. Such
+ * kernels, and paddings out of all proportion, go to the plain loop.
+ *
+ * Order and accumulation: as dot; the contracted index is (kernel position row-major, input feature).
+ */
+#include "kern/conv.h"
+#include "kern/plain/plain.h"
+
+enum { IMAGE_BYTES = 64 << 20, MOST_SPATIAL = 14 };
+
+static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second, const int64_t *rest)
+{
+    int64_t order[VIEW_MAX_RANK] = {first, second};
+    for (int d = 0; d < spatial; d++)
+        order[d + 2] = rest[d];
+    view_pick(v, x, spatial + 2, order);
+}
+
+static void sort_dims(struct conv *c, const struct view *out, const struct view *lhs, const struct view *rhs,
+                      const struct kern_conv_dims *dims)
+{
+    c->spatial = dims->spatial_count;
+    c->window = dims->window;
+    c->feature_groups = dims->feature_groups;
+    c->batch_groups = dims->batch_groups;
+    pick(&c->in, lhs, c->spatial, dims->input_batch, dims->input_feature, dims->input_spatial);
+    pick(&c->kernel, rhs, c->spatial, dims->kernel_output_feature, dims->kernel_input_feature, dims->kernel_spatial);
+    pick(&c->out, out, c->spatial, dims->output_batch, dims->output_feature, dims->output_spatial);
+    for (int d = 0; d < c->spatial; d++) {
+        if (!dims->window[d].reversal || c->kernel.dims[d + 2] == 0)
+            continue;
+        c->kernel.data += (c->kernel.dims[d + 2] - 1) * c->kernel.strides[d + 2];
+        c->kernel.strides[d + 2] = -c->kernel.strides[d + 2];
+    }
+}
+
+/* ---- padding ---- */
+
+/* How far the windows reach along spatial dimension d, in padded positions. */
+static int64_t reach(const struct conv *c, int d)
+{
+    const struct kern_window_dim *w = &c->window[d];
+    return (c->out.dims[d + 2] - 1) * w->stride + (c->kernel.dims[d + 2] - 1) * w->window_dilation + 1;
+}
+
+static bool needs_padding(const struct conv *c)
+{
+    bool needs = false;
+    for (int d = 0; d < c->spatial; d++) {
+        const struct kern_window_dim *w = &c->window[d];
+        needs |= w->base_dilation > 1 || w->pad_low > 0 || reach(c, d) - w->pad_low > c->in.dims[d + 2];
+    }
+    return needs;
+}
+
+static bool run_is_finite(const double *x, int64_t n)
+{
+    double zero = 0;
+    for (int64_t i = 0; i < n; i++)
+        zero += x[i] - x[i];
+    return zero == 0;
+}
+
+/* True for a kernel without infinities and NaNs, and for types that have none. */
+static bool kernel_is_finite(const struct view *kernel)
+{
+    double room[LOADER_ROOM / sizeof(double)];
+    struct view k = *kernel;
+    struct loader widen;
+    struct nest n;
+    struct nest_walk w;
+    k.dtype = dtype_component(kernel->dtype);
+    if (!dtype_is_float(k.dtype))
+        return true;
+    loader_init(&widen, DT_F64, k.dtype);
+    nest_init(&n, 1);
+    for (int d = 0; d < k.rank; d++)
+        nest_add(&n, k.dims[d], &k.strides[d]);
+    if (k.dtype != kernel->dtype)
+        nest_add(&n, 2, (int64_t[]){(int64_t)dtype_bytes(k.dtype)});
+    nest_merge(&n);
+    if (n.rank == 0)
+        nest_add(&n, 1, (int64_t[]){0});
+    nest_start(&w, &n, n.rank - 1, &k.data);
+    do {
+        int64_t dim = n.dims[n.rank - 1], stride = n.strides[0][n.rank - 1];
+        for (int64_t i = 0; i < dim; i += KERN_TILE) {
+            int64_t count = dim - i < KERN_TILE ? dim - i : KERN_TILE;
+            if (!run_is_finite(loader_read(&widen, room, w.at[0] + i * stride, stride, count), count))
+                return false;
+        }
+    } while (nest_step(&w));
+    return true;
+}
+
+/* Gapless strides for dims [n, c, x...] with the features inside or outside of the space. */
+static void feature_strides(struct view *v, bool features_last)
+{
+    int64_t step = (int64_t)dtype_bytes(v->dtype);
+    if (features_last) {
+        v->strides[1] = step;
+        step *= v->dims[1];
+    }
+    for (int d = v->rank - 1; d >= 2; d--) {
+        v->strides[d] = step;
+        step *= v->dims[d];
+    }
+    if (!features_last) {
+        v->strides[1] = step;
+        step *= v->dims[1];
+    }
+    v->strides[0] = step;
+}
+
+/* The dims of the input with everything that the windows reach made real; false when that is out of
+ * all proportion. */
+static bool padded_dims(const struct conv *c, struct view *padded, struct kern_pad_dim *pads)
+{
+    int64_t bytes = (int64_t)dtype_bytes(c->work);
+    *padded = c->in;
+    padded->dtype = c->work;
+    pads[0] = pads[1] = (struct kern_pad_dim){0};
+    for (int d = 0; d < c->spatial; d++) {
+        pads[d + 2] = (struct kern_pad_dim){.low = c->window[d].pad_low, .interior = c->window[d].base_dilation - 1};
+        padded->dims[d + 2] = reach(c, d);
+    }
+    for (int d = 0; d < padded->rank; d++)
+        if (!mul_i64(bytes, padded->dims[d], &bytes))
+            return false;
+    return bytes / 64 <= view_elements(&c->in) + view_elements(&c->out) + (1 << 20);
+}
+
+/* Replaces the input by a padded copy in the work type. */
+static bool make_padded(struct conv *c, const struct view *like, const struct kern_pad_dim *pads, void **storage)
+{
+    struct view padded = *like, from = c->in;
+    padded.dims[0] = c->in.dims[0];
+    bool one_feature = c->kernel.dims[1] == 1 && c->feature_groups > 1;
+    feature_strides(&padded, one_feature || c->spatial == 0 || c->in.strides[1] <= c->in.strides[c->in.rank - 1]);
+    *storage = mem_zalloc((size_t)view_elements(&padded) * dtype_bytes(c->work));
+    if (!*storage)
+        return false;
+    padded.data = *storage;
+    c->in = padded;
+    pad_landing(&padded, &from, pads);
+    kern_convert_view(&padded, &from);
+    return true;
+}
+
+/* ---- the product ---- */
+
+static bool conv_product(const struct conv *c)
+{
+    struct product p = {.out_type = c->out.dtype, .lhs_type = c->in.dtype, .rhs_type = c->kernel.dtype, .work = c->work,
+                        .out = c->out.data, .lhs = c->in.data, .rhs = c->kernel.data};
+    int64_t groups = c->feature_groups * c->batch_groups, features = c->kernel.dims[0] / groups;
+    int64_t group_stride = c->batch_groups > 1 ? c->in.strides[0] * (c->in.dims[0] / groups) : c->in.strides[1] * c->kernel.dims[1];
+    nest_init(&p.batch, 3);
+    nest_init(&p.m, 2);
+    nest_init(&p.n, 2);
+    nest_init(&p.k, 2);
+    nest_add(&p.batch, groups, (int64_t[]){c->out.strides[1] * features, group_stride, c->kernel.strides[0] * features});
+    nest_add(&p.m, c->out.dims[0], (int64_t[]){c->out.strides[0], c->in.strides[0]});
+    nest_add(&p.n, features, (int64_t[]){c->out.strides[1], c->kernel.strides[0]});
+    for (int d = 2; d < c->out.rank; d++) {
+        const struct kern_window_dim *w = &c->window[d - 2];
+        nest_add(&p.m, c->out.dims[d], (int64_t[]){c->out.strides[d], c->in.strides[d] * w->stride});
+        nest_add(&p.k, c->kernel.dims[d], (int64_t[]){c->in.strides[d] * w->window_dilation, c->kernel.strides[d]});
+    }
+    nest_add(&p.k, c->kernel.dims[1], (int64_t[]){c->in.strides[1], c->kernel.strides[1]});
+    return product_run(&p);
+}
+
+/* ---- one chunk of the batch after the other ---- */
+
+/* Runs images [from, from + count) (all when there are batch groups). */
+static bool conv_images(const struct conv *whole, int64_t from, int64_t count, const struct view *padded,
+                        const struct kern_pad_dim *pads)
+{
+    struct conv c = *whole;
+    void *storage = NULL;
+    c.out.dims[0] = count;
+    c.out.data += from * c.out.strides[0];
+    c.in.dims[0] = count * c.batch_groups;
+    c.in.data += from * c.in.strides[0];
+    if (padded) {
+        if (!make_padded(&c, padded, pads, &storage))
+            return false;
+    } else {
+        for (int d = 0; d < c.spatial; d++)
+            c.in.data -= c.window[d].pad_low * c.in.strides[d + 2];
+    }
+    bool ok = depthwise_applies(&c) ? depthwise_run(&c) : conv_product(&c);
+    mem_free(storage);
+    return ok;
+}
+
+static bool conv_batch(const struct conv *c, const struct view *padded, const struct kern_pad_dim *pads)
+{
+    int64_t images = c->out.dims[0], chunk = images;
+    if (padded && c->batch_groups == 1) {
+        int64_t image = (int64_t)dtype_bytes(c->work);
+        for (int d = 1; d < padded->rank; d++)
+            image *= padded->dims[d];
+        chunk = image > IMAGE_BYTES ? 1 : image > 0 ? IMAGE_BYTES / image : images;
+    }
+    for (int64_t i = 0; i < images; i += chunk)
+        if (!conv_images(c, i, images - i < chunk ? images - i : chunk, padded, pads))
+            return false;
+    return true;
+}
+
+static bool fast_conv(struct conv *c, const struct view *out, const struct view *lhs, const struct view *rhs,
+                      const struct kern_conv_dims *dims)
+{
+    struct view padded;
+    struct kern_pad_dim pads[VIEW_MAX_RANK];
+    int64_t taps = 1;
+    for (int d = 0; d < c->spatial; d++)
+        taps *= c->kernel.dims[d + 2];
+    bool empty = taps * c->kernel.dims[1] == 0, pad = !empty && needs_padding(c);
+    bool one_feature = c->kernel.dims[1] == 1 && c->feature_groups > 1;
+    bool copy = pad || (!empty && taps > 1 && (c->in.dtype != c->work || one_feature));
+    if (pad && !kernel_is_finite(&c->kernel))
+        return plain_conv(out, lhs, rhs, dims);
+    if (copy && !padded_dims(c, &padded, pads))
+        return plain_conv(out, lhs, rhs, dims);
+    return conv_batch(c, copy ? &padded : NULL, pads);
+}
+
+/* spec: ConvWithGeneralPadding */
+bool kern_conv(const struct view *out, const struct view *lhs, const struct view *rhs,
+               const struct kern_conv_dims *dims, bool plain)
+{
+    struct product_types types;
+    struct conv c;
+    void *storage[2] = {NULL, NULL};
+    if (view_elements(out) == 0)
+        return true;
+    if (plain || dims->spatial_count > MOST_SPATIAL)
+        return plain_conv(out, lhs, rhs, dims);
+    sort_dims(&c, out, lhs, rhs, dims);
+    product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
+    c.work = types.work;
+    bool ok = product_convert_operand(&c.in, types.via[0], &storage[0]) &&
+              product_convert_operand(&c.kernel, types.via[1], &storage[1]) && fast_conv(&c, out, lhs, rhs, dims);
+    mem_free(storage[0]);
+    mem_free(storage[1]);
+    return ok;
+}

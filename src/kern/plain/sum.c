@@ -1,0 +1,42 @@
+/*
+ * sum: multiplies and adds elements of any types one by one (spec: DotGeneral, ConvWithGeneralPadding),
+ * by the scalar kernels of the elementwise ops. pred: multiply is and, add is or.
+ */
+#include "kern/plain/sum.h"
+
+void plain_sum_init(struct plain_sum *s, enum dtype out, enum dtype lhs, enum dtype rhs)
+{
+    struct product_types types;
+    product_find_types(&types, out, lhs, rhs);
+    s->work = types.work;
+    s->multiply = kern_find_elementwise("multiply", s->work);
+    s->add = kern_find_elementwise("add", s->work);
+    loader_init(&s->first[0], types.via[0], lhs);
+    loader_init(&s->first[1], types.via[1], rhs);
+    loader_init(&s->second[0], s->work, types.via[0]);
+    loader_init(&s->second[1], s->work, types.via[1]);
+    loader_init(&s->out, out, s->work);
+}
+
+void plain_sum_clear(struct plain_sum *s)
+{
+    memset(&s->total, 0, sizeof s->total);
+}
+
+static const void *operand(const struct plain_sum *s, int i, union kern_cell room[2], const char *x)
+{
+    const void *via = loader_read(&s->first[i], &room[0], x, 0, 1);
+    return loader_read(&s->second[i], &room[1], via, 0, 1);
+}
+
+void plain_sum_add(struct plain_sum *s, const char *l, const char *r)
+{
+    union kern_cell left[2], right[2], product;
+    s->multiply(&product, (const void *const[]){operand(s, 0, left, l), operand(s, 1, right, r)}, 1);
+    s->add(&s->total, (const void *const[]){&s->total, &product}, 1);
+}
+
+void plain_sum_store(const struct plain_sum *s, char *out)
+{
+    loader_write(&s->out, out, 0, &s->total, 1);
+}

@@ -1,0 +1,397 @@
+/*
+ * window: reductions over sliding windows. A recognised combiner sees the operand padded with its
+ * identity, whose windows are then only another view of it, and is left to kern_reduce; long windows at
+ * every position run in time independent of their length (van Herk's two scans). Everything else walks
+ * the windows position by position.
+ *
+ * Order and accumulation: as reduce; padding and the holes of dilation contribute nothing.
+ */
+#include "kern/nest.h"
+
+/* ---- positions ---- */
+
+/* The operand index that element `k` of the window at `o` looks at; false in padding and holes. */
+static bool window_position(const struct kern_window_dim *w, int64_t dim, int64_t o, int64_t k, int64_t *p)
+{
+    int64_t at = o * w->stride + k * w->window_dilation - w->pad_low;
+    if (at < 0)
+        return false;
+    if (w->base_dilation > 1) {
+        if (at % w->base_dilation != 0)
+            return false;
+        at /= w->base_dilation;
+    }
+    *p = at;
+    return at < dim;
+}
+
+/* The places under the window at index `o`, row-major; those outside the operand are passed over. */
+struct window_walk {
+    const struct view *x;
+    const struct kern_window_dim *window;
+    const int64_t *o;
+    int64_t sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
+    bool done;
+};
+
+static void window_start(struct window_walk *w, const struct view *x, const struct kern_window_dim *window, const int64_t *o)
+{
+    w->x = x;
+    w->window = window;
+    w->o = o;
+    w->done = false;
+    for (int d = 0; d < x->rank; d++) {
+        w->sizes[d] = window[d].size;
+        w->k[d] = 0;
+        w->done |= window[d].size == 0;
+    }
+}
+
+/* The next place inside, in w->at; false when there is none. */
+static bool window_next(struct window_walk *w)
+{
+    while (!w->done) {
+        bool inside = true;
+        for (int d = 0; d < w->x->rank && inside; d++)
+            inside = window_position(&w->window[d], w->x->dims[d], w->o[d], w->k[d], &w->at[d]);
+        w->done = !index_next(w->x->rank, w->sizes, w->k);
+        if (inside)
+            return true;
+    }
+    return false;
+}
+
+/* ---- reduce-window, any body ---- */
+
+static bool window_fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,
+                                const void *const *init, const struct kern_window_dim *window)
+{
+    int64_t o[VIEW_MAX_RANK] = {0};
+    struct window_walk w;
+    do {
+        call_fold_start(f, init);
+        for (window_start(&w, x, window, o); window_next(&w);) {
+            for (int k = 0; k < f->n; k++)
+                f->slots[k].at = view_at(&x[k], w.at);
+            if (!call_fold_value(f))
+                return false;
+        }
+        for (int k = 0; k < f->n; k++)
+            call_fold_store(f, k, view_at(&out[k], o));
+    } while (index_next(out->rank, out->dims, o));
+    return true;
+}
+
+static bool reduce_window_by_call(int n, const struct view *out, const struct view *x, const void *const *init,
+                                  const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+{
+    struct call_fold f;
+    if (!call_fold_init(&f, n, out, x, acc, body))
+        return false;
+    bool ok = window_fold_by_call(&f, out, x, init, window);
+    call_fold_free(&f);
+    return ok;
+}
+
+/* ---- reduce-window, recognised bodies ---- */
+
+/* The operand with dilation and padding made real, exactly as far as the windows reach. `*storage` is
+ * NULL when the operand serves as it is. False when this would take too much room. */
+static bool make_padded(struct view *padded, void **storage, const struct view *out, const struct view *x,
+                        const struct kern_window_dim *window, const void *filler)
+{
+    struct kern_pad_dim pads[VIEW_MAX_RANK];
+    int64_t dims[VIEW_MAX_RANK], bytes = (int64_t)dtype_bytes(x->dtype), limit = 0;
+    bool inside = true;
+    *padded = *x;
+    *storage = NULL;
+    for (int d = 0; d < x->rank; d++) {
+        const struct kern_window_dim *w = &window[d];
+        dims[d] = (out->dims[d] - 1) * w->stride + (w->size - 1) * w->window_dilation + 1;
+        pads[d] = (struct kern_pad_dim){.low = w->pad_low, .interior = w->base_dilation - 1};
+        inside &= w->pad_low <= 0 && w->base_dilation == 1 && dims[d] - w->pad_low <= x->dims[d];
+        padded->data -= w->pad_low * x->strides[d];
+        padded->dims[d] = dims[d];
+        if (!mul_i64(bytes, dims[d], &bytes))
+            return false;
+    }
+    if (inside)
+        return true;
+    if (!mul_i64(view_elements(x) + view_elements(out) + (1 << 20), 64, &limit) || bytes > limit)
+        return false;
+    *storage = mem_alloc((size_t)bytes);
+    if (!*storage)
+        return false;
+    view_dense(padded, x->dtype, x->rank, dims, *storage);
+    kern_pad(padded, x, filler, pads);
+    return true;
+}
+
+/* A view whose first dimensions are the result's and whose last are the window's. */
+static bool windows_view(struct view *all, const struct view *out, const struct view *padded,
+                         const struct kern_window_dim *window, bool *reduced)
+{
+    *all = *padded;
+    for (int d = 0; d < out->rank; d++) {
+        all->dims[d] = out->dims[d];
+        all->strides[d] = padded->strides[d] * window[d].stride;
+        reduced[d] = false;
+    }
+    for (int d = 0; d < out->rank; d++) {
+        if (window[d].size == 1)
+            continue;
+        if (all->rank == VIEW_MAX_RANK)
+            return false;
+        all->dims[all->rank] = window[d].size;
+        all->strides[all->rank] = padded->strides[d] * window[d].window_dilation;
+        reduced[all->rank++] = true;
+    }
+    return true;
+}
+
+static bool reduce_window_as_view(const struct view *out, const struct view *padded, const void *init,
+                                  enum dtype acc, const struct kern_window_dim *window, const struct kern_body *body)
+{
+    bool reduced[VIEW_MAX_RANK];
+    struct view all;
+    return windows_view(&all, out, padded, window, reduced) &&
+           kern_reduce(1, out, &all, &init, &acc, reduced, body);
+}
+
+/* ---- long windows at every position ---- */
+
+enum { LONG_WINDOW = 32 };
+
+/* One line of `places` rows of `row` elements; windows of `size` rows. Blocks of `size` rows are scanned
+ * from both ends; every window is the end of one block and the beginning of the next. */
+struct scan {
+    kern_tile_fn *fn;
+    bool add_f64;
+    size_t width;
+    int64_t size, places, row;
+    char *up, *down;
+};
+
+static void scan_block_f64(double *up, double *down, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        up[i] += up[i - 1];
+    for (int64_t i = n - 2; i >= 0; i--)
+        down[i] += down[i + 1];
+}
+
+static void scan_block(const struct scan *s, char *up, char *down, int64_t n)
+{
+    size_t step = s->width * (size_t)s->row;
+    for (int64_t i = 1; i < n; i++) {
+        up += step;
+        s->fn(up, (const void *const[]){up - step, up}, s->row);
+    }
+    down += step * (size_t)(n - 1);
+    for (int64_t i = n - 2; i >= 0; i--) {
+        down -= step;
+        s->fn(down, (const void *const[]){down, down + step}, s->row);
+    }
+}
+
+/* `up` and `down` hold the line; the result of the window at row i is left in row i of `down`. */
+static void scan_line(const struct scan *s)
+{
+    size_t step = s->width * (size_t)s->row;
+    int64_t count = s->places - s->size + 1;
+    for (int64_t from = 0; from < s->places; from += s->size) {
+        int64_t n = s->places - from < s->size ? s->places - from : s->size;
+        char *up = s->up + step * (size_t)from, *down = s->down + step * (size_t)from;
+        if (s->add_f64 && s->row == 1)
+            scan_block_f64((double *)(void *)up, (double *)(void *)down, n);
+        else
+            scan_block(s, up, down, n);
+    }
+    for (int64_t from = 1; from < count; from += s->size) { /* at a block's start the window is the block */
+        int64_t n = count - from < s->size - 1 ? count - from : s->size - 1;
+        char *down = s->down + step * (size_t)from, *up = s->up + step * (size_t)(from + s->size - 1);
+        s->fn(down, (const void *const[]){down, up}, n * s->row);
+    }
+}
+
+/* The windows along dimension d of dense x, into the front of the same storage; x->dims shrinks. */
+static bool scan_dimension(struct view *x, int d, int64_t size, struct scan *s)
+{
+    int64_t outer = 1;
+    s->row = 1;
+    for (int k = 0; k < x->rank; k++)
+        *(k < d ? &outer : &s->row) *= k == d ? 1 : x->dims[k];
+    s->places = x->dims[d];
+    s->size = size;
+    size_t line = (size_t)(s->places * s->row) * s->width;
+    size_t kept = (size_t)((s->places - size + 1) * s->row) * s->width;
+    s->up = mem_alloc(2 * line);
+    if (!s->up)
+        return false;
+    s->down = s->up + line;
+    for (int64_t i = 0; i < outer; i++) {
+        memcpy(s->up, x->data + (size_t)i * line, line);
+        memcpy(s->down, s->up, line);
+        scan_line(s);
+        memcpy(x->data + (size_t)i * kept, s->down, kept);
+    }
+    mem_free(s->up);
+    x->dims[d] = s->places - size + 1;
+    view_dense(x, x->dtype, x->rank, x->dims, x->data);
+    return true;
+}
+
+static bool is_long(const struct kern_window_dim *w)
+{
+    return w->size >= LONG_WINDOW && w->stride == 1 && w->window_dilation == 1;
+}
+
+/* Scans the long dimensions in the work type, leaves the short ones and init to kern_reduce. */
+static bool reduce_long_windows(const struct view *out, const struct view *padded, const void *init, enum dtype acc,
+                                const struct kern_window_dim *window, const struct kern_body *body)
+{
+    struct kern_window_dim rest[VIEW_MAX_RANK];
+    struct view x;
+    struct loader to_work;
+    union kern_cell start;
+    enum dtype work = combine_work_type(body->combine, acc);
+    struct scan s = {.fn = kern_find_elementwise(combine_opcode(body->combine), work), .width = dtype_bytes(work),
+                     .add_f64 = work == DT_F64 && body->combine == KERN_ADD};
+    void *storage = mem_alloc((size_t)view_elements(padded) * s.width);
+    if (!storage)
+        return false;
+    view_dense(&x, work, padded->rank, padded->dims, storage);
+    kern_convert_view(&x, padded);
+    bool ok = true;
+    for (int d = 0; d < x.rank && ok; d++) {
+        rest[d] = window[d];
+        if (is_long(&window[d])) {
+            ok = scan_dimension(&x, d, window[d].size, &s);
+            rest[d].size = 1;
+        }
+    }
+    loader_init(&to_work, work, acc);
+    ok = ok && reduce_window_as_view(out, &x, loader_read(&to_work, &start, init, 0, 1), work, rest, body);
+    mem_free(storage);
+    return ok;
+}
+
+/* ---- the entry ---- */
+
+static bool has_long(const struct view *x, const struct kern_window_dim *window, const struct kern_body *body, enum dtype acc)
+{
+    bool any = false;
+    for (int d = 0; d < x->rank; d++)
+        any |= is_long(&window[d]);
+    return any && !dtype_is_complex(acc) &&
+           kern_find_elementwise(combine_opcode(body->combine), combine_work_type(body->combine, acc));
+}
+
+/* Recognised bodies over a padded operand; false when it has to be done the long way. */
+static bool reduce_window_recognised(const struct view *out, const struct view *x, const void *init, enum dtype acc,
+                                     const struct kern_window_dim *window, const struct kern_body *body)
+{
+    union kern_cell filler;
+    struct view padded;
+    void *storage;
+    if (x->dtype != acc || out->dtype != acc || !combine_identity(body->combine, acc, &filler))
+        return false;
+    for (int d = 0; d < x->rank; d++)
+        if (x->dims[d] == 0 || window[d].size == 0)
+            return false;
+    if (!make_padded(&padded, &storage, out, x, window, &filler))
+        return false;
+    bool ok = has_long(x, window, body, acc) ? reduce_long_windows(out, &padded, init, acc, window, body)
+                                             : reduce_window_as_view(out, &padded, init, acc, window, body);
+    mem_free(storage);
+    return ok;
+}
+
+/* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major. */
+bool kern_reduce_window(int n, const struct view *out, const struct view *x, const void *const *init,
+                        const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+{
+    if (view_elements(out) == 0)
+        return true;
+    if (n == 1 && combine_opcode(body->combine) && reduce_window_recognised(out, x, *init, *acc, window, body))
+        return true;
+    return reduce_window_by_call(n, out, x, init, acc, window, body);
+}
+
+/* ---- select-and-scatter ---- */
+
+/* A recognised or called function of two elements of type t. */
+struct pair_fn {
+    kern_tile_fn *fn; /* NULL: call the body */
+    const struct kern_body *body;
+};
+
+static void find_pair(struct pair_fn *p, const struct kern_body *body, enum dtype t)
+{
+    static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
+    p->body = body;
+    p->fn = NULL;
+    if (combine_opcode(body->combine))
+        p->fn = kern_find_elementwise(combine_opcode(body->combine), t);
+    else if (body->combine >= KERN_SELECT_GE)
+        p->fn = kern_find_compare(direction[body->combine - KERN_SELECT_GE], false, t);
+}
+
+static bool apply_pair(const struct pair_fn *p, const void *a, const void *b, void *result)
+{
+    const void *args[2] = {a, b};
+    if (!p->fn)
+        return p->body->call(p->body->context, args, &result);
+    p->fn(result, args, 1);
+    return true;
+}
+
+/* The index of the selected element of the window at o in `at`; *found: there is one. */
+static bool select_place(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
+                         const struct pair_fn *select, int64_t *at, bool *found)
+{
+    struct window_walk w;
+    const char *best = NULL;
+    uint8_t keep;
+    for (window_start(&w, x, window, o); window_next(&w);) {
+        const char *candidate = view_at(x, w.at);
+        if (best && !apply_pair(select, best, candidate, &keep))
+            return false;
+        if (best && keep)
+            continue;
+        best = candidate;
+        memcpy(at, w.at, sizeof *at * (size_t)x->rank);
+    }
+    *found = best != NULL;
+    return true;
+}
+
+/* spec: SelectAndScatter. Windows in row-major order of `source`; in each the first element is selected
+ * until select(selected, next) is false; then out = scatter(out, source) at its place. */
+bool kern_select_and_scatter(const struct view *out, const struct view *x, const struct view *source,
+                             const void *init, const struct kern_window_dim *window,
+                             const struct kern_body *select, const struct kern_body *scatter)
+{
+    struct pair_fn choose, combine;
+    struct loader narrow;
+    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
+    find_pair(&choose, select, x->dtype);
+    find_pair(&combine, scatter, out->dtype);
+    loader_init(&narrow, out->dtype, source->dtype);
+    kern_fill(out, init);
+    if (view_elements(source) == 0)
+        return true;
+    do {
+        union kern_cell room, result;
+        bool found;
+        if (!select_place(x, window, o, &choose, at, &found))
+            return false;
+        if (!found)
+            continue;
+        char *to = view_at(out, at);
+        if (!apply_pair(&combine, to, loader_read(&narrow, &room, view_at(source, o), 0, 1), &result))
+            return false;
+        memcpy(to, &result, dtype_bytes(out->dtype));
+    } while (index_next(source->rank, source->dims, o));
+    return true;
+}
