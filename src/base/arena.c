@@ -97,17 +97,16 @@ struct str arena_str(struct arena *a, struct str s)
     return (struct str){p, s.len};
 }
 
+/* Prints straight into the free space, and again into a new chunk when that was too small. */
 struct str arena_vprintf(struct arena *a, const char *format, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    char small[256];
-    int n = vsnprintf(small, sizeof small, format, ap);
+    size_t room = (size_t)(a->end - a->at);
+    int n = vsnprintf(a->at, room, format, ap);
     size_t len = n < 0 ? 0 : (size_t)n;
     char *p = take(a, len + 1, 1);
-    if (len < sizeof small)
-        memcpy(p, small, len);
-    else
+    if (len >= room)
         vsnprintf(p, len + 1, format, again);
     p[len] = '\0';
     va_end(again);

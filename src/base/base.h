@@ -21,8 +21,10 @@
 
 #if defined __GNUC__
 #define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
+#define NOT_NULL(at) __attribute__((nonnull(at)))
 #else
 #define PRINTF_LIKE(at, first)
+#define NOT_NULL(at)
 #endif
 
 /* ---- str.c: slices of bytes; never NUL-terminated unless said, may hold NUL bytes ---- */
@@ -64,7 +66,7 @@ void *arena_zalloc(struct arena *a, size_t size); /* cleared */
 void *arena_copy(struct arena *a, const void *src, size_t size);
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated */
 struct str arena_printf(struct arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
-struct str arena_vprintf(struct arena *a, const char *format, va_list ap);
+struct str arena_vprintf(struct arena *a, const char *format, va_list ap) PRINTF_LIKE(2, 0) NOT_NULL(2);
 
 #define ARENA_NEW(a, T) ((T *)arena_zalloc((a), sizeof(T)))
 #define ARENA_ARRAY(a, T, n) ((T *)arena_zalloc((a), (size_t)(n) * sizeof(T)))

@@ -1,5 +1,5 @@
 /*
- * num.c: numbers <-> text, correctly rounded, whatever the locale says a decimal point is.
+ * num.c: text -> numbers, correctly rounded, whatever the locale says a decimal point is.
  */
 #include "base/base.h"
 
@@ -106,6 +106,36 @@ static double slow_double(struct str s)
     return v;
 }
 
+/* The double nearest to (n + something below 1 if `more`) * 2^exponent, in the range of normal ones. */
+static double round_wide(unsigned __int128 n, bool more, int exponent)
+{
+    uint64_t high = (uint64_t)(n >> 64);
+    int bits = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)n);
+    int shift = bits > 53 ? bits - 53 : 0;
+    uint64_t kept = (uint64_t)(n >> shift);
+    if (shift) {
+        unsigned __int128 rest = n & (((unsigned __int128)1 << shift) - 1), half = (unsigned __int128)1 << (shift - 1);
+        kept += rest > half || (rest == half && (more || (kept & 1)));
+    }
+    uint64_t scale = (uint64_t)(shift + exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &scale, sizeof power);
+    return (double)kept * power;
+}
+
+/* mantissa * 10^exponent by way of 128-bit integers; the mantissa is not 0, |exponent| <= 27. */
+static double wide_double(uint64_t mantissa, int exponent)
+{
+    uint64_t power = 1;
+    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--)
+        power *= 5;
+    if (exponent >= 0)
+        return round_wide((unsigned __int128)mantissa * power, false, exponent);
+    int zeros = __builtin_clzll(mantissa);
+    unsigned __int128 n = (unsigned __int128)(mantissa << zeros) << 63; /* the quotient keeps 64 bits and more */
+    return round_wide(n / power, n % power != 0, exponent - 63 - zeros);
+}
+
 bool num_parse_double(struct str s, double *out)
 {
     /* Powers of ten that a double holds exactly: then one multiplication or division of exact
@@ -120,6 +150,9 @@ bool num_parse_double(struct str s, double *out)
     } else if (d.exact && d.mantissa <= UINT64_C(1) << 53 && d.exponent >= -22 && d.exponent <= 22) {
         double v = (double)d.mantissa;
         v = d.exponent < 0 ? v / powers[-d.exponent] : v * powers[d.exponent];
+        *out = d.negative ? -v : v;
+    } else if (d.exact && d.exponent >= -27 && d.exponent <= 27) {
+        double v = wide_double(d.mantissa, (int)d.exponent);
         *out = d.negative ? -v : v;
     } else {
         *out = slow_double(s);
@@ -165,28 +198,4 @@ bool num_parse_i64(struct str s, int64_t *out)
         return false;
     *out = (int64_t)(negative ? 0 - v : v);
     return true;
-}
-
-/* ---- double -> text ---- */
-
-size_t num_format_g(char *out, size_t size, double v, int digits)
-{
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = uselocale(plain);
-    int n = snprintf(out, size, "%.*g", digits, v);
-    uselocale(before);
-    freelocale(plain);
-    return n < 0 ? 0 : (size_t)n;
-}
-
-void buf_g(struct buf *b, double v, int digits)
-{
-    char text[64];
-    size_t n = num_format_g(text, sizeof text, v, digits);
-    if (n < sizeof text) {
-        buf_bytes(b, text, n);
-        return;
-    }
-    buf_reserve(b, n);
-    b->size += num_format_g(b->data + b->size, n + 1, v, digits);
 }
