@@ -46,6 +46,8 @@ static inline bool str_eq(struct str a, struct str b)
 static inline bool str_is(struct str a, const char *z) { return str_eq(a, str_of(z)); }
 int str_cmp(struct str a, struct str b); /* bytewise, shorter first on a tie */
 bool str_starts(struct str s, struct str prefix);
+static inline bool char_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+struct str str_trim(struct str s); /* without blanks at either end */
 bool str_eq_nocase(struct str a, struct str b);
 /* Edit distance (insert, delete, replace, swap neighbours), capped at `limit`. For suggestions. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);

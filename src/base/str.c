@@ -63,3 +63,12 @@ unsigned str_distance(struct str a, struct str b, unsigned limit)
     unsigned d = rows[a.len % 3][b.len];
     return d < limit ? d : limit;
 }
+
+struct str str_trim(struct str s)
+{
+    while (s.len > 0 && char_is_blank(s.ptr[0]))
+        s.ptr++, s.len--;
+    while (s.len > 0 && char_is_blank(s.ptr[s.len - 1]))
+        s.len--;
+    return s;
+}

@@ -12,7 +12,7 @@ static struct str leading_comments(struct str text)
     while (at < text.len) {
         const char *end = memchr(text.ptr + at, '\n', text.len - at);
         size_t next = end ? (size_t)(end - text.ptr) + 1 : text.len, i = at;
-        while (i < next && memchr(" \t\r\n", text.ptr[i], 4))
+        while (i < next && char_is_blank(text.ptr[i]))
             i++;
         bool comment = i + 1 < next && text.ptr[i] == '/' && text.ptr[i + 1] == '/';
         if (i < next && !comment)

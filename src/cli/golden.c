@@ -14,15 +14,6 @@ struct reader {
     bool printing;          /* `print:` is open */
 };
 
-static struct str trim(struct str s)
-{
-    while (s.len > 0 && memchr(" \t\r", s.ptr[0], 3))
-        s.ptr++, s.len--;
-    while (s.len > 0 && memchr(" \t\r", s.ptr[s.len - 1], 3))
-        s.len--;
-    return s;
-}
-
 static void complain(struct golden *g, uint32_t line, const char *problem)
 {
     if (g->problem)
@@ -34,9 +25,9 @@ static void complain(struct golden *g, uint32_t line, const char *problem)
 /* Cuts the first blank-separated word off. */
 static struct str cut_word(struct str *s)
 {
-    *s = trim(*s);
+    *s = str_trim(*s);
     size_t n = 0;
-    while (n < s->len && !memchr(" \t", s->ptr[n], 2))
+    while (n < s->len && !char_is_blank(s->ptr[n]))
         n++;
     struct str word = {s->ptr, n};
     s->ptr += n;
@@ -67,9 +58,9 @@ static bool tolerance_word(struct str word, struct hlo_tolerance *t)
 bool golden_tolerance(struct str text, struct hlo_tolerance *t)
 {
     *t = (struct hlo_tolerance){0};
-    if (trim(text).len == 0)
+    if (str_trim(text).len == 0)
         return false;
-    while (trim(text).len > 0)
+    while (str_trim(text).len > 0)
         if (!tolerance_word(cut_word(&text), t))
             return false;
     return true;
@@ -103,19 +94,19 @@ static bool read_directive(struct reader *r, struct str text, uint32_t line)
     if (!colon)
         return false;
     struct str head = {text.ptr, (size_t)(colon - text.ptr)}, rest = {colon + 1, text.len - head.len - 1};
-    struct str key = cut_word(&head), name = trim(head);
+    struct str key = cut_word(&head), name = str_trim(head);
     struct directives *list = list_of(r->g, key);
     if (!list || (name.len > 0 && !str_is(key, "in")))
         return false;
     r->open = &VEC_PUSH(r->g->arena, list->at, list->count, list->capacity);
-    *r->open = (struct directive){.line = line, .last_line = line, .name = name, .text = trim(rest)};
+    *r->open = (struct directive){.line = line, .last_line = line, .name = name, .text = str_trim(rest)};
     r->printing = list == &r->g->print;
     return true;
 }
 
 static void read_line(struct reader *r, struct str line, uint32_t number)
 {
-    struct str s = trim(line);
+    struct str s = str_trim(line);
     if (s.len < 2 || s.ptr[0] != '/' || s.ptr[1] != '/') {
         r->open = NULL;
         r->printing = false;
@@ -129,9 +120,9 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
         r->open->text = arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
         r->open->last_line = number;
     } else if (r->open && deep) {
-        r->open->text = arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(trim(after)));
+        r->open->text = arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(str_trim(after)));
         r->open->last_line = number;
-    } else if (!read_directive(r, trim(after), number)) {
+    } else if (!read_directive(r, str_trim(after), number)) {
         r->open = NULL;
     }
 }
@@ -149,7 +140,7 @@ static void read_test_line(struct golden *g, const struct directive *d)
     if (g->kind == TEST_NONE)
         complain(g, d->line, "`test:` wants eval, verify, parse or print");
     bool reason = false;
-    while (trim(rest).len > 0 && !reason) {
+    while (str_trim(rest).len > 0 && !reason) {
         struct str word = cut_word(&rest);
         if (str_is(word, "strict"))
             g->strict = true;
@@ -162,7 +153,7 @@ static void read_test_line(struct golden *g, const struct directive *d)
         else
             complain(g, d->line, "`test:` does not know a word of this line");
     }
-    if (g->has_tolerance && (!reason || trim(rest).len == 0))
+    if (g->has_tolerance && (!reason || str_trim(rest).len == 0))
         complain(g, d->line, "a tolerance needs its reason: `why: ...`");
 }
 

@@ -35,20 +35,11 @@ static bool has_shape(struct str s)
     return i > 0 && i < s.len && s.ptr[i] == '[';
 }
 
-static struct str trim(struct str s)
-{
-    while (s.len > 0 && memchr(" \t\r\n", s.ptr[0], 4))
-        s.ptr++, s.len--;
-    while (s.len > 0 && memchr(" \t\r\n", s.ptr[s.len - 1], 4))
-        s.len--;
-    return s;
-}
-
 /* A literal; where it names no shape it gets that of the parameter. */
 static hlo_literal *literal_argument(const struct run *r, size_t param, struct str text)
 {
     struct buf b = {0};
-    text = trim(text);
+    text = str_trim(text);
     if (!has_shape(text)) {
         hlo_text shape = hlo_param_shape(r->module, param);
         buf_bytes(&b, shape.data, shape.size);

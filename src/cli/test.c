@@ -113,7 +113,7 @@ static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *
 struct record { /* what a worker writes about a test, followed by `size` bytes of text */
     uint64_t test, size;
     double seconds;
-    uint64_t status;
+    uint32_t status, unused;
 };
 
 struct worker {
@@ -156,7 +156,7 @@ static void worker_main(const struct suite *s, int fd, size_t from, size_t end)
         else
             s->tests[i].status = TEST_FAILED;
         const struct test_result *t = &s->tests[i];
-        struct record r = {i, t->why.len, t->seconds, t->status};
+        struct record r = {i, t->why.len, t->seconds, t->status, 0};
         write_all(fd, &r, sizeof r);
         write_all(fd, t->why.ptr, t->why.len);
         arena_free(&a);

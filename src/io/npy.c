@@ -59,7 +59,7 @@ static bool read_descr(struct diags *ds, struct npy *npy, struct str descr)
 {
     struct str s = descr;
     npy->descr = descr;
-    if (s.len > 0 && memchr("<>=|", s.ptr[0], 4)) {
+    if (s.len > 0 && s.ptr[0] && strchr("<>=|", s.ptr[0])) {
         npy->big_endian = s.ptr[0] == '>';
         s.ptr++, s.len--;
     }
@@ -87,7 +87,7 @@ struct cursor {
 
 static void skip_blanks(struct cursor *c)
 {
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t'))
+    while (c->at < c->end && char_is_blank(*c->at))
         c->at++;
 }
 

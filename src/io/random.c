@@ -38,10 +38,10 @@ static struct str hint_value(struct str line, const char *name)
     size_t n = strlen(name);
     for (size_t i = 0; i + n < line.len; i++) {
         if (memcmp(line.ptr + i, name, n) != 0 || line.ptr[i + n] != '=' ||
-            (i > 0 && line.ptr[i - 1] != ' ' && line.ptr[i - 1] != '\t'))
+            (i > 0 && !char_is_blank(line.ptr[i - 1])))
             continue;
         size_t begin = i + n + 1, end = begin;
-        while (end < line.len && !memchr(" \t\r", line.ptr[end], 3))
+        while (end < line.len && !char_is_blank(line.ptr[end]))
             end++;
         return (struct str){line.ptr + begin, end - begin};
     }
