@@ -116,6 +116,13 @@ START_TEST(tensor_memory)
         mem_free(p);
         mem_free(q);
     }
+    enum { LARGE = 20 * 1024 * 1024 };
+    char *large = mem_zalloc(LARGE);
+    ck_assert_ptr_nonnull(large);
+    for (size_t i = 0; i < LARGE; i += 1000)
+        ck_assert_int_eq(large[i], 0);
+    memset(large, 1, LARGE);
+    mem_free(large);
     mem_free(NULL);
     ck_assert_ptr_null(mem_alloc(SIZE_MAX - 3));
 }
