@@ -16,7 +16,7 @@ struct arena_chunk {
     struct arena_chunk *older;
     size_t size; /* with this head */
     char *end;
-    char *pad;   /* keeps the head a multiple of the alignment */
+    char *pad; /* keeps the head a multiple of the alignment */
 };
 
 _Noreturn static void out_of_memory(size_t size)
@@ -25,7 +25,10 @@ _Noreturn static void out_of_memory(size_t size)
     exit(4);
 }
 
-void arena_init(struct arena *a) { *a = (struct arena){0}; }
+void arena_init(struct arena *a)
+{
+    *a = (struct arena){0};
+}
 
 static void drop_newest(struct arena *a)
 {
@@ -72,7 +75,10 @@ static void *take(struct arena *a, size_t size, size_t alignment)
     return p;
 }
 
-void *arena_alloc(struct arena *a, size_t size) { return take(a, size, ALIGNMENT); }
+void *arena_alloc(struct arena *a, size_t size)
+{
+    return take(a, size, ALIGNMENT);
+}
 
 void *arena_zalloc(struct arena *a, size_t size)
 {
@@ -123,7 +129,10 @@ struct str arena_printf(struct arena *a, const char *format, ...)
     return s;
 }
 
-struct arena_mark arena_mark(struct arena *a) { return (struct arena_mark){a->chunk, a->at}; }
+struct arena_mark arena_mark(struct arena *a)
+{
+    return (struct arena_mark){a->chunk, a->at};
+}
 
 void arena_release(struct arena *a, struct arena_mark mark)
 {

@@ -42,9 +42,15 @@ void buf_bytes(struct buf *b, const void *bytes, size_t size)
     b->data[b->size] = '\0';
 }
 
-void buf_str(struct buf *b, struct str s) { buf_bytes(b, s.ptr, s.len); }
+void buf_str(struct buf *b, struct str s)
+{
+    buf_bytes(b, s.ptr, s.len);
+}
 
-void buf_puts(struct buf *b, const char *z) { buf_bytes(b, z, strlen(z)); }
+void buf_puts(struct buf *b, const char *z)
+{
+    buf_bytes(b, z, strlen(z));
+}
 
 void buf_putc(struct buf *b, char c)
 {
@@ -70,9 +76,10 @@ void buf_printf(struct buf *b, const char *format, ...)
     b->size += len;
 }
 
-static const char digit_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
-                                  "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
-                                  "888990919293949596979899";
+static const char digit_pairs[] =
+    "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
+    "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
+    "888990919293949596979899";
 
 void buf_uint(struct buf *b, uint64_t v)
 {
@@ -104,7 +111,13 @@ void buf_int(struct buf *b, int64_t v)
 static size_t utf8_length(struct str s, size_t i)
 {
     const unsigned char *p = (const unsigned char *)s.ptr + i;
-    size_t left = s.len - i, n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    size_t left = s.len - i, n;
+    if (p[0] < 0x80)
+        n = 1;
+    else if (p[0] < 0xe0)
+        n = p[0] < 0xc2 ? 0 : 2;
+    else
+        n = p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
     if (n == 0 || n > left)
         return 0;
     for (size_t k = 1; k < n; k++)

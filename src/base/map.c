@@ -34,7 +34,10 @@ uint64_t hash_bytes(const void *bytes, size_t size)
     return mix(h ^ last, k0 ^ k1);
 }
 
-void map_init(struct map *m, struct arena *arena) { *m = (struct map){.arena = arena}; }
+void map_init(struct map *m, struct arena *arena)
+{
+    *m = (struct map){.arena = arena};
+}
 
 /* The slot that holds the key, or the empty one where it belongs. */
 static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)

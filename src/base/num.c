@@ -9,7 +9,10 @@
 
 /* ---- text -> double ---- */
 
-static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
+static bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
 
 /* A decimal number taken apart: value = +-mantissa * 10^exponent, when `exact`. */
 struct decimal {
@@ -114,7 +117,8 @@ static double round_wide(unsigned __int128 n, bool more, int exponent)
     int shift = bits > 53 ? bits - 53 : 0;
     uint64_t kept = (uint64_t)(n >> shift);
     if (shift) {
-        unsigned __int128 rest = n & (((unsigned __int128)1 << shift) - 1), half = (unsigned __int128)1 << (shift - 1);
+        unsigned __int128 rest = n & (((unsigned __int128)1 << shift) - 1),
+                          half = (unsigned __int128)1 << (shift - 1);
         kept += rest > half || (rest == half && (more || (kept & 1)));
     }
     uint64_t scale = (uint64_t)(shift + exponent + 1023) << 52;
@@ -132,7 +136,8 @@ static double wide_double(uint64_t mantissa, int exponent)
     if (exponent >= 0)
         return round_wide((unsigned __int128)mantissa * power, false, exponent);
     int zeros = __builtin_clzll(mantissa);
-    unsigned __int128 n = (unsigned __int128)(mantissa << zeros) << 63; /* the quotient keeps 64 bits and more */
+    unsigned __int128 n = (unsigned __int128)(mantissa << zeros)
+                          << 63; /* the quotient keeps 64 bits and more */
     return round_wide(n / power, n % power != 0, exponent - 63 - zeros);
 }
 

@@ -18,7 +18,10 @@ bool str_starts(struct str s, struct str prefix)
 }
 
 /* ASCII only: what a locale calls a letter must not matter. */
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
 
 bool str_eq_nocase(struct str a, struct str b)
 {

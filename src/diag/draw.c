@@ -41,7 +41,10 @@ static void put_clean(struct pen *p, struct str s, bool newlines)
     }
 }
 
-static bool is_continuation(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
+static bool is_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
 
 /* Moves `at` to the first byte of a character. */
 static size_t character_start(struct str line, size_t at)

@@ -135,7 +135,8 @@ static int attr_rank(enum opcode op, enum attr_id id)
     return RANK_FOREIGN + (int)id;
 }
 
-struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span)
+struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v,
+                           struct span span)
 {
     enum opcode op = (enum opcode)i->opcode;
     int rank = attr_rank(op, id), at = i->attr_count;
@@ -249,7 +250,7 @@ int inst_callees(const struct inst *i, struct computation **out)
 {
     int count = 0;
     if (i->opcode == OP_ASYNC_UPDATE || i->opcode == OP_ASYNC_DONE)
-        return 0; /* theirs is called by the start of the chain */
+        return 0;                /* theirs is called by the start of the chain */
     if (i->opcode == OP_WHILE) { /* printed the other way round */
         for (int k = i->attr_count - 1; k >= 0; k--)
             count = add_callees(&i->attrs[k], out, count);

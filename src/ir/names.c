@@ -6,11 +6,20 @@
  */
 #include "ir/ir.h"
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
-static bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-'; }
+static bool is_name_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '.' || c == '-';
+}
 
 static bool is_reserved(struct str name)
 {
@@ -73,7 +82,10 @@ static struct uniquifier *new_in(struct arena *names, struct arena *tables)
     return u;
 }
 
-struct uniquifier *uniquifier_new(struct arena *a) { return new_in(a, a); }
+struct uniquifier *uniquifier_new(struct arena *a)
+{
+    return new_in(a, a);
+}
 
 static struct root *find_root(struct uniquifier *u, struct str name)
 {

@@ -12,7 +12,7 @@ enum { SEEN = 1, DONE = 2 };
 
 struct walk {
     struct arena scratch;
-    uint8_t *state;       /* of each instruction: SEEN, DONE */
+    uint8_t *state; /* of each instruction: SEEN, DONE */
     struct inst **stack;
     size_t depth, capacity;
     struct inst **order;

@@ -215,7 +215,10 @@ static void check_round_trips(void)
     }
 }
 
-START_TEST(doubles_round_trip) { check_round_trips(); }
+START_TEST(doubles_round_trip)
+{
+    check_round_trips();
+}
 END_TEST
 
 START_TEST(doubles_ignore_the_locale)
@@ -247,7 +250,8 @@ START_TEST(doubles_agree_with_strtod)
         if ((r >> 24 & 7) == 0)
             exponent *= 11;
         if (point)
-            snprintf(text, sizeof text, "%s%" PRIu64 ".%" PRIu64 "e%d", r >> 32 & 1 ? "-" : "", m, r >> (20 + 2 * point), exponent);
+            snprintf(text, sizeof text, "%s%" PRIu64 ".%" PRIu64 "e%d", r >> 32 & 1 ? "-" : "", m,
+                     r >> (20 + 2 * point), exponent);
         else
             snprintf(text, sizeof text, "%" PRIu64 "e%+d", m, exponent);
         double v;
@@ -278,8 +282,28 @@ START_TEST(texts_agree_with_printf)
         check_format((double)(r >> 50) * 0.5, digits);
         check_format(-(double)(r >> 16 & 0xff) * 1e21, digits);
     }
-    static const double edges[] = {0, -0.0, 9.5, 0.5, 1.5, 2.5, 99999.95, 999999.5, 9999995, 1e-4, 1e-5, 9.9999e-5, 1e22, 1e23,
-        0x1p-1074, 0x1.fffffffffffffp1023, 123456789, 1e17, 99999999999999999.0, 0x1p63, 0x1p64, 4503599627370496.5};
+    static const double edges[] = {0,
+                                   -0.0,
+                                   9.5,
+                                   0.5,
+                                   1.5,
+                                   2.5,
+                                   99999.95,
+                                   999999.5,
+                                   9999995,
+                                   1e-4,
+                                   1e-5,
+                                   9.9999e-5,
+                                   1e22,
+                                   1e23,
+                                   0x1p-1074,
+                                   0x1.fffffffffffffp1023,
+                                   123456789,
+                                   1e17,
+                                   99999999999999999.0,
+                                   0x1p63,
+                                   0x1p64,
+                                   4503599627370496.5};
     for (size_t i = 0; i < COUNT_OF(edges); i++)
         for (int digits = 0; digits <= 20; digits++)
             check_format(edges[i], digits);
@@ -296,17 +320,39 @@ END_TEST
 
 START_TEST(doubles_at_the_edges)
 {
-    static const char *const good[] = {"0", "-0", "-0.0e5", "5.", ".5", "-.5", "1e5", "1.E5", "0e999999999999999999999",
-        "1e400", "-1e400", "1e-400", "4.9406564584124654e-324", "2.4703282292062327e-324", "2.4703282292062329e-324",
-        "1.7976931348623157e308", "1.7976931348623159e308", "9007199254740993", "9007199254740992.5",
-        "0.000000000000000000000000000000001234567890123456789012345", "100000000000000000000000",
-        "179769313486231580793728971405301e277", "1e22", "1e23", "-1e-22", "3e-23"};
+    static const char *const good[] = {"0",
+                                       "-0",
+                                       "-0.0e5",
+                                       "5.",
+                                       ".5",
+                                       "-.5",
+                                       "1e5",
+                                       "1.E5",
+                                       "0e999999999999999999999",
+                                       "1e400",
+                                       "-1e400",
+                                       "1e-400",
+                                       "4.9406564584124654e-324",
+                                       "2.4703282292062327e-324",
+                                       "2.4703282292062329e-324",
+                                       "1.7976931348623157e308",
+                                       "1.7976931348623159e308",
+                                       "9007199254740993",
+                                       "9007199254740992.5",
+                                       "0.000000000000000000000000000000001234567890123456789012345",
+                                       "100000000000000000000000",
+                                       "179769313486231580793728971405301e277",
+                                       "1e22",
+                                       "1e23",
+                                       "-1e-22",
+                                       "3e-23"};
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         double v;
         ck_assert_msg(num_parse_double(str_of(good[i]), &v), "%s", good[i]);
         ck_assert_msg(to_bits(v) == to_bits(strtod(good[i], NULL)), "%s: %a", good[i], v);
     }
-    static const char *const bad[] = {"", "-", ".", "e5", "1e", "1e+", "1 ", " 1", "0x10", "+1", "1.5.2", "inf", "nan", "1e5x", "--1"};
+    static const char *const bad[] = {"",     "-",  ".",     "e5",  "1e",  "1e+",  "1 ", " 1",
+                                      "0x10", "+1", "1.5.2", "inf", "nan", "1e5x", "--1"};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         double v;
         ck_assert_msg(!num_parse_double(str_of(bad[i]), &v), "%s", bad[i]);

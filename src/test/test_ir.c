@@ -83,14 +83,16 @@ START_TEST(attributes_keep_their_order)
     struct module *m = module_new();
     struct computation *c = computation_new(m, STR("c"));
     struct inst *i = add(c, OP_GATHER, "g", 0);
-    static const enum attr_id ids[] = {A_METADATA, A_SLICE_SIZES, A_BACKEND_CONFIG, A_OFFSET_DIMS,
+    static const enum attr_id ids[] = {
+        A_METADATA,        A_SLICE_SIZES,      A_BACKEND_CONFIG,       A_OFFSET_DIMS,
         A_START_INDEX_MAP, A_INDEX_VECTOR_DIM, A_COLLAPSED_SLICE_DIMS, A_CONTROL_PREDECESSORS};
     for (size_t k = 0; k < COUNT_OF(ids); k++)
         inst_set_attr(m, i, ids[k], (union attr_value){.i = (int64_t)k}, (struct span){1, 2});
     inst_set_attr(m, i, A_INDEX_VECTOR_DIM, (union attr_value){.i = 50}, (struct span){3, 4});
     ck_assert_int_eq(i->attr_count, (int)COUNT_OF(ids));
-    static const enum attr_id expected[] = {A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_START_INDEX_MAP,
-        A_INDEX_VECTOR_DIM, A_SLICE_SIZES, A_BACKEND_CONFIG, A_CONTROL_PREDECESSORS, A_METADATA};
+    static const enum attr_id expected[] = {
+        A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_START_INDEX_MAP,      A_INDEX_VECTOR_DIM,
+        A_SLICE_SIZES, A_BACKEND_CONFIG,       A_CONTROL_PREDECESSORS, A_METADATA};
     for (size_t k = 0; k < COUNT_OF(expected); k++)
         ck_assert_int_eq(i->attrs[k].id, expected[k]);
     ck_assert_int_eq(inst_int(i, A_INDEX_VECTOR_DIM, -1), 50);
@@ -189,7 +191,8 @@ START_TEST(computations_in_printing_order)
     set_computation(loop, A_BODY, body);
     struct inst *cases = add(entry, OP_CONDITIONAL, "cases", 0);
     struct computation *branches[] = {mid, shared, select};
-    inst_set_attr(m, cases, A_BRANCH_COMPUTATIONS, (union attr_value){.computations = {3, branches}}, NO_SPAN);
+    inst_set_attr(m, cases, A_BRANCH_COMPUTATIONS, (union attr_value){.computations = {3, branches}},
+                  NO_SPAN);
     set_computation(add(entry, OP_FUSION, "f", 0), A_CALLS, fused);
     struct inst *start = add(entry, OP_ASYNC_START, "s", 0);
     set_computation(start, A_CALLS, mid);
@@ -236,17 +239,38 @@ END_TEST
 /* hlo-text 4.4, and names as XLA's parser printed them back. */
 START_TEST(unique_names)
 {
-    static const char *const names[][2] = {{"a.1", "a.1"}, {"a.1", "a.0"}, {"a.00", "a.2"}, {"a", "a.3"},
-        {"b", "b"}, {"b", "b.1"}, {"b.-3", "b.-3"}, {"b.-03", "b.2"}, {"b.", "b."}, {"b..1", "b..1"},
-        {"b..2", "b..2"}, {"b.1.2", "b.1.2"}, {"_.1", "_.1"}, {"b.9223372036854775807", "b.9223372036854775807"},
-        {"b.9223372036854775808", "b.9223372036854775808"}, {"b.1x", "b.1x"}, {"b.-", "b.-"}, {"c.-0", "c.0"},
-        {"d.7", "d.7"}, {"d", "d"}, {"d", "d.1"}, {"e.05", "e.5"}, {"f32", "f32_"}, {"", "name"}, {"", "name.1"}};
+    static const char *const names[][2] = {{"a.1", "a.1"},
+                                           {"a.1", "a.0"},
+                                           {"a.00", "a.2"},
+                                           {"a", "a.3"},
+                                           {"b", "b"},
+                                           {"b", "b.1"},
+                                           {"b.-3", "b.-3"},
+                                           {"b.-03", "b.2"},
+                                           {"b.", "b."},
+                                           {"b..1", "b..1"},
+                                           {"b..2", "b..2"},
+                                           {"b.1.2", "b.1.2"},
+                                           {"_.1", "_.1"},
+                                           {"b.9223372036854775807", "b.9223372036854775807"},
+                                           {"b.9223372036854775808", "b.9223372036854775808"},
+                                           {"b.1x", "b.1x"},
+                                           {"b.-", "b.-"},
+                                           {"c.-0", "c.0"},
+                                           {"d.7", "d.7"},
+                                           {"d", "d"},
+                                           {"d", "d.1"},
+                                           {"e.05", "e.5"},
+                                           {"f32", "f32_"},
+                                           {"", "name"},
+                                           {"", "name.1"}};
     struct arena a;
     arena_init(&a);
     struct uniquifier *u = uniquifier_new(&a);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct str name = uniquifier_name(u, str_of(names[i][0]));
-        ck_assert_msg(str_is(name, names[i][1]), "%s: " STR_FMT ", not %s", names[i][0], STR_ARG(name), names[i][1]);
+        ck_assert_msg(str_is(name, names[i][1]), "%s: " STR_FMT ", not %s", names[i][0], STR_ARG(name),
+                      names[i][1]);
     }
     arena_free(&a);
 }
@@ -296,8 +320,13 @@ START_TEST(where_instructions_come_from)
     struct str files[] = {STR("x.py"), STR("y.py")};
     struct file_location locations[] = {{1, 1, 3, 3, 0, 0}, {2, 1, 12, 12, 0, 0}};
     struct stack_frame frames[] = {{1, 0}, {2, 1}};
-    m->frames = (struct stack_frame_tables){.given = true, .file_count = 2, .location_count = 2, .frame_count = 2,
-        .files = files, .locations = locations, .frames = frames};
+    m->frames = (struct stack_frame_tables){.given = true,
+                                            .file_count = 2,
+                                            .location_count = 2,
+                                            .frame_count = 2,
+                                            .files = files,
+                                            .locations = locations,
+                                            .frames = frames};
     ck_assert(str_is(inst_where(&m->arena, i), "y.py:12"));
     meta.stack_frame_id = 3;
     ck_assert(str_is(inst_where(&m->arena, i), "a.py:7"));
@@ -311,8 +340,14 @@ START_TEST(comparison_types)
 {
     struct module *m = module_new();
     struct computation *c = computation_new(m, STR("c"));
-    static const struct { enum dtype t; int type; } cases[] = {{DT_F32, E_TYPE_FLOAT}, {DT_C64, E_TYPE_FLOAT},
-        {DT_S8, E_TYPE_SIGNED}, {DT_U8, E_TYPE_UNSIGNED}, {DT_PRED, E_TYPE_UNSIGNED}};
+    static const struct {
+        enum dtype t;
+        int type;
+    } cases[] = {{DT_F32, E_TYPE_FLOAT},
+                 {DT_C64, E_TYPE_FLOAT},
+                 {DT_S8, E_TYPE_SIGNED},
+                 {DT_U8, E_TYPE_UNSIGNED},
+                 {DT_PRED, E_TYPE_UNSIGNED}};
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct inst *p = add(c, OP_PARAMETER, "p", 0);
         p->shape = shape_scalar(&m->arena, cases[k].t);

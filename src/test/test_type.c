@@ -29,9 +29,10 @@ END_TEST
 
 START_TEST(higher)
 {
-    static const enum dtype order[] = {DT_C128, DT_C64, DT_F64, DT_F32, DT_BF16, DT_F8E8M0FNU, DT_F16,
-        DT_F8E5M2, DT_F8E4M3FN, DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F6E3M2FN, DT_F8E3M4, DT_F6E2M3FN,
-        DT_F4E2M1FN, DT_S64, DT_U64, DT_S32, DT_S8, DT_U8, DT_U4};
+    static const enum dtype order[] = {
+        DT_C128,     DT_C64,      DT_F64,    DT_F32,           DT_BF16,     DT_F8E8M0FNU, DT_F16,
+        DT_F8E5M2,   DT_F8E4M3FN, DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F6E3M2FN, DT_F8E3M4,    DT_F6E2M3FN,
+        DT_F4E2M1FN, DT_S64,      DT_U64,    DT_S32,           DT_S8,       DT_U8,        DT_U4};
     for (size_t i = 0; i < COUNT_OF(order); i++) {
         for (size_t k = i; k < COUNT_OF(order); k++) {
             ck_assert_int_eq(dtype_higher(order[i], order[k]), order[i]);
@@ -57,7 +58,8 @@ START_TEST(codes_round_trip)
             if (!isnan(v))
                 ck_assert_msg(back == code, "%s code %x: %g", dtype_spelling(t), (unsigned)code, v);
             else
-                ck_assert(float_code_is_nan(t, back) && (f->specials == FS_FNU || back >> (width - 1) == code >> (width - 1)));
+                ck_assert(float_code_is_nan(t, back) &&
+                          (f->specials == FS_FNU || back >> (width - 1) == code >> (width - 1)));
             char bytes[8] = {0};
             float_store(t, bytes, v);
             ck_assert(isnan(v) ? isnan(float_load(t, bytes)) : bits_of(float_load(t, bytes)) == bits_of(v));
@@ -74,7 +76,8 @@ START_TEST(codes_round_to_nearest_even)
         enum dtype t = (enum dtype)i;
         if (t == DT_F8E8M0FNU)
             continue;
-        for (uint64_t code = 0; float_decode(t, code + 1) <= float_max(t) && float_decode(t, code + 1) > 0; code++) {
+        for (uint64_t code = 0; float_decode(t, code + 1) <= float_max(t) && float_decode(t, code + 1) > 0;
+             code++) {
             double low = float_decode(t, code), high = float_decode(t, code + 1), middle = (low + high) / 2;
             ck_assert_uint_eq(float_encode(t, nextafter(middle, 0)), code);
             ck_assert_uint_eq(float_encode(t, nextafter(middle, INFINITY)), code + 1);
@@ -94,34 +97,84 @@ struct rounding {
 START_TEST(codes_at_the_edges)
 {
     static const struct rounding cases[] = {
-        {DT_F8E5M2, 61439, 0x7b}, {DT_F8E5M2, 61440, 0x7c}, {DT_F8E5M2, -1e300, 0xfc}, {DT_F8E5M2, NAN, 0x7e},
-        {DT_F8E5M2, 1.125 + 0x1p-40, 0x3d}, {DT_F8E5M2, 0x1p-17, 0}, {DT_F8E5M2, -0x1p-1050, 0x80},
-        {DT_F8E4M3, 247.9, 0x77}, {DT_F8E4M3, 248, 0x78}, {DT_F8E4M3, -INFINITY, 0xf8}, {DT_F8E4M3, NAN, 0x7c},
-        {DT_F8E4M3FN, 464, 0x7e}, {DT_F8E4M3FN, 465, 0x7f}, {DT_F8E4M3FN, -INFINITY, 0xff}, {DT_F8E4M3FN, NAN, 0x7f},
-        {DT_F8E4M3B11FNUZ, 30, 0x7f}, {DT_F8E4M3B11FNUZ, 31, 0x80}, {DT_F8E4M3B11FNUZ, -1e-20, 0}, {DT_F8E4M3B11FNUZ, NAN, 0x80},
-        {DT_F8E4M3FNUZ, 247.9, 0x7f}, {DT_F8E4M3FNUZ, 248, 0x80}, {DT_F8E4M3FNUZ, -0.0, 0},
-        {DT_F8E5M2FNUZ, 61439, 0x7f}, {DT_F8E5M2FNUZ, 61440, 0x80}, {DT_F8E5M2FNUZ, INFINITY, 0x80},
-        {DT_F8E3M4, 15.5, 0x6f}, {DT_F8E3M4, 15.75, 0x70}, {DT_F8E3M4, NAN, 0x78},
-        {DT_F4E2M1FN, 0.25, 0}, {DT_F4E2M1FN, 0.75, 2}, {DT_F4E2M1FN, 5, 6}, {DT_F4E2M1FN, 1e9, 7},
-        {DT_F4E2M1FN, -INFINITY, 0xf}, {DT_F4E2M1FN, NAN, 8},
-        {DT_F6E2M3FN, 0.0625, 0}, {DT_F6E2M3FN, 1e9, 0x1f}, {DT_F6E2M3FN, -INFINITY, 0x3f}, {DT_F6E2M3FN, NAN, 0x20},
-        {DT_F6E2M3FN, 0.1875, 2}, {DT_F6E3M2FN, 0.03125, 0}, {DT_F6E3M2FN, 30, 0x1f}, {DT_F6E3M2FN, NAN, 0x20},
-        {DT_F8E8M0FNU, 1.5, 128}, {DT_F8E8M0FNU, 3, 129}, {DT_F8E8M0FNU, 6, 130}, {DT_F8E8M0FNU, 0.75, 127},
-        {DT_F8E8M0FNU, 1.49, 127}, {DT_F8E8M0FNU, 0x1.7ffp127, 254}, {DT_F8E8M0FNU, 0x1.8p127, 255},
-        {DT_F8E8M0FNU, 0, 255}, {DT_F8E8M0FNU, -1, 255}, {DT_F8E8M0FNU, INFINITY, 255}, {DT_F8E8M0FNU, 1e-300, 0},
-        {DT_F16, 65519.99, 0x7bff}, {DT_F16, 65520, 0x7c00}, {DT_F16, 0x1p-25, 0}, {DT_F16, 0x1.001p-25, 1},
-        {DT_F16, 0x1.003ffffffffffp-14, 0x0401}, {DT_BF16, 1.00390625, 0x3f80}, {DT_BF16, 1.01171875, 0x3f82},
-        {DT_BF16, 1.00390625 + 0x1p-40, 0x3f81}, {DT_BF16, 3.4e38, 0x7f80}, {DT_F32, 1e39, 0x7f800000}, {DT_F32, 0.1, 0x3dcccccd},
+        {DT_F8E5M2, 61439, 0x7b},
+        {DT_F8E5M2, 61440, 0x7c},
+        {DT_F8E5M2, -1e300, 0xfc},
+        {DT_F8E5M2, NAN, 0x7e},
+        {DT_F8E5M2, 1.125 + 0x1p-40, 0x3d},
+        {DT_F8E5M2, 0x1p-17, 0},
+        {DT_F8E5M2, -0x1p-1050, 0x80},
+        {DT_F8E4M3, 247.9, 0x77},
+        {DT_F8E4M3, 248, 0x78},
+        {DT_F8E4M3, -INFINITY, 0xf8},
+        {DT_F8E4M3, NAN, 0x7c},
+        {DT_F8E4M3FN, 464, 0x7e},
+        {DT_F8E4M3FN, 465, 0x7f},
+        {DT_F8E4M3FN, -INFINITY, 0xff},
+        {DT_F8E4M3FN, NAN, 0x7f},
+        {DT_F8E4M3B11FNUZ, 30, 0x7f},
+        {DT_F8E4M3B11FNUZ, 31, 0x80},
+        {DT_F8E4M3B11FNUZ, -1e-20, 0},
+        {DT_F8E4M3B11FNUZ, NAN, 0x80},
+        {DT_F8E4M3FNUZ, 247.9, 0x7f},
+        {DT_F8E4M3FNUZ, 248, 0x80},
+        {DT_F8E4M3FNUZ, -0.0, 0},
+        {DT_F8E5M2FNUZ, 61439, 0x7f},
+        {DT_F8E5M2FNUZ, 61440, 0x80},
+        {DT_F8E5M2FNUZ, INFINITY, 0x80},
+        {DT_F8E3M4, 15.5, 0x6f},
+        {DT_F8E3M4, 15.75, 0x70},
+        {DT_F8E3M4, NAN, 0x78},
+        {DT_F4E2M1FN, 0.25, 0},
+        {DT_F4E2M1FN, 0.75, 2},
+        {DT_F4E2M1FN, 5, 6},
+        {DT_F4E2M1FN, 1e9, 7},
+        {DT_F4E2M1FN, -INFINITY, 0xf},
+        {DT_F4E2M1FN, NAN, 8},
+        {DT_F6E2M3FN, 0.0625, 0},
+        {DT_F6E2M3FN, 1e9, 0x1f},
+        {DT_F6E2M3FN, -INFINITY, 0x3f},
+        {DT_F6E2M3FN, NAN, 0x20},
+        {DT_F6E2M3FN, 0.1875, 2},
+        {DT_F6E3M2FN, 0.03125, 0},
+        {DT_F6E3M2FN, 30, 0x1f},
+        {DT_F6E3M2FN, NAN, 0x20},
+        {DT_F8E8M0FNU, 1.5, 128},
+        {DT_F8E8M0FNU, 3, 129},
+        {DT_F8E8M0FNU, 6, 130},
+        {DT_F8E8M0FNU, 0.75, 127},
+        {DT_F8E8M0FNU, 1.49, 127},
+        {DT_F8E8M0FNU, 0x1.7ffp127, 254},
+        {DT_F8E8M0FNU, 0x1.8p127, 255},
+        {DT_F8E8M0FNU, 0, 255},
+        {DT_F8E8M0FNU, -1, 255},
+        {DT_F8E8M0FNU, INFINITY, 255},
+        {DT_F8E8M0FNU, 1e-300, 0},
+        {DT_F16, 65519.99, 0x7bff},
+        {DT_F16, 65520, 0x7c00},
+        {DT_F16, 0x1p-25, 0},
+        {DT_F16, 0x1.001p-25, 1},
+        {DT_F16, 0x1.003ffffffffffp-14, 0x0401},
+        {DT_BF16, 1.00390625, 0x3f80},
+        {DT_BF16, 1.01171875, 0x3f82},
+        {DT_BF16, 1.00390625 + 0x1p-40, 0x3f81},
+        {DT_BF16, 3.4e38, 0x7f80},
+        {DT_F32, 1e39, 0x7f800000},
+        {DT_F32, 0.1, 0x3dcccccd},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct rounding *c = &cases[i];
         ck_assert_msg(float_encode(c->type, c->value) == c->code, "%s of %a: %" PRIx64 ", not %" PRIx64,
                       dtype_spelling(c->type), c->value, float_encode(c->type, c->value), c->code);
     }
-    static const struct { enum dtype type; double max; } most[] = {
-        {DT_F8E5M2, 57344}, {DT_F8E5M2FNUZ, 57344}, {DT_F8E4M3, 240}, {DT_F8E4M3FNUZ, 240}, {DT_F8E4M3FN, 448},
-        {DT_F8E4M3B11FNUZ, 30}, {DT_F8E3M4, 15.5}, {DT_F8E8M0FNU, 0x1p127}, {DT_F4E2M1FN, 6}, {DT_F6E2M3FN, 7.5},
-        {DT_F6E3M2FN, 28}, {DT_F16, 65504}, {DT_BF16, 0x1.fep127}, {DT_F32, 0x1.fffffep127}, {DT_F64, 0x1.fffffffffffffp1023}};
+    static const struct {
+        enum dtype type;
+        double max;
+    } most[] = {{DT_F8E5M2, 57344},    {DT_F8E5M2FNUZ, 57344},   {DT_F8E4M3, 240},
+                {DT_F8E4M3FNUZ, 240},  {DT_F8E4M3FN, 448},       {DT_F8E4M3B11FNUZ, 30},
+                {DT_F8E3M4, 15.5},     {DT_F8E8M0FNU, 0x1p127},  {DT_F4E2M1FN, 6},
+                {DT_F6E2M3FN, 7.5},    {DT_F6E3M2FN, 28},        {DT_F16, 65504},
+                {DT_BF16, 0x1.fep127}, {DT_F32, 0x1.fffffep127}, {DT_F64, 0x1.fffffffffffffp1023}};
     for (size_t i = 0; i < COUNT_OF(most); i++)
         ck_assert_double_eq(float_max(most[i].type), most[i].max);
 }
@@ -174,9 +227,15 @@ START_TEST(shape_texts)
     check_text(&a, shape_scalar(&a, DT_PRED), "pred[]", "pred[]");
     check_text(&a, shape_token(), "token[]", "token[]");
     check_text(&a, shape_buffer(&a, matrix), "b(f32[2,3])", "b(f32[2,3]{1,0})");
-    const struct shape *parts[7] = {shape_scalar(&a, DT_F32), matrix, shape_token(), shape_opaque(),
-        shape_scalar(&a, DT_C64), shape_scalar(&a, DT_U1), shape_tuple(&a, 0, NULL)};
-    check_text(&a, shape_tuple(&a, 7, parts), "(f32[], f32[2,3], token[], opaque[], c64[], /*index=5*/u1[], ())",
+    const struct shape *parts[7] = {shape_scalar(&a, DT_F32),
+                                    matrix,
+                                    shape_token(),
+                                    shape_opaque(),
+                                    shape_scalar(&a, DT_C64),
+                                    shape_scalar(&a, DT_U1),
+                                    shape_tuple(&a, 0, NULL)};
+    check_text(&a, shape_tuple(&a, 7, parts),
+               "(f32[], f32[2,3], token[], opaque[], c64[], /*index=5*/u1[], ())",
                "(f32[], f32[2,3]{1,0}, token[], opaque[], c64[], /*index=5*/u1[], ())");
     struct layout l;
     plain_layout(&a, 2, order, &l);
@@ -240,7 +299,8 @@ START_TEST(equality)
     const struct shape *turned = shape_array(&a, DT_F32, 2, dims, NULL, plain_layout(&a, 2, order, &l));
     const struct shape *half = shape_with_dtype(&a, s, DT_F16), *whole = shape_with_dtype(&a, s, DT_S32);
     ck_assert(!shape_equal(s, dynamic, 0) && shape_equal(s, dynamic, IGNORE_DYNAMIC));
-    ck_assert(!shape_equal(s, turned, 0) && !shape_equal(s, turned, SHAPE_MTM_ONLY) && shape_compatible(s, turned));
+    ck_assert(!shape_equal(s, turned, 0) && !shape_equal(s, turned, SHAPE_MTM_ONLY) &&
+              shape_compatible(s, turned));
     ck_assert(shape_compatible(s, unbounded) && !shape_equal(s, unbounded, IGNORE_DYNAMIC));
     ck_assert(!shape_compatible(s, half) && shape_compatible_fp(s, half) && !shape_compatible_fp(s, whole));
     ck_assert(shape_compatible_any(s, whole) && shape_same_dims(s, whole));

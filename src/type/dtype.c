@@ -17,7 +17,10 @@ static bool may_be_type(struct str word)
         return false;
     char second = word.ptr[1];
     switch (word.ptr[0]) {
-    case 's': case 'u': case 'f': case 'c': return second >= '1' && second <= '9';
+    case 's':
+    case 'u':
+    case 'f':
+    case 'c': return second >= '1' && second <= '9';
     case 'b': return second == 'f';
     case 'p': return second == 'r';
     case 't': return second == 'o';

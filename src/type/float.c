@@ -10,7 +10,10 @@ static const struct float_format formats[DT_COUNT] = {
 #undef FLOAT_FORMAT
 };
 
-const struct float_format *float_format(enum dtype t) { return &formats[t]; }
+const struct float_format *float_format(enum dtype t)
+{
+    return &formats[t];
+}
 
 static uint64_t bits_of(double v)
 {
@@ -27,11 +30,20 @@ static double double_of(uint64_t u)
 }
 
 /* 2^e as a normal double. */
-static double power_of_two(int e) { return double_of((uint64_t)(e + 1023) << 52); }
+static double power_of_two(int e)
+{
+    return double_of((uint64_t)(e + 1023) << 52);
+}
 
-static uint64_t low_bits(unsigned n) { return (UINT64_C(1) << n) - 1; }
+static uint64_t low_bits(unsigned n)
+{
+    return (UINT64_C(1) << n) - 1;
+}
 
-static unsigned sign_shift(const struct float_format *f) { return f->exponent_bits + f->mantissa_bits; }
+static unsigned sign_shift(const struct float_format *f)
+{
+    return f->exponent_bits + f->mantissa_bits;
+}
 
 /* Largest finite code without its sign. */
 static uint64_t max_code(const struct float_format *f)
@@ -39,8 +51,10 @@ static uint64_t max_code(const struct float_format *f)
     uint64_t all = low_bits(sign_shift(f));
     switch ((enum float_specials)f->specials) {
     case FS_IEEE: return (low_bits(f->exponent_bits) << f->mantissa_bits) - 1;
-    case FS_FN: case FS_FNU: return all - 1;
-    case FS_FNUZ: case FS_SAT: return all;
+    case FS_FN:
+    case FS_FNU: return all - 1;
+    case FS_FNUZ:
+    case FS_SAT: return all;
     }
     return all;
 }
@@ -49,7 +63,8 @@ static uint64_t nan_code(const struct float_format *f, bool negative)
 {
     uint64_t sign = (uint64_t)negative << sign_shift(f);
     switch ((enum float_specials)f->specials) {
-    case FS_IEEE: return sign | low_bits(f->exponent_bits) << f->mantissa_bits | UINT64_C(1) << (f->mantissa_bits - 1);
+    case FS_IEEE:
+        return sign | low_bits(f->exponent_bits) << f->mantissa_bits | UINT64_C(1) << (f->mantissa_bits - 1);
     case FS_FN: return sign | low_bits(sign_shift(f));
     case FS_FNU: return low_bits(sign_shift(f));
     case FS_FNUZ:
@@ -136,7 +151,8 @@ bool float_code_is_nan(enum dtype t, uint64_t code)
     uint64_t magnitude = code & low_bits(sign_shift(f));
     switch ((enum float_specials)f->specials) {
     case FS_IEEE: return magnitude > low_bits(f->exponent_bits) << f->mantissa_bits;
-    case FS_FN: case FS_FNU: return magnitude == low_bits(sign_shift(f));
+    case FS_FN:
+    case FS_FNU: return magnitude == low_bits(sign_shift(f));
     case FS_FNUZ: return code == UINT64_C(1) << sign_shift(f);
     case FS_SAT: return false;
     }
@@ -196,8 +212,12 @@ uint16_t f32_to_f16(float f)
     uint32_t bits = f32_bits(f), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (magnitude >= 0x47800000) /* 65536 and above, infinities, NaN */
         return (uint16_t)(sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00));
-    if (magnitude < 0x38800000) { /* below the least normal: adding 0.5 leaves the rounded subnormal in the low bits */
-        union { uint32_t u; float f; } v = {magnitude};
+    if (magnitude <
+        0x38800000) { /* below the least normal: adding 0.5 leaves the rounded subnormal in the low bits */
+        union {
+            uint32_t u;
+            float f;
+        } v = {magnitude};
         v.f += 0.5f;
         return (uint16_t)(sign | (v.u - 0x3f000000));
     }

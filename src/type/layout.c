@@ -42,11 +42,14 @@ bool layout_is_descending(const struct layout *l)
 static bool is_plain(const struct layout *l)
 {
     return l->tile_count == 0 && l->tail_padding == 1 && l->index_type == DT_COUNT &&
-           l->pointer_type == DT_COUNT && l->element_bits == 0 && l->memory_space == 0 && l->split_count == 0 &&
-           l->metadata_prefix == 0;
+           l->pointer_type == DT_COUNT && l->element_bits == 0 && l->memory_space == 0 &&
+           l->split_count == 0 && l->metadata_prefix == 0;
 }
 
-bool layout_is_default(const struct layout *l) { return is_plain(l) && layout_is_descending(l); }
+bool layout_is_default(const struct layout *l)
+{
+    return is_plain(l) && layout_is_descending(l);
+}
 
 /* ---- soundness ---- */
 
@@ -145,7 +148,8 @@ static bool splits_equal(const struct layout *a, const struct layout *b)
         return false;
     for (int i = 0; i < a->split_count; i++) {
         const struct split_config *x = &a->splits[i], *y = &b->splits[i];
-        if (x->dimension != y->dimension || x->count != y->count || !ints_equal(x->count, x->indices, y->indices))
+        if (x->dimension != y->dimension || x->count != y->count ||
+            !ints_equal(x->count, x->indices, y->indices))
             return false;
     }
     return true;

@@ -6,7 +6,8 @@
 /* ---- making ---- */
 
 #define SCALAR_LAYOUT &scalar_layout
-static const struct layout scalar_layout = {.tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT};
+static const struct layout scalar_layout = {
+    .tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT};
 
 static const struct shape scalars[DT_COUNT] = {
 #define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                            \
@@ -21,9 +22,15 @@ const struct shape *shape_scalar(struct arena *a, enum dtype t)
     return &scalars[t];
 }
 
-const struct shape *shape_token(void) { return &scalars[DT_TOKEN]; }
+const struct shape *shape_token(void)
+{
+    return &scalars[DT_TOKEN];
+}
 
-const struct shape *shape_opaque(void) { return &scalars[DT_OPAQUE]; }
+const struct shape *shape_opaque(void)
+{
+    return &scalars[DT_OPAQUE];
+}
 
 static const bool *copy_flags(struct arena *a, int rank, const bool *dynamic)
 {
@@ -205,7 +212,8 @@ static bool arrays_equal(const struct shape *a, const struct shape *b, unsigned 
     if (a->rank != b->rank || !dtypes_equal(a->dtype, b->dtype, ignore))
         return false;
     for (int d = 0; d < a->rank; d++) {
-        bool same = (ignore & UNBOUNDED_MATCHES) ? dim_compatible(a->dims[d], b->dims[d]) : a->dims[d] == b->dims[d];
+        bool same =
+            (ignore & UNBOUNDED_MATCHES) ? dim_compatible(a->dims[d], b->dims[d]) : a->dims[d] == b->dims[d];
         if (!same || (!(ignore & IGNORE_DYNAMIC) && shape_dim_dynamic(a, d) != shape_dim_dynamic(b, d)))
             return false;
     }
