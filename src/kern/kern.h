@@ -148,4 +148,42 @@ bool kern_sort(int n, const struct view *out, const struct view *x, int dimensio
 /* spec: TopK (hlo-values 12.6) */
 bool kern_topk(const struct view *values, const struct view *indices, const struct view *x, int64_t k, bool largest);
 
+/* ---- rng.c: `out` is dense ---- */
+
+/* spec: RngBitGenerator (hlo-values 14.1): state of two u64, or three for philox; `next` likewise. */
+enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
+void kern_rng_bits(const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words, uint64_t *next);
+/* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type; the counter goes on. */
+void kern_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter);
+
+/* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
+
+/* spec: Cholesky (hlo-values 13.5) */
+bool kern_cholesky(const struct view *out, const struct view *a, bool lower);
+struct kern_triangular { bool left_side, lower, unit_diagonal, transpose, conjugate; };
+/* spec: TriangularSolve (hlo-values 13.6) */
+bool kern_triangular_solve(const struct view *out, const struct view *a, const struct view *b,
+                           const struct kern_triangular *how);
+
+/* ---- fft.c ---- */
+
+/* spec: Fft (hlo-values 13.7) of the last `count` dimensions. False: out of memory. */
+enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
+bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, int count, const int64_t *lengths);
+
+/* ---- batchnorm.c: per-feature operands are rows; false: out of memory (hlo-values 13.8) ---- */
+
+/* spec: BatchNormInference */
+void kern_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale,
+                               const struct view *offset, const struct view *mean, const struct view *var, double eps,
+                               int feature);
+/* spec: BatchNormTraining */
+bool kern_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var,
+                              const struct view *x, const struct view *scale, const struct view *offset, double eps,
+                              int feature);
+/* spec: BatchNormGrad */
+bool kern_batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset,
+                          const struct view *x, const struct view *scale, const struct view *mean,
+                          const struct view *var, const struct view *dy, double eps, int feature);
+
 #endif

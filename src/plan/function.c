@@ -97,6 +97,11 @@ static bool prepare(struct build *b, struct step *s)
         return s->scalar || add_callees(b, s);
     case OP_SCAN:
         return add_callees(b, s);
+    case OP_RNG:
+    case OP_RNG_GET_AND_UPDATE_STATE:
+        s->counter = ARENA_ARRAY(keep(b), uint64_t, 2);
+        s->counter[0] = 0x7012395; /* where XLA begins */
+        return true;
     case OP_COPY:
         s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result);
         return true;

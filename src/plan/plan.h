@@ -45,6 +45,7 @@ struct step {
     struct function **callees;         /* computations that run on whole values; while: condition, body */
     const struct body *bodies;         /* computations applied to elements: to_apply; or select, scatter */
     const struct scalar_code *scalar;  /* the whole step as a scalar program, or NULL */
+    uint64_t *counter;                 /* rng: 128 bits of its own, which go on from run to run */
     kern_tile_fn *tile;                /* elementwise, compare, convert */
     enum dtype tile_type;              /* its operands are to be of this type (select's first: pred) ... */
     enum dtype tile_result;            /* ... and its result is of this one */

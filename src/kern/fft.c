@@ -1,0 +1,260 @@
+/*
+ * Fourier transforms (hlo-values 13.7), in double, rounded at the end: by halves where the length is
+ * a power of two, else as a convolution (Bluestein), which is.
+ */
+#include "kern/kern.h"
+
+#include <math.h>
+
+/* ---- one row ---- */
+
+struct plan {
+    int64_t n, m;         /* length; power of two that the work is done in */
+    struct c128 *roots;   /* exp(-2 pi i k / m), k < m/2 */
+    struct c128 *chirp;   /* exp(-pi i k^2 / n), k < n; NULL for powers of two */
+    struct c128 *filter;  /* transform of the conjugate chirp, wrapped around */
+    struct c128 *work;    /* m elements */
+};
+
+static struct c128 times(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static struct c128 turn(double numerator, double denominator)
+{
+    double angle = -2 * M_PI * numerator / denominator;
+    return (struct c128){cos(angle), sin(angle)};
+}
+
+static void reverse_bits(struct c128 *x, int64_t m)
+{
+    for (int64_t i = 1, j = 0; i < m; i++) {
+        int64_t bit = m >> 1;
+        for (; j & bit; bit >>= 1)
+            j ^= bit;
+        j |= bit;
+        if (i < j) {
+            struct c128 t = x[i];
+            x[i] = x[j];
+            x[j] = t;
+        }
+    }
+}
+
+static void transform_power_of_two(struct c128 *x, int64_t m, const struct c128 *roots)
+{
+    reverse_bits(x, m);
+    for (int64_t half = 1; half < m; half *= 2)
+        for (int64_t first = 0; first < m; first += 2 * half)
+            for (int64_t k = 0; k < half; k++) {
+                struct c128 a = x[first + k], b = times(x[first + half + k], roots[k * (m / 2 / half)]);
+                x[first + k] = (struct c128){a.re + b.re, a.im + b.im};
+                x[first + half + k] = (struct c128){a.re - b.re, a.im - b.im};
+            }
+}
+
+static void plan_free(struct plan *p) { mem_free(p->roots); }
+
+static void plan_chirp(struct plan *p)
+{
+    for (int64_t k = 0; k < p->n; k++)
+        p->chirp[k] = turn((double)((__int128)k * k % (2 * p->n)), (double)(2 * p->n));
+    for (int64_t k = 0; k < p->m; k++)
+        p->filter[k] = (struct c128){0, 0};
+    for (int64_t k = 0; k < p->n; k++) {
+        struct c128 v = {p->chirp[k].re, -p->chirp[k].im};
+        p->filter[k] = v;
+        p->filter[(p->m - k) % p->m] = v;
+    }
+    transform_power_of_two(p->filter, p->m, p->roots);
+}
+
+static bool plan_make(struct plan *p, int64_t n)
+{
+    *p = (struct plan){.n = n, .m = 1};
+    bool power = (n & (n - 1)) == 0;
+    while (p->m < (power ? n : 2 * n - 1))
+        p->m *= 2;
+    int64_t count = p->m / 2 + 1 + p->m + (power ? 0 : n + p->m), bytes;
+    if (!mul_i64(count, (int64_t)sizeof(struct c128), &bytes))
+        return false;
+    p->roots = mem_alloc((size_t)bytes);
+    if (!p->roots)
+        return false;
+    p->work = p->roots + p->m / 2 + 1;
+    for (int64_t k = 0; k < p->m / 2; k++)
+        p->roots[k] = turn((double)k, (double)p->m);
+    if (!power) {
+        p->chirp = p->work + p->m;
+        p->filter = p->chirp + n;
+        plan_chirp(p);
+    }
+    return true;
+}
+
+static void transform(struct plan *p, struct c128 *x)
+{
+    if (!p->chirp) {
+        transform_power_of_two(x, p->n, p->roots);
+        return;
+    }
+    for (int64_t k = 0; k < p->m; k++)
+        p->work[k] = k < p->n ? times(x[k], p->chirp[k]) : (struct c128){0, 0};
+    transform_power_of_two(p->work, p->m, p->roots);
+    for (int64_t k = 0; k < p->m; k++) { /* conjugated, so that the same transform goes back */
+        struct c128 v = times(p->work[k], p->filter[k]);
+        p->work[k] = (struct c128){v.re, -v.im};
+    }
+    transform_power_of_two(p->work, p->m, p->roots);
+    for (int64_t k = 0; k < p->n; k++) {
+        struct c128 v = {p->work[k].re / (double)p->m, -p->work[k].im / (double)p->m};
+        x[k] = times(v, p->chirp[k]);
+    }
+}
+
+static void transform_back(struct plan *p, struct c128 *x)
+{
+    for (int64_t k = 0; k < p->n; k++)
+        x[k].im = -x[k].im;
+    transform(p, x);
+    for (int64_t k = 0; k < p->n; k++)
+        x[k] = (struct c128){x[k].re / (double)p->n, -x[k].im / (double)p->n};
+}
+
+/* ---- arrays: dense, in c128 ---- */
+
+static struct c128 load(enum dtype t, const char *at)
+{
+    struct c128 v = {0, 0};
+    if (t == DT_C64) {
+        struct c64 s;
+        memcpy(&s, at, sizeof s);
+        v = (struct c128){(double)s.re, (double)s.im};
+    } else if (t == DT_C128) {
+        memcpy(&v, at, sizeof v);
+    } else {
+        v.re = float_load(t, at);
+    }
+    return v;
+}
+
+static void store(enum dtype t, char *at, struct c128 v)
+{
+    if (t == DT_C64) {
+        struct c64 s = {(float)v.re, (float)v.im};
+        memcpy(at, &s, sizeof s);
+    } else if (t == DT_C128) {
+        memcpy(at, &v, sizeof v);
+    } else {
+        float_store(t, at, v.re);
+    }
+}
+
+struct work {
+    int rank;
+    int64_t dims[VIEW_MAX_RANK]; /* the last dimension at its full length */
+    int64_t count;
+    struct c128 *x;
+};
+
+/* Transforms along one dimension, row after row. */
+static bool along(struct work *w, int d, int64_t n, bool back)
+{
+    struct plan p;
+    int64_t inner = 1;
+    for (int k = d + 1; k < w->rank; k++)
+        inner *= w->dims[k];
+    if (n == 0 || w->count == 0)
+        return true;
+    struct c128 *row = mem_alloc((size_t)n * sizeof *row);
+    if (!row || !plan_make(&p, n)) {
+        mem_free(row);
+        return false;
+    }
+    for (int64_t first = 0; first < w->count; first += n * inner)
+        for (int64_t k = 0; k < inner; k++) {
+            struct c128 *x = w->x + first + k;
+            for (int64_t i = 0; i < n; i++)
+                row[i] = x[i * inner];
+            if (back)
+                transform_back(&p, row);
+            else
+                transform(&p, row);
+            for (int64_t i = 0; i < n; i++)
+                x[i * inner] = row[i];
+        }
+    plan_free(&p);
+    mem_free(row);
+    return true;
+}
+
+/* The other half of the last dimension: conjugates in reverse. */
+static void extend(struct work *w, int64_t n)
+{
+    for (int64_t first = 0; first < w->count; first += n) {
+        struct c128 *x = w->x + first;
+        x[0].im = 0;
+        if (n % 2 == 0)
+            x[n / 2].im = 0;
+        for (int64_t k = 1; k < n - n / 2; k++)
+            x[n - k] = (struct c128){x[k].re, -x[k].im};
+    }
+}
+
+static bool run(struct work *w, enum kern_fft type, int count, const int64_t *lengths)
+{
+    int first = w->rank - count, last = w->rank - 1;
+    bool back = type == KERN_IFFT || type == KERN_IRFFT;
+    if (type == KERN_IRFFT) {
+        for (int k = 0; k + 1 < count; k++)
+            if (!along(w, first + k, lengths[k], back))
+                return false;
+        extend(w, lengths[count - 1]);
+        return along(w, last, lengths[count - 1], back);
+    }
+    for (int k = count - 1; k >= 0; k--)
+        if (!along(w, first + k, lengths[k], back))
+            return false;
+    return true;
+}
+
+static void copy(const struct view *v, struct work *w, bool in)
+{
+    int64_t index[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK];
+    for (int d = 0; d < v->rank; d++)
+        dims[d] = v->dims[d] < w->dims[d] ? v->dims[d] : w->dims[d];
+    do {
+        int64_t at = 0;
+        for (int d = 0; d < w->rank; d++)
+            at = at * w->dims[d] + index[d];
+        if (in)
+            w->x[at] = load(v->dtype, view_at(v, index));
+        else
+            store(v->dtype, view_at(v, index), w->x[at]);
+    } while (index_next(v->rank, dims, index));
+}
+
+bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, int count, const int64_t *lengths)
+{
+    struct work w = {.rank = x->rank, .count = 1};
+    int64_t bytes;
+    if (view_elements(out) == 0 || view_elements(x) == 0)
+        return true;
+    for (int d = 0; d < x->rank; d++) {
+        w.dims[d] = d >= x->rank - count ? lengths[d - (x->rank - count)] : x->dims[d];
+        if (!mul_i64(w.count, w.dims[d], &w.count))
+            return false;
+    }
+    if (!mul_i64(w.count, (int64_t)sizeof *w.x, &bytes))
+        return false;
+    w.x = mem_zalloc((size_t)bytes);
+    if (!w.x)
+        return false;
+    copy(x, &w, true);
+    bool ok = run(&w, type, count, lengths);
+    if (ok)
+        copy(out, &w, false);
+    mem_free(w.x);
+    return ok;
+}
