@@ -96,7 +96,8 @@ static bool read_directive(struct reader *r, struct str text, uint32_t line)
     struct str head = {text.ptr, (size_t)(colon - text.ptr)}, rest = {colon + 1, text.len - head.len - 1};
     struct str key = cut_word(&head), name = str_trim(head);
     struct directives *list = list_of(r->g, key);
-    if (!list || (name.len > 0 && !str_is(key, "in")))
+    bool one_word = !memchr(name.ptr, ' ', name.len);
+    if (!list || (name.len > 0 && !(str_is(key, "in") && one_word)))
         return false;
     r->open = &VEC_PUSH(r->g->arena, list->at, list->count, list->capacity);
     *r->open = (struct directive){.line = line, .last_line = line, .name = name, .text = str_trim(rest)};
