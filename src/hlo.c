@@ -104,8 +104,14 @@ hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool
     return f;
 }
 
-size_t hlo_file_count(const hlo_file *f) { return f->count; }
-void hlo_file_strict(hlo_file *f, bool strict) { f->strict = strict; }
+size_t hlo_file_count(const hlo_file *f)
+{
+    return f->count;
+}
+void hlo_file_strict(hlo_file *f, bool strict)
+{
+    f->strict = strict;
+}
 
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line)
 {
@@ -212,8 +218,10 @@ bool hlo_messages_at_end(const hlo_messages *m)
 static struct hlo_message message_of(struct sink *s, const struct diag *d)
 {
     struct source *source = s->ds.source;
-    struct hlo_message m = {.id = msg_name(d->msg), .error = d->severity == SEV_ERROR,
-                            .file = source->name.ptr, .text = d->text.ptr};
+    struct hlo_message m = {.id = msg_name(d->msg),
+                            .error = d->severity == SEV_ERROR,
+                            .file = source->name.ptr,
+                            .text = d->text.ptr};
     if (d->span.begin || d->span.end) {
         struct place p = source_place(source, d->span.begin);
         m.line = p.line;
@@ -286,7 +294,8 @@ struct hlo_module {
 
 hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
-    hlo_file *f = (hlo_file *)(uintptr_t)file; /* its line maps and count of holders change, its text does not */
+    hlo_file *f =
+        (hlo_file *)(uintptr_t)file; /* its line maps and count of holders change, its text does not */
     struct parse_options options = {.strict = f->strict};
     struct diags *ds = sink_of_part(m, f, part);
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
@@ -324,12 +333,24 @@ hlo_text hlo_print(const hlo_module *module, bool short_form)
     return text_of(&b);
 }
 
-int64_t hlo_replica_count(const hlo_module *module) { return module->m->replica_count; }
-int64_t hlo_num_partitions(const hlo_module *module) { return module->m->num_partitions; }
+int64_t hlo_replica_count(const hlo_module *module)
+{
+    return module->m->replica_count;
+}
+int64_t hlo_num_partitions(const hlo_module *module)
+{
+    return module->m->num_partitions;
+}
 
-static const struct inst *param_of(const hlo_module *module, size_t i) { return module->m->entry->params[i]; }
+static const struct inst *param_of(const hlo_module *module, size_t i)
+{
+    return module->m->entry->params[i];
+}
 
-size_t hlo_param_count(const hlo_module *module) { return (size_t)module->m->entry->param_count; }
+size_t hlo_param_count(const hlo_module *module)
+{
+    return (size_t)module->m->entry->param_count;
+}
 
 const char *hlo_param_name(const hlo_module *module, size_t i)
 {
@@ -433,9 +454,18 @@ hlo_text hlo_literal_shape(const hlo_literal *h)
     return text_of(&b);
 }
 
-size_t hlo_literal_leaves(const hlo_literal *h) { return (size_t)shape_leaf_count(h->l->shape); }
-size_t hlo_literal_count(const hlo_literal *h) { return h->elements ? (size_t)h->l->shape->count : 0; }
-const hlo_literal *hlo_literal_element(const hlo_literal *h, size_t i) { return h->elements[i]; }
+size_t hlo_literal_leaves(const hlo_literal *h)
+{
+    return (size_t)shape_leaf_count(h->l->shape);
+}
+size_t hlo_literal_count(const hlo_literal *h)
+{
+    return h->elements ? (size_t)h->l->shape->count : 0;
+}
+const hlo_literal *hlo_literal_element(const hlo_literal *h, size_t i)
+{
+    return h->elements[i];
+}
 
 static const struct literal *leaf_at(const struct literal *l, size_t *i)
 {
@@ -456,8 +486,12 @@ struct hlo_array hlo_literal_leaf(const hlo_literal *h, size_t i)
     const struct shape *s = l->shape;
     if (shape_is_array(s))
         shape_elements(s, &elements);
-    return (struct hlo_array){.dtype = dtype_spelling(s->dtype), .rank = (size_t)s->rank, .dims = s->dims,
-                              .element_size = dtype_bytes(s->dtype), .elements = (size_t)elements, .data = l->data};
+    return (struct hlo_array){.dtype = dtype_spelling(s->dtype),
+                              .rank = (size_t)s->rank,
+                              .dims = s->dims,
+                              .element_size = dtype_bytes(s->dtype),
+                              .elements = (size_t)elements,
+                              .data = l->data};
 }
 
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m)
@@ -504,9 +538,11 @@ hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
     return literal_end(h, l);
 }
 
-bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why)
+bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
+                         const struct hlo_tolerance *t, hlo_text *why)
 {
-    struct io_tolerance tolerance = {.abs = t->abs, .rel = t->rel, .ulp = t->ulp, .zeros = t->zeros, .bits = t->bits};
+    struct io_tolerance tolerance = {
+        .abs = t->abs, .rel = t->rel, .ulp = t->ulp, .zeros = t->zeros, .bits = t->bits};
     struct buf b = {0};
     bool same = io_compare(actual->l, expected->l, &tolerance, &b);
     *why = text_of(&b);
@@ -545,8 +581,8 @@ hlo_literal *hlo_read_npy(const char *path, const hlo_module *module, size_t par
 }
 
 static hlo_literal *read_npz(const char *path, const char *prefix, int64_t leaf, const struct shape *want,
-                             struct str (*title)(struct arena *, const hlo_module *, size_t), const hlo_module *module,
-                             size_t param, hlo_messages *m)
+                             struct str (*title)(struct arena *, const hlo_module *, size_t),
+                             const hlo_module *module, size_t param, hlo_messages *m)
 {
     struct diags *ds = sink_of_name(m, path, STR(""));
     struct file_bytes bytes;
@@ -561,10 +597,11 @@ static hlo_literal *read_npz(const char *path, const char *prefix, int64_t leaf,
     return literal_end(h, l);
 }
 
-hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param, hlo_messages *m)
+hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param,
+                          hlo_messages *m)
 {
-    return read_npz(path, prefix, leaves_before(module, param), param_of(module, param)->shape, param_title, module,
-                    param, m);
+    return read_npz(path, prefix, leaves_before(module, param), param_of(module, param)->shape, param_title,
+                    module, param, m);
 }
 
 static struct str result_title(struct arena *a, const hlo_module *module, size_t param)
@@ -573,7 +610,8 @@ static struct str result_title(struct arena *a, const hlo_module *module, size_t
     return STR("the result");
 }
 
-hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module, hlo_messages *m)
+hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module,
+                                 hlo_messages *m)
 {
     return read_npz(path, prefix, 0, module->m->entry->root->shape, result_title, module, 0, m);
 }
@@ -600,8 +638,8 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
 {
     hlo_literal *h = literal_begin();
     const struct source *source = &module->file->parts[module->part];
-    return literal_end(h, io_random(sink_of_module(m, module), &h->arena, source->text, param_of(module, param)->shape,
-                                    leaves_before(module, param), seed));
+    return literal_end(h, io_random(sink_of_module(m, module), &h->arena, source->text,
+                                    param_of(module, param)->shape, leaves_before(module, param), seed));
 }
 
 /* ---- running ---- */
@@ -613,8 +651,11 @@ struct hlo_program {
 
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o, hlo_messages *m)
 {
-    struct plan_options options = {.plain = o->plain, .elided = (enum elided_mode)o->elided, .seed = o->seed,
-                                   .replica = o->replica, .partition = o->partition};
+    struct plan_options options = {.plain = o->plain,
+                                   .elided = (enum elided_mode)o->elided,
+                                   .seed = o->seed,
+                                   .replica = o->replica,
+                                   .partition = o->partition};
     struct program *p = plan_module(sink_of_module(m, module), module->m, &options);
     if (!p)
         return NULL;
@@ -644,26 +685,51 @@ hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t coun
 /* ---- what the language has ---- */
 
 static const char *const kind_names[KIND_COUNT] = {
-    [KIND_ALIASING] = "output and operand indices", [KIND_BOOL] = "true or false",
-    [KIND_BOOL_LIST] = "list of true or false", [KIND_COMPUTATION] = "computation",
-    [KIND_COMPUTATION_LIST] = "list of computations", [KIND_DEVICE_LIST] = "groups of participants",
-    [KIND_DIM_LABELS] = "dimension labels", [KIND_DOMAIN] = "pair of shardings", [KIND_ENUM] = "word",
-    [KIND_ENUM_LIST] = "list of words", [KIND_FLOAT] = "number", [KIND_FRONTEND_ATTRIBUTES] = "dictionary of strings",
-    [KIND_INST_LIST] = "list of instructions", [KIND_INT] = "integer", [KIND_INT32] = "integer of 32 bits",
-    [KIND_INT_LIST] = "list of integers", [KIND_INT_LIST_LIST] = "list of lists of integers",
-    [KIND_LITERAL] = "literal", [KIND_METADATA] = "metadata", [KIND_ORIGIN] = "original value",
-    [KIND_PADDING] = "padding", [KIND_RESULT_ACCURACY] = "accuracy", [KIND_SHAPE] = "shape",
-    [KIND_SHAPE_LIST] = "list of shapes", [KIND_SHARDING] = "sharding", [KIND_SLICES] = "slice ranges",
-    [KIND_SPARSITY_CONFIG] = "sparsity", [KIND_STATISTICS] = "statistics", [KIND_STRING] = "string",
-    [KIND_STRING_OR_DICT] = "string or dictionary", [KIND_WINDOW] = "window",
+    [KIND_ALIASING] = "output and operand indices",
+    [KIND_BOOL] = "true or false",
+    [KIND_BOOL_LIST] = "list of true or false",
+    [KIND_COMPUTATION] = "computation",
+    [KIND_COMPUTATION_LIST] = "list of computations",
+    [KIND_DEVICE_LIST] = "groups of participants",
+    [KIND_DIM_LABELS] = "dimension labels",
+    [KIND_DOMAIN] = "pair of shardings",
+    [KIND_ENUM] = "word",
+    [KIND_ENUM_LIST] = "list of words",
+    [KIND_FLOAT] = "number",
+    [KIND_FRONTEND_ATTRIBUTES] = "dictionary of strings",
+    [KIND_INST_LIST] = "list of instructions",
+    [KIND_INT] = "integer",
+    [KIND_INT32] = "integer of 32 bits",
+    [KIND_INT_LIST] = "list of integers",
+    [KIND_INT_LIST_LIST] = "list of lists of integers",
+    [KIND_LITERAL] = "literal",
+    [KIND_METADATA] = "metadata",
+    [KIND_ORIGIN] = "original value",
+    [KIND_PADDING] = "padding",
+    [KIND_RESULT_ACCURACY] = "accuracy",
+    [KIND_SHAPE] = "shape",
+    [KIND_SHAPE_LIST] = "list of shapes",
+    [KIND_SHARDING] = "sharding",
+    [KIND_SLICES] = "slice ranges",
+    [KIND_SPARSITY_CONFIG] = "sparsity",
+    [KIND_STATISTICS] = "statistics",
+    [KIND_STRING] = "string",
+    [KIND_STRING_OR_DICT] = "string or dictionary",
+    [KIND_WINDOW] = "window",
 };
 
-size_t hlo_op_count(void) { return OP_COUNT; }
+size_t hlo_op_count(void)
+{
+    return OP_COUNT;
+}
 
 struct hlo_op hlo_op_get(size_t i)
 {
     const struct op_info *op = &op_table[i];
-    return (struct hlo_op){.name = op->spelling, .family = family_names[op->family], .spec = op->spec, .help = op->help,
+    return (struct hlo_op){.name = op->spelling,
+                           .family = family_names[op->family],
+                           .spec = op->spec,
+                           .help = op->help,
                            .min_operands = op->min_operands,
                            .max_operands = op->max_operands == OPERANDS_MANY ? -1 : op->max_operands};
 }
@@ -683,16 +749,23 @@ bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out)
     struct op_attr a = op_attr_at(op, i);
     if (a.id == A_NONE)
         return false;
-    *out = (struct hlo_op_attribute){.name = attr_table[a.id].spelling, .kind = kind_names[attr_table[a.id].kind],
-                                     .help = attr_table[a.id].help, .required = (a.use & USE_REQUIRED) != 0};
+    *out = (struct hlo_op_attribute){.name = attr_table[a.id].spelling,
+                                     .kind = kind_names[attr_table[a.id].kind],
+                                     .help = attr_table[a.id].help,
+                                     .required = (a.use & USE_REQUIRED) != 0};
     return true;
 }
 
 const char *hlo_op_attribute_word(size_t op, size_t attribute, size_t i)
 {
     struct op_attr a = op_attr_at(op, attribute);
-    bool has_words = a.id != A_NONE && (attr_table[a.id].kind == KIND_ENUM || attr_table[a.id].kind == KIND_ENUM_LIST);
-    return has_words && i < (size_t)enum_count((enum attr_id)a.id) ? enum_word((enum attr_id)a.id, (int)i) : NULL;
+    bool has_words =
+        a.id != A_NONE && (attr_table[a.id].kind == KIND_ENUM || attr_table[a.id].kind == KIND_ENUM_LIST);
+    return has_words && i < (size_t)enum_count((enum attr_id)a.id) ? enum_word((enum attr_id)a.id, (int)i)
+                                                                   : NULL;
 }
 
-const char *hlo_dtype_name(size_t i) { return i < DT_COUNT ? dtype_spelling((enum dtype)i) : NULL; }
+const char *hlo_dtype_name(size_t i)
+{
+    return i < DT_COUNT ? dtype_spelling((enum dtype)i) : NULL;
+}

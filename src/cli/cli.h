@@ -11,12 +11,33 @@
 
 #include <stdio.h>
 
-enum command { CMD_RUN, CMD_VERIFY, CMD_FMT, CMD_TEST, CMD_OPS, CMD_COUNT, CMD_NONE = CMD_COUNT };
+enum command { CMD_RUN, CMD_VERIFY, CMD_FMT, CMD_TEST, CMD_BENCH, CMD_OPS, CMD_COUNT, CMD_NONE = CMD_COUNT };
 
 enum option_id {
-    OPT_HELP, OPT_VERSION, OPT_COLOR, OPT_STRICT, OPT_INPUTS, OPT_OUTPUT, OPT_RANDOM, OPT_ELIDED, OPT_PLAIN,
-    OPT_MODULE, OPT_PARSE_ONLY, OPT_JSON, OPT_IN_PLACE, OPT_DIFF, OPT_SHORT, OPT_TAP, OPT_JUNIT, OPT_FILTER,
-    OPT_JOBS, OPT_UPDATE, OPT_TIME_LIMIT, OPT_DICT, OPT_COUNT
+    OPT_HELP,
+    OPT_VERSION,
+    OPT_COLOR,
+    OPT_STRICT,
+    OPT_INPUTS,
+    OPT_OUTPUT,
+    OPT_RANDOM,
+    OPT_ELIDED,
+    OPT_PLAIN,
+    OPT_MODULE,
+    OPT_PARSE_ONLY,
+    OPT_JSON,
+    OPT_IN_PLACE,
+    OPT_DIFF,
+    OPT_SHORT,
+    OPT_TAP,
+    OPT_JUNIT,
+    OPT_FILTER,
+    OPT_JOBS,
+    OPT_UPDATE,
+    OPT_TIME_LIMIT,
+    OPT_RUNS,
+    OPT_DICT,
+    OPT_COUNT
 };
 
 struct options {
@@ -25,13 +46,14 @@ struct options {
     const char *value[OPT_COUNT]; /* NULL where none was given */
     const char **args;            /* what is no option, in order */
     size_t arg_count;
-    bool color;                   /* of standard error */
+    bool color; /* of standard error */
 };
 
 /* Parses what follows the subcommand. False after saying what is wrong with it. */
 bool options_parse(struct options *o, int argc, char **argv);
 /* The value of an option as a number between two bounds; `absent` when it was not given. */
-bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent, int64_t *out);
+bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
+                int64_t *out);
 enum command command_find(const char *word);
 const char *command_nearest(const char *word); /* "" when none is near */
 void print_help(FILE *f, enum command c);
@@ -42,7 +64,7 @@ int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2,
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
-command_fn run_command, verify_command, fmt_command, test_command, ops_command;
+command_fn run_command, verify_command, fmt_command, test_command, bench_command, ops_command;
 
 /* value.c: a result for people to read and for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l);

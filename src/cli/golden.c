@@ -118,10 +118,12 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
     if (r->open && r->printing) {
         if (after.len > 0 && after.ptr[0] == ' ')
             after.ptr++, after.len--;
-        r->open->text = arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
+        r->open->text =
+            arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
         r->open->last_line = number;
     } else if (r->open && deep) {
-        r->open->text = arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(str_trim(after)));
+        r->open->text =
+            arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(str_trim(after)));
         r->open->last_line = number;
     } else if (!read_directive(r, str_trim(after), number)) {
         r->open = NULL;
@@ -132,8 +134,8 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
 
 static void read_test_line(struct golden *g, const struct directive *d)
 {
-    static const char *const kinds[] = {[TEST_EVAL] = "eval", [TEST_VERIFY] = "verify", [TEST_PARSE] = "parse",
-                                        [TEST_PRINT] = "print"};
+    static const char *const kinds[] = {
+        [TEST_EVAL] = "eval", [TEST_VERIFY] = "verify", [TEST_PARSE] = "parse", [TEST_PRINT] = "print"};
     struct str rest = d->text, kind = cut_word(&rest);
     for (int k = TEST_EVAL; k <= TEST_PRINT; k++)
         if (str_is(kind, kinds[k]))
@@ -160,15 +162,17 @@ static void read_test_line(struct golden *g, const struct directive *d)
 
 static void read_verdict(struct golden *g, const struct directive *d)
 {
-    static const char *const words[] = {
-        [VERDICT_ACCEPTED] = "accepted", [VERDICT_PARSER_ACCEPTS] = "accepted by the parser",
-        [VERDICT_PARSER_REJECTS] = "rejected by the parser", [VERDICT_VERIFIER_REJECTS] = "rejected by the verifier"};
+    static const char *const words[] = {[VERDICT_ACCEPTED] = "accepted",
+                                        [VERDICT_PARSER_ACCEPTS] = "accepted by the parser",
+                                        [VERDICT_PARSER_REJECTS] = "rejected by the parser",
+                                        [VERDICT_VERIFIER_REJECTS] = "rejected by the verifier"};
     for (size_t v = VERDICT_ACCEPTED; v < COUNT_OF(words); v++)
         if (str_is(d->text, words[v]))
             g->verdict = (enum verdict)v;
     if (g->verdict == VERDICT_NONE)
-        complain(g, d->line, "`expect:` wants accepted, accepted by the parser, rejected by the parser or "
-                             "rejected by the verifier");
+        complain(g, d->line,
+                 "`expect:` wants accepted, accepted by the parser, rejected by the parser or "
+                 "rejected by the verifier");
 }
 
 static void check(struct golden *g)

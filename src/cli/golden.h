@@ -9,7 +9,11 @@
 enum test_kind { TEST_NONE, TEST_EVAL, TEST_VERIFY, TEST_PARSE, TEST_PRINT };
 
 enum verdict {
-    VERDICT_NONE, VERDICT_ACCEPTED, VERDICT_PARSER_ACCEPTS, VERDICT_PARSER_REJECTS, VERDICT_VERIFIER_REJECTS
+    VERDICT_NONE,
+    VERDICT_ACCEPTED,
+    VERDICT_PARSER_ACCEPTS,
+    VERDICT_PARSER_REJECTS,
+    VERDICT_VERIFIER_REJECTS
 };
 
 /* One directive: the lines it takes, with those that continue it, and what stands after its colon. */
@@ -26,12 +30,12 @@ struct directives {
 struct golden {
     struct arena *arena;
     enum test_kind kind;
-    bool strict, short_form;     /* words after the kind */
+    bool strict, short_form; /* words after the kind */
     bool has_tolerance;
     struct hlo_tolerance tolerance;
     enum verdict verdict;
     struct directives test, spec, from, in, out, pairs, errors, warnings, expect, print;
-    const char *problem;         /* what is wrong with the directives themselves; or NULL */
+    const char *problem; /* what is wrong with the directives themselves; or NULL */
     uint32_t problem_line;
 };
 
@@ -57,9 +61,9 @@ struct golden_run {
     hlo_file *file;
     size_t part;
     struct golden g;
-    struct buf why;       /* what went wrong; empty: it passed */
+    struct buf why; /* what went wrong; empty: it passed */
     bool skipped;
-    struct edits *edits;  /* where --update wants them; or NULL */
+    struct edits *edits; /* where --update wants them; or NULL */
 };
 
 /* Runs the test of one part. */

@@ -33,8 +33,14 @@ static void fail(struct golden_run *r, uint32_t line, const char *format, ...)
         free(text);
 }
 
-static bool failed(const struct golden_run *r) { return r->why.size > 0; }
-static uint32_t test_line(const struct golden_run *r) { return r->g.test.at[0].line; }
+static bool failed(const struct golden_run *r)
+{
+    return r->why.size > 0;
+}
+static uint32_t test_line(const struct golden_run *r)
+{
+    return r->g.test.at[0].line;
+}
 
 static void fail_with_messages(struct golden_run *r, uint32_t line, const char *what, const hlo_messages *m)
 {
@@ -102,7 +108,8 @@ static void check_messages(struct work *w, const struct directives *wanted, bool
         for (size_t i = 0; i < wanted->count && !fits; i++)
             fits = message_fits(&m, wanted->at[i].text);
         if (!fits)
-            fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column, m.text);
+            fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind,
+                 m.line, m.column, m.text);
     }
     if (!failed(r) && errors && found < wanted->count)
         fail(r, test_line(r), "%zu errors wanted, %zu said", wanted->count, said);
@@ -143,10 +150,10 @@ static void check_verdict(struct work *w)
     if (parsed && wanted != VERDICT_PARSER_ACCEPTS)
         hlo_verify(w->module, w->m);
     bool clean = hlo_messages_errors(w->m) == 0;
-    bool right = wanted == VERDICT_ACCEPTED          ? parsed && clean
-                 : wanted == VERDICT_PARSER_ACCEPTS  ? parsed
-                 : wanted == VERDICT_PARSER_REJECTS  ? !parsed
-                                                     : parsed && !clean;
+    bool right = wanted == VERDICT_ACCEPTED         ? parsed && clean
+                 : wanted == VERDICT_PARSER_ACCEPTS ? parsed
+                 : wanted == VERDICT_PARSER_REJECTS ? !parsed
+                                                    : parsed && !clean;
     if (right)
         return;
     struct buf b = {0};
@@ -172,7 +179,8 @@ static void check_print(struct work *w)
         want.len--;
     if (!str_eq(got, want)) {
         struct buf diff = {0}, lines = {0};
-        put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(want)), arena_printf(r->arena, STR_FMT "\n", STR_ARG(got)));
+        put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(want)),
+                 arena_printf(r->arena, STR_FMT "\n", STR_ARG(got)));
         fail(r, d->line, "the canonical text is another\n" STR_FMT, STR_ARG(buf_view(&diff)));
         buf_puts(&lines, "// print:\n");
         for (struct str rest = got; rest.len > 0;) {
@@ -223,7 +231,8 @@ static const struct directive *directive_for(const struct golden *g, const char 
         const struct directive *d = &g->in.at[i];
         if (d->name.len == 0)
             all = d;
-        else if (str_is(d->name, param) || (d->name.ptr[0] == '%' && str_is((struct str){d->name.ptr + 1, d->name.len - 1}, param)))
+        else if (str_is(d->name, param) ||
+                 (d->name.ptr[0] == '%' && str_is((struct str){d->name.ptr + 1, d->name.len - 1}, param)))
             return d;
     }
     return all;
@@ -270,7 +279,8 @@ static void check_value(struct work *w)
     const struct directive *d = &r->g.out.at[0];
     hlo_text why = {0};
     w->expected = d->text.len > 0 && d->text.ptr[0] == '@'
-                      ? hlo_read_npz_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}), "out", w->module, w->m)
+                      ? hlo_read_npz_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}), "out",
+                                            w->module, w->m)
                       : hlo_literal_parse(d->text.ptr, d->text.len, w->m);
     if (!w->expected) {
         fail_with_messages(r, d->line, "the expected value cannot be read", w->m);
@@ -306,7 +316,8 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
         size_t size = end ? (size_t)(end - text.ptr) : text.len;
         struct hlo_tolerance t;
         if (!golden_tolerance((struct str){text.ptr, size}, &t)) {
-            fail(r, r->g.pairs.at[0].line, "`out-pairs:` wants exact, bits, ulp=, rel= or abs= for each pair, or once");
+            fail(r, r->g.pairs.at[0].line,
+                 "`out-pairs:` wants exact, bits, ulp=, rel= or abs= for each pair, or once");
             return 0;
         }
         if (n < most)
@@ -324,7 +335,8 @@ static void check_pairs(struct work *w)
     const struct directive *d = &r->g.pairs.at[0];
     size_t pairs = hlo_literal_count(w->result) / 2;
     if (pairs == 0 || hlo_literal_count(w->result) % 2 > 0) {
-        fail(r, hlo_result_line(w->module, SIZE_MAX), "`out-pairs:` wants ROOT to be a tuple of actual and expected values");
+        fail(r, hlo_result_line(w->module, SIZE_MAX),
+             "`out-pairs:` wants ROOT to be a tuple of actual and expected values");
         return;
     }
     struct hlo_tolerance *t = ARENA_ARRAY(r->arena, struct hlo_tolerance, pairs);
@@ -344,7 +356,8 @@ static void check_pairs(struct work *w)
 static void evaluate(struct work *w, int64_t replica, int64_t partition)
 {
     struct golden_run *r = w->r;
-    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN], .replica = replica, .partition = partition};
+    struct hlo_run_options options = {
+        .plain = r->o->given[OPT_PLAIN], .replica = replica, .partition = partition};
     w->program = hlo_plan(w->module, &options, w->m);
     if (w->program)
         w->result = hlo_run(w->program, (const hlo_literal *const *)w->values, w->count, w->m);

@@ -51,7 +51,8 @@ bool junit_write(const char *path, const struct test_result *results, size_t cou
         skipped += results[i].status == TEST_SKIPPED;
     }
     buf_puts(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    buf_printf(&b, "<testsuite name=\"hlo test\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", count, failures, skipped);
+    buf_printf(&b, "<testsuite name=\"hlo test\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", count,
+               failures, skipped);
     for (size_t i = 0; i < count; i++)
         put_case(&b, &results[i]);
     buf_puts(&b, "</testsuite>\n");

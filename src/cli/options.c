@@ -13,31 +13,43 @@ enum { EVERYWHERE = (1u << CMD_COUNT) - 1 };
 
 struct option_row {
     const char *name;
-    const char *value;  /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */
+    const char *value; /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */
     const char *help;
-    unsigned commands;  /* IN(...) bits */
-    char letter;        /* 0: none */
+    unsigned commands; /* IN(...) bits */
+    char letter;       /* 0: none */
 };
 
 static const struct option_row option_table[OPT_COUNT] = {
-    [OPT_STRICT] = {"strict", "", "take exactly what XLA's parser (jaxlib 0.10.2) takes", IN(RUN) | IN(VERIFY) | IN(FMT), 0},
+    [OPT_STRICT] = {"strict", "", "take exactly what XLA's parser (jaxlib 0.10.2) takes",
+                    IN(RUN) | IN(VERIFY) | IN(FMT), 0},
     [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
-    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY), 0},
-    [OPT_INPUTS] = {"inputs", "=FILE.npz", "arguments by the names arg0, arg1, ...: tuples flattened in order", IN(RUN), 0},
-    [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text", IN(RUN), 'o'},
-    [OPT_RANDOM] = {"random", "[=SEED]", "make up arguments that are not given, the same for the same seed (1)", IN(RUN), 0},
-    [OPT_ELIDED] = {"elided", "=HOW", "zero, iota or random: what stands for constants written {...}", IN(RUN), 0},
-    [OPT_PLAIN] = {"plain", "", "plain kernels: each op by its formula, the same bits on every machine", IN(RUN) | IN(TEST), 0},
-    [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN), 0},
-    [OPT_IN_PLACE] = {"in-place", "", "rewrite the files; comments above a module stay, others are lost", IN(FMT), 'i'},
+    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH), 0},
+    [OPT_INPUTS] = {"inputs", "=FILE.npz",
+                    "arguments by the names arg0, arg1, ...: tuples flattened in order", IN(RUN), 0},
+    [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
+                    IN(RUN), 'o'},
+    [OPT_RANDOM] = {"random", "[=SEED]",
+                    "make up arguments that are not given, the same for the same seed (1)",
+                    IN(RUN) | IN(BENCH), 0},
+    [OPT_ELIDED] = {"elided", "=HOW", "zero, iota or random: what stands for constants written {...}",
+                    IN(RUN), 0},
+    [OPT_PLAIN] = {"plain", "", "plain kernels: each op by its formula, the same bits on every machine",
+                   IN(RUN) | IN(TEST) | IN(BENCH), 0},
+    [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN) | IN(BENCH), 0},
+    [OPT_IN_PLACE] = {"in-place", "", "rewrite the files; comments above a module stay, others are lost",
+                      IN(FMT), 'i'},
     [OPT_DIFF] = {"diff", "", "show what would change; status 1 when something would", IN(FMT), 0},
     [OPT_SHORT] = {"short", "", "without metadata, percent signs and signatures", IN(FMT), 0},
     [OPT_TAP] = {"tap", "", "report as TAP version 13", IN(TEST), 0},
     [OPT_JUNIT] = {"junit", "=FILE", "write a JUnit report as well", IN(TEST), 0},
     [OPT_FILTER] = {"filter", "=RE", "only tests whose name matches", IN(TEST), 0},
     [OPT_JOBS] = {"jobs", "=N", "this many at a time (as many as there are processors)", IN(TEST), 'j'},
-    [OPT_UPDATE] = {"update", "", "rewrite out:, print: and error: lines to what comes out; never when CI is set", IN(TEST), 0},
+    [OPT_UPDATE] = {"update", "",
+                    "rewrite out:, print: and error: lines to what comes out; never when CI is set", IN(TEST),
+                    0},
     [OPT_TIME_LIMIT] = {"time-limit", "=SECONDS", "end a test that takes longer (60)", IN(TEST), 0},
+    [OPT_RUNS] = {"runs", "=N", "run it this often, the first time included (5), or for 20 seconds",
+                  IN(BENCH), 'n'},
     [OPT_DICT] = {"dict", "", "every word of the language as a dictionary for libFuzzer", IN(OPS), 0},
     [OPT_COLOR] = {"color", "=WHEN", "auto, always or never; NO_COLOR is obeyed", EVERYWHERE, 0},
     [OPT_HELP] = {"help", "", "show this", EVERYWHERE, 'h'},
@@ -49,7 +61,8 @@ struct command_row {
 };
 
 static const struct command_row command_table[CMD_COUNT] = {
-    [CMD_RUN] = {"run", "hlo run [OPTION...] FILE [ARG...]", "Run the entry computation and print its result.",
+    [CMD_RUN] = {"run", "hlo run [OPTION...] FILE [ARG...]",
+                 "Run the entry computation and print its result.",
                  "  hlo run add.hlo 'f32[3] {1, 2, 3}' '{4, 5, 6}'\n"
                  "  hlo run step.hlo x=@x.npy lr=0.1\n"
                  "  hlo run step.hlo --inputs in.npz --output out.npz\n"
@@ -59,7 +72,8 @@ static const struct command_row command_table[CMD_COUNT] = {
                  "  'f32[2] {1, 2}'  a literal; the shape may be left out: 5, '{1, 2}'\n"
                  "  @x.npy  @x.npz   an array; or the leaves arg0, arg1, ... of all parameters\n"
                  "  @x.txt           a literal from a file\n"},
-    [CMD_VERIFY] = {"verify", "hlo verify [OPTION...] FILE...", "Say everything that is wrong with each file.",
+    [CMD_VERIFY] = {"verify", "hlo verify [OPTION...] FILE...",
+                    "Say everything that is wrong with each file.",
                     "  hlo verify module.hlo\n"
                     "  hlo verify --strict --parse-only *.hlo\n"
                     "  hlo verify --json module.hlo | jq '.files[].diagnostics[].text'\n"},
@@ -72,6 +86,10 @@ static const struct command_row command_table[CMD_COUNT] = {
                   "  hlo test --filter=reduce -j4 testdata\n"
                   "  hlo test --tap testdata/io\n"
                   "  hlo test --update testdata/new.hlo\n"},
+    [CMD_BENCH] = {"bench", "hlo bench [OPTION...] FILE",
+                   "Say how long a module takes to read, plan and run.",
+                   "  hlo bench step.hlo\n"
+                   "  hlo bench step.hlo -n 20 --json\n"},
     [CMD_OPS] = {"ops", "hlo ops [NAME]", "List the operations, or show one with its attributes.",
                  "  hlo ops\n"
                  "  hlo ops dynamic-slice\n"
@@ -95,12 +113,14 @@ static void put_general_help(FILE *f)
           "  hlo verify module.hlo\n"
           "  hlo fmt dump.txt\n"
           "  hlo ops dynamic-slice\n\n"
-          "usage: hlo COMMAND [OPTION...] ...     or: hlo FILE [ARG...], the same as hlo run\n\n", f);
+          "usage: hlo COMMAND [OPTION...] ...     or: hlo FILE [ARG...], the same as hlo run\n\n",
+          f);
     for (int c = 0; c < CMD_COUNT; c++)
         fprintf(f, "  %-8s %s\n", command_table[c].name, command_table[c].summary);
     fputs("\n`hlo COMMAND --help` says more; FILE may be - for standard input.\n"
           "Exit status: 0 done; 1 a comparison or test failed; 2 usage or file; 3 rejected by parser or\n"
-          "verifier; 4 run-time error or unsupported; 5 a limit was hit; 130 interrupted.\n", f);
+          "verifier; 4 run-time error or unsupported; 5 a limit was hit; 130 interrupted.\n",
+          f);
 }
 
 void print_help(FILE *f, enum command c)
@@ -204,7 +224,8 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
         return usage_error(o, "option `--%s` takes no value", row->name), false;
     if (!value && row->value[0] == '=') {
         if (w->at == w->count)
-            return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
+            return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value),
+                   false;
         value = w->words[w->at++];
     }
     o->given[id] = true;
@@ -267,12 +288,13 @@ bool options_parse(struct options *o, int argc, char **argv)
     return ok && choose_color(o);
 }
 
-bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent, int64_t *out)
+bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
+                int64_t *out)
 {
     *out = absent;
     if (!o->value[id] || (num_parse_i64(str_of(o->value[id]), out) && *out >= low && *out <= high))
         return true;
-    usage_error(o, "`--%s=%s`: a number from %" PRId64 " to %" PRId64 " is wanted", option_table[id].name, o->value[id], low,
-                high);
+    usage_error(o, "`--%s=%s`: a number from %" PRId64 " to %" PRId64 " is wanted", option_table[id].name,
+                o->value[id], low, high);
     return false;
 }

@@ -11,9 +11,9 @@ struct run {
     const struct options *o;
     hlo_messages *m;
     const hlo_module *module;
-    size_t count;          /* parameters */
-    hlo_literal **values;  /* one for each; NULL until it is known */
-    size_t next;           /* the next parameter that an argument without a name is for */
+    size_t count;         /* parameters */
+    hlo_literal **values; /* one for each; NULL until it is known */
+    size_t next;          /* the next parameter that an argument without a name is for */
 };
 
 static bool ends_with(const char *s, const char *end)
@@ -111,7 +111,8 @@ static int unknown_param(const struct run *r, const char *name)
     struct buf names = {0};
     for (size_t i = 0; i < r->count; i++)
         buf_printf(&names, i ? ", `%s`" : "`%s`", hlo_param_name(r->module, i));
-    int status = usage_error(r->o, "no parameter `%s`; the module takes %s", name, r->count ? names.data : "none");
+    int status =
+        usage_error(r->o, "no parameter `%s`; the module takes %s", name, r->count ? names.data : "none");
     buf_free(&names);
     return status;
 }
@@ -158,8 +159,8 @@ static int given_arguments(struct run *r)
 static int missing_argument(const struct run *r, size_t i)
 {
     hlo_text shape = hlo_param_shape(r->module, i);
-    int status = usage_error(r->o, "no argument for parameter %zu, `%s`, of shape %s; --random makes one up", i,
-                             hlo_param_name(r->module, i), shape.data);
+    int status = usage_error(r->o, "no argument for parameter %zu, `%s`, of shape %s; --random makes one up",
+                             i, hlo_param_name(r->module, i), shape.data);
     hlo_text_free(&shape);
     return status;
 }

@@ -27,12 +27,15 @@ struct suite {
     size_t count, capacity, part_count, part_capacity;
     regex_t filter;
     int64_t jobs, time_limit;
-    int usage;                 /* HLO_OK, or what stopped the collecting */
+    int usage; /* HLO_OK, or what stopped the collecting */
 };
 
 /* ---- which tests there are ---- */
 
-static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
 
 static bool is_hlo(const char *name)
 {
@@ -48,14 +51,18 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
         s->usage = usage_error(s->o, "cannot read `%s`: %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode)) {
         if (named || is_hlo(path))
-            VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) = arena_str(&s->arena, str_of(path)).ptr;
+            VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) =
+                arena_str(&s->arena, str_of(path)).ptr;
     } else {
         int n = depth < 64 ? scandir(path, &entries, NULL, by_name) : 0;
         size_t length = strlen(path);
         for (int i = 0; i < n; i++) {
             if (entries[i]->d_name[0] != '.')
-                collect_path(s, arena_printf(&s->arena, length > 0 && path[length - 1] == '/' ? "%s%s" : "%s/%s", path,
-                                             entries[i]->d_name).ptr, false, depth + 1);
+                collect_path(s,
+                             arena_printf(&s->arena, length > 0 && path[length - 1] == '/' ? "%s%s" : "%s/%s",
+                                          path, entries[i]->d_name)
+                                 .ptr,
+                             false, depth + 1);
             free(entries[i]);
         }
         free(entries);
@@ -99,7 +106,8 @@ static double now(void)
 static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
 {
     struct test_result *t = &s->tests[i];
-    struct golden_run r = {.arena = a, .o = s->o, .path = t->path, .file = f, .part = s->parts[i], .edits = edits};
+    struct golden_run r = {
+        .arena = a, .o = s->o, .path = t->path, .file = f, .part = s->parts[i], .edits = edits};
     double start = now();
     golden_run(&r);
     t->seconds = now() - start;
@@ -223,7 +231,8 @@ static bool worker_ended(struct suite *s, struct worker *w)
     else if (WIFSIGNALED(status))
         t->why = arena_printf(&s->arena, "%s: the test was killed by signal %d", t->path, WTERMSIG(status));
     else
-        t->why = arena_printf(&s->arena, "%s: the test ended the process with status %d", t->path, WEXITSTATUS(status));
+        t->why = arena_printf(&s->arena, "%s: the test ended the process with status %d", t->path,
+                              WEXITSTATUS(status));
     w->next = at + 1;
     return worker_start(s, w);
 }
@@ -321,7 +330,8 @@ static void put_tap(const struct suite *s)
         struct buf name = {0};
         for (size_t k = 0; k < t->name.len; k++) /* `#` begins a directive */
             buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
-        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1, STR_ARG(buf_view(&name)), skip);
+        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1,
+               STR_ARG(buf_view(&name)), skip);
         put_comment("# ", t->why);
         buf_free(&name);
     }
@@ -340,8 +350,8 @@ static int put_report(const struct suite *s)
             put_comment("  ", t->why);
         }
     }
-    printf("%s%zu passed, %zu failed, %zu skipped\n", s->o->given[OPT_TAP] ? "# " : "", by_status[TEST_PASSED],
-           by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
+    printf("%s%zu passed, %zu failed, %zu skipped\n", s->o->given[OPT_TAP] ? "# " : "",
+           by_status[TEST_PASSED], by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
     return by_status[TEST_FAILED] > 0 ? HLO_DIFFERS : HLO_OK;
 }
 

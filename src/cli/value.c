@@ -29,4 +29,7 @@ static void put_indented(struct buf *out, const hlo_literal *l, int depth)
     hlo_text_free(&shape);
 }
 
-void put_value(struct buf *out, const hlo_literal *l) { put_indented(out, l, 0); }
+void put_value(struct buf *out, const hlo_literal *l)
+{
+    put_indented(out, l, 0);
+}

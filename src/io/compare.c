@@ -10,7 +10,7 @@
 struct comparison {
     const struct io_tolerance *t;
     enum dtype dtype;
-    int64_t differing, first;      /* index of the first element outside the tolerance, -1: none */
+    int64_t differing, first; /* index of the first element outside the tolerance, -1: none */
     double worst_abs, worst_rel;
     uint64_t worst_ulp;
     int64_t worst_at;
@@ -41,7 +41,10 @@ static uint64_t ulps_between(enum dtype t, const char *a, const char *b)
     return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
 }
 
-static bool has_bounds(const struct io_tolerance *t) { return t->abs > 0 || t->rel > 0 || t->ulp > 0; }
+static bool has_bounds(const struct io_tolerance *t)
+{
+    return t->abs > 0 || t->rel > 0 || t->ulp > 0;
+}
 
 /* Equal as numbers, NaN with NaN, or near in units of the last place. */
 static bool floats_agree(const struct io_tolerance *t, enum dtype type, const char *a, const char *b)
@@ -135,8 +138,8 @@ static void put_bits(struct buf *out, const char *p, size_t width)
     buf_putc(out, ')');
 }
 
-static void describe(struct buf *out, const struct comparison *c, const struct literal *a, const struct literal *b,
-                     int64_t elements)
+static void describe(struct buf *out, const struct comparison *c, const struct literal *a,
+                     const struct literal *b, int64_t elements)
 {
     size_t width = dtype_bytes(c->dtype), at = (size_t)c->first * width;
     buf_puts(out, "element ");
@@ -163,7 +166,8 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
     }
 }
 
-static bool compare_array(const struct literal *a, const struct literal *b, const struct io_tolerance *t, struct buf *why)
+static bool compare_array(const struct literal *a, const struct literal *b, const struct io_tolerance *t,
+                          struct buf *why)
 {
     int64_t elements = 0;
     shape_elements(a->shape, &elements);
@@ -174,7 +178,8 @@ static bool compare_array(const struct literal *a, const struct literal *b, cons
     return c.differing == 0;
 }
 
-static bool compare_tuple(const struct literal *a, const struct literal *b, const struct io_tolerance *t, struct buf *why)
+static bool compare_tuple(const struct literal *a, const struct literal *b, const struct io_tolerance *t,
+                          struct buf *why)
 {
     for (int i = 0; i < a->shape->count; i++) {
         struct buf inner = {0};

@@ -58,9 +58,9 @@ bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
 /* ---- compare.c ---- */
 
 struct io_tolerance {
-    double abs, rel;   /* |actual - expected| <= abs + rel * |expected| */
-    int64_t ulp;       /* distance in representable values; 0: not used */
-    bool zeros, bits;  /* -0 is not 0 where no bound is given; all bits count */
+    double abs, rel;  /* |actual - expected| <= abs + rel * |expected| */
+    int64_t ulp;      /* distance in representable values; 0: not used */
+    bool zeros, bits; /* -0 is not 0 where no bound is given; all bits count */
 };
 /* Whether two values agree; else `why` says where first, both elements and the worst errors. */
 bool io_compare(const struct literal *actual, const struct literal *expected, const struct io_tolerance *t,

@@ -32,19 +32,31 @@ struct type_name {
 };
 
 static const struct type_name short_names[] = {
-    {"?", DT_PRED}, {"b1", DT_PRED}, {"c16", DT_C128}, {"c8", DT_C64}, {"f1", DT_F8E5M2},
-    {"f2", DT_F16}, {"f4", DT_F32}, {"f8", DT_F64}, {"i1", DT_S8}, {"i2", DT_S16}, {"i4", DT_S32},
-    {"i8", DT_S64}, {"u1", DT_U8}, {"u2", DT_U16}, {"u4", DT_U32}, {"u8", DT_U64},
+    {"?", DT_PRED}, {"b1", DT_PRED}, {"c16", DT_C128}, {"c8", DT_C64}, {"f1", DT_F8E5M2}, {"f2", DT_F16},
+    {"f4", DT_F32}, {"f8", DT_F64},  {"i1", DT_S8},    {"i2", DT_S16}, {"i4", DT_S32},    {"i8", DT_S64},
+    {"u1", DT_U8},  {"u2", DT_U16},  {"u4", DT_U32},   {"u8", DT_U64},
 };
 
 /* What ml_dtypes calls the types that numpy has no letter for. */
 static const struct type_name long_names[] = {
-    {"bfloat16", DT_BF16}, {"float4_e2m1fn", DT_F4E2M1FN}, {"float6_e2m3fn", DT_F6E2M3FN},
-    {"float6_e3m2fn", DT_F6E3M2FN}, {"float8_e3m4", DT_F8E3M4}, {"float8_e4m3", DT_F8E4M3},
-    {"float8_e4m3b11fnuz", DT_F8E4M3B11FNUZ}, {"float8_e4m3fn", DT_F8E4M3FN},
-    {"float8_e4m3fnuz", DT_F8E4M3FNUZ}, {"float8_e5m2", DT_F8E5M2},
-    {"float8_e5m2fnuz", DT_F8E5M2FNUZ}, {"float8_e8m0fnu", DT_F8E8M0FNU}, {"int1", DT_S1},
-    {"int2", DT_S2}, {"int4", DT_S4}, {"uint1", DT_U1}, {"uint2", DT_U2}, {"uint4", DT_U4},
+    {"bfloat16", DT_BF16},
+    {"float4_e2m1fn", DT_F4E2M1FN},
+    {"float6_e2m3fn", DT_F6E2M3FN},
+    {"float6_e3m2fn", DT_F6E3M2FN},
+    {"float8_e3m4", DT_F8E3M4},
+    {"float8_e4m3", DT_F8E4M3},
+    {"float8_e4m3b11fnuz", DT_F8E4M3B11FNUZ},
+    {"float8_e4m3fn", DT_F8E4M3FN},
+    {"float8_e4m3fnuz", DT_F8E4M3FNUZ},
+    {"float8_e5m2", DT_F8E5M2},
+    {"float8_e5m2fnuz", DT_F8E5M2FNUZ},
+    {"float8_e8m0fnu", DT_F8E8M0FNU},
+    {"int1", DT_S1},
+    {"int2", DT_S2},
+    {"int4", DT_S4},
+    {"uint1", DT_U1},
+    {"uint2", DT_U2},
+    {"uint4", DT_U4},
 };
 
 static enum dtype type_by_name(struct str word, const struct type_name *names, size_t count)
@@ -71,7 +83,8 @@ static bool read_descr(struct diags *ds, struct npy *npy, struct str descr)
         return true;
     }
     int64_t width;
-    if (s.len > 1 && s.ptr[0] == 'V' && num_parse_i64((struct str){s.ptr + 1, s.len - 1}, &width) && width > 0) {
+    if (s.len > 1 && s.ptr[0] == 'V' && num_parse_i64((struct str){s.ptr + 1, s.len - 1}, &width) &&
+        width > 0) {
         npy->big_endian = false; /* numpy never swaps raw bits */
         npy->width = (size_t)width;
         return true;
@@ -193,8 +206,9 @@ static const char *read_dictionary(struct diags *ds, struct arena *a, struct str
             break;
         }
     }
-    return npy->has_type && npy->has_order && npy->has_shape ? NULL
-                                                             : "its header lacks descr, fortran_order or shape";
+    return npy->has_type && npy->has_order && npy->has_shape
+               ? NULL
+               : "its header lacks descr, fortran_order or shape";
 }
 
 static const char *read_header(struct diags *ds, struct arena *a, struct str bytes, struct npy *npy)
@@ -329,7 +343,8 @@ struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct s
     int64_t bytes;
     struct literal *l = literal_new(a, shape);
     if (!l) {
-        struct str size = shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
+        struct str size =
+            shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
         DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), size.ptr);
     }
     return l;

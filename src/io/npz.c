@@ -9,9 +9,14 @@
 #include <zlib.h>
 
 enum {
-    END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, CENTRAL_SIZE = 46, LOCAL_SIZE = 30,
+    END_SIZE = 22,
+    END64_SIZE = 56,
+    LOCATOR_SIZE = 20,
+    CENTRAL_SIZE = 46,
+    LOCAL_SIZE = 30,
     MAX_COMMENT = 65535,
-    STORED = 0, DEFLATED = 8,
+    STORED = 0,
+    DEFLATED = 8,
     MOST_INFLATION = 1032 /* deflate cannot do better */
 };
 
@@ -21,8 +26,14 @@ static uint16_t get16(const char *p)
     return (uint16_t)(b[0] | b[1] << 8);
 }
 
-static uint32_t get32(const char *p) { return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16; }
-static uint64_t get64(const char *p) { return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32; }
+static uint32_t get32(const char *p)
+{
+    return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16;
+}
+static uint64_t get64(const char *p)
+{
+    return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
+}
 
 /* SIZE bytes at AT, or NULL when they are not all there. */
 static const char *bytes_at(struct str b, uint64_t at, uint64_t size)
@@ -34,7 +45,10 @@ struct directory {
     uint64_t at, size, count;
 };
 
-static bool bad(struct diags *ds, const char *why) { return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why); }
+static bool bad(struct diags *ds, const char *why)
+{
+    return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why);
+}
 
 /* The zip64 record that the locator before the end record at `end` points to. */
 static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struct directory *out)
@@ -45,7 +59,8 @@ static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struc
     const char *record = bytes_at(b, get64(locator + 8), END64_SIZE);
     if (!record || get32(record) != 0x06064b50)
         return bad(ds, "its zip64 record is not where it should be");
-    *out = (struct directory){.count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
+    *out =
+        (struct directory){.count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
     return true;
 }
 
@@ -102,8 +117,12 @@ static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_
         return bad(ds, "its directory is cut short");
     if (get16(p + 8) & 1)
         return bad(ds, "it is encrypted");
-    *e = (struct npz_entry){.name = {p + CENTRAL_SIZE, name}, .method = get16(p + 10), .crc = get32(p + 16),
-                            .packed_size = get32(p + 20), .size = get32(p + 24), .offset = get32(p + 42)};
+    *e = (struct npz_entry){.name = {p + CENTRAL_SIZE, name},
+                            .method = get16(p + 10),
+                            .crc = get32(p + 16),
+                            .packed_size = get32(p + 20),
+                            .size = get32(p + 24),
+                            .offset = get32(p + 42)};
     if (!read_extra((struct str){p + CENTRAL_SIZE + name, extra}, e))
         return bad(ds, "a zip64 field is cut short");
     if (e->name.len > 4 && memcmp(e->name.ptr + e->name.len - 4, ".npy", 4) == 0)
@@ -171,7 +190,8 @@ static bool inflate_all(const char *packed, uint64_t packed_size, char *to, uint
 }
 
 /* The bytes of a member; *owned is to be freed (NULL where they lie in the archive). */
-static bool member_bytes(struct diags *ds, struct str b, const struct npz_entry *e, struct str *out, char **owned)
+static bool member_bytes(struct diags *ds, struct str b, const struct npz_entry *e, struct str *out,
+                         char **owned)
 {
     const char *packed = packed_bytes(b, e);
     *owned = NULL;

@@ -83,7 +83,8 @@ static bool read_hints(struct diags *ds, struct str text, int64_t leaf, struct r
         size_t before = at;
         while (before > 0 && (text.ptr[before - 1] == ' ' || text.ptr[before - 1] == '\t'))
             before--;
-        if (memcmp(p, mark, sizeof mark - 1) != 0 || before < 2 || memcmp(text.ptr + before - 2, "//", 2) != 0)
+        if (memcmp(p, mark, sizeof mark - 1) != 0 || before < 2 ||
+            memcmp(text.ptr + before - 2, "//", 2) != 0)
             continue;
         if (!read_hint(ds, rest_of_line(text, at + sizeof mark - 1), leaf, r))
             return false;
@@ -180,8 +181,8 @@ static struct literal *random_array(struct diags *ds, struct arena *a, const str
     return l;
 }
 
-static struct literal *random_value(struct diags *ds, struct arena *a, struct str text, const struct shape *shape,
-                                    int64_t *leaf, uint64_t seed)
+static struct literal *random_value(struct diags *ds, struct arena *a, struct str text,
+                                    const struct shape *shape, int64_t *leaf, uint64_t seed)
 {
     if (!shape_is_tuple(shape)) {
         struct recipe r = {.key = (seed * 1000003 + (uint64_t)*leaf) * 0xD1342543DE82EF95u};

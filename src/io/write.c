@@ -107,7 +107,10 @@ static void le(struct buf *b, uint64_t v, int bytes)
         buf_putc(b, (char)(v >> 8 * i));
 }
 
-static uint32_t low32(uint64_t v) { return v >= UINT32_MAX ? UINT32_MAX : (uint32_t)v; }
+static uint32_t low32(uint64_t v)
+{
+    return v >= UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
 
 struct zip {
     struct output o;
@@ -133,7 +136,8 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
 {
     uint64_t size = header.len + data.len, offset = z->o.size;
     bool wide = size >= UINT32_MAX, far = offset >= UINT32_MAX;
-    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len), (const Bytef *)data.ptr, data.len);
+    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len),
+                                     (const Bytef *)data.ptr, data.len);
     struct buf local = {0};
     le(&local, 0x04034b50, 4);
     put_common(&local, crc, size, name.len, wide ? 20 : 0);
@@ -152,7 +156,7 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
     le(d, 0x02014b50, 4);
     le(d, 3 << 8 | 45, 2); /* made by: Unix */
     put_common(d, crc, size, name.len, extra ? extra + 4 : 0);
-    le(d, 0, 2), le(d, 0, 2), le(d, 0, 2);  /* comment, disk, internal attributes */
+    le(d, 0, 2), le(d, 0, 2), le(d, 0, 2); /* comment, disk, internal attributes */
     le(d, (uint64_t)0600 << 16, 4);
     le(d, low32(offset), 4);
     buf_str(d, name);
