@@ -79,6 +79,19 @@ static bool all_from_npz(struct run *r, const char *path)
     return true;
 }
 
+/* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked later. */
+static bool shape_fits(const struct run *r, size_t param, const hlo_literal *l)
+{
+    hlo_text got = hlo_literal_shape(l), want = hlo_param_shape(r->module, param);
+    bool fits = strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
+    if (!fits)
+        usage_error(r->o, "parameter `%s` is %s; the argument given is %s", hlo_param_name(r->module, param),
+                    want.data, got.data);
+    hlo_text_free(&got);
+    hlo_text_free(&want);
+    return fits;
+}
+
 static bool one_argument(struct run *r, size_t param, const char *text)
 {
     hlo_literal *l;
@@ -92,7 +105,7 @@ static bool one_argument(struct run *r, size_t param, const char *text)
         l = literal_file(r, param, text + 1);
     hlo_literal_free(r->values[param]);
     r->values[param] = l;
-    return l != NULL;
+    return l && shape_fits(r, param, l);
 }
 
 /* Where the `=` of NAME=ARG stands; NULL when the argument has no name. */

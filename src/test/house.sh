@@ -84,7 +84,7 @@ problems=$(find src -name '*.c' -o -name '*.h' | while read -r f; do
 done)
 report "every file says what it is for" "$problems"
 
-problems=$(grep -rnE '(TODO|FIXME|XXX)' src grammar man 2>/dev/null | grep -v '^src/test/house.sh')
+problems=$(grep -rnE '(TODO|FIXME|(^|[^X])XXX([^X]|$))' src grammar man 2>/dev/null | grep -v '^src/test/house.sh')
 report "nothing is left for later" "$problems"
 
 # ---- no mutable globals: nothing of the library in .data or .bss ----
