@@ -19,7 +19,7 @@ enum token_kind {
     TOK_EOF, TOK_ERROR,
     TOK_EQUAL, TOK_COMMA, TOK_COLON, TOK_STAR, TOK_HASH, TOK_PLUS, TOK_TILDE,
     TOK_LSQUARE, TOK_RSQUARE, TOK_LBRACE, TOK_RBRACE, TOK_LPAREN, TOK_RPAREN,
-    TOK_LESS,             /* `<` alone: default mode only, else an error token */
+    TOK_LESS, TOK_GREATER, /* `<` and `>` alone: default mode only, else error tokens */
     TOK_LESS_EQUAL, TOK_ARROW, TOK_DOTS, TOK_QUESTION,
     TOK_NAME,             /* %name, or name: with the colon swallowed; value without either */
     TOK_ATTR_NAME,        /* name= with the `=` swallowed */
@@ -34,6 +34,9 @@ enum token_kind {
     TOK_UNREDUCED,
     TOK_KIND_COUNT
 };
+
+/* What is wrong with an error token, in token.i. */
+enum lex_error { LEX_STRAY, LEX_STRING, LEX_ESCAPE, LEX_COMMENT, LEX_NUMBER, LEX_NAN };
 
 struct token {
     enum token_kind kind;
@@ -57,8 +60,9 @@ struct parser {
     struct scope *scope; /* instruction names of the computation being read (parse.c) */
     struct map computations; /* by name as written */
     struct uniquifier *names;
-    struct recovery *recovery; /* state of error recovery (parse.c) */
+    struct parse_state *state; /* what only the parser proper knows (parse.h) */
     struct shape_cache *shapes; /* shapes by their spelling (shape.c) */
+    bool bare_literals;  /* `f32[2]{1,2}` is a value: a layout is one only when a value follows it */
 };
 
 void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena, bool strict);
@@ -68,6 +72,7 @@ enum token_kind peek(const struct parser *p); /* kind of the token after the cur
 struct lex_state { size_t at; struct token tok; uint32_t prev_end; };
 struct lex_state lex_save(const struct parser *p);
 void lex_restore(struct parser *p, struct lex_state s);
+void lex_jump(struct parser *p, size_t at);  /* the current token ends at byte `at`; on to the next */
 bool accept(struct parser *p, enum token_kind kind); /* consumes it if it is there */
 /* Consumes or reports "expected WHAT, found ..."; WHAT may be NULL for the token's own name. */
 bool expect(struct parser *p, enum token_kind kind, const char *what);

@@ -1,0 +1,770 @@
+/*
+ * lex.c: text -> tokens. Which token stands here, and where does it end?
+ *
+ * The order in which tokens are recognised is XLA's (hlo-text section 1) and lives in lex() alone;
+ * strict and default mode differ there and nowhere else in the lexer. A token is a kind and a span;
+ * nothing is copied. An error token is one byte or more, so that recovery always moves on.
+ */
+#include "text/text_priv.h"
+
+#include <math.h>
+
+/* ---- characters ---- */
+
+enum { C_BLANK = 1, C_START = 2, C_NAME = 4, C_DIGIT = 8, C_LABEL = 16, C_HEX = 32 };
+
+static const uint8_t char_class[256] = {
+    [' '] = C_BLANK, ['\t'] = C_BLANK, ['\n'] = C_BLANK, ['\r'] = C_BLANK,
+    ['0' ... '9'] = C_NAME | C_DIGIT | C_LABEL | C_HEX,
+    ['A' ... 'F'] = C_NAME | C_START | C_HEX, ['G' ... 'Z'] = C_NAME | C_START,
+    ['a'] = C_NAME | C_START | C_HEX, ['b'] = C_NAME | C_START | C_HEX | C_LABEL,
+    ['c' ... 'e'] = C_NAME | C_START | C_HEX, ['f'] = C_NAME | C_START | C_HEX | C_LABEL,
+    ['g' ... 'z'] = C_NAME | C_START, ['_'] = C_NAME | C_START,
+    ['.'] = C_NAME, ['-'] = C_NAME, ['?'] = C_LABEL,
+};
+
+static bool is_class(char c, int class) { return char_class[(unsigned char)c] & class; }
+
+static const char *skip_class(const char *s, const char *end, int class)
+{
+    while (s < end && is_class(*s, class))
+        s++;
+    return s;
+}
+
+static const char *skip_digits(const char *s, const char *end)
+{
+    while (s < end && (unsigned char)(*s - '0') < 10)
+        s++;
+    return s;
+}
+
+static bool at_char(const char *s, const char *end, char c) { return s < end && *s == c; }
+
+/* ---- separators ---- */
+
+/* `I0000 00:00:17.123 12345 file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] ` at the
+ * start of a line: what a log put before the text. The end of it, or NULL. */
+static const char *log_prefix_end(const char *s, const char *end)
+{
+    const char *p = s;
+    bool glog = end - s > 5 && strchr("IWEF", *s) && *s;
+    if (glog) {
+        p = skip_digits(s + 1, end);
+        if (p != s + 5 || !at_char(p, end, ' '))
+            return NULL;
+        p++;
+    } else {
+        p = skip_digits(s, end);
+        if (p != s + 4 || end - p < 7 || p[0] != '-' || p[3] != '-' || p[6] != ' ')
+            return NULL;
+        p += 7;
+    }
+    if (end - p < 9 || p[2] != ':' || p[5] != ':')
+        return NULL;
+    const char *line_end = memchr(p, '\n', (size_t)(end - p));
+    const char *limit = line_end ? line_end : end;
+    const char *close = memchr(p, ']', (size_t)(limit - p));
+    if (!close || is_class(close[-1], C_DIGIT) == 0 || close + 1 == limit || close[1] != ' ')
+        return NULL;
+    const char *number = close;
+    while (number > p && is_class(number[-1], C_DIGIT))
+        number--;
+    return number > p && number[-1] == ':' ? close + 2 : NULL;
+}
+
+/* The first byte that is neither white space nor comment; an unterminated comment stays. */
+static const char *skip_separators(const char *s, const char *begin, const char *end, bool strict)
+{
+    for (;;) {
+        while (s < end && is_class(*s, C_BLANK))
+            s++;
+        if (s == end)
+            return s;
+        if (!strict && (s == begin || s[-1] == '\n') && is_class(*s, C_NAME)) {
+            const char *after = log_prefix_end(s, end);
+            if (after) {
+                s = after;
+                continue;
+            }
+        }
+        if (*s != '/' || end - s < 2)
+            return s;
+        if (s[1] == '/') {
+            while (s < end && *s != '\n' && *s != '\r')
+                s++;
+        } else if (s[1] == '*') {
+            const char *close = s + 2;
+            do {
+                close = memchr(close, '*', (size_t)(end - close));
+            } while (close && close + 1 < end && close[1] != '/' && close++);
+            if (!close || close + 1 >= end)
+                return s;
+            s = close + 2;
+        } else {
+            return s;
+        }
+    }
+}
+
+/* ---- words ---- */
+
+/* The keyword, or TOK_IDENT. */
+static enum token_kind keyword(struct str w)
+{
+#define IS(z, kind)                                                                                \
+    if (w.len == sizeof(z) - 1 && memcmp(w.ptr, z, sizeof(z) - 1) == 0)                            \
+    return kind
+    switch (*w.ptr) {
+    case 'E': IS("ENTRY", TOK_ENTRY); break;
+    case 'F':
+        IS("FileNames", TOK_FILE_NAMES);
+        IS("FunctionNames", TOK_FUNCTION_NAMES);
+        IS("FileLocations", TOK_FILE_LOCATIONS);
+        break;
+    case 'H': IS("HloModule", TOK_HLO_MODULE); break;
+    case 'R': IS("ROOT", TOK_ROOT); break;
+    case 'S': IS("StackFrames", TOK_STACK_FRAMES); break;
+    case 'f': IS("false", TOK_FALSE); break;
+    case 'i': IS("inf", TOK_INF); break;
+    case 'l': IS("last_tile_dim_replicate", TOK_LAST_TILE_DIM_REPLICATE); break;
+    case 'm':
+        IS("maximal", TOK_MAXIMAL);
+        IS("manual", TOK_MANUAL);
+        break;
+    case 'r': IS("replicated", TOK_REPLICATED); break;
+    case 's':
+        IS("shard_as", TOK_SHARD_AS);
+        IS("shard_like", TOK_SHARD_LIKE);
+        break;
+    case 't': IS("true", TOK_TRUE); break;
+    case 'u':
+        IS("unknown", TOK_UNKNOWN);
+        IS("unreduced", TOK_UNREDUCED);
+        break;
+    default: break;
+    }
+#undef IS
+    return TOK_IDENT;
+}
+
+/* Element types are few letters and a digit, or one of three words: rules out most words cheaply. */
+static enum dtype word_dtype(struct str w)
+{
+    if (w.len < 2 || w.len > 13)
+        return DT_INVALID;
+    switch (*w.ptr) {
+    case 's': case 'u': case 'f': case 'c':
+        return is_class(w.ptr[1], C_DIGIT) ? dtype_find(w) : DT_INVALID;
+    case 'p': case 't': case 'o': case 'b':
+        return w.len >= 4 && w.len <= 6 ? dtype_find(w) : DT_INVALID;
+    default:
+        return DT_INVALID;
+    }
+}
+
+/* [0-9bf?]{2,}_[0-9io?]{2,}->[0-9bf?]{2,}: the end of the match, or NULL. */
+static const char *dim_labels_end(const char *s, const char *end)
+{
+    const char *p = skip_class(s, end, C_LABEL);
+    if (p - s < 2 || !at_char(p, end, '_'))
+        return NULL;
+    const char *kernel = ++p;
+    while (p < end && (is_class(*p, C_DIGIT) || *p == 'i' || *p == 'o' || *p == '?'))
+        p++;
+    if (p - kernel < 2 || end - p < 2 || p[0] != '-' || p[1] != '>')
+        return NULL;
+    const char *output = p += 2;
+    p = skip_class(p, end, C_LABEL);
+    return p - output < 2 ? NULL : p;
+}
+
+/* ---- numbers ---- */
+
+/* [eE][+-]?[0-9]+ */
+static const char *exponent_end(const char *s, const char *end)
+{
+    if (s == end || (*s != 'e' && *s != 'E'))
+        return NULL;
+    s++;
+    if (s < end && (*s == '+' || *s == '-'))
+        s++;
+    const char *p = skip_digits(s, end);
+    return p == s ? NULL : p;
+}
+
+/* A decimal with a point or an exponent. */
+static const char *decimal_end(const char *s, const char *end)
+{
+    s += at_char(s, end, '-');
+    const char *p = skip_digits(s, end);
+    ptrdiff_t digits = p - s;
+    bool point = at_char(p, end, '.');
+    if (point) {
+        const char *fraction = p + 1;
+        p = skip_digits(fraction, end);
+        digits += p - fraction;
+    }
+    if (!digits)
+        return NULL;
+    const char *e = exponent_end(p, end);
+    return e ? e : point ? p : NULL;
+}
+
+/* [0-9]+(x[0-9]+)+ */
+static const char *dxd_end(const char *s, const char *end)
+{
+    const char *p = skip_digits(s, end), *last = NULL;
+    while (p > s && at_char(p, end, 'x')) {
+        const char *d = skip_digits(p + 1, end);
+        if (d == p + 1)
+            break;
+        last = p = d;
+    }
+    return last;
+}
+
+static const char *int_end(const char *s, const char *end)
+{
+    s += at_char(s, end, '-');
+    const char *p = skip_digits(s, end);
+    return p == s ? NULL : p;
+}
+
+/* -?[0-9]+_-?[0-9]+(_[0-9]+)? */
+static const char *pad_part_end(const char *s, const char *end)
+{
+    const char *p = int_end(s, end);
+    if (!p || !at_char(p, end, '_'))
+        return NULL;
+    p = int_end(p + 1, end);
+    if (p && at_char(p, end, '_')) {
+        const char *interior = skip_digits(p + 1, end);
+        if (interior > p + 1)
+            p = interior;
+    }
+    return p;
+}
+
+static const char *pad_end(const char *s, const char *end)
+{
+    const char *p = pad_part_end(s, end), *more;
+    while (p && at_char(p, end, 'x') && (more = pad_part_end(p + 1, end)))
+        p = more;
+    return p;
+}
+
+/* 0x1.8p3, an extension: hexadecimal with an exponent that has digits. */
+static const char *hex_float_end(const char *s, const char *end)
+{
+    s += at_char(s, end, '-');
+    if (end - s < 4 || s[0] != '0' || s[1] != 'x')
+        return NULL;
+    const char *p = skip_class(s + 2, end, C_HEX);
+    ptrdiff_t digits = p - s - 2;
+    if (at_char(p, end, '.')) {
+        const char *fraction = p + 1;
+        p = skip_class(fraction, end, C_HEX);
+        digits += p - fraction;
+    }
+    if (!digits || !at_char(p, end, 'p'))
+        return NULL;
+    p++;
+    p += p < end && (*p == '+' || *p == '-');
+    const char *e = skip_digits(p, end);
+    return e == p ? NULL : e;
+}
+
+static int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
+
+/* The span has the form that hex_float_end found. Digits beyond 60 bits only count as "not zero". */
+static double hex_float(const char *s, const char *end)
+{
+    bool negative = *s == '-';
+    uint64_t mantissa = 0;
+    int exponent = 0, digit_scale = 0, written = 0, sign = 1;
+    const char *p = s + negative + 2;
+    for (; *p != 'p'; p++) {
+        if (*p == '.') {
+            digit_scale = -4;
+        } else if (mantissa >> 60) {
+            mantissa |= hex_digit(*p) != 0;
+            exponent += 4 + digit_scale;
+        } else {
+            mantissa = mantissa << 4 | (uint64_t)hex_digit(*p);
+            exponent += digit_scale;
+        }
+    }
+    p++;
+    if (*p == '-' || *p == '+')
+        sign = *p++ == '-' ? -1 : 1;
+    for (; p < end; p++)
+        written = written < 100000 ? written * 10 + (*p - '0') : written;
+    double v = ldexp((double)mantissa, exponent + sign * written);
+    return negative ? -v : v;
+}
+
+/* ---- strings ---- */
+
+/* Takes one escape at `*at` (past the backslash) and stores up to 4 bytes; the count, or -1. */
+static int take_escape(const char **at, const char *end, char *out)
+{
+    static const char letters[] = "abfnrtv\\?'\"", values[] = "\a\b\f\n\r\t\v\\?'\"";
+    const char *p = *at;
+    char c = *p++;
+    const char *letter = c ? strchr(letters, c) : NULL;
+    unsigned v = 0;
+    if (letter) {
+        *out = values[letter - letters];
+        *at = p;
+        return 1;
+    }
+    if (c >= '0' && c <= '7') {
+        v = (unsigned)(c - '0');
+        for (int n = 1; n < 3 && p < end && *p >= '0' && *p <= '7'; n++)
+            v = v * 8 + (unsigned)(*p++ - '0');
+        *at = p;
+        *out = (char)v;
+        return v > 0xff ? -1 : 1;
+    }
+    bool byte = c == 'x' || c == 'X';
+    int wanted = c == 'u' ? 4 : c == 'U' ? 8 : 0, n = 0;
+    if (!byte && !wanted)
+        return -1;
+    for (; p < end && is_class(*p, C_HEX) && (byte || n < wanted); n++) {
+        v = v * 16 + (unsigned)hex_digit(*p++);
+        if (byte && v > 0xff)
+            return -1;
+    }
+    *at = p;
+    if (byte) {
+        *out = (char)v;
+        return n ? 1 : -1;
+    }
+    if (n < wanted || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
+        return -1;
+    if (v < 0x80)
+        return out[0] = (char)v, 1;
+    if (v < 0x800)
+        return out[0] = (char)(0xc0 | v >> 6), out[1] = (char)(0x80 | (v & 63)), 2;
+    if (v < 0x10000)
+        return out[0] = (char)(0xe0 | v >> 12), out[1] = (char)(0x80 | (v >> 6 & 63)),
+               out[2] = (char)(0x80 | (v & 63)), 3;
+    out[0] = (char)(0xf0 | v >> 18);
+    out[1] = (char)(0x80 | (v >> 12 & 63));
+    out[2] = (char)(0x80 | (v >> 6 & 63));
+    out[3] = (char)(0x80 | (v & 63));
+    return 4;
+}
+
+/* The byte after the closing quote, or NULL; whether there are escapes. */
+static const char *string_end(const char *s, const char *end, bool *escapes)
+{
+    char quote = *s++;
+    for (; s < end; s++) {
+        if (*s == quote)
+            return s + 1;
+        if (*s == '\\') {
+            *escapes = true;
+            if (++s == end || *s == '\n')
+                return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Unescapes into `out`, which may be NULL to check only; false for a bad escape. */
+static bool unescape(struct str raw, char *out, size_t *len)
+{
+    const char *p = raw.ptr, *end = p + raw.len;
+    size_t n = 0;
+    while (p < end) {
+        char bytes[4] = {*p};
+        int count = 1;
+        if (*p++ == '\\' && (count = take_escape(&p, end, bytes)) < 0)
+            return false;
+        if (out)
+            memcpy(out + n, bytes, (size_t)count);
+        n += (size_t)count;
+    }
+    *len = n;
+    return true;
+}
+
+bool lex_string(struct parser *p, struct str *out)
+{
+    struct str raw = p->tok.s;
+    if (!memchr(raw.ptr, '\\', raw.len)) {
+        *out = raw;
+        return true;
+    }
+    char *bytes = arena_alloc(p->arena, raw.len + 1); /* never longer than its escapes */
+    size_t len = 0;
+    if (!unescape(raw, bytes, &len))
+        return false;
+    bytes[len] = '\0';
+    *out = (struct str){bytes, len};
+    return true;
+}
+
+/* ---- one token ---- */
+
+static void set_token(struct parser *p, enum token_kind kind, const char *begin, const char *end)
+{
+    struct token *t = &p->tok;
+    t->kind = kind;
+    t->span = (struct span){(uint32_t)(begin - p->text.ptr), (uint32_t)(end - p->text.ptr)};
+    t->s = (struct str){begin, (size_t)(end - begin)};
+    p->at = (size_t)(end - p->text.ptr);
+}
+
+static void set_error(struct parser *p, enum lex_error why, const char *begin, const char *end)
+{
+    set_token(p, TOK_ERROR, begin, end);
+    p->tok.i = why;
+}
+
+/* `nan` or `-nan` ends at `s`: an immediate `(0x...)` gives the payload. */
+static void lex_nan(struct parser *p, const char *begin, const char *s, const char *end, double value)
+{
+    int64_t payload = -1;
+    if (at_char(s, end, '(')) {
+        const char *digits = s + 3, *q = digits;
+        bool form = end - s > 3 && s[1] == '0' && (s[2] == 'x' || s[2] == 'X');
+        payload = 0;
+        for (; form && q < end && is_class(*q, C_HEX) && payload < INT64_C(1) << 52; q++)
+            payload = payload << 4 | hex_digit(*q);
+        if (!form || q == digits || !at_char(q, end, ')') || payload < 1 || payload >= INT64_C(1) << 52) {
+            set_error(p, LEX_NAN, begin, s);
+            return;
+        }
+        s = q + 1;
+    }
+    set_token(p, TOK_DECIMAL, begin, s);
+    p->tok.d = value;
+    p->tok.i = payload;
+}
+
+static void lex_word(struct parser *p, const char *s, const char *end)
+{
+    const char *e = skip_class(s + 1, end, C_NAME), *labels;
+    struct str w = {s, (size_t)(e - s)};
+    if (e < end && (*e == ':' || *e == '=')) {
+        set_token(p, *e == ':' ? TOK_NAME : TOK_ATTR_NAME, s, e + 1);
+        p->tok.s = w;
+        return;
+    }
+    enum dtype t = word_dtype(w);
+    if (t != DT_INVALID) {
+        set_token(p, TOK_DTYPE, s, e);
+        p->tok.dtype = t;
+    } else if (w.len == 3 && memcmp(s, "nan", 3) == 0) {
+        lex_nan(p, s, e, end, NAN);
+    } else {
+        enum token_kind kind = keyword(w);
+        if (kind == TOK_IDENT && is_class(*s, C_LABEL) && (labels = dim_labels_end(s, end)))
+            set_token(p, TOK_DIM_LABELS, s, labels);
+        else
+            set_token(p, kind, s, e);
+    }
+}
+
+static void lex_int(struct parser *p, const char *s, const char *e)
+{
+    int64_t v = 0;
+    if (e - s <= 18) {
+        const char *q = s + (*s == '-');
+        for (; q < e; q++)
+            v = v * 10 + (*q - '0');
+        v = *s == '-' ? -v : v;
+    } else if (!num_parse_int((struct str){s, (size_t)(e - s)}, &v)) {
+        set_error(p, LEX_NUMBER, s, e);
+        return;
+    }
+    set_token(p, TOK_INT, s, e);
+    p->tok.i = v;
+}
+
+/* First byte [0-9?-] (or, in default mode, a point). The byte after the digits tells which of
+ * the patterns can match at all; `masked` leaves out patterns 2 to 5. */
+static void lex_number(struct parser *p, const char *s, const char *end, bool masked)
+{
+    const char *e = int_end(s, end), *q;
+    char after = e ? (e < end ? *e : '\0') : '\0';
+    if (*s == '-' && s + 1 < end && s[1] == '>') {
+        set_token(p, TOK_ARROW, s, s + 2);
+        return;
+    }
+    if (!masked && (after || !e)) {
+        if (!p->strict && after == 'x' && (q = hex_float_end(s, end))) {
+            set_token(p, TOK_DECIMAL, s, q);
+            p->tok.d = hex_float(s, q);
+            p->tok.i = -1;
+            return;
+        }
+        if ((!e || after == '.' || after == 'e' || after == 'E') && (q = decimal_end(s, end))) {
+            set_token(p, TOK_DECIMAL, s, q);
+            num_parse_double(p->tok.s, &p->tok.d);
+            p->tok.i = -1;
+            return;
+        }
+        if ((is_class(after, C_LABEL) || after == '_' || *s == '?') && (q = dim_labels_end(s, end))) {
+            set_token(p, TOK_DIM_LABELS, s, q);
+            return;
+        }
+        if (after == 'x' && (q = dxd_end(s, end))) {
+            set_token(p, TOK_DXD, s, q);
+            return;
+        }
+        if (after == '_' && (q = pad_end(s, end))) {
+            set_token(p, TOK_PAD, s, q);
+            return;
+        }
+    }
+    if (e)
+        lex_int(p, s, e);
+    else if (end - s >= 4 && memcmp(s, "-inf", 4) == 0)
+        set_token(p, TOK_NEG_INF, s, s + 4);
+    else if (end - s >= 4 && memcmp(s, "-nan", 4) == 0)
+        lex_nan(p, s, s + 4, end, -NAN);
+    else if (*s == '?')
+        set_token(p, TOK_QUESTION, s, s + 1);
+    else
+        set_error(p, LEX_STRAY, s, s + 1);
+}
+
+static void lex_quoted(struct parser *p, const char *s, const char *end)
+{
+    bool escapes = false;
+    const char *e = string_end(s, end, &escapes);
+    if (!e) {
+        const char *line = memchr(s, '\n', (size_t)(end - s));
+        set_error(p, LEX_STRING, s, line ? line : end);
+        return;
+    }
+    set_token(p, TOK_STRING, s, e);
+    p->tok.s = (struct str){s + 1, (size_t)(e - s) - 2};
+    size_t len;
+    if (escapes && !unescape(p->tok.s, NULL, &len))
+        set_error(p, LEX_ESCAPE, s, e);
+}
+
+static void lex_percent(struct parser *p, const char *s, const char *end)
+{
+    if (s + 1 == end || !is_class(s[1], C_START)) {
+        set_error(p, LEX_STRAY, s, s + 1);
+        return;
+    }
+    const char *e = skip_class(s + 2, end, C_NAME);
+    set_token(p, TOK_NAME, s, e);
+    p->tok.s = (struct str){s + 1, (size_t)(e - s) - 1};
+}
+
+static void lex(struct parser *p, bool masked)
+{
+    static const uint8_t punctuation[128] = {
+        ['='] = TOK_EQUAL, [','] = TOK_COMMA, [':'] = TOK_COLON, ['*'] = TOK_STAR, ['#'] = TOK_HASH,
+        ['+'] = TOK_PLUS, ['~'] = TOK_TILDE, ['['] = TOK_LSQUARE, [']'] = TOK_RSQUARE,
+        ['{'] = TOK_LBRACE, ['}'] = TOK_RBRACE, ['('] = TOK_LPAREN, [')'] = TOK_RPAREN,
+    };
+    const char *begin = p->text.ptr, *end = begin + p->text.len;
+    const char *s = skip_separators(begin + p->at, begin, end, p->strict);
+    if (s == end) {
+        set_token(p, TOK_EOF, end, end);
+        return;
+    }
+    unsigned char c = (unsigned char)*s;
+    if (char_class[c] & C_START) {
+        lex_word(p, s, end);
+    } else if (char_class[c] & C_DIGIT || c == '-' || c == '?') {
+        lex_number(p, s, end, masked);
+    } else if (c < 128 && punctuation[c]) {
+        set_token(p, punctuation[c], s, s + 1);
+    } else if (c == '<' && s + 1 < end && s[1] == '=') {
+        set_token(p, TOK_LESS_EQUAL, s, s + 2);
+    } else if (c == '<' && !p->strict) {
+        set_token(p, TOK_LESS, s, s + 1);
+    } else if (c == '>' && !p->strict) {
+        set_token(p, TOK_GREATER, s, s + 1);
+    } else if (c == '%') {
+        lex_percent(p, s, end);
+    } else if (end - s >= 3 && memcmp(s, "...", 3) == 0) {
+        set_token(p, TOK_DOTS, s, s + 3);
+    } else if (c == '.' && !p->strict && s + 1 < end && is_class(s[1], C_DIGIT)) {
+        lex_number(p, s, end, false);
+    } else if (c == '"' || c == '\'') {
+        lex_quoted(p, s, end);
+    } else if (c == '/' && s + 1 < end && s[1] == '*') {
+        set_error(p, LEX_COMMENT, s, end);
+    } else {
+        set_error(p, LEX_STRAY, s, s + 1);
+    }
+}
+
+/* ---- what the parser calls ---- */
+
+void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena, bool strict)
+{
+    *p = (struct parser){.ds = ds, .text = text, .arena = arena, .strict = strict};
+    if (!p->text.ptr)
+        p->text.ptr = "";
+    next(p);
+}
+
+void next(struct parser *p)
+{
+    p->prev_end = p->tok.span.end;
+    lex(p, false);
+}
+
+void next_in_int_list(struct parser *p)
+{
+    p->prev_end = p->tok.span.end;
+    lex(p, true);
+}
+
+enum token_kind peek(const struct parser *p)
+{
+    struct parser ahead = {.text = p->text, .strict = p->strict, .at = p->at};
+    lex(&ahead, false);
+    return ahead.tok.kind;
+}
+
+struct lex_state lex_save(const struct parser *p) { return (struct lex_state){p->at, p->tok, p->prev_end}; }
+
+void lex_restore(struct parser *p, struct lex_state s)
+{
+    p->at = s.at;
+    p->tok = s.tok;
+    p->prev_end = s.prev_end;
+}
+
+void lex_jump(struct parser *p, size_t at)
+{
+    p->at = at;
+    p->tok.span.end = (uint32_t)at;
+    next(p);
+}
+
+bool accept(struct parser *p, enum token_kind kind)
+{
+    if (p->tok.kind != kind)
+        return false;
+    next(p);
+    return true;
+}
+
+/* How messages name a kind of token. */
+static const char *token_name(enum token_kind kind)
+{
+    static const char *const names[TOK_KIND_COUNT] = {
+        [TOK_EOF] = "the end of the text", [TOK_EQUAL] = "`=`", [TOK_COMMA] = "`,`", [TOK_COLON] = "`:`",
+        [TOK_STAR] = "`*`", [TOK_HASH] = "`#`", [TOK_PLUS] = "`+`", [TOK_TILDE] = "`~`",
+        [TOK_LSQUARE] = "`[`", [TOK_RSQUARE] = "`]`", [TOK_LBRACE] = "`{`", [TOK_RBRACE] = "`}`",
+        [TOK_LPAREN] = "`(`", [TOK_RPAREN] = "`)`", [TOK_LESS] = "`<`", [TOK_GREATER] = "`>`",
+        [TOK_LESS_EQUAL] = "`<=`", [TOK_ARROW] = "`->`", [TOK_DOTS] = "`...`", [TOK_QUESTION] = "`?`",
+        [TOK_NAME] = "a name", [TOK_ATTR_NAME] = "an attribute name with `=`", [TOK_IDENT] = "a word",
+        [TOK_DTYPE] = "an element type", [TOK_STRING] = "a string", [TOK_INT] = "an integer",
+        [TOK_DECIMAL] = "a number", [TOK_NEG_INF] = "`-inf`", [TOK_DXD] = "sizes such as 2x3",
+        [TOK_PAD] = "padding such as 0_1x2_3", [TOK_DIM_LABELS] = "labels such as b0f_0io->b0f",
+        [TOK_TRUE] = "`true`", [TOK_FALSE] = "`false`", [TOK_HLO_MODULE] = "`HloModule`",
+        [TOK_ENTRY] = "`ENTRY`", [TOK_ROOT] = "`ROOT`", [TOK_FILE_NAMES] = "`FileNames`",
+        [TOK_FUNCTION_NAMES] = "`FunctionNames`", [TOK_FILE_LOCATIONS] = "`FileLocations`",
+        [TOK_STACK_FRAMES] = "`StackFrames`",
+    };
+    return names[kind] ? names[kind] : "a keyword";
+}
+
+bool expect(struct parser *p, enum token_kind kind, const char *what)
+{
+    return accept(p, kind) || expected(p, what ? what : token_name(kind));
+}
+
+static bool bad_token(struct parser *p)
+{
+    struct span span = p->tok.span;
+    unsigned char c = (unsigned char)*p->tok.s.ptr;
+    switch ((enum lex_error)p->tok.i) {
+    case LEX_STRING:
+    case LEX_COMMENT:
+        span.end = span.begin + 1;
+        DIAG(p->ds, span, UNTERMINATED, p->tok.i == LEX_STRING ? "string" : "comment")->at_end = true;
+        return false;
+    case LEX_ESCAPE:
+        return DIAG_ERROR(p->ds, span, BAD_TOKEN, "string: an escape in it is none");
+    case LEX_NAN:
+        return DIAG_ERROR(p->ds, span, BAD_TOKEN, "NaN: the payload is written nan(0x1), from 1 to 0xfffffffffffff");
+    case LEX_NUMBER:
+        return DIAG_ERROR(p->ds, span, BAD_TOKEN, "integer: it does not fit 64 bits");
+    case LEX_STRAY:
+        break;
+    }
+    if (c >= 0x20 && c < 0x7f)
+        return DIAG_ERROR(p->ds, span, STRAY_BYTE, c, c);
+    return DIAG_ERROR(p->ds, span, STRAY_BYTE, '?', c);
+}
+
+bool expected(struct parser *p, const char *what)
+{
+    enum { SHOWN = 40 };
+    struct token t = p->tok;
+    if (t.kind == TOK_ERROR)
+        return bad_token(p);
+    if (t.kind == TOK_EOF) {
+        DIAG(p->ds, t.span, UNEXPECTED_END, what)->at_end = true;
+        return false;
+    }
+    struct str seen = {p->text.ptr + t.span.begin, t.span.end - t.span.begin};
+    bool cut = seen.len > SHOWN;
+    seen.len = cut ? SHOWN : seen.len;
+    return DIAG_ERROR(p->ds, t.span, EXPECTED, what, STR_ARG(seen), cut ? "..." : "");
+}
+
+/* The byte after the dictionary that starts with the `{` at `s`, or NULL. */
+static const char *dict_end(const char *s, const char *end)
+{
+    size_t depth = 0;
+    while (s < end) {
+        bool escapes;
+        if (*s == '"') {
+            s = string_end(s, end, &escapes);
+            if (!s)
+                return NULL;
+            continue;
+        }
+        depth += *s == '{';
+        if (*s++ == '}' && --depth == 0)
+            return s;
+    }
+    return NULL;
+}
+
+bool lex_dict(struct parser *p, struct str *out)
+{
+    const char *s = p->text.ptr + p->tok.span.begin;
+    const char *e = dict_end(s, p->text.ptr + p->text.len);
+    if (!e) {
+        DIAG(p->ds, p->tok.span, UNTERMINATED, "dictionary")->at_end = true;
+        return false;
+    }
+    *out = (struct str){s, (size_t)(e - s)};
+    lex_jump(p, (size_t)(e - p->text.ptr));
+    return true;
+}
+
+bool lex_is_dict(struct str s)
+{
+    const char *end = s.ptr + s.len;
+    const char *open = s.len ? skip_separators(s.ptr, s.ptr, end, true) : end;
+    if (open == end || *open != '{')
+        return false;
+    const char *close = dict_end(open, end);
+    return close && skip_separators(close, s.ptr, end, true) == end;
+}
+
+bool enter(struct parser *p)
+{
+    if (++p->depth <= NESTING_LIMIT)
+        return true;
+    return DIAG_ERROR(p->ds, p->tok.span, TOO_DEEP, NESTING_LIMIT);
+}

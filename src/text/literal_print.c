@@ -1,0 +1,189 @@
+/*
+ * literal_print.c: literals, written. How does XLA spell these values (hlo-text 5.10)?
+ */
+#include "text/text_priv.h"
+
+#include <math.h>
+
+/* ---- one element ---- */
+
+/* `nan` or `-nan`, with the payload where it is not the type's own. */
+static void print_nan(struct buf *out, enum dtype t, uint64_t code)
+{
+    const struct float_format *f = float_format(t);
+    unsigned width = f->exponent_bits + f->mantissa_bits;
+    bool negative = f->specials == FS_FNUZ || (f->specials != FS_FNU && code >> width & 1);
+    buf_puts(out, negative ? "-nan" : "nan");
+    uint64_t payload = code & ((UINT64_C(1) << f->mantissa_bits) - 1);
+    if (f->specials == FS_IEEE && payload != UINT64_C(1) << (f->mantissa_bits - 1))
+        buf_printf(out, "(0x%" PRIx64 ")", payload);
+}
+
+static uint64_t load_code(const void *p, size_t bytes)
+{
+    uint8_t b;
+    uint16_t h;
+    uint32_t w;
+    uint64_t d;
+    switch (bytes) {
+    case 1: memcpy(&b, p, 1); return b;
+    case 2: memcpy(&h, p, 2); return h;
+    case 4: memcpy(&w, p, 4); return w;
+    default: memcpy(&d, p, 8); return d;
+    }
+}
+
+/* Few digits where they are enough to read the same value back, else all of them. */
+static void print_digits(struct buf *out, enum dtype t, double v)
+{
+    char text[40];
+    int digits = float_format(t)->digits;
+    size_t n = num_format_g(text, sizeof text, v, digits);
+    double back;
+    bool wide = t == DT_F32 || t == DT_F64;
+    if (wide && num_parse_double((struct str){text, n}, &back) && (t == DT_F32 ? (float)back != (float)v : back != v))
+        n = num_format_g(text, sizeof text, v, t == DT_F32 ? 9 : 17);
+    buf_bytes(out, text, n);
+}
+
+static void print_float(struct buf *out, enum dtype t, const void *p)
+{
+    uint64_t code = load_code(p, dtype_bytes(t));
+    double v = float_load(t, p);
+    if (float_code_is_nan(t, code))
+        print_nan(out, t, code);
+    else if (isinf(v))
+        buf_puts(out, v < 0 ? "-inf" : "inf");
+    else
+        print_digits(out, t, v);
+}
+
+static void print_int(struct buf *out, enum dtype t, const void *p)
+{
+    uint64_t code = load_code(p, dtype_bytes(t));
+    unsigned unused = 64 - 8 * (unsigned)dtype_bytes(t);
+    if (dtype_is_signed(t))
+        buf_int(out, (int64_t)(code << unused) >> unused);
+    else
+        buf_uint(out, code);
+}
+
+void text_print_element(struct buf *out, enum dtype t, const void *p)
+{
+    if (dtype_is_complex(t)) {
+        enum dtype part = dtype_component(t);
+        buf_putc(out, '(');
+        print_float(out, part, p);
+        buf_puts(out, ", ");
+        print_float(out, part, (const char *)p + dtype_bytes(part));
+        buf_putc(out, ')');
+    } else if (dtype_is_float(t)) {
+        print_float(out, t, p);
+    } else {
+        print_int(out, t, p);
+    }
+}
+
+/* ---- arrays ---- */
+
+struct array_print {
+    struct buf *out;
+    const struct shape *shape;
+    const char *at; /* next element */
+};
+
+static void print_row(struct array_print *w)
+{
+    int64_t n = w->shape->dims[w->shape->rank - 1];
+    bool spaced = w->shape->rank > 1 && n > 1;
+    buf_puts(w->out, spaced ? "{ " : "{");
+    for (int64_t i = 0; i < n; i++) {
+        if (i)
+            buf_puts(w->out, ", ");
+        text_print_element(w->out, w->shape->dtype, w->at);
+        w->at += dtype_bytes(w->shape->dtype);
+    }
+    buf_puts(w->out, spaced ? " }" : "}");
+}
+
+/* Dimension `d`; ranks above 3 name the index in every level but the outermost and innermost. */
+static void print_level(struct array_print *w, int d)
+{
+    const struct shape *s = w->shape;
+    if (d == s->rank - 1) {
+        print_row(w);
+        return;
+    }
+    buf_puts(w->out, "{ ");
+    for (int64_t i = 0; i < s->dims[d]; i++) {
+        if (i)
+            buf_puts(w->out, ", ");
+        print_level(w, d + 1);
+    }
+    buf_puts(w->out, " }");
+}
+
+/* The same with index comments: `{ / * i0=1 * / ...`, without the blanks. */
+static void print_indexed(struct array_print *w, int d, int64_t index)
+{
+    const struct shape *s = w->shape;
+    if (d == s->rank - 1) {
+        print_row(w);
+        return;
+    }
+    buf_puts(w->out, "{ ");
+    if (d > 0) {
+        buf_printf(w->out, "/*i%d=%" PRId64 "*/", d - 1, index);
+        if (s->dims[d] > 0)
+            buf_putc(w->out, ' ');
+    }
+    for (int64_t i = 0; i < s->dims[d]; i++) {
+        if (i)
+            buf_puts(w->out, ", ");
+        print_indexed(w, d + 1, i);
+    }
+    buf_puts(w->out, " }");
+}
+
+static void print_array(struct buf *out, const struct literal *l)
+{
+    struct array_print w = {out, l->shape, l->data};
+    if (l->shape->rank == 0 && l->shape->dtype == DT_PRED)
+        buf_puts(out, *(const uint8_t *)l->data ? "true" : "false");
+    else if (l->shape->rank == 0)
+        text_print_element(out, l->shape->dtype, l->data);
+    else if (l->shape->rank > 3)
+        print_indexed(&w, 0, 0);
+    else
+        print_level(&w, 0);
+}
+
+/* ---- literals ---- */
+
+static void print_literal(struct buf *out, const struct literal *l, bool with_shape)
+{
+    if (shape_is_tuple(l->shape)) {
+        buf_puts(out, "( ");
+        for (int i = 0; i < l->shape->count; i++) {
+            if (i)
+                buf_puts(out, ", ");
+            print_literal(out, l->elements[i], with_shape);
+        }
+        buf_puts(out, " )");
+        return;
+    }
+    if (with_shape) {
+        shape_print(out, l->shape, true);
+        buf_putc(out, ' ');
+    }
+    if (l->elided)
+        buf_puts(out, "{...}");
+    else if (shape_is_array(l->shape))
+        print_array(out, l);
+    else
+        buf_puts(out, "token");
+}
+
+void text_print_literal(struct buf *out, const struct literal *l) { print_literal(out, l, false); }
+
+void text_print_literal_with_shape(struct buf *out, const struct literal *l) { print_literal(out, l, true); }
