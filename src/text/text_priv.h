@@ -108,6 +108,7 @@ bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level);
 
 /* ---- shape.c, literal.c, parse.c ---- */
 
+struct shape_cache *shape_cache_new(struct arena *a);
 bool starts_shape(const struct parser *p);
 bool parse_shape(struct parser *p, const struct shape **out);
 /* The literal of a constant of this shape, without its shape. The result's shape may differ from it

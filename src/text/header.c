@@ -1,0 +1,345 @@
+/*
+ * header.c: what stands before the computations. Which attributes does the module have?
+ *
+ * One row for each attribute in `header_attributes`; what needs the entry computation waits for
+ * finish_header.
+ */
+#include "text/parse.h"
+
+#include <stdlib.h>
+
+/* ---- values ---- */
+
+static bool parse_is_scheduled(struct parser *p) { return parse_bool(p, &p->m->is_scheduled); }
+
+static bool parse_replica_count(struct parser *p) { return parse_int(p, &p->m->replica_count); }
+
+static bool parse_num_partitions(struct parser *p) { return parse_int(p, &p->m->num_partitions); }
+
+static bool parse_alias_passthrough_params(struct parser *p) { return parse_bool(p, &p->m->alias_passthrough_params); }
+
+static bool parse_module_frontend(struct parser *p) { return parse_frontend_attributes(p, &p->m->frontend); }
+
+static int ints_cmp(struct ints a, struct ints b)
+{
+    for (int64_t k = 0; k < a.count && k < b.count; k++)
+        if (a.at[k] != b.at[k])
+            return a.at[k] < b.at[k] ? -1 : 1;
+    return (a.count > b.count) - (a.count < b.count);
+}
+
+static bool parse_input_output_alias(struct parser *p)
+{
+    struct span span = p->tok.span;
+    bool ok = parse_aliasing(p, &p->m->input_output_alias, true);
+    p->state->alias_span = span_join(span, (struct span){0, p->prev_end});
+    return ok;
+}
+
+/* donor = "(" INT "," index ")" ; */
+static bool parse_donor(struct parser *p, struct alias *out)
+{
+    struct span span = p->tok.span;
+    if (!expect(p, TOK_LPAREN, "`(` of a donor") || !parse_int(p, &out->operand) || !expect(p, TOK_COMMA, NULL) ||
+        !parse_index(p, &out->index))
+        return false;
+    if (out->operand < 0)
+        return DIAG_ERROR(p->ds, span, NEGATIVE_PARAMETER, (long long)out->operand);
+    return expect(p, TOK_RPAREN, NULL);
+}
+
+static int donor_cmp(const void *pa, const void *pb)
+{
+    const struct alias *a = pa, *b = pb;
+    if (a->operand != b->operand)
+        return a->operand < b->operand ? -1 : 1;
+    return ints_cmp(a->index, b->index);
+}
+
+/* buffer_donor = "{" [donor {"," donor} [","]] "}" ; */
+static bool parse_buffer_donor(struct parser *p)
+{
+    struct alias *donors = NULL;
+    size_t count = 0, capacity = 0, kept = 0;
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    while (p->tok.kind != TOK_RBRACE) {
+        struct alias donor = {0};
+        if (!parse_donor(p, &donor))
+            return false;
+        VEC_PUSH(p->arena, donors, count, capacity) = donor;
+        if (!accept(p, TOK_COMMA))
+            break;
+    }
+    if (count)
+        qsort(donors, count, sizeof *donors, donor_cmp);
+    for (size_t k = 0; k < count; k++)
+        if (kept == 0 || donor_cmp(&donors[kept - 1], &donors[k]) != 0)
+            donors[kept++] = donors[k];
+    p->m->buffer_donor = (struct aliasing){(int)kept, donors};
+    return expect(p, TOK_RBRACE, "`,` or `}`");
+}
+
+/* entry_computation_layout = "{" "(" {shape ","} [shape] ")" "->" shape "}" ; */
+static bool parse_entry_layout(struct parser *p)
+{
+    struct module *m = p->m;
+    size_t count = 0, capacity = 0;
+    if (!expect(p, TOK_LBRACE, NULL) || !expect(p, TOK_LPAREN, NULL))
+        return false;
+    while (p->tok.kind != TOK_RPAREN) {
+        const struct shape *s;
+        if (!parse_shape(p, &s))
+            return false;
+        VEC_PUSH(p->arena, m->entry_params, count, capacity) = s;
+        if (!accept(p, TOK_COMMA))
+            break;
+    }
+    m->has_entry_layout = true;
+    m->entry_param_count = (int)count;
+    return expect(p, TOK_RPAREN, "`,` or `)`") && expect(p, TOK_ARROW, NULL) && parse_shape(p, &m->entry_result) &&
+           expect(p, TOK_RBRACE, NULL);
+}
+
+/* allow_spmd_sharding_propagation = bool | "{" [bool {"," bool}] "}" ; */
+static bool parse_propagation(struct parser *p, struct bool_list *out)
+{
+    bool *values = NULL, value;
+    size_t count = 0, capacity = 0;
+    bool list = accept(p, TOK_LBRACE);
+    if (!list || p->tok.kind != TOK_RBRACE) {
+        do {
+            if (!parse_bool(p, &value))
+                return false;
+            VEC_PUSH(p->arena, values, count, capacity) = value;
+        } while (list && accept(p, TOK_COMMA));
+    }
+    *out = (struct bool_list){(int)count, values};
+    return !list || expect(p, TOK_RBRACE, "`,` or `}`");
+}
+
+static bool parse_to_parameters(struct parser *p) { return parse_propagation(p, &p->m->spmd_to_parameters); }
+
+static bool parse_to_output(struct parser *p) { return parse_propagation(p, &p->m->spmd_to_output); }
+
+/* Kept as it is written. */
+static bool parse_debug_attributes(struct parser *p)
+{
+    if (p->tok.kind != TOK_LBRACE)
+        return expected(p, "`{`");
+    return lex_dict(p, &p->m->debug_attributes);
+}
+
+/* ---- origin_recovery_table ---- */
+
+/* The string is a module of its own. */
+static bool parse_recovery_module(struct parser *p, struct module **out)
+{
+    struct span span = p->tok.span;
+    struct str text;
+    struct source source;
+    struct diags inside;
+    if (!parse_string(p, &text))
+        return false;
+    source_init(&source, STR("origin_recovery_table"), arena_str(p->arena, text));
+    diags_init(&inside, &source);
+    *out = NULL;
+    if (p->state->nesting < 64)
+        *out = parse_source(&inside, &source, p->strict, p->state->nesting + 1);
+    if (!*out) {
+        struct diag *d = DIAG(p->ds, span, RECOVERY_MODULE);
+        if (inside.first)
+            diag_note(p->ds, d, span, STR_FMT, STR_ARG(inside.first->text));
+    }
+    diags_free(&inside);
+    source_free(&source);
+    return *out != NULL;
+}
+
+static bool same_place(const struct origin *a, const struct origin *b)
+{
+    return str_eq(a->name, b->name) && ints_cmp(a->index, b->index) == 0;
+}
+
+static int recovery_cmp(const void *pa, const void *pb)
+{
+    const struct recovery_entry *a = pa, *b = pb;
+    int by_name = str_cmp(a->old_value.name, b->old_value.name);
+    return by_name ? by_name : ints_cmp(a->old_value.index, b->old_value.index);
+}
+
+/* The entries made so far belong to the module even when the next one fails. */
+static void add_recovery(struct parser *p, const struct recovery_entry *e, size_t *capacity)
+{
+    struct module *m = p->m;
+    for (int k = 0; k < m->recovery_count; k++) {
+        if (same_place(&m->recovery[k].old_value, &e->old_value)) {
+            module_free(e->module); /* the first one wins */
+            return;
+        }
+    }
+    VEC_PUSH(p->arena, m->recovery, m->recovery_count, *capacity) = *e;
+}
+
+/* origin_recovery_table = "{" {leaf ":" leaf ["," STRING]} "}" ; */
+static bool parse_recovery_table(struct parser *p)
+{
+    size_t capacity = 0;
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    while (p->tok.kind != TOK_RBRACE) {
+        struct recovery_entry e = {0};
+        if (!parse_origin_leaf(p, &e.old_value) || !expect(p, TOK_COLON, NULL) || !parse_origin_leaf(p, &e.new_value))
+            return false;
+        if (accept(p, TOK_COMMA) && !parse_recovery_module(p, &e.module))
+            return false;
+        add_recovery(p, &e, &capacity);
+    }
+    if (p->m->recovery_count > 1)
+        qsort(p->m->recovery, (size_t)p->m->recovery_count, sizeof *p->m->recovery, recovery_cmp);
+    return expect(p, TOK_RBRACE, NULL);
+}
+
+/* ---- the list ---- */
+
+static const struct header_attribute {
+    const char *name;
+    bool (*parse)(struct parser *p);
+    bool newer;
+} header_attributes[] = {
+    {"alias_passthrough_params", parse_alias_passthrough_params, false},
+    {"allow_spmd_sharding_propagation_to_output", parse_to_output, false},
+    {"allow_spmd_sharding_propagation_to_parameters", parse_to_parameters, false},
+    {"buffer_donor", parse_buffer_donor, false},
+    {"debug_attributes", parse_debug_attributes, true},
+    {"entry_computation_layout", parse_entry_layout, false},
+    {"frontend_attributes", parse_module_frontend, false},
+    {"input_output_alias", parse_input_output_alias, false},
+    {"is_scheduled", parse_is_scheduled, false},
+    {"num_partitions", parse_num_partitions, false},
+    {"origin_recovery_table", parse_recovery_table, false},
+    {"replica_count", parse_replica_count, false},
+};
+
+/* Default mode skips what it does not know. */
+static bool skip_unknown(struct parser *p, struct str name, struct span span)
+{
+    const char *words[COUNT_OF(header_attributes)];
+    for (size_t k = 0; k < COUNT_OF(words); k++)
+        words[k] = header_attributes[k].name;
+    struct str near = diag_nearest(name, words, COUNT_OF(words)), ignored;
+    struct diag *d = p->strict ? DIAG(p->ds, span, UNKNOWN_HEADER, STR_ARG(name))
+                               : DIAG(p->ds, span, SKIPPED_HEADER, STR_ARG(name));
+    diag_suggest(p->ds, d, near);
+    if (p->strict)
+        return false;
+    if (p->tok.kind == TOK_LBRACE)
+        return lex_dict(p, &ignored);
+    next(p);
+    return true;
+}
+
+/* header_attribute = IDENT "=" value ; */
+static bool parse_header_attribute(struct parser *p, uint32_t *seen)
+{
+    struct str name = p->tok.s;
+    struct span span = {p->tok.span.begin, (uint32_t)(p->tok.span.begin + name.len)};
+    bool loose = !p->strict && p->tok.kind == TOK_IDENT && peek(p) == TOK_EQUAL;
+    if (p->tok.kind != TOK_ATTR_NAME && !loose)
+        return expected(p, "an attribute of the module");
+    next(p);
+    if (loose)
+        next(p);
+    for (size_t k = 0; k < COUNT_OF(header_attributes); k++) {
+        const struct header_attribute *a = &header_attributes[k];
+        if (!str_is(name, a->name) || (a->newer && p->strict))
+            continue;
+        if (*seen >> k & 1)
+            return DIAG_ERROR(p->ds, span, DUPLICATE, "attribute", STR_ARG(name));
+        *seen |= UINT32_C(1) << k;
+        return a->parse(p);
+    }
+    return skip_unknown(p, name, span);
+}
+
+/* header = {"," header_attribute} ; */
+bool parse_header(struct parser *p)
+{
+    uint32_t seen = 0;
+    while (accept(p, TOK_COMMA))
+        if (!parse_header_attribute(p, &seen))
+            return false;
+    return true;
+}
+
+/* ---- when the entry computation is known ---- */
+
+static int alias_cmp(const void *pa, const void *pb)
+{
+    return ints_cmp(((const struct alias *)pa)->output, ((const struct alias *)pb)->output);
+}
+
+/* Outputs must exist; the first entry for one wins. Sorted, as they are printed. */
+static bool finish_alias(struct parser *p)
+{
+    struct module *m = p->m;
+    struct aliasing *list = &m->input_output_alias;
+    if (list->count == 0)
+        return true;
+    struct alias *kept = ARENA_ARRAY(p->arena, struct alias, list->count);
+    int count = 0;
+    for (int k = 0; k < list->count; k++) {
+        const struct alias *a = &list->at[k];
+        if (!shape_at(m->entry->root->shape, a->output.at, (size_t)a->output.count))
+            return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_OUTPUT,
+                              STR_ARG(shape_text(p->arena, m->entry->root->shape)));
+        if (a->operand < 0)
+            return DIAG_ERROR(p->ds, p->state->alias_span, NEGATIVE_PARAMETER, (long long)a->operand);
+        bool repeated = false;
+        for (int n = 0; n < count; n++)
+            repeated |= alias_cmp(&kept[n], a) == 0;
+        if (!repeated)
+            kept[count++] = *a;
+    }
+    qsort(kept, (size_t)count, sizeof *kept, alias_cmp);
+    *list = (struct aliasing){count, kept};
+    return true;
+}
+
+/* The same with the dimensions in descending order; tiles, memory space and so on stay. */
+static const struct shape *reset_order(struct arena *a, const struct shape *s)
+{
+    if (shape_is_tuple(s)) {
+        const struct shape **elements = ARENA_ARRAY(a, const struct shape *, s->count);
+        for (int k = 0; k < s->count; k++)
+            elements[k] = reset_order(a, s->elements[k]);
+        return shape_tuple(a, s->count, elements);
+    }
+    if (!shape_is_array(s) || layout_is_descending(s->layout))
+        return s;
+    struct layout *l = ARENA_DUP(a, s->layout, 1);
+    l->minor_to_major = layout_default(a, s->rank)->minor_to_major;
+    return shape_with_layout(a, s, l);
+}
+
+/* Without the attribute the layout is the entry's own, but for a quirk (hlo-text 5.1): some other
+ * attributes make XLA forget the order of the dimensions. */
+static void derive_entry_layout(struct parser *p)
+{
+    struct module *m = p->m;
+    const struct computation *entry = m->entry;
+    bool reset = m->alias_passthrough_params || m->replica_count != 1 || m->num_partitions != 1 ||
+                 m->spmd_to_parameters.count > 0 || m->spmd_to_output.count > 0;
+    m->entry_param_count = entry->param_count;
+    m->entry_params = ARENA_ARRAY(p->arena, const struct shape *, entry->param_count);
+    for (int k = 0; k < entry->param_count; k++)
+        m->entry_params[k] = reset ? reset_order(p->arena, entry->params[k]->shape) : entry->params[k]->shape;
+    m->entry_result = reset ? reset_order(p->arena, entry->root->shape) : entry->root->shape;
+}
+
+bool finish_header(struct parser *p)
+{
+    if (!p->m->has_entry_layout)
+        derive_entry_layout(p);
+    return finish_alias(p);
+}

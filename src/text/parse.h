@@ -1,0 +1,117 @@
+/*
+ * Private to the parser proper: what parse.c, rhs.c, operand.c, checks.c, async.c, recover.c and
+ * header.c share.
+ */
+#ifndef HLO_PARSE_H
+#define HLO_PARSE_H
+
+#include "text/text_priv.h"
+
+/* ---- scopes (scope.c): the instruction names of one computation ---- */
+
+struct scope {
+    struct scope *outer;
+    struct computation *c;
+    struct scope_slot *slots;
+    size_t count, capacity;
+    bool makes_params; /* single-instruction text: unknown operands become parameters */
+    bool broken;       /* a brace was missing: what follows belongs to no instruction */
+    struct span root_span; /* of the ROOT mark */
+    struct inst *root;     /* instruction marked ROOT */
+};
+
+/* State of one text beside the lexer's. */
+struct parse_state {
+    struct arena scratch;
+    struct inst **operands; /* stack of the operands being read */
+    size_t operand_count, operand_capacity;
+    struct computation *entry, *last;
+    struct span entry_span; /* of the mark */
+    struct opcode_cache { enum opcode op; } opcodes[64];
+    bool poisoned; /* a value that is being read refers to something erroneous */
+    struct span alias_span; /* of input_output_alias */
+    int nesting;   /* module in a string of a module ... */
+};
+
+/* What was defined with an error has no parent (instructions) or no root (computations): it may be
+ * named without another message, and nothing is concluded from it. */
+static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
+
+struct inst *scope_find(const struct scope *s, struct str name);
+/* Returns the instruction that has the name already, else NULL. */
+struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i);
+/* Makes `name` known as erroneous, unless it is known. */
+struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, struct span span, const struct shape *shape);
+struct str scope_nearest(const struct scope *s, struct str name);
+
+/* ---- an instruction being made ---- */
+
+struct draft {
+    struct inst i;          /* not yet in the computation */
+    struct str word;        /* opcode as written */
+    enum opcode wrapped;    /* async sugar: the opcode inside, else OP_INVALID */
+    struct draft *inner;    /* OP-start: the instruction inside */
+    struct span open;       /* `(` of the operands */
+    bool nested, poisoned, dropped;
+    struct lex_state dropped_at; /* the first operand that was left out */
+    uint64_t seen[2];       /* attributes that were given, by id */
+    struct span seen_from;  /* of the first attribute */
+};
+
+static inline bool draft_has(const struct draft *d, enum attr_id id) { return d->seen[id / 64] >> id % 64 & 1; }
+
+/* Reads shape, opcode, operands and attributes; the finished instruction, a poisoned one after an
+ * error that needs no recovery, or NULL. An empty name: nested, `<opcode>.anon`. */
+struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span, const struct shape *before, size_t begin);
+bool parse_operands(struct parser *p, struct draft *d);
+bool report_dropped_operand(struct parser *p, struct draft *d);
+bool parse_attributes(struct parser *p, struct draft *d);
+
+/* checks.c: what XLA checks and changes while it parses (hlo-text 3.3) */
+bool check_operand_count(struct parser *p, struct draft *d);
+bool check_attribute_applies(const struct draft *d, enum attr_id id);
+bool check_required(struct parser *p, struct draft *d);
+bool check_draft(struct parser *p, struct draft *d);      /* before inference */
+void normalise_draft(struct parser *p, struct draft *d);  /* once the shape is known */
+
+/* async.c */
+bool async_opcode(struct str word, enum opcode *op, enum opcode *wrapped);
+bool async_operands(struct parser *p, struct draft *d);   /* after the operands */
+bool async_finish(struct parser *p, struct draft *d);     /* after the attributes */
+bool async_starts_distinct(struct parser *p);
+
+/* ---- modules and computations (parse.c) ---- */
+
+/* A whole text; `nesting` counts the modules whose strings it stands in. */
+struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting);
+
+bool parse_instruction_list(struct parser *p, struct scope *s);
+struct computation *computation_poison(struct parser *p, struct str name);
+
+/* ---- recover.c ---- */
+
+/* After an error in what begins at `start`: goes to the next instruction, to the brace that ends the
+ * computation, or to the end. */
+void recover_instruction(struct parser *p, struct lex_state start);
+/* Goes to the `{` of a computation's body; false when there is none before the next computation. */
+bool recover_body(struct parser *p);
+void recover_computation(struct parser *p);
+/* Where, after the current token, `name` is defined; begin 0 when it is not. */
+struct span find_definition(const struct parser *p, struct str name);
+
+/* Messages since a mark can be taken back: readings that are given up leave none. */
+struct diag_mark {
+    struct diag *last;
+    unsigned errors, warnings, dropped, kept_warnings;
+};
+struct diag_mark diags_mark(const struct diags *ds);
+void diags_rollback(struct diags *ds, struct diag_mark mark);
+
+/* ---- header.c, frames.c ---- */
+
+bool parse_header(struct parser *p);
+bool parse_frame_tables(struct parser *p);
+bool finish_header(struct parser *p); /* what needs the entry computation */
+void frames_rebuild(struct module *m);
+
+#endif

@@ -1,0 +1,317 @@
+/*
+ * rhs.c: the right side of an instruction. What does `f32[2] add(a, b), sharding={...}` make?
+ *
+ * Everything is read into a draft; the instruction joins its computation when it is complete.
+ */
+#include "text/parse.h"
+
+/* ---- opcodes ---- */
+
+/* Programs use few opcodes many times: a small cache before the search. */
+static enum opcode find_opcode(struct parser *p, struct str word)
+{
+    unsigned h = (unsigned)(unsigned char)word.ptr[0] * 7 + (unsigned)(unsigned char)word.ptr[word.len - 1] * 3 +
+                 (unsigned)word.len;
+    struct opcode_cache *slot = &p->state->opcodes[h % COUNT_OF(p->state->opcodes)];
+    if (slot->op != OP_INVALID && str_is(word, op_spelling(slot->op)))
+        return slot->op;
+    enum opcode op = op_find(word);
+    if (op != OP_INVALID)
+        slot->op = op;
+    return op;
+}
+
+static bool report_opcode(struct parser *p)
+{
+    const char *words[OP_COUNT];
+    for (int op = 0; op < OP_COUNT; op++)
+        words[op] = op_spelling((enum opcode)op);
+    struct diag *d = DIAG(p->ds, p->tok.span, UNKNOWN_OPCODE, STR_ARG(p->tok.s));
+    diag_suggest(p->ds, d, diag_nearest(p->tok.s, words, OP_COUNT));
+    return false;
+}
+
+/* opcode = IDENT ; or IDENT ("-start" | "-update" | "-done") around most opcodes */
+static bool parse_opcode(struct parser *p, struct draft *d)
+{
+    const struct shape *none;
+    if (p->tok.kind != TOK_IDENT)
+        return expected(p, d->i.shape ? "an opcode" : "a shape or an opcode");
+    enum opcode op = find_opcode(p, p->tok.s);
+    d->wrapped = OP_INVALID;
+    if (op == OP_INVALID && !async_opcode(p->tok.s, &op, &d->wrapped)) {
+        if (!d->i.shape && peek(p) == TOK_LSQUARE)
+            return parse_shape(p, &none);
+        return report_opcode(p);
+    }
+    d->i.opcode = (uint8_t)op;
+    d->i.sugar = d->wrapped != OP_INVALID;
+    d->word = p->tok.s;
+    d->i.opcode_span = p->tok.span;
+    if (!d->i.shape && !verify_can_infer(op, p->strict))
+        return DIAG_ERROR(p->ds, p->tok.span, SHAPE_NEEDED, STR_ARG(p->tok.s));
+    next(p);
+    return true;
+}
+
+/* ---- attributes ---- */
+
+struct attr_target {
+    enum attr_id id;
+    struct inst *inst; /* the draft, or what an async start wraps */
+    bool both;
+};
+
+static void list_attribute_names(const struct draft *d, struct str name, struct diags *ds, struct diag *said)
+{
+    const char *words[64];
+    size_t count = 0;
+    struct buf list = {0};
+    enum opcode op = d->inner ? d->wrapped : (enum opcode)d->i.opcode;
+    for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
+        if (check_attribute_applies(d, (enum attr_id)a->id))
+            words[count++] = attr_spelling((enum attr_id)a->id);
+    size_t own = count;
+    for (const uint8_t *a = attr_common; *a != A_NONE; a++)
+        words[count++] = attr_spelling((enum attr_id)*a);
+    for (size_t i = 0; i < own; i++)
+        buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
+    diag_suggest(ds, said, diag_nearest(name, words, count));
+    if (own)
+        diag_note(ds, said, d->i.opcode_span, "it takes " STR_FMT " and what every instruction may have",
+                  STR_ARG(buf_view(&list)));
+    else
+        diag_note(ds, said, d->i.opcode_span, "it takes only what every instruction may have");
+    buf_free(&list);
+}
+
+static bool find_own(const struct parser *p, const struct draft *d, enum opcode op, struct str name, enum attr_id *id)
+{
+    const struct op_attr *a = op_attr_find(op, name);
+    if (!a || (p->strict && a->use & USE_NEWER) || !check_attribute_applies(d, (enum attr_id)a->id))
+        return false;
+    *id = (enum attr_id)a->id;
+    return true;
+}
+
+/* Which attribute the word names on this instruction, and whose it is. */
+static bool find_attribute(struct parser *p, struct draft *d, struct str name, struct span span, struct attr_target *out)
+{
+    *out = (struct attr_target){.inst = &d->i};
+    if (d->inner && find_own(p, d->inner, d->wrapped, name, &out->id)) {
+        out->inst = out->id == A_OUTPUT_TO_OPERAND_ALIASING && d->wrapped != OP_CUSTOM_CALL && d->wrapped != OP_FUSION
+                        ? &d->i
+                        : &d->inner->i;
+        return true;
+    }
+    bool calls = d->wrapped != OP_INVALID && str_is(name, "calls");
+    if (!calls && find_own(p, d, (enum opcode)d->i.opcode, name, &out->id))
+        return true;
+    out->id = attr_find_common(name);
+    out->both = d->inner && (out->id == A_FRONTEND_ATTRIBUTES || out->id == A_STATISTICS);
+    if (out->id != A_NONE)
+        return true;
+    struct diag *said = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(d->word), STR_ARG(name));
+    list_attribute_names(d, name, p->ds, said);
+    return false;
+}
+
+/* hlo-text 2.12: XLA deletes `"wait_on_operation_queues":[],` from the text of a backend_config. */
+static struct str clean_config(struct parser *p, struct str s)
+{
+    static const char key[] = "\"wait_on_operation_queues\"", blanks[] = " \t\n\r\f\v";
+    const char *end = s.ptr + s.len, *from = s.ptr, *hit;
+    struct buf kept = {0};
+    while ((hit = memmem(from, (size_t)(end - from), key, sizeof key - 1))) {
+        static const char rest[] = ":[],";
+        const char *q = hit + sizeof key - 1, *want = rest;
+        for (; *want; want++) {
+            while (q < end && *q && strchr(blanks, *q))
+                q++;
+            if (q == end || *q != *want)
+                break;
+            q++;
+        }
+        buf_bytes(&kept, from, (size_t)((*want ? hit + 1 : hit) - from));
+        from = *want ? hit + 1 : q;
+    }
+    if (from == s.ptr)
+        return s;
+    buf_bytes(&kept, from, (size_t)(end - from));
+    s = arena_str(p->arena, buf_view(&kept));
+    buf_free(&kept);
+    return s;
+}
+
+static bool check_duplicate(struct parser *p, struct draft *d, struct attr_target t, struct str name, struct span span)
+{
+    if (!draft_has(d, t.id)) {
+        d->seen[t.id / 64] |= UINT64_C(1) << t.id % 64;
+        return true;
+    }
+    struct diag *said = DIAG(p->ds, span, DUPLICATE, "attribute", STR_ARG(name));
+    if (inst_has(t.inst, t.id))
+        diag_note(p->ds, said, inst_attr_span(t.inst, t.id), "it was given here");
+    return false;
+}
+
+/* attribute = IDENT "=" value ; the `=` follows the name at once, but for an extension */
+static bool parse_attribute(struct parser *p, struct draft *d)
+{
+    struct span span = p->tok.span;
+    struct str name = p->tok.s;
+    bool loose = !p->strict && p->tok.kind == TOK_IDENT && peek(p) == TOK_EQUAL;
+    struct attr_target t;
+    union attr_value v;
+    if (p->tok.kind != TOK_ATTR_NAME && !loose)
+        return expected(p, "an attribute");
+    span.end = (uint32_t)(span.begin + name.len);
+    if (!find_attribute(p, d, name, span, &t) || !check_duplicate(p, d, t, name, span))
+        return false;
+    next(p);
+    if (loose)
+        next(p);
+    if (!attr_parse_value(p, t.id, t.inst, &v))
+        return false;
+    span.end = p->prev_end;
+    if (t.id == A_BACKEND_CONFIG)
+        v.s = clean_config(p, v.s);
+    inst_set_attr(p->m, t.inst, t.id, v, span);
+    if (t.both)
+        inst_set_attr(p->m, &d->inner->i, t.id, v, span);
+    return true;
+}
+
+/* attributes = {"," attribute} ; */
+bool parse_attributes(struct parser *p, struct draft *d)
+{
+    while (accept(p, TOK_COMMA))
+        if (!parse_attribute(p, d))
+            return false;
+    return true;
+}
+
+/* ---- bodies ---- */
+
+/* body of a parameter = "(" INT ")" ; */
+static bool parse_parameter_number(struct parser *p, struct draft *d)
+{
+    d->open = p->tok.span;
+    if (!expect(p, TOK_LPAREN, NULL))
+        return false;
+    if (p->tok.kind != TOK_INT)
+        return expected(p, "the number of the parameter");
+    d->i.number = p->tok.i;
+    if (d->i.number < 0)
+        return DIAG_ERROR(p->ds, p->tok.span, NEGATIVE_PARAMETER, (long long)d->i.number);
+    next(p);
+    return expect(p, TOK_RPAREN, NULL);
+}
+
+/* body of a constant = "(" literal ")" ; */
+static bool parse_constant_value(struct parser *p, struct draft *d)
+{
+    d->open = p->tok.span;
+    if (!expect(p, TOK_LPAREN, NULL) || !parse_literal(p, d->i.shape, &d->i.literal))
+        return false;
+    d->i.shape = d->i.literal->shape;
+    return expect(p, TOK_RPAREN, "`)` after the value");
+}
+
+static bool parse_body(struct parser *p, struct draft *d)
+{
+    if (d->i.opcode == OP_PARAMETER)
+        return parse_parameter_number(p, d);
+    if (d->i.opcode == OP_CONSTANT)
+        return parse_constant_value(p, d);
+    return parse_operands(p, d) && async_operands(p, d) && check_operand_count(p, d);
+}
+
+/* ---- from draft to instruction ---- */
+
+static bool infer_shape(struct parser *p, struct draft *d)
+{
+    d->i.shape_inferred = true;
+    d->i.shape = verify_infer_for_parser(p->ds, p->m, &d->i, p->strict);
+    return d->i.shape != NULL;
+}
+
+static struct inst *poison_draft(struct parser *p, struct draft *d, struct str name)
+{
+    return scope_poison(p, p->scope, name, d->i.name_span, d->i.shape);
+}
+
+/* XLA notes every user's name in the uniquifier that names nested instructions; only names like
+ * those it makes can ever matter there. */
+static struct str name_draft(struct parser *p, struct draft *d, struct str name)
+{
+    if (name.len == 0)
+        return uniquifier_name(p->names, arena_printf(p->arena, "%s.anon", op_spelling((enum opcode)d->i.opcode)));
+    if (memmem(name.ptr, name.len, ".anon", 5))
+        uniquifier_name(p->names, name);
+    return name;
+}
+
+static struct inst *add_to_computation(struct parser *p, struct draft *d, struct str name)
+{
+    name = name_draft(p, d, name);
+    struct inst *i = inst_new(p->scope->c, (enum opcode)d->i.opcode, name, d->i.shape, d->i.operand_count, d->i.operands);
+    i->sugar = d->i.sugar;
+    i->shape_inferred = d->i.shape_inferred;
+    i->attr_count = d->i.attr_count;
+    i->attrs = d->i.attrs;
+    i->number = d->i.number;
+    if (i->opcode == OP_CONSTANT)
+        i->literal = d->i.literal;
+    i->span = d->i.span;
+    i->name_span = d->i.name_span;
+    i->shape_span = d->i.shape_span;
+    i->opcode_span = d->i.opcode_span;
+    return i;
+}
+
+/* Checks, shape and place of a draft whose text has been read. */
+static struct inst *finish_draft(struct parser *p, struct draft *d, struct str name)
+{
+    if (!check_required(p, d))
+        return NULL;
+    if (d->poisoned)
+        return poison_draft(p, d, name);
+    if (!async_finish(p, d) || !check_draft(p, d) || (!d->i.shape && !infer_shape(p, d)))
+        return NULL;
+    normalise_draft(p, d);
+    return add_to_computation(p, d, name);
+}
+
+static bool read_draft(struct parser *p, struct draft *d)
+{
+    d->i.shape_span = p->tok.span;
+    if (starts_shape(p)) {
+        if (!parse_shape(p, &d->i.shape))
+            return false;
+        d->i.shape_span.end = p->prev_end;
+    } else {
+        d->i.shape_span.end = d->i.shape_span.begin;
+    }
+    return parse_opcode(p, d) && parse_body(p, d) && (d->nested || parse_attributes(p, d));
+}
+
+/* rhs = [shape] opcode body attributes ; body = operands | "(" INT ")" | "(" literal ")" ; */
+struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span, const struct shape *before, size_t begin)
+{
+    size_t operands = p->state->operand_count;
+    bool poisoned = p->state->poisoned;
+    struct draft d = {.i = {.shape = before, .parent = p->scope->c, .name = name, .name_span = name_span},
+                      .nested = name.len == 0, .wrapped = OP_INVALID};
+    struct inst *i = NULL;
+    p->state->poisoned = false;
+    d.i.span.begin = (uint32_t)begin;
+    bool ok = read_draft(p, &d);
+    d.i.span.end = p->prev_end;
+    d.poisoned |= p->state->poisoned;
+    if (ok)
+        i = finish_draft(p, &d, name);
+    p->state->poisoned = poisoned;
+    p->state->operand_count = operands;
+    return i;
+}
