@@ -76,7 +76,7 @@ static bool one_dimension(struct parser *p, struct draft *d)
     const struct attr *a = inst_attr(&d->i, A_DIMENSIONS);
     if (!a || a->v.ints.count == 1)
         return true;
-    return DIAG_ERROR(p->ds, a->span, ENTRY_COUNT, "dimensions", "one entry", (long long)a->v.ints.count);
+    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "dimensions", "one entry", (long long)a->v.ints.count);
 }
 
 static bool some_dimension(struct parser *p, struct draft *d)
@@ -84,7 +84,7 @@ static bool some_dimension(struct parser *p, struct draft *d)
     const struct attr *a = inst_attr(&d->i, A_DIMENSIONS);
     if (a->v.ints.count > 0)
         return true;
-    return DIAG_ERROR(p->ds, a->span, ENTRY_COUNT, "dimensions", "one entry", (long long)0);
+    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "dimensions", "one entry", (long long)0);
 }
 
 static bool global_ids(struct parser *p, struct draft *d)
@@ -198,7 +198,7 @@ static bool conditional(struct parser *p, struct draft *d)
         return false;
     int branches = two ? 2 : inst_attr(&d->i, A_BRANCH_COMPUTATIONS)->v.computations.count;
     if (branches == 0)
-        return DIAG_ERROR(p->ds, inst_attr_span(&d->i, A_BRANCH_COMPUTATIONS), ENTRY_COUNT, "branch_computations",
+        return DIAG_ERROR(p->ds, inst_attr_span(&d->i, A_BRANCH_COMPUTATIONS), WRONG_COUNT, "branch_computations",
                           "at least one entry", (long long)0);
     return d->i.operand_count == branches + 1 || count_error(p, d, "the index and an operand for each branch");
 }
@@ -210,7 +210,7 @@ static bool custom_call(struct parser *p, struct draft *d)
     if (layouts) {
         struct shape_list list = layouts->v.shapes;
         if (list.count != d->i.operand_count)
-            return DIAG_ERROR(p->ds, layouts->span, ENTRY_COUNT, "operand_layout_constraints",
+            return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints",
                               "one shape for each operand", (long long)list.count);
         for (int k = 0; k < list.count; k++)
             if (!shape_compatible(list.at[k], operand_shape(d, k)))
@@ -305,7 +305,7 @@ static bool collective_permute(struct parser *p, struct draft *d)
     const struct attr *pairs = inst_attr(&d->i, A_SOURCE_TARGET_PAIRS);
     for (int64_t k = 0; k < pairs->v.ints_list.count; k++)
         if (pairs->v.ints_list.at[k].count != 2)
-            return DIAG_ERROR(p->ds, pairs->span, ENTRY_COUNT, "each of source_target_pairs", "two entries",
+            return DIAG_ERROR(p->ds, pairs->span, WRONG_COUNT, "each of source_target_pairs", "two entries",
                               (long long)pairs->v.ints_list.at[k].count);
     if (draft_has(d, A_SLICE_SIZES_LIST) && d->i.operand_count != 4)
         return count_error(p, d, "4 operands with slice_sizes");
@@ -369,7 +369,7 @@ static bool parameter_replication(struct parser *p, const struct draft *d)
     int64_t leaves = shape_is_tuple(d->i.shape) ? shape_leaf_count(d->i.shape) : 1;
     if (a->v.bools.count == leaves)
         return true;
-    return DIAG_ERROR(p->ds, a->span, ENTRY_COUNT, "parameter_replication", "one entry for each leaf of the shape",
+    return DIAG_ERROR(p->ds, a->span, WRONG_COUNT, "parameter_replication", "one entry for each leaf of the shape",
                       (long long)a->v.bools.count);
 }
 

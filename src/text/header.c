@@ -291,7 +291,7 @@ static bool finish_alias(struct parser *p)
     for (int k = 0; k < list->count; k++) {
         const struct alias *a = &list->at[k];
         if (!shape_at(m->entry->root->shape, a->output.at, (size_t)a->output.count))
-            return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_OUTPUT,
+            return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_NO_OUTPUT,
                               STR_ARG(shape_text(p->arena, m->entry->root->shape)));
         if (a->operand < 0)
             return DIAG_ERROR(p->ds, p->state->alias_span, NEGATIVE_PARAMETER, (long long)a->operand);
