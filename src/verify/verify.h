@@ -37,6 +37,7 @@ struct verify {
     struct arena *arena;       /* for inferred shapes */
     struct verify_options options;
     bool parsing;              /* inference for the parser: broadcasts, float mixtures */
+    bool strict;               /* ... as XLA's parser infers */
 };
 
 /* One per family, expanded from op.def: the result shape by the op's rule, or NULL with a

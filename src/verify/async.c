@@ -1,0 +1,85 @@
+/*
+ * async.c: do asynchronous chains (async-start, async-update, async-done) hang together?
+ */
+#include "verify/verify_priv.h"
+
+static const struct inst *chain_start(const struct inst *i)
+{
+    while (i->opcode == OP_ASYNC_UPDATE || i->opcode == OP_ASYNC_DONE) {
+        if (i->operand_count != 1)
+            return NULL;
+        i = i->operands[0];
+    }
+    return i->opcode == OP_ASYNC_START ? i : NULL;
+}
+
+/* ((parameters), result, ...) of the chain's computation. */
+static bool state_fits(struct verify *v, const struct inst *i, const struct shape *s, const struct computation *c)
+{
+    if (!shape_is_tuple(s) || s->count < 2 || !shape_is_tuple(s->elements[0]))
+        return verify_bad_inst(v, i, NULL, "has the state %s, expected ((operands), result, ...)", verify_text(v, s));
+    const struct shape *params = s->elements[0];
+    bool fits = params->count == c->param_count;
+    for (int k = 0; fits && k < c->param_count; k++)
+        fits = verify_same(v, params->elements[k], c->params[k]->shape);
+    if (!fits)
+        return verify_bad_computation(v, i, c, "does not take the parameters %s", verify_text(v, params));
+    if (!verify_same(v, s->elements[1], c->root->shape))
+        return verify_bad_computation(v, i, c, "returns %s, expected %s", verify_text(v, c->root->shape),
+                                      verify_text(v, s->elements[1]));
+    return true;
+}
+
+static bool start_operands(struct verify *v, const struct inst *i)
+{
+    const struct shape *params = i->shape->elements[0];
+    if (i->operand_count > params->count)
+        return verify_bad_inst(v, i, NULL, "has %d operands, its state %d", i->operand_count, params->count);
+    for (int k = 0; k < i->operand_count; k++)
+        if (!verify_same(v, params->elements[k], operand_shape(i, k)))
+            return verify_bad_operand(v, i, k, "%s, as the state has it", verify_text(v, params->elements[k]));
+    return true;
+}
+
+/* spec: AsyncStart */
+const struct shape *verify_async_shape(struct verify *v, const struct inst *i)
+{
+    const struct inst *start = chain_start(i);
+    if (!start)
+        return verify_bad_inst(v, i, NULL, "does not follow an async-start"), NULL;
+    const struct computation *c = inst_computation(start, A_CALLS);
+    const struct shape *state = i->opcode == OP_ASYNC_START ? i->shape : operand_shape(i, 0);
+    if (!state_fits(v, i, state, c))
+        return NULL;
+    if (i->opcode == OP_ASYNC_DONE && !verify_same(v, i->shape, state->elements[1]))
+        return verify_bad_result(v, i, state->elements[1]), NULL;
+    if (i->opcode == OP_ASYNC_UPDATE && !verify_same(v, i->shape, state))
+        return verify_bad_result(v, i, state), NULL;
+    if (i->opcode == OP_ASYNC_START && (!start_operands(v, i) || !verify_aliasing(v, i)))
+        return NULL;
+    return i->shape;
+}
+
+/* What runs beside its caller is one instruction, or a group of collectives marked as such. */
+static bool is_group(const struct inst *start)
+{
+    const struct attr *a = inst_attr(start, A_FRONTEND_ATTRIBUTES);
+    for (int k = 0; a && k < a->v.frontend.count; k++)
+        if (str_is(a->v.frontend.at[k].key, "_collectives_group"))
+            return true;
+    return false;
+}
+
+bool verify_async_bodies(struct verify *v)
+{
+    bool ok = true;
+    for (int k = 0; k < v->m->computation_count; k++) {
+        const struct computation *c = v->m->computations[k];
+        for (int j = 0; c->async_start && !is_group(c->async_start) && j < c->inst_count; j++)
+            if (c->insts[j] != c->root && c->insts[j]->opcode != OP_PARAMETER) {
+                ok = verify_bad_computation(v, c->async_start, c, "has more than parameters and a root");
+                break;
+            }
+    }
+    return ok;
+}

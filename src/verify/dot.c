@@ -1,0 +1,255 @@
+/*
+ * dot.c: what do products that sum over dimensions give?
+ */
+#include "verify/verify_priv.h"
+
+struct dot_dims {
+    struct ints contract[2], batch[2];
+};
+
+static struct dot_dims dot_dims(const struct inst *i)
+{
+    return (struct dot_dims){
+        .contract = {inst_ints(i, A_LHS_CONTRACTING_DIMS), inst_ints(i, A_RHS_CONTRACTING_DIMS)},
+        .batch = {inst_ints(i, A_LHS_BATCH_DIMS), inst_ints(i, A_RHS_BATCH_DIMS)},
+    };
+}
+
+static bool kept(const struct dot_dims *d, int side, int64_t k)
+{
+    return !ints_have(d->contract[side], k) && !ints_have(d->batch[side], k);
+}
+
+static bool side_lists(struct verify *v, const struct inst *i, const struct dot_dims *d, int side)
+{
+    enum attr_id contract = side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS,
+                 batch = side ? A_RHS_BATCH_DIMS : A_LHS_BATCH_DIMS;
+    int rank = operand_shape(i, side)->rank;
+    if (!verify_dim_list(v, i, contract, rank, LIST_DISTINCT) || !verify_dim_list(v, i, batch, rank, LIST_DISTINCT))
+        return false;
+    for (int64_t k = 0; k < d->batch[side].count; k++)
+        if (ints_have(d->contract[side], d->batch[side].at[k]))
+            return verify_bad_attr(v, i, contract, "%" PRId64 " is in `%s` too", d->batch[side].at[k],
+                                   attr_spelling(batch));
+    return true;
+}
+
+/* Dimensions of the two sides that belong together are of one size. */
+static bool paired(struct verify *v, const struct inst *i, const struct ints pair[2], enum attr_id lhs, enum attr_id rhs)
+{
+    const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
+    if (pair[0].count != pair[1].count)
+        return verify_bad_attr(v, i, rhs, "%" PRId64 " entries, `%s` has %" PRId64, pair[1].count, attr_spelling(lhs),
+                               pair[0].count);
+    for (int64_t k = 0; k < pair[0].count; k++) {
+        int64_t a = l->dims[pair[0].at[k]], b = r->dims[pair[1].at[k]];
+        if (!dim_compatible(a, b))
+            return verify_bad_attr(v, i, rhs,
+                                   "dimension %" PRId64 " of %s is %" PRId64 ", dimension %" PRId64 " of %s is %" PRId64,
+                                   pair[0].at[k], verify_text(v, l), a, pair[1].at[k], verify_text(v, r), b);
+    }
+    return true;
+}
+
+/* The rule of all three: batch dimensions, then what is left of the left, then of the right side. */
+static bool dot_result(struct verify *v, const struct inst *i, const struct dot_dims *d, struct dims *out)
+{
+    if (!verify_operand_arrays(v, i, 0, 2) || !side_lists(v, i, d, 0) || !side_lists(v, i, d, 1) ||
+        !paired(v, i, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
+        !paired(v, i, d->batch, A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS))
+        return false;
+    const struct shape *side[2] = {operand_shape(i, 0), operand_shape(i, 1)};
+    *out = verify_dims(v, (int64_t)side[0]->rank + side[1]->rank + 1);
+    for (int64_t k = 0; k < d->batch[0].count; k++)
+        dims_take(out, side[0], d->batch[0].at[k]);
+    for (int s = 0; s < 2; s++)
+        for (int k = 0; k < side[s]->rank; k++)
+            if (kept(d, s, k))
+                dims_take(out, side[s], k);
+    return true;
+}
+
+/* Contractions give whatever element type is written; unwritten, the more precise of the two. */
+bool verify_contract_type(struct verify *v, const struct inst *i, enum dtype *out)
+{
+    if (v->parsing)
+        return verify_higher(v, i, 0, 1, out);
+    *out = i->shape->dtype;
+    if (dtype_is_array(*out))
+        return true;
+    return verify_bad_inst(v, i, NULL, "gives %s, expected an array", verify_text(v, i->shape));
+}
+
+/* spec: DotGeneral */
+static const struct shape *dot_shape(struct verify *v, const struct inst *i)
+{
+    struct dot_dims d = dot_dims(i);
+    struct dims out;
+    enum dtype t;
+    if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, &t))
+        return NULL;
+    return verify_dims_shape(v, t, &out);
+}
+
+/* ---- ragged-dot ---- */
+
+enum ragged_mode { RAGGED_FREE, RAGGED_CONTRACT, RAGGED_BATCH };
+
+struct ragged {
+    int64_t dim;
+    enum ragged_mode mode;
+    struct ints groups; /* rhs_group_dims */
+};
+
+static bool ragged_dims(struct verify *v, const struct inst *i, const struct dot_dims *d, struct ragged *r)
+{
+    struct ints dims = inst_ints(i, A_LHS_RAGGED_DIMS);
+    if (!verify_attr_count(v, i, A_LHS_RAGGED_DIMS, dims.count, 1) ||
+        !verify_attr_int(v, i, A_LHS_RAGGED_DIMS, dims.at[0], 0, operand_shape(i, 0)->rank))
+        return false;
+    r->dim = dims.at[0];
+    r->mode = ints_have(d->batch[0], r->dim) ? RAGGED_BATCH
+              : ints_have(d->contract[0], r->dim) ? RAGGED_CONTRACT : RAGGED_FREE;
+    r->groups = inst_ints(i, A_RHS_GROUP_DIMS);
+    return verify_attr_count(v, i, A_RHS_GROUP_DIMS, r->groups.count, r->mode == RAGGED_FREE);
+}
+
+/* Sizes that stand before the groups in group_sizes: the left side's dimensions outside the ragged
+ * one, batch first. */
+static void ragged_prefix(const struct inst *i, const struct dot_dims *d, const struct ragged *r, struct dims *out)
+{
+    const struct shape *l = operand_shape(i, 0);
+    for (int64_t k = 0; k < d->batch[0].count; k++) {
+        if (d->batch[0].at[k] == r->dim)
+            return;
+        dims_take(out, l, d->batch[0].at[k]);
+    }
+    for (int64_t k = 0; r->mode == RAGGED_CONTRACT && k < d->contract[0].count && d->contract[0].at[k] != r->dim; k++)
+        dims_take(out, l, d->contract[0].at[k]);
+    for (int k = 0; r->mode == RAGGED_FREE && k < l->rank && k != r->dim; k++)
+        if (kept(d, 0, k))
+            dims_take(out, l, k);
+}
+
+static bool group_sizes_fit(struct verify *v, const struct inst *i, const struct dot_dims *d, const struct ragged *r)
+{
+    const struct shape *s = operand_shape(i, 2);
+    if (!verify_operand_array(v, i, 2))
+        return false;
+    if (s->rank == 1)
+        return true;
+    struct dims prefix = verify_dims(v, operand_shape(i, 0)->rank);
+    ragged_prefix(i, d, r, &prefix);
+    bool fits = s->rank == prefix.rank + 1;
+    for (int k = 0; fits && k < prefix.rank; k++)
+        fits = dim_compatible(prefix.size[k], s->dims[k]);
+    return fits || verify_bad_operand(v, i, 2, "one size for each group, or for each group of each slice");
+}
+
+static bool group_dim_fits(struct verify *v, const struct inst *i, const struct dot_dims *d, const struct ragged *r)
+{
+    const struct shape *rhs = operand_shape(i, 1), *sizes = operand_shape(i, 2);
+    if (r->mode != RAGGED_FREE)
+        return true;
+    if (!verify_attr_int(v, i, A_RHS_GROUP_DIMS, r->groups.at[0], 0, rhs->rank))
+        return false;
+    if (!kept(d, 1, r->groups.at[0]))
+        return verify_bad_attr(v, i, A_RHS_GROUP_DIMS, "%" PRId64 " is a batch or contracting dimension",
+                               r->groups.at[0]);
+    return dim_compatible(rhs->dims[r->groups.at[0]], sizes->dims[sizes->rank - 1]) ||
+           verify_bad_operand(v, i, 2, "%" PRId64 " groups", rhs->dims[r->groups.at[0]]);
+}
+
+/* Takes the group dimension of the right side out of the result. */
+static void drop_group(const struct inst *i, const struct dot_dims *d, int64_t group, struct dims *out)
+{
+    int at = out->rank;
+    for (int k = operand_shape(i, 1)->rank - 1; k >= group; k--)
+        at -= kept(d, 1, k);
+    out->rank--;
+    for (int k = at; k < out->rank; k++) {
+        out->size[k] = out->size[k + 1];
+        out->dynamic[k] = out->dynamic[k + 1];
+    }
+}
+
+/* spec: RaggedDot */
+static const struct shape *ragged_shape(struct verify *v, const struct inst *i)
+{
+    struct dot_dims d = dot_dims(i);
+    struct ragged r;
+    struct dims out;
+    enum dtype t;
+    if (!dot_result(v, i, &d, &out) || !ragged_dims(v, i, &d, &r) || !group_sizes_fit(v, i, &d, &r) ||
+        !group_dim_fits(v, i, &d, &r) || !verify_contract_type(v, i, &t))
+        return NULL;
+    const struct shape *sizes = operand_shape(i, 2);
+    struct dims all = verify_dims(v, (int64_t)out.rank + 1);
+    if (r.mode == RAGGED_CONTRACT)
+        dims_take(&all, sizes, sizes->rank - 1);
+    if (r.mode == RAGGED_FREE)
+        drop_group(i, &d, r.groups.at[0], &out);
+    for (int k = 0; k < out.rank; k++)
+        dims_add(&all, out.size[k], out.dynamic[k]);
+    return verify_dims_shape(v, t, &all);
+}
+
+/* ---- scaled-dot ---- */
+
+/* A scale that says nothing: both bf16, all of size 1, and the operand not. */
+static bool scale_is_trivial(const struct shape *s, const struct shape *scale)
+{
+    bool ones = true, other = false;
+    for (int k = 0; k < scale->rank; k++)
+        ones &= scale->dims[k] == 1;
+    for (int k = 0; k < s->rank; k++)
+        other |= s->dims[k] != 1;
+    return s->dtype == DT_BF16 && scale->dtype == DT_BF16 && ones && other;
+}
+
+static bool scale_fits(struct verify *v, const struct inst *i, const struct dot_dims *d, int side)
+{
+    const struct shape *s = operand_shape(i, side), *scale = operand_shape(i, 2 + side);
+    if (!verify_operand_array(v, i, side) || !verify_operand_array(v, i, 2 + side))
+        return false;
+    if (scale_is_trivial(s, scale))
+        return true;
+    if (scale->rank != s->rank)
+        return verify_bad_operands(v, i, side, 2 + side, "rank");
+    if (d->contract[side].count != 1)
+        return verify_attr_count(v, i, side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS,
+                                 d->contract[side].count, 1);
+    for (int k = 0; k < s->rank; k++)
+        if (scale->dims[k] == 0 || s->dims[k] % scale->dims[k] != 0)
+            return verify_bad_operand(v, i, 2 + side, "a dimension %d that divides %" PRId64, k, s->dims[k]);
+    return true;
+}
+
+/* spec: ScaledDot */
+static const struct shape *scaled_shape(struct verify *v, const struct inst *i)
+{
+    struct dot_dims d = dot_dims(i);
+    struct dims out;
+    enum dtype t;
+    if (!v->parsing) {
+        if (shape_is_scalar(operand_shape(i, 2)) && shape_is_scalar(operand_shape(i, 3)))
+            return verify_bad_operand(v, i, 2, "a scale, at least on one side"), NULL;
+        if (!scale_fits(v, i, &d, 0) || !scale_fits(v, i, &d, 1))
+            return NULL;
+    }
+    if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, &t))
+        return NULL;
+    return verify_dims_shape(v, t, &out);
+}
+
+const struct shape *verify_dot(struct verify *v, const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_RAGGED_DOT:
+        return ragged_shape(v, i);
+    case OP_SCALED_DOT:
+        return scaled_shape(v, i);
+    default:
+        return dot_shape(v, i);
+    }
+}

@@ -1,0 +1,68 @@
+/*
+ * What a fused computation must be: called by one fusion only, without dead or doubly rooted
+ * instructions, and fitting the instruction that calls it.
+ */
+#include "verify/verify_priv.h"
+
+/* Instructions that may stand in a fusion without a user, since they do something. */
+static bool has_side_effect(const struct inst *i)
+{
+    switch ((enum opcode)i->opcode) {
+    case OP_SEND: case OP_SEND_DONE: case OP_RECV: case OP_RECV_DONE: case OP_RNG:
+    case OP_RNG_GET_AND_UPDATE_STATE: case OP_INFEED: case OP_OUTFEED: case OP_COLLECTIVE_BROADCAST:
+    case OP_ALL_GATHER_START: case OP_ALL_GATHER_DONE: case OP_ALL_REDUCE_START: case OP_ALL_REDUCE_DONE:
+    case OP_COLLECTIVE_PERMUTE_START: case OP_COLLECTIVE_PERMUTE_DONE:
+        return true;
+    case OP_CUSTOM_CALL:
+        return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+    case OP_ALL_GATHER: case OP_ALL_REDUCE: case OP_ALL_TO_ALL: case OP_REDUCE_SCATTER:
+        return inst_bool(i, A_CONSTRAIN_LAYOUT);
+    default:
+        return false;
+    }
+}
+
+static bool check_body(struct verify *v, const struct inst *fusion, const struct computation *c)
+{
+    if (c->root->user_count)
+        return verify_bad_computation(v, fusion, c, "its root `" STR_FMT "` has users", STR_ARG(c->root->name));
+    for (int k = 0; k < c->inst_count; k++) {
+        const struct inst *i = c->insts[k];
+        if (i != c->root && !i->user_count && !has_side_effect(i))
+            return verify_bad_computation(v, fusion, c, "`" STR_FMT "` has no user", STR_ARG(i->name));
+    }
+    return true;
+}
+
+static bool check_fit(struct verify *v, const struct inst *i, const struct computation *c)
+{
+    if (c->param_count > i->operand_count)
+        return verify_bad_computation(v, i, c, "it has %d parameters, the fusion %d operands", c->param_count,
+                                      i->operand_count);
+    for (int k = 0; k < c->param_count; k++)
+        if (!verify_same(v, c->params[k]->shape, operand_shape(i, k)))
+            return verify_bad_operand(v, i, k, "%s as the parameter", verify_text(v, c->params[k]->shape));
+    return verify_same(v, c->root->shape, i->shape) || verify_bad_result(v, i, c->root->shape);
+}
+
+/* The fusion that first called each computation, by its index. */
+bool verify_fusions(struct verify *v)
+{
+    const struct inst **owner = ARENA_ARRAY(v->arena, const struct inst *, v->m->computation_count);
+    bool ok = true;
+    for (int n = 0; n < v->m->computation_count; n++) {
+        const struct computation *outer = v->m->computations[n];
+        for (int k = 0; k < outer->inst_count; k++) {
+            const struct inst *i = outer->insts[k];
+            if (i->opcode != OP_FUSION)
+                continue;
+            const struct computation *c = inst_computation(i, A_CALLS);
+            if (owner[c->index])
+                ok = verify_bad_computation(v, i, c, "another fusion calls it too");
+            else
+                ok &= check_body(v, i, c) && check_fit(v, i, c) && verify_aliasing(v, i);
+            owner[c->index] = i;
+        }
+    }
+    return ok;
+}

@@ -1,0 +1,201 @@
+/*
+ * gather.c: do the dimension numbers of gather and scatter fit their operands, and what do they give?
+ */
+#include "verify/verify_priv.h"
+
+/* The two ops name the same things differently. */
+struct indexed {
+    enum attr_id window, collapsed, batching, indices_batching, map;
+    const struct shape *operand, *indices;
+    int64_t vector;   /* index_vector_dim */
+    int batch_rank;   /* dimensions of the indices besides the index vector */
+};
+
+static struct indexed gather_of(const struct inst *i)
+{
+    return (struct indexed){A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_OPERAND_BATCHING_DIMS,
+                            A_START_INDICES_BATCHING_DIMS, A_START_INDEX_MAP, operand_shape(i, 0), operand_shape(i, 1),
+                            inst_int(i, A_INDEX_VECTOR_DIM, 0), 0};
+}
+
+static struct indexed scatter_of(const struct inst *i, int k)
+{
+    return (struct indexed){A_UPDATE_WINDOW_DIMS, A_INSERTED_WINDOW_DIMS, A_INPUT_BATCHING_DIMS,
+                            A_SCATTER_INDICES_BATCHING_DIMS, A_SCATTER_DIMS_TO_OPERAND_DIMS, operand_shape(i, k),
+                            operand_shape(i, i->operand_count / 2), inst_int(i, A_INDEX_VECTOR_DIM, 0), 0};
+}
+
+static int64_t count_of(const struct inst *i, enum attr_id id)
+{
+    return inst_ints(i, id).count;
+}
+
+static bool indices_fit(struct verify *v, const struct inst *i, struct indexed *x, int k)
+{
+    if (!verify_operand_array(v, i, k))
+        return false;
+    if (!dtype_is_integer(x->indices->dtype))
+        return verify_bad_operand(v, i, k, "integer elements");
+    if (!verify_attr_int(v, i, A_INDEX_VECTOR_DIM, x->vector, 0, (int64_t)x->indices->rank + 1))
+        return false;
+    x->batch_rank = x->indices->rank - (x->vector < x->indices->rank);
+    return true;
+}
+
+/* Dimension d of the indices that is not the index vector, by its place in order. */
+static int batch_dim(const struct indexed *x, int d)
+{
+    return d < x->vector ? d : d + 1;
+}
+
+static bool lists_fit(struct verify *v, const struct inst *i, const struct indexed *x)
+{
+    int64_t rank = x->operand->rank, components = x->vector < x->indices->rank ? x->indices->dims[x->vector] : 1;
+    int64_t batching = count_of(i, x->batching), indices_batching = count_of(i, x->indices_batching);
+    int64_t indices_rank = x->batch_rank + 1;
+    if (!dim_compatible(components, count_of(i, x->map)))
+        return verify_attr_count(v, i, x->map, count_of(i, x->map), components);
+    return verify_dim_list(v, i, x->map, rank, LIST_DISTINCT) &&
+           verify_dim_list(v, i, x->collapsed, rank, LIST_SORTED) &&
+           verify_dim_list(v, i, x->batching, rank, LIST_SORTED) &&
+           verify_dim_list(v, i, x->indices_batching, indices_rank, LIST_DISTINCT) &&
+           verify_attr_count(v, i, x->indices_batching, indices_batching, batching);
+}
+
+/* Whether dimension d of the operand has its own dimension in the windows. */
+static bool in_window(const struct inst *i, const struct indexed *x, int64_t d)
+{
+    return !ints_have(inst_ints(i, x->collapsed), d) && !ints_have(inst_ints(i, x->batching), d);
+}
+
+static bool window_ranks(struct verify *v, const struct inst *i, const struct indexed *x)
+{
+    int64_t named = count_of(i, x->window) + count_of(i, x->collapsed) + count_of(i, x->batching);
+    if (named == x->operand->rank)
+        return true;
+    return verify_bad_attr(v, i, x->window, "%" PRId64 " dimensions with `%s` and `%s`, the operand has %d", named,
+                           attr_spelling(x->collapsed), attr_spelling(x->batching), x->operand->rank);
+}
+
+static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct indexed *x)
+{
+    struct ints sizes = inst_ints(i, A_SLICE_SIZES);
+    if (!verify_attr_count(v, i, A_SLICE_SIZES, sizes.count, x->operand->rank) || !window_ranks(v, i, x))
+        return false;
+    for (int k = 0; k < x->operand->rank; k++) {
+        int64_t size = x->operand->dims[k], most = in_window(i, x, k) ? INT64_MAX - 1 : 1;
+        if (size != DIM_UNBOUNDED && size < most)
+            most = size;
+        if (!verify_attr_int(v, i, A_SLICE_SIZES, sizes.at[k], 0, most + 1))
+            return false;
+    }
+    return true;
+}
+
+/* The next dimension of the operand that has one in the windows. */
+static int next_window_dim(const struct inst *i, const struct indexed *x, int from)
+{
+    while (from < x->operand->rank && !in_window(i, x, from))
+        from++;
+    return from;
+}
+
+/* spec: Gather */
+static const struct shape *gather_shape(struct verify *v, const struct inst *i)
+{
+    struct indexed x = gather_of(i);
+    if (!verify_operand_array(v, i, 0) || !indices_fit(v, i, &x, 1))
+        return NULL;
+    struct ints offsets = inst_ints(i, A_OFFSET_DIMS), sizes = inst_ints(i, A_SLICE_SIZES);
+    int64_t rank = offsets.count + x.batch_rank;
+    if (!verify_dim_list(v, i, A_OFFSET_DIMS, rank, LIST_SORTED) || !lists_fit(v, i, &x) || !slice_sizes_fit(v, i, &x))
+        return NULL;
+    struct dims d = verify_dims(v, rank);
+    int at = 0, batch = 0;
+    for (int64_t k = 0; k < rank; k++) {
+        if (!ints_have(offsets, k)) {
+            dims_take(&d, x.indices, batch_dim(&x, batch++));
+            continue;
+        }
+        at = next_window_dim(i, &x, at);
+        if (at == x.operand->rank)
+            return verify_bad_attr(v, i, A_OFFSET_DIMS, "more entries than the slices have dimensions"), NULL;
+        dims_add(&d, sizes.at[at], sizes.at[at] == x.operand->dims[at] && shape_dim_dynamic(x.operand, at));
+        at++;
+    }
+    return verify_dims_shape(v, x.operand->dtype, &d);
+}
+
+/* ---- scatter ---- */
+
+/* Sizes of updates k: windows no larger than the operand, the rest as the indices. */
+static bool update_sizes(struct verify *v, const struct inst *i, const struct indexed *x, int k)
+{
+    const struct shape *s = operand_shape(i, k);
+    struct ints window = inst_ints(i, A_UPDATE_WINDOW_DIMS);
+    int at = 0, batch = 0;
+    for (int d = 0; d < s->rank; d++) {
+        if (ints_have(window, d)) {
+            at = next_window_dim(i, x, at);
+            if (at == x->operand->rank)
+                return verify_bad_attr(v, i, A_UPDATE_WINDOW_DIMS, "more entries than the windows have dimensions");
+            if (s->dims[d] > x->operand->dims[at] && x->operand->dims[at] != DIM_UNBOUNDED)
+                return verify_bad_operand(v, i, k, "a dimension %d of at most %" PRId64, d, x->operand->dims[at]);
+            at++;
+            continue;
+        }
+        int64_t size = x->indices->dims[batch_dim(x, batch++)];
+        if (!dim_compatible(s->dims[d], size))
+            return verify_bad_operand(v, i, k, "a dimension %d of %" PRId64 ", as the indices have", d, size);
+    }
+    return true;
+}
+
+static bool scatter_operand(struct verify *v, const struct inst *i, int k, int count)
+{
+    struct indexed x = scatter_of(i, k);
+    const struct shape *updates = operand_shape(i, count + 1 + k);
+    if (!indices_fit(v, i, &x, count))
+        return false;
+    int64_t rank = x.batch_rank + count_of(i, A_UPDATE_WINDOW_DIMS);
+    if (updates->rank != rank)
+        return verify_bad_operand(v, i, count + 1 + k, "%" PRId64 " dimensions", rank);
+    return verify_dim_list(v, i, A_UPDATE_WINDOW_DIMS, rank, LIST_SORTED) && lists_fit(v, i, &x) &&
+           window_ranks(v, i, &x) && update_sizes(v, i, &x, count + 1 + k);
+}
+
+static bool scatter_reducer(struct verify *v, const struct inst *i, int count)
+{
+    struct reducer r = {inst_computation(i, A_TO_APPLY), count, NULL, NULL};
+    const struct shape **init = ARENA_ARRAY(v->arena, const struct shape *, count);
+    enum dtype *input = ARENA_ARRAY(v->arena, enum dtype, count);
+    for (int k = 0; k < count; k++) {
+        init[k] = shape_scalar(v->arena, operand_shape(i, k)->dtype);
+        input[k] = operand_shape(i, count + 1 + k)->dtype;
+    }
+    r.init = init;
+    r.input = input;
+    return verify_reducer(v, i, &r);
+}
+
+/* spec: Scatter */
+static const struct shape *scatter_shape(struct verify *v, const struct inst *i)
+{
+    int count = i->operand_count / 2;
+    if (i->operand_count % 2 == 0 || count == 0) {
+        verify_bad_inst(v, i, NULL, "has %d operands, expected operands, indices and as many updates",
+                        i->operand_count);
+        return NULL;
+    }
+    if (!verify_operand_arrays(v, i, 0, i->operand_count) || !scatter_reducer(v, i, count))
+        return NULL;
+    for (int k = 0; k < count; k++)
+        if (!scatter_operand(v, i, k, count))
+            return NULL;
+    return verify_operands_shape(v, i, count);
+}
+
+const struct shape *verify_gather(struct verify *v, const struct inst *i)
+{
+    return i->opcode == OP_GATHER ? gather_shape(v, i) : scatter_shape(v, i);
+}

@@ -1,0 +1,158 @@
+/*
+ * Who takes part in a collective: replica groups against the number of participants, and the pairs of
+ * a permutation.
+ */
+#include "verify/verify_priv.h"
+
+/* The four meanings that ids have, by channel_id and use_global_device_ids. */
+enum group_mode { MODE_CROSS_REPLICA, MODE_CROSS_PARTITION, MODE_CROSS_BOTH, MODE_FLATTENED };
+
+static bool takes_global_ids(enum opcode op)
+{
+    for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
+        if (a->id == A_USE_GLOBAL_DEVICE_IDS)
+            return true;
+    return false;
+}
+
+static bool group_mode(struct verify *v, const struct inst *i, enum group_mode *out)
+{
+    bool global = inst_bool(i, A_USE_GLOBAL_DEVICE_IDS);
+    if (!inst_has(i, A_CHANNEL_ID)) {
+        *out = MODE_CROSS_REPLICA;
+        return !global || verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "needs a channel_id");
+    }
+    if (!takes_global_ids(i->opcode))
+        *out = MODE_CROSS_PARTITION;
+    else
+        *out = global ? MODE_FLATTENED : MODE_CROSS_BOTH;
+    return true;
+}
+
+/* Saturates: a product past the range matches no list of groups. */
+static int64_t product(int64_t a, int64_t b)
+{
+    int64_t p;
+    return mul_i64(a, b, &p) ? p : INT64_MAX;
+}
+
+/* How many ids the groups must hold together. */
+static int64_t expected_ids(const struct module *m, enum group_mode mode)
+{
+    switch (mode) {
+    case MODE_CROSS_PARTITION:
+        return m->num_partitions;
+    case MODE_FLATTENED:
+        return product(m->replica_count, m->num_partitions);
+    default:
+        return m->replica_count;
+    }
+}
+
+/* The listed ids are a permutation of 0 .. total-1. */
+static bool check_ids(struct verify *v, const struct inst *i, struct ints_list groups, int64_t total)
+{
+    bool *seen = ARENA_ARRAY(v->arena, bool, total);
+    for (int64_t g = 0; g < groups.count; g++) {
+        for (int64_t k = 0; k < groups.at[g].count; k++) {
+            int64_t id = groups.at[g].at[k];
+            if (!verify_attr_int(v, i, A_REPLICA_GROUPS, id, 0, total))
+                return false;
+            if (seen[id])
+                return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " stands there twice", id);
+            seen[id] = true;
+        }
+    }
+    return true;
+}
+
+static bool check_list(struct verify *v, const struct inst *i, struct ints_list groups, bool uniform, int64_t *total)
+{
+    *total = 0;
+    for (int64_t g = 0; g < groups.count; g++) {
+        if (groups.at[g].count == 0)
+            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "group %" PRId64 " is empty", g);
+        if (uniform && groups.at[g].count != groups.at[0].count)
+            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "groups of %" PRId64 " and of %" PRId64,
+                                   groups.at[0].count, groups.at[g].count);
+        *total += groups.at[g].count;
+    }
+    return check_ids(v, i, groups, *total);
+}
+
+bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct group_facts *out)
+{
+    const struct module *m = v->m;
+    const struct attr *a = inst_attr(i, A_REPLICA_GROUPS);
+    const struct device_list *d = a ? a->v.groups : NULL;
+    enum group_mode mode;
+    if (!group_mode(v, i, &mode))
+        return false;
+    bool listed = d && (d->form != GROUPS_LIST || d->groups.count > 0);
+    if (!listed) {
+        if (mode == MODE_FLATTENED)
+            return verify_bad_inst(v, i, NULL, "with use_global_device_ids needs replica_groups");
+        out->size = mode == MODE_CROSS_PARTITION ? m->num_partitions : m->replica_count;
+    } else {
+        int64_t total, expected = expected_ids(m, mode);
+        if (d->form == GROUPS_LIST) {
+            if (!check_list(v, i, d->groups, uniform, &total))
+                return false;
+            out->size = d->groups.at[0].count;
+        } else {
+            total = product(d->group_count, d->group_size);
+            out->size = d->group_size;
+        }
+        if (expected != 1 && total != expected)
+            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " ids, expected %" PRId64, total, expected);
+    }
+    if (mode == MODE_CROSS_BOTH)
+        out->size = product(out->size, m->num_partitions);
+    return true;
+}
+
+/* How often an id may stand on one side: once, or as often as an in-place permute has offsets. */
+static int64_t permute_repeats(const struct inst *i)
+{
+    if (!inst_has(i, A_SLICE_SIZES_LIST) || i->operand_count < 3)
+        return 1;
+    const struct shape *offsets = operand_shape(i, 2);
+    if (operand_shape(i, 0)->dtype == DT_TUPLE && offsets->dtype == DT_TUPLE && offsets->count > 0)
+        offsets = offsets->elements[0];
+    bool several = offsets->dtype == DT_TUPLE && offsets->count > 0 && offsets->elements[0]->dtype == DT_TUPLE;
+    return several ? offsets->count : 1;
+}
+
+static bool count_id(struct map *seen, const int64_t *id, struct arena *a, int64_t most)
+{
+    struct str key = {(const char *)id, sizeof *id};
+    int64_t *n = map_get(seen, key);
+    if (!n) {
+        n = ARENA_NEW(a, int64_t);
+        map_put(seen, key, n);
+    }
+    return ++*n <= most;
+}
+
+bool verify_permute_pairs(struct verify *v, const struct inst *i)
+{
+    const struct attr *a = inst_attr(i, A_SOURCE_TARGET_PAIRS);
+    struct ints_list pairs = a ? a->v.ints_list : (struct ints_list){0, NULL};
+    int64_t limit = inst_has(i, A_CHANNEL_ID) ? v->m->num_partitions : v->m->replica_count;
+    int64_t most = permute_repeats(i);
+    static const char *const side[] = {"source", "target"};
+    struct map seen[2];
+    map_init(&seen[0], v->arena);
+    map_init(&seen[1], v->arena);
+    for (int64_t p = 0; p < pairs.count; p++) {
+        for (int s = 0; s < 2; s++) {
+            const int64_t *id = &pairs.at[p].at[s];
+            if (!verify_attr_int(v, i, A_SOURCE_TARGET_PAIRS, *id, 0, limit > 1 ? limit : INT64_MAX))
+                return false;
+            if (!count_id(&seen[s], id, v->arena, most))
+                return verify_bad_attr(v, i, A_SOURCE_TARGET_PAIRS, "%" PRId64 " is a %s more than %" PRId64 " time(s)",
+                                       *id, side[s], most);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,185 @@
+/*
+ * verify.c: does a module keep the rules? For each instruction: number of operands, bounded result,
+ * the shape by its family's rule, float types side by side, and the written shape against it.
+ */
+#include "verify/verify_priv.h"
+
+static verify_family_fn *const families[FAMILY_COUNT] = {
+#define X(name) [FAMILY_##name] = verify_##name,
+    FAMILIES(X)
+#undef X
+};
+
+static bool operand_count_fits(struct verify *v, const struct inst *i)
+{
+    const struct op_info *op = &op_table[i->opcode];
+    if (i->operand_count >= op->min_operands &&
+        (op->max_operands == OPERANDS_MANY || i->operand_count <= op->max_operands))
+        return true;
+    return verify_bad_inst(v, i, NULL, "has %d operand(s), expected %s%d", i->operand_count,
+                           op->max_operands == OPERANDS_MANY ? "at least " : "", op->min_operands);
+}
+
+static const char *types_name(unsigned types)
+{
+    switch (types) {
+    case TY_FLOAT: return "float elements";
+    case TY_INTEGER: return "integer elements";
+    case TY_FLOAT | TY_COMPLEX: return "float or complex elements";
+    case TY_PRED | TY_INTEGER: return "pred or integer elements";
+    case TY_INTEGER | TY_FLOAT | TY_COMPLEX: return "numbers as elements";
+    case TY_SIGNED | TY_FLOAT | TY_COMPLEX: return "signed elements";
+    default: return "an array";
+    }
+}
+
+/* The element types of op.def, which speak of the first operand. */
+static bool operand_types_fit(struct verify *v, const struct inst *i)
+{
+    unsigned types = op_table[i->opcode].types;
+    if (types == TY_ANY || i->operand_count == 0 || dtype_in_class(operand_shape(i, 0)->dtype, types))
+        return true;
+    return verify_bad_operand(v, i, 0, "%s", types_name(types));
+}
+
+static const struct shape *infer(struct verify *v, const struct inst *i)
+{
+    if (!operand_count_fits(v, i) || !operand_types_fit(v, i))
+        return NULL;
+    return families[op_table[i->opcode].family](v, i);
+}
+
+/* ---- after inference ---- */
+
+/* The float type among the leaves of a shape, if it differs from *seen (DT_INVALID: none yet). */
+static bool one_float_type(const struct shape *s, enum dtype *seen)
+{
+    for (int k = 0; shape_is_tuple(s) && k < s->count; k++)
+        if (!one_float_type(s->elements[k], seen))
+            return false;
+    if (!dtype_is_float(s->dtype))
+        return true;
+    if (*seen != DT_INVALID && *seen != s->dtype)
+        return false;
+    *seen = s->dtype;
+    return true;
+}
+
+static bool float_types_fit(struct verify *v, const struct inst *i)
+{
+    const struct op_info *op = &op_table[i->opcode];
+    enum dtype seen = DT_INVALID;
+    if (v->options.mixed_precision || op->flags & OP_MIXED || op->compare == COMPARE_OWN)
+        return true;
+    for (int k = 0; k < i->operand_count; k++)
+        if (!one_float_type(operand_shape(i, k), &seen))
+            return verify_bad_operand(v, i, k, "floats of one type, %s among them", dtype_spelling(seen));
+    return true;
+}
+
+enum { HOST_MEMORY = 5 };
+
+static bool on_host(const struct shape *s)
+{
+    return shape_is_array(s) && s->layout->memory_space == HOST_MEMORY;
+}
+
+/* A copy may change the layout freely, but moves to and from the host only change the place. */
+static bool copy_fits(const struct verify *v, const struct shape *written, const struct shape *given)
+{
+    if (v->options.layout_sensitive && on_host(written) && !on_host(given))
+        return shape_compatible(written, given);
+    if (v->options.layout_sensitive && on_host(given) && !on_host(written))
+        return shape_equal(written, given, IGNORE_MEMORY_SPACE);
+    return v->options.mixed_precision ? shape_compatible_fp(written, given) : shape_compatible(written, given);
+}
+
+static bool result_fits(const struct verify *v, const struct inst *i, const struct shape *given)
+{
+    switch (op_table[i->opcode].compare) {
+    case COMPARE_OWN:
+        return true;
+    case COMPARE_STRICT:
+        return verify_same(v, i->shape, given);
+    case COMPARE_STRICT_MTM:
+        return v->options.layout_sensitive ? shape_equal(i->shape, given, SHAPE_MTM_ONLY)
+                                           : shape_compatible(i->shape, given);
+    case COMPARE_COPY:
+        return copy_fits(v, i->shape, given);
+    default:
+        return v->options.mixed_precision ? shape_compatible_fp(i->shape, given) : shape_compatible(i->shape, given);
+    }
+}
+
+/* Nothing is broadcast silently: the parser's inference does so, a module may not rely on it. */
+static bool operands_as_result(struct verify *v, const struct inst *i)
+{
+    if (op_table[i->opcode].class != CLASS_BINARY)
+        return true;
+    for (int k = 0; k < i->operand_count; k++)
+        if (!shape_compatible_any(operand_shape(i, k), i->shape))
+            return verify_bad_operand(v, i, k, "the dimensions of the result %s: nothing is broadcast here",
+                                      verify_text(v, i->shape));
+    return true;
+}
+
+static bool verify_inst(struct verify *v, const struct inst *i)
+{
+    if (!v->options.allow_unbounded && shape_has_unbounded(i->shape))
+        return verify_bad_inst(v, i, NULL, "gives %s, expected bounded dimensions", verify_text(v, i->shape));
+    const struct shape *given = infer(v, i);
+    if (!given || !float_types_fit(v, i))
+        return false;
+    if (!result_fits(v, i, given))
+        return verify_bad_result(v, i, given);
+    return operands_as_result(v, i) && verify_annotations(v, i);
+}
+
+bool verify_module(struct diags *ds, struct module *m, const struct verify_options *options)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    struct verify v = {.ds = ds, .m = m, .arena = &scratch, .options = *options};
+    unsigned before = ds->errors;
+    for (int c = 0; c < m->computation_count; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            struct arena_mark mark = arena_mark(&scratch);
+            verify_inst(&v, m->computations[c]->insts[k]);
+            arena_release(&scratch, mark);
+        }
+    if (ds->errors == before) { /* what follows takes sound shapes for granted */
+        verify_pairing(&v);
+        verify_async_bodies(&v);
+        verify_fusions(&v);
+        verify_buffers(&v);
+        verify_module_rules(&v);
+    }
+    arena_free(&scratch);
+    return ds->errors == before;
+}
+
+/* ---- for the parser ---- */
+
+/* Opcodes whose shape can only be declared. */
+static const uint8_t declared_only[] = {
+    OP_BITCAST, OP_BITCAST_CONVERT, OP_CONVERT, OP_CUSTOM_CALL, OP_DYNAMIC_RESHAPE, OP_INFEED, OP_IOTA, OP_PARAMETER,
+    OP_RECV, OP_RESHAPE, OP_RNG, OP_RNG_BIT_GENERATOR, OP_RNG_GET_AND_UPDATE_STATE, OP_STOCHASTIC_CONVERT,
+    OP_ASYNC_START, OP_ASYNC_UPDATE, OP_ASYNC_DONE, OP_CONSTANT,
+};
+
+bool verify_can_infer(enum opcode op, bool strict)
+{
+    if (strict)
+        return op_table[op].flags & OP_INFER && op != OP_OPT_BARRIER;
+    return memchr(declared_only, op, sizeof declared_only) == NULL;
+}
+
+const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict)
+{
+    struct verify v = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true, .strict = strict};
+    if (!verify_can_infer((enum opcode)i->opcode, strict)) {
+        DIAG(ds, verify_place(i), SHAPE_NOT_INFERRED, op_spelling(i->opcode));
+        return NULL;
+    }
+    return infer(&v, i);
+}

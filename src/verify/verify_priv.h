@@ -1,0 +1,145 @@
+/*
+ * What the families of verify/ share: how a broken rule is said, dimension lists, result shapes
+ * under construction, and the few routines that several families lean on.
+ *
+ * Every `verify_bad_...` reports and is false. Functions that return a shape return NULL after one.
+ */
+#ifndef HLO_VERIFY_PRIV_H
+#define HLO_VERIFY_PRIV_H
+
+#include "verify/verify.h"
+
+/* ---- check.c: saying what is wrong ---- */
+
+struct span verify_place(const struct inst *i); /* the opcode word */
+const char *verify_text(struct verify *v, const struct shape *s);
+
+/* "operand 0 of `add` is f32[2], expected ..."; a note shows where the operand is defined. */
+bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const char *expected, ...) PRINTF_LIKE(4, 5);
+/* "operands 0 and 1 of `add` differ in <what>: f32[2] and s32[2]" */
+bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what);
+bool verify_bad_result(struct verify *v, const struct inst *i, const struct shape *expected);
+bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem, ...) PRINTF_LIKE(4, 5);
+bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
+                            const char *problem, ...) PRINTF_LIKE(4, 5);
+/* Whatever concerns the instruction as a whole: "`async-start` has 2 users, ..." */
+bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other, const char *problem, ...)
+    PRINTF_LIKE(4, 5);
+
+bool verify_operand_array(struct verify *v, const struct inst *i, int k);
+bool verify_operand_arrays(struct verify *v, const struct inst *i, int first, int end);
+bool verify_operand_least(struct verify *v, const struct inst *i, int least);
+bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value, int64_t low, int64_t end);
+bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count, int64_t expected);
+
+/* The one check of dimension lists: entries in [0, end), none twice, ascending where asked. */
+enum list_rule { LIST_DISTINCT, LIST_SORTED };
+bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end, enum list_rule rule);
+static inline bool ints_have(struct ints list, int64_t value)
+{
+    for (int64_t k = 0; k < list.count; k++)
+        if (list.at[k] == value)
+            return true;
+    return false;
+}
+
+static inline const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
+static inline bool dtype_same_kind(enum dtype a, enum dtype b)
+{
+    return a == b || (dtype_is_float(a) && dtype_is_float(b));
+}
+static inline bool shape_is_scalar_like(const struct shape *s, enum dtype t)
+{
+    return shape_is_scalar(s) && dtype_same_kind(s->dtype, t);
+}
+static inline bool dtype_in_class(enum dtype t, unsigned types)
+{
+    switch (dtype_class(t)) {
+    case DC_PRED: return types & TY_PRED;
+    case DC_SIGNED: return types & TY_SIGNED;
+    case DC_UNSIGNED: return types & TY_UNSIGNED;
+    case DC_FLOAT: return types & TY_FLOAT;
+    case DC_COMPLEX: return types & TY_COMPLEX;
+    case DC_OTHER: break;
+    }
+    return false;
+}
+/* SAME of the rules: compatible, or fully equal when layouts count. */
+bool verify_same(const struct verify *v, const struct shape *a, const struct shape *b);
+/* The element type of a meeting of operands a and b; false (reported) when there is none. */
+bool verify_higher(struct verify *v, const struct inst *i, int a, int b, enum dtype *out);
+
+/* A result shape under construction. */
+struct dims {
+    int rank;
+    int64_t *size;
+    bool *dynamic;
+};
+struct dims verify_dims(struct verify *v, int64_t capacity);
+static inline void dims_add(struct dims *d, int64_t size, bool dynamic)
+{
+    d->dynamic[d->rank] = dynamic;
+    d->size[d->rank++] = size;
+}
+static inline void dims_take(struct dims *d, const struct shape *s, int64_t k)
+{
+    dims_add(d, s->dims[k], shape_dim_dynamic(s, (int)k));
+}
+const struct shape *verify_dims_shape(struct verify *v, enum dtype t, const struct dims *d);
+/* The operands' shapes as a tuple; a single one as it is. */
+const struct shape *verify_operands_shape(struct verify *v, const struct inst *i, int count);
+
+/* ---- elementwise.c ---- */
+
+const struct shape *verify_binary_shape(struct verify *v, const struct inst *i);
+
+/* ---- reduce.c: computations that fold ---- */
+
+/* The reducer of n inputs: 2n parameters, n scalar results that fit the initial values and the
+ * inputs. `init` and `input` give the shapes at which the values start and arrive. */
+struct reducer {
+    struct computation *computation;
+    int count;
+    const struct shape *const *init;
+    const enum dtype *input;
+};
+bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer *r);
+const struct shape *reducer_result(const struct computation *c, int k);
+/* Arrays of the same dims, one for each input; a tuple where the reducer's root is one. */
+const struct shape *verify_reduced_shape(struct verify *v, const struct computation *c, const struct dims *d,
+                                         const enum dtype *types);
+const struct shape *verify_reduce_window(struct verify *v, const struct inst *i);
+/* Without mixed precision, operands and parameters agree exactly in element type. */
+bool verify_operand_types_match(struct verify *v, const struct inst *i, const struct computation *c);
+
+/* ---- dot.c ---- */
+
+bool verify_contract_type(struct verify *v, const struct inst *i, enum dtype *out);
+
+/* ---- window.c ---- */
+
+bool verify_window_dim(struct verify *v, const struct inst *i, const struct window_dim *w, int64_t base, int64_t *out);
+bool verify_window_shape(struct verify *v, const struct inst *i, const struct shape *base, struct dims *out);
+
+/* ---- control.c: called computations ---- */
+
+bool verify_params_match(struct verify *v, const struct inst *i, const struct computation *c, int first_operand,
+                         int count);
+bool verify_prefix(const struct verify *v, const struct shape *a, const struct shape *b);
+bool verify_aliasing(struct verify *v, const struct inst *i);
+const struct shape *verify_async_shape(struct verify *v, const struct inst *i); /* async.c */
+
+/* ---- groups.c: replica groups ---- */
+
+struct group_facts {
+    int64_t size; /* participants of one group, 1 when the module has but one */
+};
+bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct group_facts *out);
+bool verify_permute_pairs(struct verify *v, const struct inst *i);
+
+/* ---- rules over the whole module, next to those of verify.h ---- */
+
+bool verify_fusions(struct verify *v); /* fusion.c */
+bool verify_async_bodies(struct verify *v); /* async.c */
+
+#endif
