@@ -1,0 +1,698 @@
+/*
+ * How is the value of an attribute read and written? One pair of functions for each kind of value,
+ * in a table; the plain kinds and lists are here, side by side, the others in files of their own.
+ */
+#include "text/attr_priv.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- lists ---- */
+
+bool list_open(struct parser *p, struct list *l, enum token_kind open, enum token_kind close)
+{
+    *l = (struct list){.close = close};
+    return expect(p, open, NULL);
+}
+
+bool list_more(struct parser *p, struct list *l)
+{
+    if (!l->started) {
+        l->started = true;
+        l->ok = accept(p, l->close);
+        return !l->ok;
+    }
+    if (accept(p, TOK_COMMA)) {
+        if (!p->strict && accept(p, l->close))
+            l->ok = true;
+        return !l->ok;
+    }
+    l->ok = expect(p, l->close, l->close == TOK_RBRACE   ? "`,` or `}`"
+                                : l->close == TOK_RPAREN ? "`,` or `)`"
+                                                         : "`,` or `]`");
+    return false;
+}
+
+void int_vec_init(struct int_vec *v)
+{
+    v->at = v->few;
+    v->count = 0;
+    v->capacity = COUNT_OF(v->few);
+}
+
+void int_vec_push(struct parser *p, struct int_vec *v, int64_t i)
+{
+    VEC_PUSH(p->arena, v->at, v->count, v->capacity) = i;
+}
+
+struct ints int_vec_ints(struct parser *p, const struct int_vec *v)
+{
+    if (v->at != v->few)
+        return (struct ints){(int64_t)v->count, v->at};
+    return (struct ints){(int64_t)v->count, v->count ? ARENA_DUP(p->arena, v->at, v->count) : NULL};
+}
+
+/* int-row = INT {"," INT} */
+bool parse_bare_ints(struct parser *p, struct int_vec *v)
+{
+    do {
+        int64_t i;
+        if (!parse_int(p, &i))
+            return false;
+        int_vec_push(p, v, i);
+    } while (accept(p, TOK_COMMA));
+    return true;
+}
+
+/* `expect` for an opening bracket or delimiter of a list of integers, which masks some tokens. */
+static bool expect_before_int(struct parser *p, enum token_kind kind)
+{
+    if (p->tok.kind != kind)
+        return expect(p, kind, NULL);
+    next_in_int_list(p);
+    return true;
+}
+
+bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
+                       enum token_kind close, struct int_vec *v)
+{
+    if (!expect_before_int(p, open))
+        return false;
+    if (accept(p, close))
+        return true;
+    for (;;) {
+        int64_t i;
+        if (!parse_int(p, &i))
+            return false;
+        int_vec_push(p, v, i);
+        if (p->tok.kind != delimiter)
+            break;
+        next_in_int_list(p);
+        if (!p->strict && delimiter == TOK_COMMA && p->tok.kind == close)
+            break;
+    }
+    return expect(p, close, NULL);
+}
+
+void print_ints(struct buf *out, struct ints v)
+{
+    for (int64_t i = 0; i < v.count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        buf_int(out, v.at[i]);
+    }
+}
+
+void print_ints_braced(struct buf *out, struct ints v)
+{
+    buf_putc(out, '{');
+    print_ints(out, v);
+    buf_putc(out, '}');
+}
+
+void print_separator(struct buf *out, int64_t index, bool comments)
+{
+    if (!index)
+        return;
+    buf_puts(out, ", ");
+    if (comments && index % 5 == 0) {
+        buf_puts(out, "/*index=");
+        buf_int(out, index);
+        buf_puts(out, "*/");
+    }
+}
+
+void print_name(struct buf *out, struct str name, const struct print_options *options)
+{
+    if (!options->no_percent)
+        buf_putc(out, '%');
+    buf_str(out, name);
+}
+
+/* ---- bool ---- */
+
+/* bool = "true" | "false" */
+bool parse_bool(struct parser *p, bool *out)
+{
+    if (p->tok.kind != TOK_TRUE && p->tok.kind != TOK_FALSE)
+        return expected(p, "`true` or `false`");
+    *out = p->tok.kind == TOK_TRUE;
+    next(p);
+    return true;
+}
+
+static void print_bool(struct buf *out, bool b) { buf_puts(out, b ? "true" : "false"); }
+
+static bool parse_bool_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_bool(p, &out->b);
+}
+
+static void print_bool_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    print_bool(out, v.b);
+}
+
+/* ---- whole numbers ---- */
+
+/* int = INT */
+bool parse_int(struct parser *p, int64_t *out)
+{
+    if (p->tok.kind != TOK_INT)
+        return expected(p, "an integer");
+    *out = p->tok.i;
+    next(p);
+    return true;
+}
+
+/* int32 = INT */
+bool parse_int32(struct parser *p, int32_t *out)
+{
+    struct span span = p->tok.span;
+    int64_t i;
+    if (!parse_int(p, &i))
+        return false;
+    if (i < INT32_MIN || i > INT32_MAX)
+        return DIAG_ERROR(p->ds, span, INT_RANGE, 32);
+    *out = (int32_t)i;
+    return true;
+}
+
+static bool parse_int_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_int(p, &out->i);
+}
+
+static bool parse_int32_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    int32_t i = 0;
+    bool ok = parse_int32(p, &i);
+    out->i = i;
+    return ok;
+}
+
+static void print_int_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_int(out, v.i);
+}
+
+/* ---- real numbers ---- */
+
+/* number = INT | DECIMAL | "inf" | NEG-INF */
+bool parse_number(struct parser *p, double *out)
+{
+    switch (p->tok.kind) {
+    case TOK_INT: *out = (double)p->tok.i; break;
+    case TOK_INF: *out = INFINITY; break;
+    case TOK_NEG_INF: *out = -INFINITY; break;
+    case TOK_DECIMAL:
+        if (isinf(p->tok.d))
+            return DIAG_ERROR(p->ds, p->tok.span, NUMBER_RANGE, STR_ARG(p->tok.s), "f64");
+        *out = p->tok.d;
+        break;
+    default: return expected(p, "a number");
+    }
+    next(p);
+    return true;
+}
+
+void print_g6(struct buf *out, double v)
+{
+    if (isnan(v))
+        buf_puts(out, signbit(v) ? "-nan" : "nan");
+    else if (isinf(v))
+        buf_puts(out, v < 0 ? "-inf" : "inf");
+    else
+        buf_g(out, v, 6);
+}
+
+static bool parse_float_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct token number = p->tok;
+    if (!parse_number(p, &out->f))
+        return false;
+    if (fabs(out->f) > FLT_MAX)
+        return DIAG_ERROR(p->ds, number.span, NUMBER_RANGE, STR_ARG(number.s), "f32");
+    out->f = (double)(float)out->f;
+    return true;
+}
+
+static void print_float_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    print_g6(out, v.f);
+}
+
+/* ---- words of a fixed list ---- */
+
+static bool parse_enum_word(struct parser *p, enum attr_id id, int *out)
+{
+    if (p->tok.kind != TOK_IDENT)
+        return expected(p, "a word");
+    *out = enum_find(id, p->tok.s);
+    if (*out < 0) {
+        const char *words[32];
+        int count = enum_count(id);
+        for (int i = 0; i < count; i++)
+            words[i] = enum_word(id, i);
+        struct diag *d = DIAG(p->ds, p->tok.span, UNKNOWN_VALUE, STR_ARG(p->tok.s), attr_spelling(id));
+        struct str near = diag_nearest(p->tok.s, words, (size_t)count);
+        if (near.len)
+            diag_suggest(p->ds, d, near);
+        return false;
+    }
+    next(p);
+    return true;
+}
+
+static bool parse_enum_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    return parse_enum_word(p, site->id, &out->e);
+}
+
+static void print_enum_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    buf_puts(out, enum_word(site->id, v.e));
+}
+
+/* enum-list = "{" [IDENT {"," IDENT}] "}" */
+static bool parse_enum_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    uint8_t *at = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        int e;
+        if (!parse_enum_word(p, site->id, &e))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = (uint8_t)e;
+    }
+    out->enums = (struct enum_list){(int)count, at};
+    return l.ok;
+}
+
+static void print_enum_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    buf_putc(out, '{');
+    for (int i = 0; i < v.enums.count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        buf_puts(out, enum_word(site->id, v.enums.at[i]));
+    }
+    buf_putc(out, '}');
+}
+
+/* ---- lists of bools and integers ---- */
+
+/* bool-list = "{" [bool {"," bool}] "}" */
+static bool parse_bool_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    uint32_t begin = p->tok.span.begin;
+    bool *at = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        bool b;
+        if (!parse_bool(p, &b))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = b;
+    }
+    out->bools = (struct bool_list){(int)count, at};
+    if (!l.ok)
+        return false;
+    if (site->inst->opcode != OP_PARAMETER || !site->inst->shape)
+        return DIAG_ERROR(p->ds, span_since(p, begin), ATTR_MISPLACED, attr_spelling(site->id), "a parameter");
+    int64_t leaves = shape_leaf_count(site->inst->shape);
+    if (leaves != (int64_t)count)
+        return DIAG_ERROR(p->ds, span_since(p, begin), ENTRY_COUNT, attr_spelling(site->id), (int64_t)count, leaves,
+                          "one for each leaf of the shape");
+    return true;
+}
+
+static void print_bool_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_putc(out, '{');
+    for (int i = 0; i < v.bools.count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        print_bool(out, v.bools.at[i]);
+    }
+    buf_putc(out, '}');
+}
+
+/* int-list = "{" [INT {"," INT}] "}" */
+bool parse_int_list(struct parser *p, struct ints *out)
+{
+    struct int_vec v;
+    int_vec_init(&v);
+    if (!parse_masked_ints(p, TOK_LBRACE, TOK_COMMA, TOK_RBRACE, &v))
+        return false;
+    *out = int_vec_ints(p, &v);
+    return true;
+}
+
+/* index = "{" [INT {"," INT} [","]] "}" */
+bool parse_index(struct parser *p, struct ints *out)
+{
+    struct int_vec v;
+    int_vec_init(&v);
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    while (p->tok.kind != TOK_RBRACE) {
+        int64_t i;
+        if (!parse_int(p, &i))
+            return false;
+        int_vec_push(p, &v, i);
+        if (!accept(p, TOK_COMMA))
+            break;
+    }
+    *out = int_vec_ints(p, &v);
+    return expect(p, TOK_RBRACE, "`,` or `}`");
+}
+
+static bool parse_int_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_int_list(p, &out->ints);
+}
+
+static void print_int_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    print_ints_braced(out, v.ints);
+}
+
+/* int-list-list = "{" [int-list {"," int-list}] "}" */
+static bool parse_int_list_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct ints *at = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        struct ints row;
+        if (!parse_int_list(p, &row))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = row;
+    }
+    out->ints_list = (struct ints_list){(int64_t)count, at};
+    return l.ok;
+}
+
+static void print_int_list_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_putc(out, '{');
+    for (int64_t i = 0; i < v.ints_list.count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        print_ints_braced(out, v.ints_list.at[i]);
+    }
+    buf_putc(out, '}');
+}
+
+/* ---- computations and instructions ---- */
+
+static bool parse_computation_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_computation_ref(p, &out->computation);
+}
+
+static void print_computation_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    print_name(out, v.computation->name, site->options);
+}
+
+/* computation-list = "{" [computation-ref {"," computation-ref}] "}" */
+static bool parse_computation_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct computation **at = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        struct computation *c;
+        if (!parse_computation_ref(p, &c))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = c;
+    }
+    out->computations = (struct computation_list){(int)count, at};
+    return l.ok;
+}
+
+static void print_computation_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    buf_putc(out, '{');
+    for (int i = 0; i < v.computations.count; i++) {
+        print_separator(out, i, false);
+        print_name(out, v.computations.at[i]->name, site->options);
+    }
+    buf_putc(out, '}');
+}
+
+static bool holds_inst(struct inst *const *at, size_t count, const struct inst *i)
+{
+    for (size_t k = 0; k < count; k++)
+        if (at[k] == i)
+            return true;
+    return false;
+}
+
+/* inst-list = "{" inst-ref {"," inst-ref} "}" */
+static bool parse_inst_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct inst **at = NULL;
+    size_t count = 0, capacity = 0;
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    do {
+        struct inst *i;
+        if (!p->strict && count && p->tok.kind == TOK_RBRACE)
+            break;
+        if (!parse_inst_ref(p, &i))
+            return false;
+        if (!holds_inst(at, count, i))
+            VEC_PUSH(p->arena, at, count, capacity) = i;
+    } while (accept(p, TOK_COMMA));
+    out->insts = (struct inst_list){(int)count, at};
+    return expect(p, TOK_RBRACE, "`,` or `}`");
+}
+
+static void print_inst_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    buf_putc(out, '{');
+    for (int i = 0; i < v.insts.count; i++) {
+        print_separator(out, i, false);
+        print_name(out, v.insts.at[i]->name, site->options);
+    }
+    buf_putc(out, '}');
+}
+
+/* ---- shapes and literals ---- */
+
+static bool parse_shape_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_shape(p, &out->shape);
+}
+
+static void print_shape_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    shape_print(out, v.shape, true);
+}
+
+/* shape-list = "{" [shape {"," shape}] "}" */
+static bool parse_shape_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    const struct shape **at = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        const struct shape *s;
+        if (!parse_shape(p, &s))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = s;
+    }
+    out->shapes = (struct shape_list){(int)count, at};
+    return l.ok;
+}
+
+static void print_shape_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_putc(out, '{');
+    for (int i = 0; i < v.shapes.count; i++) {
+        print_separator(out, i, false);
+        shape_print(out, v.shapes.at[i], true);
+    }
+    buf_putc(out, '}');
+}
+
+static bool parse_literal_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_literal_with_shape(p, &out->literal);
+}
+
+static void print_literal_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    text_print_literal_with_shape(out, v.literal);
+}
+
+/* ---- dispatch ---- */
+
+static const struct attr_pair {
+    bool (*parse)(struct parser *p, const struct attr_site *site, union attr_value *out);
+    void (*print)(struct buf *out, const struct attr_site *site, union attr_value v);
+} pairs[KIND_COUNT] = {
+#define PAIR(name) {parse_##name##_value, print_##name##_value}
+    [KIND_ALIASING] = PAIR(aliasing),
+    [KIND_BOOL] = PAIR(bool),
+    [KIND_BOOL_LIST] = PAIR(bool_list),
+    [KIND_COMPUTATION] = PAIR(computation),
+    [KIND_COMPUTATION_LIST] = PAIR(computation_list),
+    [KIND_DEVICE_LIST] = PAIR(device_list),
+    [KIND_DIM_LABELS] = PAIR(dim_labels),
+    [KIND_DOMAIN] = PAIR(domain),
+    [KIND_ENUM] = PAIR(enum),
+    [KIND_ENUM_LIST] = PAIR(enum_list),
+    [KIND_FLOAT] = PAIR(float),
+    [KIND_FRONTEND_ATTRIBUTES] = PAIR(frontend_attributes),
+    [KIND_INST_LIST] = PAIR(inst_list),
+    [KIND_INT] = PAIR(int),
+    [KIND_INT32] = {parse_int32_value, print_int_value},
+    [KIND_INT_LIST] = PAIR(int_list),
+    [KIND_INT_LIST_LIST] = PAIR(int_list_list),
+    [KIND_LITERAL] = PAIR(literal),
+    [KIND_METADATA] = PAIR(metadata),
+    [KIND_ORIGIN] = PAIR(origin),
+    [KIND_PADDING] = PAIR(padding),
+    [KIND_RESULT_ACCURACY] = PAIR(result_accuracy),
+    [KIND_SHAPE] = PAIR(shape),
+    [KIND_SHAPE_LIST] = PAIR(shape_list),
+    [KIND_SHARDING] = PAIR(sharding),
+    [KIND_SLICES] = PAIR(slices),
+    [KIND_SPARSITY_CONFIG] = PAIR(sparsity_config),
+    [KIND_STATISTICS] = PAIR(statistics),
+    [KIND_STRING] = PAIR(string),
+    [KIND_STRING_OR_DICT] = PAIR(string_or_dict),
+    [KIND_WINDOW] = PAIR(window),
+#undef PAIR
+};
+
+bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i, union attr_value *out)
+{
+    struct attr_site site = {.id = id, .inst = i};
+    memset(out, 0, sizeof *out);
+    return pairs[attr_table[id].kind].parse(p, &site, out);
+}
+
+void attr_print_value(struct buf *out, enum attr_id id, const struct inst *i, union attr_value v,
+                      const struct print_options *options)
+{
+    struct attr_site site = {id, i, options};
+    pairs[attr_table[id].kind].print(out, &site, v);
+}
+
+/* ---- what is worth printing ---- */
+
+static uint8_t use_of(const struct inst *i, enum attr_id id)
+{
+    for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++)
+        if (a->id == id)
+            return a->use;
+    return 0;
+}
+
+/* The type a comparison of these operands has anyway. */
+static int default_compare_type(const struct inst *i)
+{
+    if (!i->operand_count || !i->operands[0]->shape)
+        return -1;
+    switch (dtype_class(i->operands[0]->shape->dtype)) {
+    case DC_FLOAT: case DC_COMPLEX: return E_TYPE_FLOAT;
+    case DC_SIGNED: return E_TYPE_SIGNED;
+    case DC_PRED: case DC_UNSIGNED: return E_TYPE_UNSIGNED;
+    case DC_OTHER: break;
+    }
+    return -1;
+}
+
+static bool any_enum(struct enum_list l)
+{
+    for (int i = 0; i < l.count; i++)
+        if (l.at[i])
+            return true;
+    return false;
+}
+
+static bool metadata_says_something(const struct metadata *m)
+{
+    return m->op_type.len || m->op_name.len || m->source_file.len || m->scheduling_name.len ||
+           m->stack_frame_id || m->has_payload;
+}
+
+/* Whether the value says more than leaving the attribute out. */
+static bool says_something(const struct inst *i, const struct attr *a)
+{
+    union attr_value v = a->v;
+    int8_t usual = attr_table[a->id].default_value;
+    switch ((enum attr_kind)attr_table[a->id].kind) {
+    case KIND_BOOL:
+        /* the one that is true unless said */
+        return a->id == A_IS_STABLE && i->opcode == OP_TOPK ? !v.b : v.b != (usual == 1);
+    case KIND_INT: return usual == NO_DEFAULT || v.i != usual;
+    case KIND_ENUM: return a->id == A_TYPE ? v.e != default_compare_type(i) : v.e != 0;
+    case KIND_ENUM_LIST: return any_enum(v.enums);
+    case KIND_INT_LIST: return v.ints.count > 0;
+    case KIND_INT_LIST_LIST: return v.ints_list.count > 0;
+    case KIND_WINDOW: return v.window.rank > 0 || i->opcode == OP_CUSTOM_CALL;
+    case KIND_COMPUTATION_LIST: return v.computations.count > 0;
+    case KIND_ALIASING: return v.aliasing.count > 0;
+    case KIND_STRING:
+        return a->id == A_ASYNC_EXECUTION_THREAD ? !str_is(v.s, "main") : v.s.len > 0;
+    case KIND_STRING_OR_DICT: return v.s.len > 0;
+    case KIND_FRONTEND_ATTRIBUTES: return v.frontend.count > 0;
+    case KIND_INST_LIST: return v.insts.count > 0;
+    case KIND_STATISTICS: return v.statistics->count > 0;
+    case KIND_RESULT_ACCURACY: return v.accuracy->tolerance || v.accuracy->highest;
+    case KIND_METADATA: return metadata_says_something(v.metadata);
+    default: return true;
+    }
+}
+
+bool attr_is_printed(const struct inst *i, const struct attr *a, const struct print_options *options)
+{
+    if (a->id == A_METADATA && options->no_metadata)
+        return false;
+    if (a->id == A_BACKEND_CONFIG && options->no_backend_config)
+        return false;
+    if (a->id == A_CONTROL_PREDECESSORS && options->no_control_dependencies)
+        return false;
+    uint8_t use = use_of(i, (enum attr_id)a->id);
+    if (use & USE_DROPPED)
+        return false;
+    return use & (USE_REQUIRED | USE_ALWAYS) || says_something(i, a);
+}

@@ -1,0 +1,150 @@
+/*
+ * What the files of attribute values share: the pairs of functions (one reads, one writes) that
+ * attr.c dispatches to by the kind of the value, and the helpers they are made of.
+ *
+ * attr.c      dispatch, plain values and lists    window.c         window, dim_labels, padding, slices
+ * block.c     `{key=value ...}` blocks            metadata.c       metadata, strings, statistics, aliasing
+ * origin.c    original values                     sharding.c       shardings by tile, device lists
+ * mesh.c      shardings by mesh axes              sharding_canon.c canonical form of tilings
+ */
+#ifndef HLO_ATTR_PRIV_H
+#define HLO_ATTR_PRIV_H
+
+#include "text/text_priv.h"
+
+/* What a value belongs to. While a text is read `options` is NULL. */
+struct attr_site {
+    enum attr_id id;
+    const struct inst *inst;
+    const struct print_options *options;
+};
+
+#define ATTR_PAIR(name)                                                                            \
+    bool parse_##name##_value(struct parser *p, const struct attr_site *site, union attr_value *out); \
+    void print_##name##_value(struct buf *out, const struct attr_site *site, union attr_value v)
+
+/* metadata.c */
+ATTR_PAIR(aliasing);
+ATTR_PAIR(frontend_attributes);
+ATTR_PAIR(metadata);
+ATTR_PAIR(result_accuracy);
+ATTR_PAIR(sparsity_config);
+ATTR_PAIR(statistics);
+ATTR_PAIR(string);
+ATTR_PAIR(string_or_dict);
+/* origin.c */
+ATTR_PAIR(origin);
+/* window.c */
+ATTR_PAIR(dim_labels);
+ATTR_PAIR(padding);
+ATTR_PAIR(slices);
+ATTR_PAIR(window);
+/* sharding.c */
+ATTR_PAIR(device_list);
+ATTR_PAIR(domain);
+ATTR_PAIR(sharding);
+
+/* ---- lists ---- */
+
+/* Steps through `item,*` up to the closing bracket, which it consumes; the opening one is consumed
+ * by list_open. `while (list_more(p, &l)) { ... }` and then `l.ok`. */
+struct list {
+    enum token_kind close;
+    bool started, ok;
+};
+bool list_open(struct parser *p, struct list *l, enum token_kind open, enum token_kind close);
+bool list_more(struct parser *p, struct list *l);
+
+/* Integers being collected: the first few without touching the arena. */
+struct int_vec {
+    int64_t *at;
+    size_t count, capacity;
+    int64_t few[16];
+};
+void int_vec_init(struct int_vec *v);
+void int_vec_push(struct parser *p, struct int_vec *v, int64_t i);
+struct ints int_vec_ints(struct parser *p, const struct int_vec *v); /* a copy in the arena */
+/* `INT,+` with no brackets around it. */
+bool parse_bare_ints(struct parser *p, struct int_vec *v);
+/* `open [INT {delimiter INT}] close`, with the lexer's mask for integers. */
+bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
+                       enum token_kind close, struct int_vec *v);
+void print_ints(struct buf *out, struct ints v);        /* 1,2 */
+void print_ints_braced(struct buf *out, struct ints v); /* {1,2} */
+
+/* ---- words ---- */
+
+/* The place from `begin` to the end of the last token. */
+static inline struct span span_since(const struct parser *p, uint32_t begin)
+{
+    return (struct span){begin, p->prev_end};
+}
+/* Reports that `word` is none of `words`; false. */
+bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
+                 const char *const *words, size_t count);
+
+/* ---- block.c: `{key=value key=value}` ---- */
+
+enum field_kind {
+    FIELD_STRING, FIELD_INT, FIELD_INT32, FIELD_INTS, FIELD_SHARDING,
+    FIELD_INT_WORDS /* INT or `2x3`: to a struct int_words */
+};
+struct field {
+    const char *key;
+    uint8_t kind; /* enum field_kind */
+    bool required;
+    size_t offset; /* of the member it fills in */
+};
+struct int_words {
+    struct span span;
+    struct ints ints;
+};
+struct block {
+    const char *name; /* what it is called in messages */
+    const struct field *fields;
+    size_t count;     /* at most 32 */
+    bool commas;      /* `,` may stand before any item */
+};
+bool parse_int_words(struct parser *p, struct int_words *out);
+/* Reads a block; *seen gets a bit for each field that was there. */
+bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *seen);
+
+/* ---- mesh.c ---- */
+
+bool starts_mesh(const struct parser *p);
+bool parse_mesh(struct parser *p, struct mesh **out);
+bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes *out);
+bool parse_named_sharding(struct parser *p, struct sharding *s);
+void print_mesh(struct buf *out, const struct mesh *m);
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes);
+void print_named_sharding(struct buf *out, const struct sharding *s, const struct print_options *options);
+
+/* ---- sharding.c ---- */
+
+/* `[2,4]` or `[2,4]T(1,0)` after `<=`; canonical. */
+bool parse_iota_order(struct parser *p, struct iota_order *out);
+void print_iota_order(struct buf *out, struct iota_order order);
+bool parse_sharding_metadata(struct parser *p, struct sharding *s);
+void print_sharding_metadata(struct buf *out, const struct sharding *s);
+
+/* ---- sharding_canon.c ---- */
+
+struct iota_order iota_canonical(struct arena *a, struct iota_order order);
+/* Brings a tiling with subgroup types into the form that is printed. NULL, or what is wrong. */
+const char *sharding_canonicalize(struct arena *a, struct sharding *s);
+bool ints_product(struct ints v, int64_t *out); /* false on overflow */
+
+/* ---- printing ---- */
+
+/* `%.6g`, with inf and nan as XLA writes them. */
+void print_g6(struct buf *out, double v);
+void print_quoted(struct buf *out, struct str s); /* escaped, in double quotes */
+/* What stands before item `index` of a list: `, `, or `, ` and a comment with the index every five. */
+void print_separator(struct buf *out, int64_t index, bool comments);
+void print_name(struct buf *out, struct str name, const struct print_options *options);
+void print_metadata_parts(struct buf *out, const struct metadata *m); /* {op_name="x"} */
+void print_frontend_attributes(struct buf *out, const struct frontend_attributes *f);
+void print_origin(struct buf *out, const struct origin *o);      /* {...} */
+void print_origin_leaf(struct buf *out, const struct origin *o); /* {"n" {0}} */
+
+#endif

@@ -1,0 +1,545 @@
+/*
+ * How are the attributes read and written that only carry text and numbers along: strings,
+ * dictionaries, metadata, frontend attributes, statistics, result accuracy, sparsity, aliasing?
+ */
+#include "text/attr_priv.h"
+
+#include <stdlib.h>
+
+/* ---- strings and dictionaries ---- */
+
+/* string = STRING */
+bool parse_string(struct parser *p, struct str *out)
+{
+    if (p->tok.kind != TOK_STRING)
+        return expected(p, "a string");
+    if (!lex_string(p, out))
+        return false;
+    next(p);
+    return true;
+}
+
+/* string-or-dict = STRING | DICT */
+bool parse_string_or_dict(struct parser *p, struct str *out)
+{
+    if (p->tok.kind == TOK_LBRACE)
+        return lex_dict(p, out);
+    if (p->tok.kind != TOK_STRING)
+        return expected(p, "a string or `{...}`");
+    return parse_string(p, out);
+}
+
+void print_quoted(struct buf *out, struct str s)
+{
+    buf_putc(out, '"');
+    text_escape(out, s);
+    buf_putc(out, '"');
+}
+
+static void print_string_or_dict(struct buf *out, struct str s)
+{
+    if (lex_is_dict(s))
+        buf_str(out, s);
+    else
+        print_quoted(out, s);
+}
+
+bool parse_string_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_string(p, &out->s);
+}
+
+void print_string_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    print_quoted(out, v.s);
+}
+
+static size_t skip_blanks(struct str s, size_t i)
+{
+    while (i < s.len && (s.ptr[i] == ' ' || (s.ptr[i] >= '\t' && s.ptr[i] <= '\r')))
+        i++;
+    return i;
+}
+
+/* Length of `"wait_on_operation_queues" : [ ] ,` at the start of s, or 0. */
+static size_t empty_queues(struct str s)
+{
+    static const char key[] = "\"wait_on_operation_queues\"", rest[] = ":[],";
+    if (!str_starts(s, STR(key)))
+        return 0;
+    size_t i = sizeof key - 1;
+    for (const char *c = rest; *c; c++) {
+        i = skip_blanks(s, i);
+        if (i == s.len || s.ptr[i] != *c)
+            return 0;
+        i++;
+    }
+    return i;
+}
+
+/* XLA drops every empty list of queues from a backend_config, wherever it stands. */
+static struct str drop_empty_queues(struct arena *a, struct str s)
+{
+    char *kept = NULL;
+    size_t size = 0, i = 0;
+    while (i < s.len) {
+        size_t skip = s.ptr[i] == '"' ? empty_queues((struct str){s.ptr + i, s.len - i}) : 0;
+        if (skip && !kept) {
+            kept = arena_alloc(a, s.len);
+            memcpy(kept, s.ptr, i);
+            size = i;
+        }
+        if (!skip && kept)
+            kept[size++] = s.ptr[i];
+        i += skip ? skip : 1;
+    }
+    return kept ? (struct str){kept, size} : s;
+}
+
+bool parse_string_or_dict_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    if (!parse_string_or_dict(p, &out->s))
+        return false;
+    if (site->id == A_BACKEND_CONFIG)
+        out->s = drop_empty_queues(p->arena, out->s);
+    return true;
+}
+
+void print_string_or_dict_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    print_string_or_dict(out, v.s);
+}
+
+/* ---- frontend_attributes ---- */
+
+static int pair_cmp(const void *a, const void *b)
+{
+    const struct string_pair *x = a, *y = b;
+    int order = str_cmp(x->key, y->key);
+    /* among equal keys the one that was read first, to be dropped later */
+    return order ? order : x->value.ptr < y->value.ptr ? -1 : 1;
+}
+
+/* Sorts by key; of equal keys the last one read stays. */
+static int sort_pairs(struct arena *scratch, struct string_pair *at, size_t count)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < count && sorted; i++)
+        sorted = str_cmp(at[i - 1].key, at[i].key) < 0;
+    if (sorted)
+        return (int)count;
+    /* the order of reading stands in for the value while sorting */
+    struct arena_mark mark = arena_mark(scratch);
+    struct str *values = ARENA_ARRAY(scratch, struct str, count);
+    char *order = arena_alloc(scratch, count);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = at[i].value;
+        at[i].value = (struct str){order + i, 0};
+    }
+    qsort(at, count, sizeof *at, pair_cmp);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct string_pair pair = {at[i].key, values[at[i].value.ptr - order]};
+        if (i + 1 < count && str_eq(pair.key, at[i + 1].key))
+            continue;
+        at[kept++] = pair;
+    }
+    arena_release(scratch, mark);
+    return (int)kept;
+}
+
+/* frontend-attributes = "{" [ATTR-NAME string-or-dict {"," ATTR-NAME string-or-dict}] "}" */
+bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out)
+{
+    struct string_pair *at = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        struct string_pair pair = {.key = p->tok.s};
+        if (!expect(p, TOK_ATTR_NAME, "`name=`") || !parse_string_or_dict(p, &pair.value))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = pair;
+    }
+    *out = (struct frontend_attributes){sort_pairs(p->arena, at, count), at};
+    return l.ok;
+}
+
+void print_frontend_attributes(struct buf *out, const struct frontend_attributes *f)
+{
+    buf_putc(out, '{');
+    for (int i = 0; i < f->count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        buf_str(out, f->at[i].key);
+        buf_putc(out, '=');
+        print_string_or_dict(out, f->at[i].value);
+    }
+    buf_putc(out, '}');
+}
+
+bool parse_frontend_attributes_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_frontend_attributes(p, &out->frontend);
+}
+
+void print_frontend_attributes_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    print_frontend_attributes(out, &v.frontend);
+}
+
+/* ---- metadata ---- */
+
+#define FIELD(name, kind) {#name, FIELD_##kind, false, offsetof(struct metadata, name)}
+/* In the order in which they are printed. */
+static const struct field metadata_fields[] = {
+    FIELD(op_type, STRING),
+    FIELD(op_name, STRING),
+    FIELD(source_file, STRING),
+    FIELD(source_line, INT32),
+    FIELD(source_end_line, INT32),
+    FIELD(source_column, INT32),
+    FIELD(source_end_column, INT32),
+    FIELD(profile_type, INTS),
+    FIELD(deduplicated_name, STRING),
+    FIELD(scheduling_name, STRING),
+    FIELD(stack_frame_id, INT32),
+    {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata, payload)},
+};
+#undef FIELD
+static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true};
+enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
+
+/* metadata = sub-attributes */
+bool parse_metadata(struct parser *p, struct metadata *out)
+{
+    uint32_t begin = p->tok.span.begin, seen;
+    *out = (struct metadata){0};
+    if (!parse_block(p, &metadata_block, out, &seen))
+        return false;
+    out->has_payload = seen >> PAYLOAD_FIELD & 1;
+    for (int64_t i = 0; i < out->profile_type.count; i++)
+        if (out->profile_type.at[i] < 0 || out->profile_type.at[i] > 3)
+            return DIAG_ERROR(p->ds, span_since(p, begin), BAD_PROFILE_TYPE, out->profile_type.at[i]);
+    return true;
+}
+
+/* Whether the field is worth printing; an empty payload is. */
+static bool field_is_set(const struct metadata *m, size_t field, const void *at)
+{
+    switch (metadata_fields[field].kind) {
+    case FIELD_STRING: return ((const struct str *)at)->len > 0 || (field == PAYLOAD_FIELD && m->has_payload);
+    case FIELD_INT32: return *(const int32_t *)at != 0;
+    default: return ((const struct ints *)at)->count > 0;
+    }
+}
+
+void print_metadata_parts(struct buf *out, const struct metadata *m)
+{
+    bool first = true;
+    buf_putc(out, '{');
+    for (size_t i = 0; i < COUNT_OF(metadata_fields); i++) {
+        const struct field *f = &metadata_fields[i];
+        const void *at = (const char *)m + f->offset;
+        if (!field_is_set(m, i, at))
+            continue;
+        if (!first)
+            buf_putc(out, ' ');
+        first = false;
+        buf_puts(out, f->key);
+        buf_putc(out, '=');
+        if (f->kind == FIELD_INT32)
+            buf_int(out, *(const int32_t *)at);
+        else if (f->kind == FIELD_INTS)
+            print_ints_braced(out, *(const struct ints *)at);
+        else if (f->offset != offsetof(struct metadata, scheduling_name))
+            print_quoted(out, *(const struct str *)at);
+        else /* the one that XLA does not escape */
+            buf_printf(out, "\"%.*s\"", STR_ARG(*(const struct str *)at));
+    }
+    buf_putc(out, '}');
+}
+
+bool parse_metadata_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct metadata *m = ARENA_NEW(p->arena, struct metadata);
+    out->metadata = m;
+    return parse_metadata(p, m);
+}
+
+void print_metadata_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    print_metadata_parts(out, v.metadata);
+}
+
+/* ---- statistics ---- */
+
+/* statistics = "{" [ATTR-NAME INT {"," ATTR-NAME (INT | DECIMAL)}] "}" */
+bool parse_statistics_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct statistics *s = ARENA_NEW(p->arena, struct statistics);
+    struct statistic *at = NULL;
+    size_t count = 0, capacity = 0;
+    bool index = true;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        struct statistic one = {.name = p->tok.s};
+        if (!expect(p, TOK_ATTR_NAME, "`name=`"))
+            return false;
+        if (index) {
+            index = false;
+            if (!parse_int(p, &s->visualizing_index))
+                return false;
+            continue;
+        }
+        if (p->tok.kind != TOK_INT && p->tok.kind != TOK_DECIMAL)
+            return expected(p, "a number");
+        if (!parse_number(p, &one.value))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = one;
+    }
+    s->count = (int)count;
+    s->at = at;
+    out->statistics = s;
+    return l.ok;
+}
+
+void print_statistics_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_puts(out, "{visualizing_index=");
+    buf_int(out, v.statistics->visualizing_index);
+    for (int i = 0; i < v.statistics->count; i++) {
+        buf_putc(out, ',');
+        buf_str(out, v.statistics->at[i].name);
+        buf_putc(out, '=');
+        print_g6(out, v.statistics->at[i].value);
+    }
+    buf_putc(out, '}');
+}
+
+/* ---- result_accuracy ---- */
+
+static bool bad_accuracy_key(struct parser *p, const char *const *words, size_t count)
+{
+    if (p->tok.kind != TOK_ATTR_NAME)
+        return expected(p, "`name=`");
+    return unknown_key(p, p->tok.span, p->tok.s, "result_accuracy", words, count);
+}
+
+/* tolerance = "{" [("atol=" | "rtol=" | "ulps=") number {"," ("atol=" | "rtol=" | "ulps=") number}] "}" */
+static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
+{
+    static const char *const words[] = {"atol", "rtol", "ulps"};
+    double values[3] = {0};
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        size_t k = 0;
+        while (k < 3 && !(p->tok.kind == TOK_ATTR_NAME && str_is(p->tok.s, words[k])))
+            k++;
+        if (k == 3)
+            return bad_accuracy_key(p, words, 3);
+        next(p);
+        struct span span = p->tok.span;
+        if (!parse_number(p, &values[k]))
+            return false;
+        if (!(values[k] >= 0) || (k == 2 && values[k] >= 0x1p63))
+            return DIAG_ERROR(p->ds, span, BAD_TOLERANCE, words[k]);
+    }
+    *out = (struct result_accuracy){.tolerance = true, .atol = values[0], .rtol = values[1], .ulps = (int64_t)values[2]};
+    return l.ok;
+}
+
+static bool parse_accuracy_mode(struct parser *p, struct result_accuracy *out)
+{
+    if (p->tok.kind != TOK_IDENT)
+        return expected(p, "`default` or `highest`");
+    out->highest = str_eq_nocase(p->tok.s, STR("highest"));
+    if (!out->highest && !str_eq_nocase(p->tok.s, STR("default")))
+        return DIAG_ERROR(p->ds, p->tok.span, UNKNOWN_VALUE, STR_ARG(p->tok.s), "mode");
+    next(p);
+    return true;
+}
+
+/* result-accuracy = "{" ("mode=" IDENT | "tolerance=" tolerance) "}" */
+bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    static const char *const words[] = {"mode", "tolerance"};
+    struct result_accuracy *r = ARENA_NEW(p->arena, struct result_accuracy);
+    out->accuracy = r;
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    struct token key = p->tok;
+    bool mode = str_is(key.s, words[0]);
+    if (key.kind != TOK_ATTR_NAME || (!mode && !str_is(key.s, words[1])))
+        return bad_accuracy_key(p, words, 2);
+    next(p);
+    return (mode ? parse_accuracy_mode(p, r) : parse_tolerance(p, r)) && expect(p, TOK_RBRACE, NULL);
+}
+
+void print_result_accuracy_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    const struct result_accuracy *r = v.accuracy;
+    if (!r->tolerance) {
+        buf_puts(out, r->highest ? "{mode=highest}" : "{mode=default}");
+        return;
+    }
+    buf_puts(out, "{tolerance={atol=");
+    print_g6(out, r->atol);
+    buf_puts(out, ",rtol=");
+    print_g6(out, r->rtol);
+    buf_puts(out, ",ulps=");
+    buf_int(out, r->ulps);
+    buf_puts(out, "}}");
+}
+
+/* ---- sparsity_config ---- */
+
+struct sparsity_text {
+    struct int_words sparsity;
+    int64_t dimension, stride;
+};
+static const struct field sparsity_fields[] = {
+    {"sparsity", FIELD_INT_WORDS, false, offsetof(struct sparsity_text, sparsity)},
+    {"dimension", FIELD_INT, false, offsetof(struct sparsity_text, dimension)},
+    {"stride", FIELD_INT, false, offsetof(struct sparsity_text, stride)},
+};
+static const struct block sparsity_block = {"sparsity_config", sparsity_fields, COUNT_OF(sparsity_fields), false};
+
+/* sparsity-side = "{" {"sparsity=" DXD | "dimension=" INT | "stride=" INT} "}" */
+static bool parse_sparsity_side(struct parser *p, struct sparsity_side *out)
+{
+    struct sparsity_text t = {0};
+    uint32_t seen;
+    if (!parse_block(p, &sparsity_block, &t, &seen))
+        return false;
+    if (seen & 1 && t.sparsity.ints.count != 2)
+        return DIAG_ERROR(p->ds, t.sparsity.span, ENTRY_COUNT, "sparsity", t.sparsity.ints.count, (int64_t)2, "as in 2x4");
+    *out = (struct sparsity_side){true, seen & 1 ? t.sparsity.ints.at[0] : 0, seen & 1 ? t.sparsity.ints.at[1] : 0,
+                                  t.dimension, t.stride};
+    return true;
+}
+
+/* sparsity-config = "{" {("lhs=" | "rhs=") sparsity-side} "}" */
+bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    static const char *const words[] = {"lhs", "rhs"};
+    struct sparsity_config *c = ARENA_NEW(p->arena, struct sparsity_config);
+    out->sparsity = c;
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    while (!accept(p, TOK_RBRACE)) {
+        if (p->tok.kind != TOK_ATTR_NAME)
+            return expected(p, "`lhs=`, `rhs=` or `}`");
+        bool lhs = str_is(p->tok.s, "lhs");
+        if (!lhs && !str_is(p->tok.s, "rhs"))
+            return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
+        struct sparsity_side *side = lhs ? &c->lhs : &c->rhs;
+        if (side->given)
+            return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE_KEY, "sparsity_config", words[!lhs]);
+        next(p);
+        if (!parse_sparsity_side(p, side))
+            return false;
+    }
+    return true;
+}
+
+static void print_sparsity_side(struct buf *out, const char *name, const struct sparsity_side *s)
+{
+    buf_printf(out, "%s={sparsity=%" PRId64 "x%" PRId64 " dimension=%" PRId64 " stride=%" PRId64 "}", name, s->n, s->m,
+               s->dimension, s->stride);
+}
+
+void print_sparsity_config_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_putc(out, '{');
+    if (v.sparsity->lhs.given)
+        print_sparsity_side(out, "lhs", &v.sparsity->lhs);
+    if (v.sparsity->lhs.given && v.sparsity->rhs.given)
+        buf_putc(out, ' ');
+    if (v.sparsity->rhs.given)
+        print_sparsity_side(out, "rhs", &v.sparsity->rhs);
+    buf_putc(out, '}');
+}
+
+/* ---- aliasing ---- */
+
+static bool parse_alias_kind(struct parser *p, bool *must)
+{
+    *must = str_is(p->tok.s, "must-alias");
+    if (p->tok.kind != TOK_IDENT || (!*must && !str_is(p->tok.s, "may-alias")))
+        return expected(p, "`may-alias` or `must-alias`");
+    next(p);
+    return true;
+}
+
+/* alias = index ":" "(" INT "," index ["," ("may-alias" | "must-alias")] ")" */
+static bool parse_alias(struct parser *p, bool module_level, struct alias *out)
+{
+    *out = (struct alias){0};
+    if (!parse_index(p, &out->output) || !expect(p, TOK_COLON, NULL) || !expect(p, TOK_LPAREN, NULL) ||
+        !parse_int(p, &out->operand) || !expect(p, TOK_COMMA, NULL) || !parse_index(p, &out->index))
+        return false;
+    if (module_level && accept(p, TOK_COMMA) && !parse_alias_kind(p, &out->must))
+        return false;
+    return expect(p, TOK_RPAREN, NULL);
+}
+
+/* aliasing = "{" [alias {"," alias} [","]] "}" */
+bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level)
+{
+    struct alias *at = NULL;
+    size_t count = 0, capacity = 0;
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    while (p->tok.kind != TOK_RBRACE) {
+        struct alias one;
+        if (!parse_alias(p, module_level, &one))
+            return false;
+        VEC_PUSH(p->arena, at, count, capacity) = one;
+        if (!accept(p, TOK_COMMA))
+            break;
+    }
+    *out = (struct aliasing){(int)count, at};
+    return expect(p, TOK_RBRACE, "`,` or `}`");
+}
+
+bool parse_aliasing_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_aliasing(p, &out->aliasing, false);
+}
+
+void print_aliasing_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_putc(out, '{');
+    for (int i = 0; i < v.aliasing.count; i++) {
+        const struct alias *a = &v.aliasing.at[i];
+        print_separator(out, i, false);
+        print_ints_braced(out, a->output);
+        buf_puts(out, ": (");
+        buf_int(out, a->operand);
+        buf_puts(out, ", ");
+        print_ints_braced(out, a->index);
+        buf_putc(out, ')');
+    }
+    buf_putc(out, '}');
+}

@@ -1,0 +1,390 @@
+/*
+ * How are window, dim_labels, padding and slice read and written?
+ */
+#include "text/attr_priv.h"
+
+/* ---- pads: 1_2x3_4 or 1_2_0x3_4_1 ---- */
+
+/* Splits `s` at `_` into at most three numbers; the count, or 0 when a number is out of range. */
+static int pad_part(struct str s, int64_t numbers[3])
+{
+    int count = 0;
+    for (size_t begin = 0, i = 0; i <= s.len; i++) {
+        if (i < s.len && s.ptr[i] != '_')
+            continue;
+        if (count == 3 || !num_parse_i64((struct str){s.ptr + begin, i - begin}, &numbers[count]))
+            return 0;
+        count++;
+        begin = i + 1;
+    }
+    return count;
+}
+
+static size_t parts_of(struct str s)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < s.len; i++)
+        n += s.ptr[i] == 'x';
+    return n;
+}
+
+/* pad-value = PAD */
+static bool parse_pads(struct parser *p, int most, struct padding *out)
+{
+    if (p->tok.kind != TOK_PAD)
+        return expected(p, most == 2 ? "padding as in 0_0x1_1" : "padding as in 0_0x1_1 or 0_0_0x1_1_0");
+    struct str s = p->tok.s;
+    size_t count = parts_of(s), d = 0;
+    struct padding_dim *dims = ARENA_ARRAY(p->arena, struct padding_dim, count);
+    for (size_t begin = 0, i = 0; i <= s.len; i++) {
+        if (i < s.len && s.ptr[i] != 'x')
+            continue;
+        int64_t n[3] = {0};
+        int found = pad_part((struct str){s.ptr + begin, i - begin}, n);
+        if (!found)
+            return DIAG_ERROR(p->ds, p->tok.span, INT_RANGE, 64);
+        if (found < 2 || found > most)
+            return DIAG_ERROR(p->ds, p->tok.span, ENTRY_COUNT, "pad", (int64_t)found, (int64_t)2, "low and high");
+        dims[d++] = (struct padding_dim){n[0], n[1], n[2]};
+        begin = i + 1;
+    }
+    *out = (struct padding){(int)count, dims};
+    next(p);
+    return true;
+}
+
+bool parse_padding_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    return parse_pads(p, 3, &out->padding);
+}
+
+void print_padding_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    bool interior = false;
+    for (int d = 0; d < v.padding.rank; d++)
+        interior |= v.padding.dims[d].interior != 0;
+    for (int d = 0; d < v.padding.rank; d++) {
+        const struct padding_dim *p = &v.padding.dims[d];
+        buf_puts(out, d ? "x" : "");
+        buf_int(out, p->low);
+        buf_putc(out, '_');
+        buf_int(out, p->high);
+        if (interior) {
+            buf_putc(out, '_');
+            buf_int(out, p->interior);
+        }
+    }
+}
+
+/* ---- window ---- */
+
+enum window_key { WIN_SIZE, WIN_STRIDE, WIN_PAD, WIN_BASE, WIN_WINDOW, WIN_REVERSAL, WIN_KEYS };
+static const char *const window_keys[WIN_KEYS] = {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"};
+
+struct window_text {
+    bool given[WIN_KEYS];
+    struct span spans[WIN_KEYS];
+    struct int_vec ints[WIN_KEYS];
+    struct padding pad;
+};
+
+/* window-sizes = INT | DXD */
+static bool parse_window_sizes(struct parser *p, struct int_vec *v)
+{
+    struct int_words words;
+    if (!parse_int_words(p, &words))
+        return false;
+    for (int64_t i = 0; i < words.ints.count; i++)
+        int_vec_push(p, v, words.ints.at[i]);
+    return true;
+}
+
+/* window-item = ("size=" | "stride=" | "lhs_dilate=" | "rhs_dilate=" | "rhs_reversal=") window-sizes
+ *             | "pad=" pad-value */
+static bool parse_window_item(struct parser *p, struct window_text *w)
+{
+    if (p->tok.kind != TOK_ATTR_NAME)
+        return expected(p, "`name=` or `}`");
+    int key = 0;
+    while (key < WIN_KEYS && !str_is(p->tok.s, window_keys[key]))
+        key++;
+    if (key == WIN_KEYS)
+        return unknown_key(p, p->tok.span, p->tok.s, "window", window_keys, WIN_KEYS);
+    if (w->given[key])
+        return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE_KEY, "window", window_keys[key]);
+    w->given[key] = true;
+    next(p);
+    w->spans[key] = p->tok.span;
+    return key == WIN_PAD ? parse_pads(p, 2, &w->pad) : parse_window_sizes(p, &w->ints[key]);
+}
+
+/* As many strides, pads and dilations as sizes. A reversal that is too short would have no meaning,
+ * one that is too long is cut. */
+static bool check_window(struct parser *p, const struct window_text *w)
+{
+    int64_t rank = (int64_t)w->ints[WIN_SIZE].count;
+    for (int key = WIN_STRIDE; key < WIN_KEYS; key++) {
+        int64_t count = key == WIN_PAD ? w->pad.rank : (int64_t)w->ints[key].count;
+        if (w->given[key] && (key == WIN_REVERSAL ? count < rank : count != rank))
+            return DIAG_ERROR(p->ds, w->spans[key], ENTRY_COUNT, window_keys[key], count, rank,
+                              "one for each entry of size");
+    }
+    return true;
+}
+
+static struct window window_of(struct parser *p, const struct window_text *w)
+{
+    int rank = (int)w->ints[WIN_SIZE].count;
+    struct window_dim *dims = ARENA_ARRAY(p->arena, struct window_dim, rank);
+    for (int d = 0; d < rank; d++) {
+        struct window_dim *x = &dims[d];
+        x->size = w->ints[WIN_SIZE].at[d];
+        x->stride = w->given[WIN_STRIDE] ? w->ints[WIN_STRIDE].at[d] : 1;
+        x->base_dilation = w->given[WIN_BASE] ? w->ints[WIN_BASE].at[d] : 1;
+        x->window_dilation = w->given[WIN_WINDOW] ? w->ints[WIN_WINDOW].at[d] : 1;
+        x->reversal = w->given[WIN_REVERSAL] && w->ints[WIN_REVERSAL].at[d] == 1;
+        x->pad_low = w->given[WIN_PAD] ? w->pad.dims[d].low : 0;
+        x->pad_high = w->given[WIN_PAD] ? w->pad.dims[d].high : 0;
+    }
+    return (struct window){rank, dims};
+}
+
+/* window = "{" {window-item} "}" */
+bool parse_window_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct window_text w;
+    memset(w.given, 0, sizeof w.given);
+    w.pad = (struct padding){0};
+    for (int key = 0; key < WIN_KEYS; key++)
+        int_vec_init(&w.ints[key]);
+    if (!expect(p, TOK_LBRACE, NULL))
+        return false;
+    while (p->tok.kind != TOK_RBRACE) {
+        if (!parse_window_item(p, &w))
+            return false;
+        if (!p->strict)
+            accept(p, TOK_COMMA);
+    }
+    if (!check_window(p, &w))
+        return false;
+    next(p);
+    out->window = window_of(p, &w);
+    return true;
+}
+
+/* One item, if any of its entries is not the usual one. */
+static void print_window_item(struct buf *out, struct window w, enum window_key key)
+{
+    static const int64_t usual[WIN_KEYS] = {INT64_MIN, 1, 0, 1, 1, 0};
+    bool any = false;
+    size_t begin = out->size;
+    if (key)
+        buf_putc(out, ' ');
+    buf_puts(out, window_keys[key]);
+    buf_putc(out, '=');
+    for (int d = 0; d < w.rank; d++) {
+        const struct window_dim *x = &w.dims[d];
+        const int64_t values[WIN_KEYS] = {x->size, x->stride, x->pad_low, x->base_dilation, x->window_dilation, x->reversal};
+        if (d)
+            buf_putc(out, 'x');
+        buf_int(out, values[key]);
+        any |= values[key] != usual[key];
+        if (key == WIN_PAD) {
+            buf_putc(out, '_');
+            buf_int(out, x->pad_high);
+            any |= x->pad_high != 0;
+        }
+    }
+    if (!any)
+        out->size = begin;
+}
+
+void print_window_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_putc(out, '{');
+    for (int key = 0; key < WIN_KEYS; key++)
+        print_window_item(out, v.window, (enum window_key)key);
+    buf_putc(out, '}');
+}
+
+/* ---- dim_labels ---- */
+
+/* One of the three parts: where its two letters and its spatial digits stand. */
+struct label_part {
+    const char *what;
+    char letters[2];
+    int64_t positions[2];
+    int spatial_count;
+    int64_t *spatial;
+};
+
+static bool bad_labels(struct parser *p, const char *what, const char *problem)
+{
+    return DIAG_ERROR(p->ds, p->tok.span, BAD_DIM_LABELS, what, problem);
+}
+
+static bool read_label_part(struct parser *p, struct str s, struct label_part *part)
+{
+    for (size_t i = 0; i < s.len; i++)
+        part->spatial_count += s.ptr[i] >= '0' && s.ptr[i] <= '9';
+    part->spatial = ARENA_ARRAY(p->arena, int64_t, part->spatial_count);
+    uint32_t digits = 0, letters = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        uint32_t digit = (uint32_t)(c - '0'), letter = c == part->letters[0] ? 0 : 1;
+        if (c == '?')
+            continue;
+        if (c >= '0' && c <= '9') {
+            if (digits >> digit & 1)
+                return bad_labels(p, part->what, "a digit stands twice");
+            if ((int)digit >= part->spatial_count)
+                return bad_labels(p, part->what, "its digits are not 0, 1, 2 ...");
+            digits |= 1u << digit;
+            part->spatial[digit] = (int64_t)i;
+            continue;
+        }
+        if (c != part->letters[letter])
+            return bad_labels(p, part->what, "it has a letter of another part");
+        if (letters >> letter & 1)
+            return bad_labels(p, part->what, "a letter stands twice");
+        letters |= 1u << letter;
+        part->positions[letter] = (int64_t)i;
+    }
+    return true;
+}
+
+/* Cuts `lhs_rhs->out` into its parts. */
+static void split_labels(struct str s, struct str parts[3])
+{
+    size_t bar = 0, arrow = 0;
+    while (s.ptr[bar] != '_')
+        bar++;
+    arrow = bar;
+    while (s.ptr[arrow] != '-')
+        arrow++;
+    parts[0] = (struct str){s.ptr, bar};
+    parts[1] = (struct str){s.ptr + bar + 1, arrow - bar - 1};
+    parts[2] = (struct str){s.ptr + arrow + 2, s.len - arrow - 2};
+}
+
+/* dim-labels = DIM-LABELS */
+bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    if (p->tok.kind != TOK_DIM_LABELS)
+        return expected(p, "dimension labels as in b01f_01io->b01f");
+    struct str texts[3];
+    split_labels(p->tok.s, texts);
+    struct label_part parts[3] = {
+        {.what = "input", .letters = "bf"}, {.what = "kernel", .letters = "io"}, {.what = "output", .letters = "bf"}};
+    for (int k = 0; k < 3; k++)
+        if (!read_label_part(p, texts[k], &parts[k]))
+            return false;
+    for (int k = 1; k < 3; k++)
+        if (parts[k].spatial_count != parts[0].spatial_count)
+            return bad_labels(p, parts[k].what, "it has another number of spatial dimensions than the input");
+    struct dim_labels *l = ARENA_NEW(p->arena, struct dim_labels);
+    *l = (struct dim_labels){
+        .spatial_count = parts[0].spatial_count,
+        .input_batch = parts[0].positions[0], .input_feature = parts[0].positions[1],
+        .input_spatial = parts[0].spatial,
+        .kernel_input_feature = parts[1].positions[0], .kernel_output_feature = parts[1].positions[1],
+        .kernel_spatial = parts[1].spatial,
+        .output_batch = parts[2].positions[0], .output_feature = parts[2].positions[1],
+        .output_spatial = parts[2].spatial,
+    };
+    out->dim_labels = l;
+    next(p);
+    return true;
+}
+
+static int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static void print_label_part(struct buf *out, const char *letters, int64_t first, int64_t second,
+                             const int64_t *spatial, int spatial_count)
+{
+    int64_t last = max_i64(first, second);
+    for (int i = 0; i < spatial_count; i++)
+        last = max_i64(last, spatial[i]);
+    size_t begin = out->size;
+    for (int64_t i = 0; i <= last; i++)
+        buf_putc(out, '?');
+    char *at = out->data + begin;
+    at[first] = letters[0];
+    at[second] = letters[1];
+    for (int i = 0; i < spatial_count; i++)
+        at[spatial[i]] = (char)('0' + i);
+}
+
+void print_dim_labels_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    const struct dim_labels *l = v.dim_labels;
+    print_label_part(out, "bf", l->input_batch, l->input_feature, l->input_spatial, l->spatial_count);
+    buf_putc(out, '_');
+    print_label_part(out, "io", l->kernel_input_feature, l->kernel_output_feature, l->kernel_spatial, l->spatial_count);
+    buf_puts(out, "->");
+    print_label_part(out, "bf", l->output_batch, l->output_feature, l->output_spatial, l->spatial_count);
+}
+
+/* ---- slices ---- */
+
+/* slice-dim = "[" INT ":" INT [":" INT] "]" */
+static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
+{
+    struct int_vec v;
+    int_vec_init(&v);
+    uint32_t begin = p->tok.span.begin;
+    if (!parse_masked_ints(p, TOK_LSQUARE, TOK_COLON, TOK_RSQUARE, &v))
+        return false;
+    if (v.count < 2 || v.count > 3)
+        return DIAG_ERROR(p->ds, span_since(p, begin), ENTRY_COUNT, "slice", (int64_t)v.count, (int64_t)2,
+                          "start and limit, and perhaps a stride");
+    *out = (struct slice_dim){v.at[0], v.at[1], v.count == 3 ? v.at[2] : 1};
+    return true;
+}
+
+/* slices = "{" [slice-dim {"," slice-dim}] "}" */
+bool parse_slices_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct slice_dim *dims = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        struct slice_dim d;
+        if (!parse_slice_dim(p, &d))
+            return false;
+        VEC_PUSH(p->arena, dims, count, capacity) = d;
+    }
+    out->slices = (struct slices){(int)count, dims};
+    return l.ok;
+}
+
+void print_slices_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    bool strides = false;
+    for (int d = 0; d < v.slices.rank; d++)
+        strides |= v.slices.dims[d].stride != 1;
+    buf_putc(out, '{');
+    for (int d = 0; d < v.slices.rank; d++) {
+        const struct slice_dim *s = &v.slices.dims[d];
+        buf_puts(out, d ? ", [" : "[");
+        buf_int(out, s->start);
+        buf_putc(out, ':');
+        buf_int(out, s->limit);
+        if (strides) {
+            buf_putc(out, ':');
+            buf_int(out, s->stride);
+        }
+        buf_putc(out, ']');
+    }
+    buf_putc(out, '}');
+}
