@@ -1,0 +1,513 @@
+/*
+ * How is a module written? XLA's canonical text byte for byte (hlo-text section 5): header, tables,
+ * computations in their order, instructions in theirs, attributes in theirs.
+ */
+#include "text/attr_priv.h"
+
+#include <stdlib.h>
+
+struct printer {
+    struct buf *out;
+    struct print_options options; /* presets spelled out */
+    struct arena scratch;
+};
+
+static void printer_init(struct printer *w, struct buf *out, const struct print_options *options)
+{
+    *w = (struct printer){.out = out};
+    if (options)
+        w->options = *options;
+    if (w->options.short_form) {
+        w->options.large_constants = w->options.no_metadata = w->options.no_percent = true;
+        w->options.no_program_shape = w->options.no_control_dependencies = true;
+    }
+    arena_init(&w->scratch);
+}
+
+/* ---- instructions: operands ---- */
+
+/* What stands around an asynchronous operation: the root of the computation that its chain runs, if
+ * that consists of nothing else and so is written as `ROOT-start`. */
+static const struct inst *sugar_root(const struct inst *i)
+{
+    while ((i->opcode == OP_ASYNC_DONE || i->opcode == OP_ASYNC_UPDATE) && i->operand_count)
+        i = i->operands[0];
+    if (i->opcode != OP_ASYNC_START)
+        return NULL;
+    const struct computation *c = inst_computation(i, A_CALLS);
+    return c && computation_is_async_sugar(c) ? c->root : NULL;
+}
+
+static bool is_async(const struct inst *i)
+{
+    return i->opcode == OP_ASYNC_START || i->opcode == OP_ASYNC_UPDATE || i->opcode == OP_ASYNC_DONE;
+}
+
+static void print_opcode(struct buf *out, const struct inst *i, const struct inst *root)
+{
+    const char *spelling = op_spelling((enum opcode)i->opcode);
+    if (root) {
+        buf_puts(out, op_spelling((enum opcode)root->opcode));
+        spelling += sizeof "async" - 1;
+    }
+    buf_puts(out, spelling);
+}
+
+static bool is_shown_in_full(const struct literal *l, const struct print_options *options)
+{
+    int64_t count;
+    if (options->large_constants)
+        return true;
+    return !shape_is_tuple(l->shape) && shape_elements(l->shape, &count) && count <= 10;
+}
+
+static void print_operands(struct printer *w, const struct inst *i)
+{
+    for (int k = 0; k < i->operand_count; k++) {
+        const struct inst *operand = i->operands[k];
+        print_separator(w->out, k, !w->options.short_form);
+        if (w->options.operand_shapes) {
+            shape_print(w->out, operand->shape, !w->options.no_layouts);
+            buf_putc(w->out, ' ');
+        }
+        print_name(w->out, operand->name, &w->options);
+    }
+}
+
+static void print_body(struct printer *w, const struct inst *i)
+{
+    if (i->opcode == OP_PARAMETER)
+        buf_int(w->out, i->number);
+    else if (i->opcode != OP_CONSTANT)
+        print_operands(w, i);
+    else if (i->literal && is_shown_in_full(i->literal, &w->options))
+        text_print_literal(w->out, i->literal);
+    else
+        buf_puts(w->out, "{...}");
+}
+
+/* ---- instructions: attributes ---- */
+
+static void print_attr(struct printer *w, const struct inst *i, enum attr_id id, union attr_value v)
+{
+    buf_puts(w->out, ", ");
+    buf_puts(w->out, attr_spelling(id));
+    buf_putc(w->out, '=');
+    attr_print_value(w->out, id, i, v, &w->options);
+}
+
+static void print_attr_if_worth(struct printer *w, const struct inst *i, enum attr_id id)
+{
+    const struct attr *a = inst_attr(i, id);
+    if (a && attr_is_printed(i, a, &w->options))
+        print_attr(w, i, id, a->v);
+}
+
+/* What an attribute that is always written says when the instruction has none. */
+static void print_usual(struct printer *w, const struct inst *i, enum attr_id id)
+{
+    static const struct device_list no_groups;
+    union attr_value v = {0};
+    switch ((enum attr_kind)attr_table[id].kind) {
+    case KIND_DEVICE_LIST: v.groups = &no_groups; break;
+    case KIND_BOOL: v.b = id == A_LARGEST; break;
+    case KIND_SHAPE:
+        if (!i->operand_count)
+            return;
+        v.shape = i->operands[0]->shape;
+        break;
+    default: break;
+    }
+    print_attr(w, i, id, v);
+}
+
+/* A map runs over all dimensions, whatever was written. */
+static void print_map_dimensions(struct printer *w, const struct inst *i)
+{
+    buf_puts(w->out, ", dimensions={");
+    for (int d = 0; i->shape && d < i->shape->rank; d++) {
+        if (d)
+            buf_putc(w->out, ',');
+        buf_int(w->out, d);
+    }
+    buf_putc(w->out, '}');
+}
+
+/* The attributes of its opcode, called computations last. */
+static void print_own_attrs(struct printer *w, const struct inst *i)
+{
+    for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
+        enum attr_id id = (enum attr_id)a->id;
+        if (id == A_RESULT_ACCURACY)
+            continue;
+        if (i->opcode == OP_MAP && id == A_DIMENSIONS)
+            print_map_dimensions(w, i);
+        else if (a->use & USE_ALWAYS && !inst_has(i, id))
+            print_usual(w, i, id);
+        else
+            print_attr_if_worth(w, i, id);
+    }
+    if (i->opcode == OP_PARAMETER)
+        print_attr_if_worth(w, i, A_PARAMETER_REPLICATION);
+}
+
+/* Taking a component out of a tuple that was just made gives the component's original value. */
+static const struct attr *origin_of(const struct inst *i)
+{
+    for (;;) {
+        const struct attr *own = inst_attr(i, A_ORIGIN);
+        if (own || i->opcode != OP_GET_TUPLE_ELEMENT || !i->operand_count)
+            return own;
+        const struct inst *tuple = i->operands[0];
+        int64_t index = inst_int(i, A_INDEX, -1);
+        if (tuple->opcode != OP_TUPLE || index < 0 || index >= tuple->operand_count)
+            return NULL;
+        i = tuple->operands[index];
+    }
+}
+
+/* Written after the opcode's own attributes, in this order. */
+static const uint8_t tail_order[] = {
+    A_SHARDING, A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS, A_STATISTICS, A_RESULT_ACCURACY, A_ORIGIN,
+    A_METADATA, A_BACKEND_CONFIG,
+};
+enum { TAIL_WRAPPED = 5, TAIL_ALL = COUNT_OF(tail_order) }; /* what a wrapped root shows of it */
+
+static void print_tail_attrs(struct printer *w, const struct inst *i, int count, bool frontend)
+{
+    if (!i->attr_count && i->opcode != OP_GET_TUPLE_ELEMENT)
+        return;
+    for (int k = 0; k < count; k++) {
+        enum attr_id id = (enum attr_id)tail_order[k];
+        const struct attr *origin = id == A_ORIGIN ? origin_of(i) : NULL;
+        if (origin)
+            print_attr(w, i, id, origin->v);
+        else if (id != A_ORIGIN && (frontend || id != A_FRONTEND_ATTRIBUTES))
+            print_attr_if_worth(w, i, id);
+    }
+}
+
+/* OP-start shows the attributes of the OP that it wraps; of -update and -done nothing is shown. */
+static void print_wrapped_attrs(struct printer *w, const struct inst *start, const struct inst *root)
+{
+    if (start->opcode != OP_ASYNC_START)
+        return;
+    const struct attr *frontend = inst_attr(start, A_FRONTEND_ATTRIBUTES);
+    print_attr_if_worth(w, start, A_ASYNC_EXECUTION_THREAD);
+    print_own_attrs(w, root);
+    print_tail_attrs(w, root, TAIL_WRAPPED, !frontend || !frontend->v.frontend.count);
+    if (root->opcode != OP_CUSTOM_CALL && root->opcode != OP_FUSION)
+        print_attr_if_worth(w, start, A_OUTPUT_TO_OPERAND_ALIASING);
+}
+
+static void print_inst(struct printer *w, const struct inst *i)
+{
+    const struct inst *root = is_async(i) ? sugar_root(i) : NULL;
+    print_name(w->out, i->name, &w->options);
+    buf_puts(w->out, " = ");
+    if (!w->options.no_result_shape) {
+        shape_print(w->out, i->shape, !w->options.no_layouts);
+        buf_putc(w->out, ' ');
+    }
+    print_opcode(w->out, i, root);
+    buf_putc(w->out, '(');
+    print_body(w, i);
+    buf_putc(w->out, ')');
+    if (root)
+        print_wrapped_attrs(w, i, root);
+    else
+        print_own_attrs(w, i);
+    print_tail_attrs(w, i, TAIL_ALL, true);
+}
+
+void text_print_inst(struct buf *out, const struct inst *i, const struct print_options *options)
+{
+    struct printer w;
+    printer_init(&w, out, options);
+    print_inst(&w, i);
+    arena_free(&w.scratch);
+}
+
+/* ---- computations ---- */
+
+static void print_signature(struct printer *w, const struct computation *c)
+{
+    buf_puts(w->out, " (");
+    for (int k = 0; k < c->param_count; k++) {
+        print_separator(w->out, k, false);
+        buf_str(w->out, c->params[k]->name);
+        buf_puts(w->out, ": ");
+        shape_print(w->out, c->params[k]->shape, false);
+    }
+    buf_puts(w->out, ") -> ");
+    shape_print(w->out, c->root->shape, false);
+}
+
+static void print_computation(struct printer *w, const struct computation *c)
+{
+    if (c->module && c->module->entry == c)
+        buf_puts(w->out, "ENTRY ");
+    print_name(w->out, c->name, &w->options);
+    if (!w->options.no_program_shape)
+        print_signature(w, c);
+    buf_puts(w->out, " {\n");
+    struct arena_mark mark = arena_mark(&w->scratch);
+    struct inst **order = computation_order(&w->scratch, c);
+    for (int k = 0; k < c->inst_count; k++) {
+        buf_puts(w->out, order[k] == c->root ? "  ROOT " : "  ");
+        print_inst(w, order[k]);
+        buf_putc(w->out, '\n');
+    }
+    arena_release(&w->scratch, mark);
+    buf_putc(w->out, '}');
+    if (c->execution_thread.len && !str_is(c->execution_thread, "main")) {
+        buf_puts(w->out, ", execution_thread=");
+        print_quoted(w->out, c->execution_thread);
+    }
+}
+
+void text_print_computation(struct buf *out, const struct computation *c, const struct print_options *options)
+{
+    struct printer w;
+    printer_init(&w, out, options);
+    print_computation(&w, c);
+    arena_free(&w.scratch);
+}
+
+/* ---- the header line ---- */
+
+static void print_module_aliasing(struct buf *out, const struct aliasing *a)
+{
+    if (!a->count)
+        return;
+    buf_puts(out, ", input_output_alias={ ");
+    for (int i = 0; i < a->count; i++) {
+        print_separator(out, i, false);
+        print_ints_braced(out, a->at[i].output);
+        buf_puts(out, ": (");
+        buf_int(out, a->at[i].operand);
+        buf_puts(out, ", ");
+        print_ints_braced(out, a->at[i].index);
+        buf_puts(out, a->at[i].must ? ", must-alias)" : ", may-alias)");
+    }
+    buf_puts(out, " }");
+}
+
+static void print_donors(struct buf *out, const struct aliasing *a)
+{
+    if (!a->count)
+        return;
+    buf_puts(out, ", buffer_donor={ ");
+    for (int i = 0; i < a->count; i++) {
+        print_separator(out, i, false);
+        buf_putc(out, '(');
+        buf_int(out, a->at[i].operand);
+        buf_puts(out, ", ");
+        print_ints_braced(out, a->at[i].index);
+        buf_putc(out, ')');
+    }
+    buf_puts(out, " }");
+}
+
+/* The shape with the dimensions of every layout in descending order, the rest of it kept. */
+static const struct shape *with_plain_order(struct arena *a, const struct shape *s)
+{
+    if (shape_is_array(s)) {
+        if (layout_is_descending(s->layout))
+            return s;
+        struct layout *l = arena_copy(a, s->layout, sizeof *l);
+        l->minor_to_major = layout_default(a, s->rank)->minor_to_major;
+        l->rank = s->rank;
+        return shape_with_layout(a, s, l);
+    }
+    if (!shape_is_tuple(s))
+        return s;
+    const struct shape **elements = ARENA_ARRAY(a, const struct shape *, s->count);
+    for (int i = 0; i < s->count; i++)
+        elements[i] = with_plain_order(a, s->elements[i]);
+    return shape_tuple(a, s->count, elements);
+}
+
+/* XLA forgets the layouts of an entry layout that was not written when certain attributes were. */
+static bool forgets_layouts(const struct module *m)
+{
+    return m->alias_passthrough_params || m->replica_count != 1 || m->num_partitions != 1 ||
+           m->spmd_to_parameters.count || m->spmd_to_output.count;
+}
+
+static void print_entry_shape(struct printer *w, const struct shape *s, bool forget)
+{
+    shape_print(w->out, forget ? with_plain_order(&w->scratch, s) : s, true);
+}
+
+static void print_entry_layout(struct printer *w, const struct module *m)
+{
+    const struct computation *e = m->entry;
+    bool forget = !m->has_entry_layout && forgets_layouts(m);
+    int count = m->has_entry_layout ? m->entry_param_count : e->param_count;
+    buf_puts(w->out, ", entry_computation_layout={(");
+    for (int i = 0; i < count; i++) {
+        print_separator(w->out, i, true);
+        print_entry_shape(w, m->has_entry_layout ? m->entry_params[i] : e->params[i]->shape, forget);
+    }
+    buf_puts(w->out, ")->");
+    print_entry_shape(w, m->has_entry_layout ? m->entry_result : e->root->shape, forget);
+    buf_putc(w->out, '}');
+}
+
+/* One `false` is what leaving it out means. */
+static void print_spmd(struct buf *out, const char *name, struct bool_list l)
+{
+    if (!l.count || (l.count == 1 && !l.at[0]))
+        return;
+    buf_puts(out, ", ");
+    buf_puts(out, name);
+    buf_puts(out, "={");
+    for (int i = 0; i < l.count; i++)
+        buf_puts(out, i ? l.at[i] ? ",true" : ",false" : l.at[i] ? "true" : "false");
+    buf_putc(out, '}');
+}
+
+static void print_count(struct buf *out, const char *name, int64_t count)
+{
+    if (count == 1)
+        return;
+    buf_puts(out, name);
+    buf_int(out, count);
+}
+
+/* ---- the recovery table ---- */
+
+static int ints_cmp(struct ints a, struct ints b)
+{
+    for (int64_t i = 0; i < a.count && i < b.count; i++)
+        if (a.at[i] != b.at[i])
+            return a.at[i] < b.at[i] ? -1 : 1;
+    return a.count < b.count ? -1 : a.count > b.count;
+}
+
+static int recovery_cmp(const void *a, const void *b)
+{
+    const struct recovery_entry *x = a, *y = b;
+    int order = str_cmp(x->old_value.name, y->old_value.name);
+    return order ? order : ints_cmp(x->old_value.index, y->old_value.index);
+}
+
+/* Every line that is not empty moves right by four. */
+static void print_indented(struct buf *out, struct str text)
+{
+    for (size_t begin = 0, i = 0; i < text.len; i++) {
+        if (text.ptr[i] != '\n')
+            continue;
+        if (i > begin)
+            buf_puts(out, "    ");
+        buf_bytes(out, text.ptr + begin, i + 1 - begin);
+        begin = i + 1;
+    }
+}
+
+static void print_recovery_entry(struct printer *w, const struct recovery_entry *e)
+{
+    buf_puts(w->out, "  ");
+    print_origin_leaf(w->out, &e->old_value);
+    buf_puts(w->out, " : ");
+    print_origin_leaf(w->out, &e->new_value);
+    if (e->module) {
+        struct buf text = {0};
+        text_print_module(&text, e->module, &w->options);
+        buf_puts(w->out, ",\n  \"\n");
+        print_indented(w->out, buf_view(&text));
+        buf_puts(w->out, "  \"");
+        buf_free(&text);
+    }
+    buf_putc(w->out, '\n');
+}
+
+static void print_recovery_table(struct printer *w, const struct module *m)
+{
+    if (!m->recovery_count)
+        return;
+    struct recovery_entry *sorted = ARENA_DUP(&w->scratch, m->recovery, m->recovery_count);
+    qsort(sorted, (size_t)m->recovery_count, sizeof *sorted, recovery_cmp);
+    buf_puts(w->out, ", origin_recovery_table={\n");
+    for (int i = 0; i < m->recovery_count; i++)
+        print_recovery_entry(w, &sorted[i]);
+    buf_puts(w->out, "}\n");
+}
+
+/* ---- frame tables ---- */
+
+static void print_strings(struct buf *out, const char *title, const struct str *at, int count)
+{
+    buf_puts(out, title);
+    for (int i = 0; i < count; i++) {
+        buf_int(out, i + 1);
+        buf_putc(out, ' ');
+        print_quoted(out, at[i]);
+        buf_putc(out, '\n');
+    }
+}
+
+static void print_frame_tables(struct buf *out, const struct stack_frame_tables *t)
+{
+    if (!t->given || !t->frame_count)
+        return;
+    print_strings(out, "\n\nFileNames\n", t->files, t->file_count);
+    print_strings(out, "\nFunctionNames\n", t->functions, t->function_count);
+    buf_puts(out, "\nFileLocations\n");
+    for (int i = 0; i < t->location_count; i++) {
+        const struct file_location *l = &t->locations[i];
+        buf_printf(out,
+                   "%d {file_name_id=%" PRId32 " function_name_id=%" PRId32 " line=%" PRId32 " end_line=%" PRId32
+                   " column=%" PRId32 " end_column=%" PRId32 "}\n",
+                   i + 1, l->file, l->function, l->line, l->end_line, l->column, l->end_column);
+    }
+    buf_puts(out, "\nStackFrames\n");
+    for (int i = 0; i < t->frame_count; i++)
+        buf_printf(out, "%d {file_location_id=%" PRId32 " parent_frame_id=%" PRId32 "}\n", i + 1, t->frames[i].location,
+                   t->frames[i].parent + 1);
+}
+
+/* ---- modules ---- */
+
+static void print_header(struct printer *w, const struct module *m)
+{
+    buf_puts(w->out, "HloModule ");
+    buf_str(w->out, m->name);
+    buf_puts(w->out, m->is_scheduled ? ", is_scheduled=true" : "");
+    print_module_aliasing(w->out, &m->input_output_alias);
+    print_donors(w->out, &m->buffer_donor);
+    buf_puts(w->out, m->alias_passthrough_params ? ", alias_passthrough_params=true" : "");
+    print_entry_layout(w, m);
+    print_spmd(w->out, "allow_spmd_sharding_propagation_to_parameters", m->spmd_to_parameters);
+    print_spmd(w->out, "allow_spmd_sharding_propagation_to_output", m->spmd_to_output);
+    print_count(w->out, ", replica_count=", m->replica_count);
+    print_count(w->out, ", num_partitions=", m->num_partitions);
+    if (m->frontend.count) {
+        buf_puts(w->out, ", frontend_attributes=");
+        print_frontend_attributes(w->out, &m->frontend);
+    }
+    if (m->debug_attributes.len) {
+        buf_puts(w->out, ", debug_attributes=");
+        buf_str(w->out, m->debug_attributes);
+    }
+    print_recovery_table(w, m);
+    print_frame_tables(w->out, &m->frames);
+    buf_puts(w->out, "\n\n");
+}
+
+void text_print_module(struct buf *out, const struct module *m, const struct print_options *options)
+{
+    struct printer w;
+    printer_init(&w, out, options);
+    print_header(&w, m);
+    int count;
+    struct computation **order = module_order(&w.scratch, m, &count);
+    for (int k = 0; k < count; k++) {
+        if (computation_is_async_sugar(order[k]))
+            continue;
+        print_computation(&w, order[k]);
+        buf_puts(out, "\n\n");
+    }
+    arena_free(&w.scratch);
+}
