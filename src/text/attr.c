@@ -7,6 +7,12 @@
 #include <float.h>
 #include <math.h>
 
+bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found, int64_t wanted, const char *why)
+{
+    struct str needs = arena_printf(p->arena, "%" PRId64 " (%s)", wanted, why);
+    return DIAG_ERROR(p->ds, span, WRONG_COUNT, what, needs.ptr, (long long)found);
+}
+
 /* ---- lists ---- */
 
 bool list_open(struct parser *p, struct list *l, enum token_kind open, enum token_kind close)
@@ -52,7 +58,7 @@ struct ints int_vec_ints(struct parser *p, const struct int_vec *v)
     return (struct ints){(int64_t)v->count, v->count ? ARENA_DUP(p->arena, v->at, v->count) : NULL};
 }
 
-/* int-row = INT {"," INT} */
+/* int_row = INT {"," INT} ; */
 bool parse_bare_ints(struct parser *p, struct int_vec *v)
 {
     do {
@@ -131,7 +137,7 @@ void print_name(struct buf *out, struct str name, const struct print_options *op
 
 /* ---- bool ---- */
 
-/* bool = "true" | "false" */
+/* bool = "true" | "false" ; */
 bool parse_bool(struct parser *p, bool *out)
 {
     if (p->tok.kind != TOK_TRUE && p->tok.kind != TOK_FALSE)
@@ -157,7 +163,7 @@ static void print_bool_value(struct buf *out, const struct attr_site *site, unio
 
 /* ---- whole numbers ---- */
 
-/* int = INT */
+/* int = INT ; */
 bool parse_int(struct parser *p, int64_t *out)
 {
     if (p->tok.kind != TOK_INT)
@@ -167,15 +173,15 @@ bool parse_int(struct parser *p, int64_t *out)
     return true;
 }
 
-/* int32 = INT */
+/* int32 = INT ; */
 bool parse_int32(struct parser *p, int32_t *out)
 {
-    struct span span = p->tok.span;
+    struct token number = p->tok;
     int64_t i;
     if (!parse_int(p, &i))
         return false;
     if (i < INT32_MIN || i > INT32_MAX)
-        return DIAG_ERROR(p->ds, span, INT_RANGE, 32);
+        return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), "a 32-bit integer");
     *out = (int32_t)i;
     return true;
 }
@@ -203,7 +209,7 @@ static void print_int_value(struct buf *out, const struct attr_site *site, union
 
 /* ---- real numbers ---- */
 
-/* number = INT | DECIMAL | "inf" | NEG-INF */
+/* number = INT | DECIMAL | "inf" | "-inf" ; */
 bool parse_number(struct parser *p, double *out)
 {
     switch (p->tok.kind) {
@@ -212,7 +218,7 @@ bool parse_number(struct parser *p, double *out)
     case TOK_NEG_INF: *out = -INFINITY; break;
     case TOK_DECIMAL:
         if (isinf(p->tok.d))
-            return DIAG_ERROR(p->ds, p->tok.span, NUMBER_RANGE, STR_ARG(p->tok.s), "f64");
+            return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s), "f64");
         *out = p->tok.d;
         break;
     default: return expected(p, "a number");
@@ -238,7 +244,7 @@ static bool parse_float_value(struct parser *p, const struct attr_site *site, un
     if (!parse_number(p, &out->f))
         return false;
     if (fabs(out->f) > FLT_MAX)
-        return DIAG_ERROR(p->ds, number.span, NUMBER_RANGE, STR_ARG(number.s), "f32");
+        return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), "f32");
     out->f = (double)(float)out->f;
     return true;
 }
@@ -281,7 +287,7 @@ static void print_enum_value(struct buf *out, const struct attr_site *site, unio
     buf_puts(out, enum_word(site->id, v.e));
 }
 
-/* enum-list = "{" [IDENT {"," IDENT}] "}" */
+/* enum_list = "{" [IDENT {"," IDENT}] "}" ; */
 static bool parse_enum_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     uint8_t *at = NULL;
@@ -290,7 +296,7 @@ static bool parse_enum_list_value(struct parser *p, const struct attr_site *site
     if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
         return false;
     while (list_more(p, &l)) {
-        int e;
+        int e = 0;
         if (!parse_enum_word(p, site->id, &e))
             return false;
         VEC_PUSH(p->arena, at, count, capacity) = (uint8_t)e;
@@ -312,10 +318,10 @@ static void print_enum_list_value(struct buf *out, const struct attr_site *site,
 
 /* ---- lists of bools and integers ---- */
 
-/* bool-list = "{" [bool {"," bool}] "}" */
+/* bool_list = "{" [bool {"," bool}] "}" ; */
 static bool parse_bool_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    uint32_t begin = p->tok.span.begin;
+    (void)site;
     bool *at = NULL;
     size_t count = 0, capacity = 0;
     struct list l;
@@ -328,15 +334,7 @@ static bool parse_bool_list_value(struct parser *p, const struct attr_site *site
         VEC_PUSH(p->arena, at, count, capacity) = b;
     }
     out->bools = (struct bool_list){(int)count, at};
-    if (!l.ok)
-        return false;
-    if (site->inst->opcode != OP_PARAMETER || !site->inst->shape)
-        return DIAG_ERROR(p->ds, span_since(p, begin), ATTR_MISPLACED, attr_spelling(site->id), "a parameter");
-    int64_t leaves = shape_leaf_count(site->inst->shape);
-    if (leaves != (int64_t)count)
-        return DIAG_ERROR(p->ds, span_since(p, begin), ENTRY_COUNT, attr_spelling(site->id), (int64_t)count, leaves,
-                          "one for each leaf of the shape");
-    return true;
+    return l.ok;
 }
 
 static void print_bool_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
@@ -351,7 +349,7 @@ static void print_bool_list_value(struct buf *out, const struct attr_site *site,
     buf_putc(out, '}');
 }
 
-/* int-list = "{" [INT {"," INT}] "}" */
+/* int_list = "{" [INT {"," INT}] "}" ; */
 bool parse_int_list(struct parser *p, struct ints *out)
 {
     struct int_vec v;
@@ -362,7 +360,7 @@ bool parse_int_list(struct parser *p, struct ints *out)
     return true;
 }
 
-/* index = "{" [INT {"," INT} [","]] "}" */
+/* index = "{" [INT {"," INT} [","]] "}" ; */
 bool parse_index(struct parser *p, struct ints *out)
 {
     struct int_vec v;
@@ -393,7 +391,7 @@ static void print_int_list_value(struct buf *out, const struct attr_site *site, 
     print_ints_braced(out, v.ints);
 }
 
-/* int-list-list = "{" [int-list {"," int-list}] "}" */
+/* int_list_list = "{" [int_list {"," int_list}] "}" ; */
 static bool parse_int_list_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -437,7 +435,7 @@ static void print_computation_value(struct buf *out, const struct attr_site *sit
     print_name(out, v.computation->name, site->options);
 }
 
-/* computation-list = "{" [computation-ref {"," computation-ref}] "}" */
+/* computation_list = "{" [computation_ref {"," computation_ref}] "}" ; */
 static bool parse_computation_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -474,7 +472,7 @@ static bool holds_inst(struct inst *const *at, size_t count, const struct inst *
     return false;
 }
 
-/* inst-list = "{" inst-ref {"," inst-ref} "}" */
+/* inst_list = "{" inst_ref {"," inst_ref} "}" ; */
 static bool parse_inst_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -519,7 +517,7 @@ static void print_shape_value(struct buf *out, const struct attr_site *site, uni
     shape_print(out, v.shape, true);
 }
 
-/* shape-list = "{" [shape {"," shape}] "}" */
+/* shape_list = "{" [shape {"," shape}] "}" ; */
 static bool parse_shape_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;

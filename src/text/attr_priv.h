@@ -83,6 +83,9 @@ static inline struct span span_since(const struct parser *p, uint32_t begin)
 bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
                  const char *const *words, size_t count);
 
+/* Reports that `what` needs another number of entries; false. */
+bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found, int64_t wanted, const char *why);
+
 /* ---- block.c: `{key=value key=value}` ---- */
 
 enum field_kind {

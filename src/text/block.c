@@ -7,7 +7,7 @@
 bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
                  const char *const *words, size_t count)
 {
-    struct diag *d = DIAG(p->ds, span, UNKNOWN_KEY, block, STR_ARG(word));
+    struct diag *d = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(str_of(block)), STR_ARG(word));
     struct str near = diag_nearest(word, words, count);
     if (near.len)
         diag_suggest(p->ds, d, near);
@@ -23,7 +23,7 @@ static bool unknown_field(struct parser *p, const struct block *b)
     return unknown_key(p, key, p->tok.s, b->name, words, b->count);
 }
 
-/* int-words = INT | DXD */
+/* int_words = INT | DXD ; */
 bool parse_int_words(struct parser *p, struct int_words *out)
 {
     out->span = p->tok.span;
@@ -38,7 +38,7 @@ bool parse_int_words(struct parser *p, struct int_words *out)
                 continue;
             int64_t n;
             if (!num_parse_i64((struct str){s.ptr + begin, i - begin}, &n))
-                return DIAG_ERROR(p->ds, p->tok.span, INT_RANGE, 64);
+                return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s), "a 64-bit integer");
             int_vec_push(p, &v, n);
             begin = i + 1;
         }
@@ -73,13 +73,13 @@ static bool parse_item(struct parser *p, const struct block *b, char *out, uint3
     if (i == b->count)
         return unknown_field(p, b);
     if (*seen >> i & 1)
-        return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE_KEY, b->name, b->fields[i].key);
+        return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "key", STR_ARG(str_of(b->fields[i].key)));
     *seen |= 1u << i;
     next(p);
     return parse_field(p, &b->fields[i], out + b->fields[i].offset);
 }
 
-/* sub-attributes = "{" {[","] ATTR-NAME value} "}" */
+/* sub_attributes = "{" {[","] IDENT "=" value} "}" ; */
 bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *seen)
 {
     *seen = 0;
@@ -95,6 +95,6 @@ bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *s
     next(p);
     for (size_t i = 0; i < b->count; i++)
         if (b->fields[i].required && !(*seen >> i & 1))
-            return DIAG_ERROR(p->ds, span_since(p, begin), MISSING_KEY, b->name, b->fields[i].key);
+            return DIAG_ERROR(p->ds, span_since(p, begin), FIELD_MISSING, b->fields[i].key);
     return true;
 }

@@ -27,7 +27,7 @@ static bool axis_exists(const struct mesh_axis *axes, size_t count, struct str n
     return false;
 }
 
-/* mesh-shape = "[" [STRING "=" INT {"," STRING "=" INT}] "]" */
+/* mesh_shape = "[" [STRING "=" INT {"," STRING "=" INT}] "]" ; */
 static bool parse_mesh_shape(struct parser *p, struct mesh *m)
 {
     struct mesh_axis *at = NULL;
@@ -63,7 +63,7 @@ static bool check_device_ids(struct parser *p, const struct mesh *m, struct span
 {
     int64_t devices, n = m->device_ids.count;
     if (!mesh_product(m, &devices) || devices != n)
-        return DIAG_ERROR(p->ds, span, ENTRY_COUNT, "device_ids", n, devices, "one for each device of the mesh");
+        return wrong_count(p, span, "device_ids", n, devices, "one for each device of the mesh");
     bool *seen = ARENA_ARRAY(p->arena, bool, n), plain = true;
     for (int64_t i = 0; i < n; i++) {
         int64_t id = m->device_ids.at[i];
@@ -75,7 +75,7 @@ static bool check_device_ids(struct parser *p, const struct mesh *m, struct span
     return !plain || bad_mesh(p, span, "device_ids is the plain order; leave it out");
 }
 
-/* device-ids = "(" ([INT {"," INT}] | iota) ")" */
+/* device_ids = "(" ([INT {"," INT}] | iota) ")" ; */
 static bool parse_device_ids(struct parser *p, struct mesh *m)
 {
     uint32_t begin = p->tok.span.begin;
@@ -98,7 +98,7 @@ static bool parse_device_ids(struct parser *p, struct mesh *m)
     return check_device_ids(p, m, span_since(p, begin));
 }
 
-/* mesh = "mesh" mesh-shape ["," "device_ids=" device-ids] */
+/* mesh = "mesh" mesh_shape ["," "device_ids=" device_ids] ; */
 bool parse_mesh(struct parser *p, struct mesh **out)
 {
     struct mesh *m = *out = ARENA_NEW(p->arena, struct mesh);
@@ -141,7 +141,7 @@ static bool check_sub_axis(struct parser *p, const struct mesh *m, struct axis_r
     return true;
 }
 
-/* axis = STRING [":" "(" INT ")" INT] */
+/* axis = STRING [":" "(" INT ")" INT] ; */
 static bool parse_axis(struct parser *p, const struct mesh *m, struct axis_ref *out)
 {
     struct span span = p->tok.span;
@@ -220,7 +220,7 @@ static bool check_disjoint(struct parser *p, struct axis_ref *all, size_t count,
     return true;
 }
 
-/* mesh-axes = "{" [axis {"," axis}] "}" */
+/* mesh_axes = "{" [axis {"," axis}] "}" ; */
 bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes *out)
 {
     uint32_t begin = p->tok.span.begin;
@@ -232,7 +232,7 @@ bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes
 
 /* ---- named shardings, read ---- */
 
-/* dim-sharding = "{" [{axis ","} (axis | "?")] "}" */
+/* dim_sharding = "{" [{axis ","} (axis | "?")] "}" ; */
 static bool parse_dim_sharding(struct parser *p, const struct mesh *m, struct dim_sharding *out)
 {
     struct axis_vec v = {0};
@@ -253,7 +253,7 @@ static bool parse_dim_sharding(struct parser *p, const struct mesh *m, struct di
     return l.ok;
 }
 
-/* dim-shardings = "[" [dim-sharding {"," dim-sharding}] "]" */
+/* dim_shardings = "[" [dim_sharding {"," dim_sharding}] "]" ; */
 static bool parse_dim_shardings(struct parser *p, struct sharding *s)
 {
     struct dim_sharding *at = NULL;
@@ -296,7 +296,7 @@ static bool parse_reduction(struct parser *p, struct sharding *s, bool *whole)
     return parse_axes_onto(p, s->mesh, &s->unreduced);
 }
 
-/* named-item = ("replicated=" | "manual=" | "unreduced=") mesh-axes | "metadata=" metadata-list */
+/* named_item = ("replicated=" | "manual=" | "unreduced=") mesh_axes | "metadata=" metadata_list ; */
 static bool parse_named_item(struct parser *p, struct sharding *s)
 {
     static const char *const words[] = {"replicated", "manual", "unreduced", "metadata"};
@@ -362,7 +362,7 @@ static bool accept_whole(struct parser *p, struct sharding *s)
     return false;
 }
 
-/* named-metadata = ["," "metadata=" metadata-list] */
+/* named_metadata = ["," "metadata=" metadata_list] ; */
 static bool parse_named_metadata(struct parser *p, struct sharding *s)
 {
     if (!accept(p, TOK_COMMA))
@@ -373,7 +373,7 @@ static bool parse_named_metadata(struct parser *p, struct sharding *s)
     return parse_sharding_metadata(p, s);
 }
 
-/* maximal-mesh = "maximal_mesh" "[" "device_id=" INT "]" named-metadata */
+/* maximal_mesh = "maximal_mesh" "[" "device_id=" INT "]" named_metadata ; */
 static bool parse_maximal_mesh(struct parser *p, struct sharding *s)
 {
     struct mesh *m = ARENA_NEW(p->arena, struct mesh);
@@ -401,8 +401,8 @@ static bool parse_dims_and_items(struct parser *p, struct sharding *s)
     return true;
 }
 
-/* named-sharding = mesh [","] ("replicated" | "manual" | "unreduced") named-metadata
- *                | mesh [","] dim-shardings {"," named-item} | maximal-mesh */
+/* named_sharding = mesh [","] ("replicated" | "manual" | "unreduced") named_metadata
+ *                | mesh [","] dim_shardings {"," named_item} | maximal_mesh ; */
 bool parse_named_sharding(struct parser *p, struct sharding *s)
 {
     uint32_t begin = p->tok.span.begin;

@@ -8,7 +8,7 @@
 
 /* ---- strings and dictionaries ---- */
 
-/* string = STRING */
+/* string = STRING ; */
 bool parse_string(struct parser *p, struct str *out)
 {
     if (p->tok.kind != TOK_STRING)
@@ -19,7 +19,7 @@ bool parse_string(struct parser *p, struct str *out)
     return true;
 }
 
-/* string-or-dict = STRING | DICT */
+/* string_or_dict = STRING | DICT ; */
 bool parse_string_or_dict(struct parser *p, struct str *out)
 {
     if (p->tok.kind == TOK_LBRACE)
@@ -27,6 +27,23 @@ bool parse_string_or_dict(struct parser *p, struct str *out)
     if (p->tok.kind != TOK_STRING)
         return expected(p, "a string or `{...}`");
     return parse_string(p, out);
+}
+
+void text_escape(struct buf *out, struct str s)
+{
+    static const char special[] = "\n\r\t\"'\\", letters[] = "nrt\"'\\";
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        const char *hit = c ? strchr(special, c) : NULL;
+        if (hit) {
+            buf_putc(out, '\\');
+            buf_putc(out, letters[hit - special]);
+        } else if (c >= ' ' && c <= '~') {
+            buf_putc(out, c);
+        } else {
+            buf_printf(out, "\\%03o", (unsigned)(unsigned char)c);
+        }
+    }
 }
 
 void print_quoted(struct buf *out, struct str s)
@@ -56,55 +73,10 @@ void print_string_value(struct buf *out, const struct attr_site *site, union att
     print_quoted(out, v.s);
 }
 
-static size_t skip_blanks(struct str s, size_t i)
-{
-    while (i < s.len && (s.ptr[i] == ' ' || (s.ptr[i] >= '\t' && s.ptr[i] <= '\r')))
-        i++;
-    return i;
-}
-
-/* Length of `"wait_on_operation_queues" : [ ] ,` at the start of s, or 0. */
-static size_t empty_queues(struct str s)
-{
-    static const char key[] = "\"wait_on_operation_queues\"", rest[] = ":[],";
-    if (!str_starts(s, STR(key)))
-        return 0;
-    size_t i = sizeof key - 1;
-    for (const char *c = rest; *c; c++) {
-        i = skip_blanks(s, i);
-        if (i == s.len || s.ptr[i] != *c)
-            return 0;
-        i++;
-    }
-    return i;
-}
-
-/* XLA drops every empty list of queues from a backend_config, wherever it stands. */
-static struct str drop_empty_queues(struct arena *a, struct str s)
-{
-    char *kept = NULL;
-    size_t size = 0, i = 0;
-    while (i < s.len) {
-        size_t skip = s.ptr[i] == '"' ? empty_queues((struct str){s.ptr + i, s.len - i}) : 0;
-        if (skip && !kept) {
-            kept = arena_alloc(a, s.len);
-            memcpy(kept, s.ptr, i);
-            size = i;
-        }
-        if (!skip && kept)
-            kept[size++] = s.ptr[i];
-        i += skip ? skip : 1;
-    }
-    return kept ? (struct str){kept, size} : s;
-}
-
 bool parse_string_or_dict_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    if (!parse_string_or_dict(p, &out->s))
-        return false;
-    if (site->id == A_BACKEND_CONFIG)
-        out->s = drop_empty_queues(p->arena, out->s);
-    return true;
+    (void)site;
+    return parse_string_or_dict(p, &out->s);
 }
 
 void print_string_or_dict_value(struct buf *out, const struct attr_site *site, union attr_value v)
@@ -151,7 +123,7 @@ static int sort_pairs(struct arena *scratch, struct string_pair *at, size_t coun
     return (int)kept;
 }
 
-/* frontend-attributes = "{" [ATTR-NAME string-or-dict {"," ATTR-NAME string-or-dict}] "}" */
+/* frontend_attributes = "{" [IDENT "=" string_or_dict {"," IDENT "=" string_or_dict}] "}" ; */
 bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out)
 {
     struct string_pair *at = NULL;
@@ -216,7 +188,7 @@ static const struct field metadata_fields[] = {
 static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true};
 enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
 
-/* metadata = sub-attributes */
+/* metadata = sub_attributes ; */
 bool parse_metadata(struct parser *p, struct metadata *out)
 {
     uint32_t begin = p->tok.span.begin, seen;
@@ -226,7 +198,7 @@ bool parse_metadata(struct parser *p, struct metadata *out)
     out->has_payload = seen >> PAYLOAD_FIELD & 1;
     for (int64_t i = 0; i < out->profile_type.count; i++)
         if (out->profile_type.at[i] < 0 || out->profile_type.at[i] > 3)
-            return DIAG_ERROR(p->ds, span_since(p, begin), BAD_PROFILE_TYPE, out->profile_type.at[i]);
+            return DIAG_ERROR(p->ds, span_since(p, begin), VALUE_RANGE, 12, "profile_type", "0 to 3");
     return true;
 }
 
@@ -282,7 +254,7 @@ void print_metadata_value(struct buf *out, const struct attr_site *site, union a
 
 /* ---- statistics ---- */
 
-/* statistics = "{" [ATTR-NAME INT {"," ATTR-NAME (INT | DECIMAL)}] "}" */
+/* statistics = "{" [IDENT "=" INT {"," IDENT "=" (INT | DECIMAL)}] "}" ; */
 bool parse_statistics_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -338,7 +310,7 @@ static bool bad_accuracy_key(struct parser *p, const char *const *words, size_t 
     return unknown_key(p, p->tok.span, p->tok.s, "result_accuracy", words, count);
 }
 
-/* tolerance = "{" [("atol=" | "rtol=" | "ulps=") number {"," ("atol=" | "rtol=" | "ulps=") number}] "}" */
+/* tolerance = "{" [("atol=" | "rtol=" | "ulps=") number {"," ("atol=" | "rtol=" | "ulps=") number}] "}" ; */
 static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
 {
     static const char *const words[] = {"atol", "rtol", "ulps"};
@@ -353,11 +325,11 @@ static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
         if (k == 3)
             return bad_accuracy_key(p, words, 3);
         next(p);
-        struct span span = p->tok.span;
+        struct token number = p->tok;
         if (!parse_number(p, &values[k]))
             return false;
         if (!(values[k] >= 0) || (k == 2 && values[k] >= 0x1p63))
-            return DIAG_ERROR(p->ds, span, BAD_TOLERANCE, words[k]);
+            return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), words[k]);
     }
     *out = (struct result_accuracy){.tolerance = true, .atol = values[0], .rtol = values[1], .ulps = (int64_t)values[2]};
     return l.ok;
@@ -374,7 +346,7 @@ static bool parse_accuracy_mode(struct parser *p, struct result_accuracy *out)
     return true;
 }
 
-/* result-accuracy = "{" ("mode=" IDENT | "tolerance=" tolerance) "}" */
+/* result_accuracy = "{" ("mode=" IDENT | "tolerance=" tolerance) "}" ; */
 bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -421,7 +393,7 @@ static const struct field sparsity_fields[] = {
 };
 static const struct block sparsity_block = {"sparsity_config", sparsity_fields, COUNT_OF(sparsity_fields), false};
 
-/* sparsity-side = "{" {"sparsity=" DXD | "dimension=" INT | "stride=" INT} "}" */
+/* sparsity_side = "{" {"sparsity=" DXD | "dimension=" INT | "stride=" INT} "}" ; */
 static bool parse_sparsity_side(struct parser *p, struct sparsity_side *out)
 {
     struct sparsity_text t = {0};
@@ -429,13 +401,13 @@ static bool parse_sparsity_side(struct parser *p, struct sparsity_side *out)
     if (!parse_block(p, &sparsity_block, &t, &seen))
         return false;
     if (seen & 1 && t.sparsity.ints.count != 2)
-        return DIAG_ERROR(p->ds, t.sparsity.span, ENTRY_COUNT, "sparsity", t.sparsity.ints.count, (int64_t)2, "as in 2x4");
+        return wrong_count(p, t.sparsity.span, "sparsity", t.sparsity.ints.count, (int64_t)2, "as in 2x4");
     *out = (struct sparsity_side){true, seen & 1 ? t.sparsity.ints.at[0] : 0, seen & 1 ? t.sparsity.ints.at[1] : 0,
                                   t.dimension, t.stride};
     return true;
 }
 
-/* sparsity-config = "{" {("lhs=" | "rhs=") sparsity-side} "}" */
+/* sparsity_config = "{" {("lhs=" | "rhs=") sparsity_side} "}" ; */
 bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -452,7 +424,7 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
             return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
         struct sparsity_side *side = lhs ? &c->lhs : &c->rhs;
         if (side->given)
-            return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE_KEY, "sparsity_config", words[!lhs]);
+            return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "key", STR_ARG(str_of(words[!lhs])));
         next(p);
         if (!parse_sparsity_side(p, side))
             return false;
@@ -490,7 +462,7 @@ static bool parse_alias_kind(struct parser *p, bool *must)
     return true;
 }
 
-/* alias = index ":" "(" INT "," index ["," ("may-alias" | "must-alias")] ")" */
+/* alias = index ":" "(" INT "," index ["," ("may-alias" | "must-alias")] ")" ; */
 static bool parse_alias(struct parser *p, bool module_level, struct alias *out)
 {
     *out = (struct alias){0};
@@ -502,7 +474,7 @@ static bool parse_alias(struct parser *p, bool module_level, struct alias *out)
     return expect(p, TOK_RPAREN, NULL);
 }
 
-/* aliasing = "{" [alias {"," alias} [","]] "}" */
+/* aliasing = "{" [alias {"," alias} [","]] "}" ; */
 bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level)
 {
     struct alias *at = NULL;

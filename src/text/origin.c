@@ -49,7 +49,7 @@ static void put_leaf(struct parser *p, struct stream *s, struct origin leaf)
     *t = (struct tree){.leaf = leaf};
 }
 
-/* origin-leaf = "{" [STRING [index]] "}" */
+/* origin_leaf = "{" [STRING [index]] "}" ; */
 bool parse_origin_leaf(struct parser *p, struct origin *out)
 {
     *out = (struct origin){.leaf = true};
@@ -106,7 +106,7 @@ static bool parse_leaf_here(struct parser *p, struct stream *s)
     return true;
 }
 
-/* origin-tree = {"(" | ")" | "," | origin-leaf} */
+/* origin_tree = {"(" | ")" | "," | origin_leaf} ; */
 static bool parse_stream(struct parser *p, struct stream *s)
 {
     for (;;) {
@@ -145,7 +145,7 @@ static bool parse_synthetic_call(struct parser *p, struct origin *out)
     return expect(p, TOK_RSQUARE, NULL);
 }
 
-/* origin = "{" ("[" "synthetic_call" "]" | origin-tree) "}" */
+/* origin = "{" ("[" "synthetic_call" "]" | origin_tree) "}" ; */
 bool parse_origin(struct parser *p, struct origin *out)
 {
     if (!expect(p, TOK_LBRACE, NULL))

@@ -4,8 +4,6 @@
  */
 #include "text/attr_priv.h"
 
-#include <stdlib.h>
-
 struct printer {
     struct buf *out;
     struct print_options options; /* presets spelled out */
@@ -309,49 +307,18 @@ static void print_donors(struct buf *out, const struct aliasing *a)
     buf_puts(out, " }");
 }
 
-/* The shape with the dimensions of every layout in descending order, the rest of it kept. */
-static const struct shape *with_plain_order(struct arena *a, const struct shape *s)
-{
-    if (shape_is_array(s)) {
-        if (layout_is_descending(s->layout))
-            return s;
-        struct layout *l = arena_copy(a, s->layout, sizeof *l);
-        l->minor_to_major = layout_default(a, s->rank)->minor_to_major;
-        l->rank = s->rank;
-        return shape_with_layout(a, s, l);
-    }
-    if (!shape_is_tuple(s))
-        return s;
-    const struct shape **elements = ARENA_ARRAY(a, const struct shape *, s->count);
-    for (int i = 0; i < s->count; i++)
-        elements[i] = with_plain_order(a, s->elements[i]);
-    return shape_tuple(a, s->count, elements);
-}
-
-/* XLA forgets the layouts of an entry layout that was not written when certain attributes were. */
-static bool forgets_layouts(const struct module *m)
-{
-    return m->alias_passthrough_params || m->replica_count != 1 || m->num_partitions != 1 ||
-           m->spmd_to_parameters.count || m->spmd_to_output.count;
-}
-
-static void print_entry_shape(struct printer *w, const struct shape *s, bool forget)
-{
-    shape_print(w->out, forget ? with_plain_order(&w->scratch, s) : s, true);
-}
-
+/* A module that was not parsed may have no entry layout: then it is the entry's own. */
 static void print_entry_layout(struct printer *w, const struct module *m)
 {
     const struct computation *e = m->entry;
-    bool forget = !m->has_entry_layout && forgets_layouts(m);
-    int count = m->has_entry_layout ? m->entry_param_count : e->param_count;
+    int count = m->entry_result ? m->entry_param_count : e->param_count;
     buf_puts(w->out, ", entry_computation_layout={(");
     for (int i = 0; i < count; i++) {
         print_separator(w->out, i, true);
-        print_entry_shape(w, m->has_entry_layout ? m->entry_params[i] : e->params[i]->shape, forget);
+        shape_print(w->out, m->entry_result ? m->entry_params[i] : e->params[i]->shape, true);
     }
     buf_puts(w->out, ")->");
-    print_entry_shape(w, m->has_entry_layout ? m->entry_result : e->root->shape, forget);
+    shape_print(w->out, m->entry_result ? m->entry_result : e->root->shape, true);
     buf_putc(w->out, '}');
 }
 
@@ -377,21 +344,6 @@ static void print_count(struct buf *out, const char *name, int64_t count)
 }
 
 /* ---- the recovery table ---- */
-
-static int ints_cmp(struct ints a, struct ints b)
-{
-    for (int64_t i = 0; i < a.count && i < b.count; i++)
-        if (a.at[i] != b.at[i])
-            return a.at[i] < b.at[i] ? -1 : 1;
-    return a.count < b.count ? -1 : a.count > b.count;
-}
-
-static int recovery_cmp(const void *a, const void *b)
-{
-    const struct recovery_entry *x = a, *y = b;
-    int order = str_cmp(x->old_value.name, y->old_value.name);
-    return order ? order : ints_cmp(x->old_value.index, y->old_value.index);
-}
 
 /* Every line that is not empty moves right by four. */
 static void print_indented(struct buf *out, struct str text)
@@ -427,11 +379,9 @@ static void print_recovery_table(struct printer *w, const struct module *m)
 {
     if (!m->recovery_count)
         return;
-    struct recovery_entry *sorted = ARENA_DUP(&w->scratch, m->recovery, m->recovery_count);
-    qsort(sorted, (size_t)m->recovery_count, sizeof *sorted, recovery_cmp);
     buf_puts(w->out, ", origin_recovery_table={\n");
     for (int i = 0; i < m->recovery_count; i++)
-        print_recovery_entry(w, &sorted[i]);
+        print_recovery_entry(w, &m->recovery[i]);
     buf_puts(w->out, "}\n");
 }
 

@@ -19,7 +19,7 @@ static bool push_metadata(struct parser *p, struct metadata_vec *v)
     return true;
 }
 
-/* metadata-list = metadata | "{" metadata {"," metadata} "}" */
+/* metadata_list = metadata | "{" metadata {"," metadata} "}" ; */
 bool parse_sharding_metadata(struct parser *p, struct sharding *s)
 {
     struct metadata_vec v = {0};
@@ -74,14 +74,14 @@ static bool parse_iota_transpose(struct parser *p, int64_t dims, struct int_vec 
         return false;
     span = span_join(span, (struct span){0, p->prev_end});
     if ((int64_t)v->count != dims)
-        return DIAG_ERROR(p->ds, span, ENTRY_COUNT, "T", (int64_t)v->count, dims, "one for each dimension");
+        return wrong_count(p, span, "T", (int64_t)v->count, dims, "one for each dimension");
     for (size_t i = 0; i < v->count; i++)
         if (v->at[i] < 0 || v->at[i] >= dims)
             return DIAG_ERROR(p->ds, span, BAD_SHARDING, "T names a dimension that does not exist");
     return true;
 }
 
-/* iota = "[" int-row "]" ["T" "(" int-row ")"] */
+/* iota = "[" int_row "]" ["T" "(" int_row ")"] ; */
 bool parse_iota_order(struct parser *p, struct iota_order *out)
 {
     struct int_vec dims, perm;
@@ -119,7 +119,7 @@ struct tiling {
     struct sharding *s;
 };
 
-/* devices = "[" int-row "]" (int-row | "<=" iota) */
+/* devices = "[" int_row "]" (int_row | "<=" iota) ; */
 static bool parse_devices(struct parser *p, struct tiling *t)
 {
     if (!parse_dims_in_brackets(p, &t->tile))
@@ -144,7 +144,7 @@ static int type_of_token(enum token_kind kind)
     }
 }
 
-/* last-tile-dims = "{" [type-word {"," type-word}] "}" */
+/* last_tile_dims = "{" [type_word {"," type_word}] "}" ; */
 static bool parse_last_tile_dims(struct parser *p, struct tiling *t)
 {
     struct list l;
@@ -188,9 +188,9 @@ static bool parse_shard_group(struct parser *p, struct sharding *s)
     return parse_int(p, &s->group_id);
 }
 
-/* tiling-item = "replicated" | "maximal" | "manual" | "unknown" | "unreduced" | "last_tile_dim_replicate"
+/* tiling_item = "replicated" | "maximal" | "manual" | "unknown" | "unreduced" | "last_tile_dim_replicate"
  *             | ("shard_as" | "shard_like") INT | "device=" INT | "devices=" devices
- *             | "last_tile_dims=" last-tile-dims | "metadata=" metadata-list */
+ *             | "last_tile_dims=" last_tile_dims | "metadata=" metadata_list ; */
 static bool parse_tiling_item(struct parser *p, struct tiling *t)
 {
     switch (p->tok.kind) {
@@ -242,7 +242,7 @@ static bool settle_devices(struct parser *p, struct tiling *t, struct span span)
     t->s->devices = int_vec_ints(p, &t->devices);
     t->s->explicit_devices = true;
     if (!ints_product(t->s->tile, &tiles) || tiles != devices)
-        return DIAG_ERROR(p->ds, span, ENTRY_COUNT, "devices", devices, tiles, "the product of the tile shape");
+        return wrong_count(p, span, "devices", devices, tiles, "the product of the tile shape");
     return true;
 }
 
@@ -266,7 +266,7 @@ static bool settle_tiling(struct parser *p, struct tiling *t, struct span span)
     return !problem || bad_sharding(p, span, problem);
 }
 
-/* tiling = "{" {tiling-item} "}" */
+/* tiling = "{" {tiling_item} "}" ; */
 static bool parse_tiling(struct parser *p, uint32_t begin, struct sharding *s)
 {
     struct tiling t = {.s = s};
@@ -287,7 +287,7 @@ static bool parse_tiling(struct parser *p, uint32_t begin, struct sharding *s)
     return settle_tiling(p, &t, span_since(p, begin));
 }
 
-/* sharding-one = tiling | "{" named-sharding "}" */
+/* sharding_one = tiling | "{" named_sharding "}" ; */
 static bool parse_sharding_one(struct parser *p, struct sharding **out)
 {
     struct sharding *s = *out = ARENA_NEW(p->arena, struct sharding);
@@ -300,7 +300,7 @@ static bool parse_sharding_one(struct parser *p, struct sharding **out)
     return parse_named_sharding(p, s) && expect(p, TOK_RBRACE, NULL);
 }
 
-/* sharding = sharding-one | "{" [sharding-one {"," sharding-one}] "}" */
+/* sharding = sharding_one | "{" [sharding_one {"," sharding_one}] "}" ; */
 bool parse_sharding(struct parser *p, struct sharding **out)
 {
     enum token_kind second = peek(p);
@@ -321,20 +321,6 @@ bool parse_sharding(struct parser *p, struct sharding **out)
     s->element_count = (int)count;
     s->elements = at;
     return l.ok;
-}
-
-struct sharding *sharding_for_shape(struct arena *a, struct sharding *s, const struct shape *shape)
-{
-    if (s->kind == SHARDING_TUPLE || !shape || !shape_is_tuple(shape))
-        return s;
-    int64_t leaves = shape_leaf_count(shape);
-    struct sharding *tuple = ARENA_NEW(a, struct sharding);
-    tuple->kind = SHARDING_TUPLE;
-    tuple->element_count = leaves > 0 ? (int)leaves : 1;
-    tuple->elements = ARENA_ARRAY(a, struct sharding *, tuple->element_count);
-    for (int i = 0; i < tuple->element_count; i++)
-        tuple->elements[i] = s;
-    return tuple;
 }
 
 /* ---- shardings by tile, written ---- */
@@ -431,7 +417,7 @@ static const struct field domain_fields[] = {
 };
 static const struct block domain_block = {"domain", domain_fields, COUNT_OF(domain_fields), true};
 
-/* domain = sub-attributes */
+/* domain = sub_attributes ; */
 bool parse_domain_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -475,7 +461,7 @@ static bool parse_group_order(struct parser *p, struct device_list *out)
     if (!parse_dims_in_brackets(p, &tile))
         return false;
     if (tile.count != 2)
-        return DIAG_ERROR(p->ds, span_since(p, span.begin), ENTRY_COUNT, "replica_groups", (int64_t)tile.count, (int64_t)2,
+        return wrong_count(p, span_since(p, span.begin), "replica_groups", (int64_t)tile.count, (int64_t)2,
                           "[groups,size]");
     *out = (struct device_list){.form = GROUPS_IOTA, .group_count = tile.at[0], .group_size = tile.at[1]};
     return expect(p, TOK_LESS_EQUAL, NULL) && parse_iota_order(p, &out->order);
@@ -509,7 +495,7 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
     return true;
 }
 
-/* device-list = int-list-list | "[" INT "," INT "]" "<=" iota | mesh mesh-axes */
+/* device_list = int_list_list | "[" INT "," INT "]" "<=" iota | mesh mesh_axes ; */
 bool parse_device_list(struct parser *p, struct device_list *out)
 {
     if (p->tok.kind == TOK_LSQUARE)

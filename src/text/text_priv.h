@@ -135,13 +135,6 @@ bool attr_is_printed(const struct inst *i, const struct attr *a, const struct pr
 
 bool parse_sharding(struct parser *p, struct sharding **out);       /* one or a tuple, canonical */
 bool parse_device_list(struct parser *p, struct device_list *out);  /* replica_groups */
-/* What a sharding written on an instruction of this shape means: on a tuple, one for each leaf. */
-struct sharding *sharding_for_shape(struct arena *a, struct sharding *s, const struct shape *shape);
 void print_device_list(struct buf *out, const struct device_list *d);
-
-/* ---- frames.c ---- */
-
-/* Renumbers the stack frame tables of a complete module and the metadata that refers to them. */
-void module_rebuild_frames(struct module *m);
 
 #endif

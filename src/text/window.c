@@ -28,7 +28,7 @@ static size_t parts_of(struct str s)
     return n;
 }
 
-/* pad-value = PAD */
+/* pad_value = PAD ; */
 static bool parse_pads(struct parser *p, int most, struct padding *out)
 {
     if (p->tok.kind != TOK_PAD)
@@ -42,9 +42,9 @@ static bool parse_pads(struct parser *p, int most, struct padding *out)
         int64_t n[3] = {0};
         int found = pad_part((struct str){s.ptr + begin, i - begin}, n);
         if (!found)
-            return DIAG_ERROR(p->ds, p->tok.span, INT_RANGE, 64);
+            return DIAG_ERROR(p->ds, p->tok.span, VALUE_RANGE, STR_ARG(p->tok.s), "a 64-bit integer");
         if (found < 2 || found > most)
-            return DIAG_ERROR(p->ds, p->tok.span, ENTRY_COUNT, "pad", (int64_t)found, (int64_t)2, "low and high");
+            return wrong_count(p, p->tok.span, "pad", (int64_t)found, (int64_t)2, "low and high");
         dims[d++] = (struct padding_dim){n[0], n[1], n[2]};
         begin = i + 1;
     }
@@ -90,7 +90,7 @@ struct window_text {
     struct padding pad;
 };
 
-/* window-sizes = INT | DXD */
+/* window_sizes = INT | DXD ; */
 static bool parse_window_sizes(struct parser *p, struct int_vec *v)
 {
     struct int_words words;
@@ -101,8 +101,8 @@ static bool parse_window_sizes(struct parser *p, struct int_vec *v)
     return true;
 }
 
-/* window-item = ("size=" | "stride=" | "lhs_dilate=" | "rhs_dilate=" | "rhs_reversal=") window-sizes
- *             | "pad=" pad-value */
+/* window_item = ("size=" | "stride=" | "lhs_dilate=" | "rhs_dilate=" | "rhs_reversal=") window_sizes
+ *             | "pad=" pad_value ; */
 static bool parse_window_item(struct parser *p, struct window_text *w)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
@@ -113,7 +113,7 @@ static bool parse_window_item(struct parser *p, struct window_text *w)
     if (key == WIN_KEYS)
         return unknown_key(p, p->tok.span, p->tok.s, "window", window_keys, WIN_KEYS);
     if (w->given[key])
-        return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE_KEY, "window", window_keys[key]);
+        return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "key", STR_ARG(str_of(window_keys[key])));
     w->given[key] = true;
     next(p);
     w->spans[key] = p->tok.span;
@@ -128,7 +128,7 @@ static bool check_window(struct parser *p, const struct window_text *w)
     for (int key = WIN_STRIDE; key < WIN_KEYS; key++) {
         int64_t count = key == WIN_PAD ? w->pad.rank : (int64_t)w->ints[key].count;
         if (w->given[key] && (key == WIN_REVERSAL ? count < rank : count != rank))
-            return DIAG_ERROR(p->ds, w->spans[key], ENTRY_COUNT, window_keys[key], count, rank,
+            return wrong_count(p, w->spans[key], window_keys[key], count, rank,
                               "one for each entry of size");
     }
     return true;
@@ -151,7 +151,7 @@ static struct window window_of(struct parser *p, const struct window_text *w)
     return (struct window){rank, dims};
 }
 
-/* window = "{" {window-item} "}" */
+/* window = "{" {window_item} "}" ; */
 bool parse_window_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -271,7 +271,7 @@ static void split_labels(struct str s, struct str parts[3])
     parts[2] = (struct str){s.ptr + arrow + 2, s.len - arrow - 2};
 }
 
-/* dim-labels = DIM-LABELS */
+/* dim_labels = DIM_LABELS ; */
 bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
@@ -333,7 +333,7 @@ void print_dim_labels_value(struct buf *out, const struct attr_site *site, union
 
 /* ---- slices ---- */
 
-/* slice-dim = "[" INT ":" INT [":" INT] "]" */
+/* slice_dim = "[" INT ":" INT [":" INT] "]" ; */
 static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
 {
     struct int_vec v;
@@ -342,13 +342,13 @@ static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
     if (!parse_masked_ints(p, TOK_LSQUARE, TOK_COLON, TOK_RSQUARE, &v))
         return false;
     if (v.count < 2 || v.count > 3)
-        return DIAG_ERROR(p->ds, span_since(p, begin), ENTRY_COUNT, "slice", (int64_t)v.count, (int64_t)2,
+        return wrong_count(p, span_since(p, begin), "slice", (int64_t)v.count, (int64_t)2,
                           "start and limit, and perhaps a stride");
     *out = (struct slice_dim){v.at[0], v.at[1], v.count == 3 ? v.at[2] : 1};
     return true;
 }
 
-/* slices = "{" [slice-dim {"," slice-dim}] "}" */
+/* slices = "{" [slice_dim {"," slice_dim}] "}" ; */
 bool parse_slices_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
