@@ -39,6 +39,9 @@ bool check_operand_count(struct parser *p, struct draft *d)
 
 static const struct shape *operand_shape(const struct draft *d, int k) { return d->i.operands[k]->shape; }
 
+/* A buffer counts as the array it holds. */
+static const struct shape *array_of(const struct shape *s) { return s->dtype == DT_BUFFER ? s->elements[0] : s; }
+
 /* ---- attributes ---- */
 
 /* The form of a conditional follows from its first operand. */
@@ -107,19 +110,34 @@ static bool shape_error(struct parser *p, const struct draft *d, const char *wan
 static bool broadcast(struct parser *p, struct draft *d)
 {
     const struct shape *s = operand_shape(d, 0);
+    if (shape_is_tuple(s))
+        return DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "an array as operand",
+                          STR_ARG(shape_text(p->arena, s)));
     return shape_is_scalar(s) || require(p, d, A_DIMENSIONS);
+}
+
+/* XLA takes the rank of tuples and the default order of other types by ending the process. */
+static bool compare(struct parser *p, struct draft *d)
+{
+    const struct shape *s = operand_shape(d, 0);
+    return shape_is_array(array_of(s)) || DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands",
+                                                     STR_ARG(shape_text(p->arena, s)));
 }
 
 /* The same number of elements in the declared shape as in operand 0, where both are known. */
 static bool same_elements(struct parser *p, struct draft *d)
 {
-    const struct shape *to = d->i.shape, *from = operand_shape(d, 0);
+    const struct shape *to = d->i.shape ? array_of(d->i.shape) : NULL, *from = array_of(operand_shape(d, 0));
     int64_t a, b;
     if (!to || (shape_is_array(from) && shape_has_unbounded(from)))
         return true;
     if (!shape_is_array(to) || !shape_is_array(from))
         return shape_error(p, d, "an array made from an array");
-    if (!shape_elements(to, &a) || !shape_elements(from, &b) || a == b)
+    if (!shape_elements(from, &b))
+        return true;
+    if (!shape_elements(to, &a))
+        return shape_error(p, d, "known sizes");
+    if (a == b)
         return true;
     return DIAG_ERROR(p->ds, d->i.shape_span, ELEMENT_COUNT, STR_ARG(d->word), (long long)a, (long long)b);
 }
@@ -135,7 +153,10 @@ static bool dynamic_reshape(struct parser *p, struct draft *d)
 static bool start_indices(struct parser *p, struct draft *d, int first)
 {
     int n = d->i.operand_count;
-    if ((n == first + 1 && operand_shape(d, first)->rank == 1) || n == first + operand_shape(d, 0)->rank)
+    const struct shape *index = n == first + 1 ? array_of(operand_shape(d, first)) : NULL, *s = array_of(operand_shape(d, 0));
+    if (index && !shape_is_tuple(index) && index->rank == 1)
+        return true;
+    if (!(index && shape_is_tuple(index)) && !shape_is_tuple(s) && n == first + s->rank)
         return true;
     return count_error(p, d, "a start index for each dimension");
 }
@@ -317,7 +338,18 @@ static bool gives_u32(struct parser *p, struct draft *d)
     return !d->i.shape || shape_is_scalar_of(d->i.shape, DT_U32) || shape_error(p, d, "u32[]");
 }
 
-static bool map(struct parser *p, struct draft *d) { return d->i.shape || require(p, d, A_DIMENSIONS); }
+static bool map(struct parser *p, struct draft *d)
+{
+    const struct shape *s = d->i.shape;
+    if (!s)
+        return require(p, d, A_DIMENSIONS);
+    if (!shape_is_array(array_of(s)))
+        return shape_error(p, d, "an array");
+    if (d->i.operand_count == 0 || !shape_is_tuple(operand_shape(d, 0)))
+        return true;
+    return DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands",
+                      STR_ARG(shape_text(p->arena, operand_shape(d, 0))));
+}
 
 typedef bool check_fn(struct parser *p, struct draft *d);
 static check_fn *const checks[OP_COUNT] = {
@@ -331,6 +363,7 @@ static check_fn *const checks[OP_COUNT] = {
     [OP_BROADCAST] = broadcast,
     [OP_COLLECTIVE_PERMUTE] = collective_permute,
     [OP_COLLECTIVE_PERMUTE_START] = collective_permute,
+    [OP_COMPARE] = compare,
     [OP_CONCATENATE] = one_dimension,
     [OP_CONDITIONAL] = conditional,
     [OP_CUSTOM_CALL] = custom_call,
@@ -392,7 +425,7 @@ static void keep_first(struct parser *p, struct inst *i)
 
 static void all_dimensions(struct parser *p, struct inst *i)
 {
-    int rank = shape_is_array(i->shape) ? i->shape->rank : 0;
+    int rank = array_of(i->shape)->rank;
     int64_t *dims = ARENA_ARRAY(p->arena, int64_t, rank);
     for (int d = 0; d < rank; d++)
         dims[d] = d;
