@@ -35,10 +35,28 @@ static int64_t rank_of(enum dtype t, const char *p)
     return code & sign ? -magnitude : magnitude;
 }
 
-static uint64_t ulps_between(enum dtype t, const char *a, const char *b)
+static uint64_t ulps_apart(enum dtype t, const char *a, const char *b)
 {
     int64_t x = rank_of(t, a), y = rank_of(t, b);
     return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
+}
+
+/* Of complex numbers the unit is that of the larger part: products and sums cancel in the smaller one,
+ * and are no worse for it. UINT64_MAX when something is not finite. */
+static uint64_t complex_ulps_apart(enum dtype part, const char *a, const char *b)
+{
+    size_t width = dtype_bytes(part);
+    double re = fabs(float_load(part, b)), im = fabs(float_load(part, b + width)), large = re > im ? re : im;
+    double unit = float_decode(part, float_encode(part, large) + 1) - large;
+    double x = fabs(float_load(part, a) - float_load(part, b));
+    double y = fabs(float_load(part, a + width) - float_load(part, b + width)), worst = x > y ? x : y;
+    double units = ceil(worst / unit);
+    return units < 0x1p62 ? (uint64_t)units : UINT64_MAX; /* NaN too */
+}
+
+static uint64_t ulps_between(enum dtype t, const char *a, const char *b)
+{
+    return dtype_is_complex(t) ? complex_ulps_apart(dtype_component(t), a, b) : ulps_apart(t, a, b);
 }
 
 static bool has_bounds(const struct io_tolerance *t)
@@ -46,15 +64,13 @@ static bool has_bounds(const struct io_tolerance *t)
     return t->abs > 0 || t->rel > 0 || t->ulp > 0;
 }
 
-/* Equal as numbers, NaN with NaN, or near in units of the last place. */
-static bool floats_agree(const struct io_tolerance *t, enum dtype type, const char *a, const char *b)
+/* Equal as numbers, NaN with NaN. */
+static bool floats_equal(const struct io_tolerance *t, enum dtype type, const char *a, const char *b)
 {
     double x = float_load(type, a), y = float_load(type, b);
     if (isnan(x) || isnan(y))
         return isnan(x) && isnan(y);
-    if (x == y)
-        return !t->zeros || has_bounds(t) || signbit(x) == signbit(y);
-    return t->ulp > 0 && isfinite(x) && isfinite(y) && ulps_between(type, a, b) <= (uint64_t)t->ulp;
+    return x == y && (!t->zeros || has_bounds(t) || signbit(x) == signbit(y));
 }
 
 /* The error of an element, its real and imaginary part taken together; NaN when it is not finite. */
@@ -73,31 +89,36 @@ static double error_of(enum dtype part, size_t parts, const char *a, const char 
     return error;
 }
 
+/* The worst of each measure; the place is that of the worst absolute error. */
 static void note_worst(struct comparison *c, double error, double size, uint64_t ulps, int64_t at)
 {
-    if (!(error > c->worst_abs))
-        return;
-    c->worst_abs = error;
-    c->worst_rel = size > 0 ? error / size : INFINITY;
-    c->worst_ulp = ulps;
-    c->worst_at = at;
+    if (error > c->worst_abs) {
+        c->worst_abs = error;
+        c->worst_at = at;
+    }
+    if (error > 0)
+        c->worst_rel = fmax(c->worst_rel, error / size); /* inf beside zero */
+    c->worst_ulp = ulps > c->worst_ulp ? ulps : c->worst_ulp;
 }
 
-static bool float_element_agrees(struct comparison *c, const char *a, const char *b, int64_t at)
+/* One number of real type, or both parts of a finite complex one taken together. */
+static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b, int64_t at)
 {
-    const struct io_tolerance *t = c->t;
-    enum dtype part = dtype_component(c->dtype);
-    size_t width = dtype_bytes(part), parts = dtype_bytes(c->dtype) / width;
-    bool agrees = true;
-    uint64_t ulps = 0;
-    for (size_t i = 0; i < parts; i++) {
-        agrees = floats_agree(t, part, a + i * width, b + i * width) && agrees;
-        uint64_t u = ulps_between(part, a + i * width, b + i * width);
-        ulps = u > ulps ? u : ulps;
-    }
+    const struct io_tolerance *bound = c->t;
+    enum dtype part = dtype_component(t);
+    size_t width = dtype_bytes(part), parts = dtype_bytes(t) / width;
+    bool equal = true;
+    for (size_t i = 0; i < parts; i++)
+        equal = equal && floats_equal(bound, part, a + i * width, b + i * width);
     double size, error = error_of(part, parts, a, b, &size);
+    if (isnan(error) && parts == 2) /* not finite: each part for itself */
+        return number_agrees(c, part, a, b, at) && number_agrees(c, part, a + width, b + width, at);
+    if (isnan(error))
+        return equal;
+    uint64_t ulps = ulps_between(t, a, b);
     note_worst(c, error, size, ulps, at);
-    return agrees || error <= t->abs + t->rel * size;
+    return equal || error <= bound->abs + bound->rel * size ||
+           (bound->ulp > 0 && ulps <= (uint64_t)bound->ulp);
 }
 
 static void compare_elements(struct comparison *c, const char *a, const char *b, int64_t elements)
@@ -107,7 +128,7 @@ static void compare_elements(struct comparison *c, const char *a, const char *b,
     for (int64_t i = 0; i < elements; i++, a += width, b += width) {
         if (memcmp(a, b, width) == 0)
             continue;
-        if (floats && !c->t->bits && float_element_agrees(c, a, b, i))
+        if (floats && !c->t->bits && number_agrees(c, c->dtype, a, b, i))
             continue;
         if (c->differing++ == 0)
             c->first = i;
@@ -154,15 +175,16 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
         put_bits(out, (char *)b->data + at, width);
     buf_printf(out, "; %" PRId64 " of %" PRId64 " differ", c->differing, elements);
     if (c->worst_abs > 0) {
-        buf_puts(out, "; worst error: abs ");
+        buf_puts(out, "; worst errors: abs ");
         buf_g(out, c->worst_abs, 3);
+        buf_puts(out, " at ");
+        put_index(out, a->shape, c->worst_at);
         buf_puts(out, ", rel ");
         if (isinf(c->worst_rel))
             buf_puts(out, "inf");
         else
             buf_g(out, c->worst_rel, 3);
-        buf_printf(out, ", %" PRIu64 " ulp at ", c->worst_ulp);
-        put_index(out, a->shape, c->worst_at);
+        buf_printf(out, ", %" PRIu64 " ulp", c->worst_ulp);
     }
 }
 
