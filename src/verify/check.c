@@ -109,6 +109,8 @@ bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, in
 {
     if (value >= low && value < end)
         return true;
+    if (low == INT64_MIN)
+        return verify_bad_attr(v, i, id, "%" PRId64 " is not below %" PRId64, value, end);
     if (end == INT64_MAX)
         return verify_bad_attr(v, i, id, "%" PRId64 " is below %" PRId64, value, low);
     return verify_bad_attr(v, i, id, "%" PRId64 " is not in [%" PRId64 ", %" PRId64 ")", value, low, end);

@@ -267,7 +267,7 @@ static bool check_in_place(struct verify *v, const struct inst *i)
 
 static bool check_permute(struct verify *v, const struct inst *i, bool in_place)
 {
-    if (!verify_operand_least(v, i, in_place ? 4 : 1) || !verify_permute_pairs(v, i))
+    if ((in_place && !verify_operand_least(v, i, 4)) || !verify_permute_pairs(v, i))
         return false;
     return in_place ? check_in_place(v, i) : verify_operand_arrays(v, i, 0, i->operand_count);
 }

@@ -111,7 +111,7 @@ const struct shape *verify_conv(struct verify *v, const struct inst *i)
     struct conv c = {operand_shape(i, 0), operand_shape(i, 1), .labels = inst_attr(i, A_DIM_LABELS)->v.dim_labels};
     enum dtype t;
     if (!verify_operand_arrays(v, i, 0, i->operand_count) || !group_counts(v, i, &c) || !sparsity(v, i, &c) ||
-        !labels_fit(v, i, &c) || !features_fit(v, i, &c) || !verify_contract_type(v, i, &t))
+        !labels_fit(v, i, &c) || !features_fit(v, i, &c) || !verify_contract_type(v, i, 1, &t))
         return NULL;
     struct dims d = verify_dims(v, c.lhs->rank);
     d.rank = c.lhs->rank;

@@ -5,6 +5,7 @@
 
 struct dot_dims {
     struct ints contract[2], batch[2];
+    int rhs; /* number of the right operand */
 };
 
 static struct dot_dims dot_dims(const struct inst *i)
@@ -12,6 +13,7 @@ static struct dot_dims dot_dims(const struct inst *i)
     return (struct dot_dims){
         .contract = {inst_ints(i, A_LHS_CONTRACTING_DIMS), inst_ints(i, A_RHS_CONTRACTING_DIMS)},
         .batch = {inst_ints(i, A_LHS_BATCH_DIMS), inst_ints(i, A_RHS_BATCH_DIMS)},
+        .rhs = 1,
     };
 }
 
@@ -24,7 +26,7 @@ static bool side_lists(struct verify *v, const struct inst *i, const struct dot_
 {
     enum attr_id contract = side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS,
                  batch = side ? A_RHS_BATCH_DIMS : A_LHS_BATCH_DIMS;
-    int rank = operand_shape(i, side)->rank;
+    int rank = operand_shape(i, side ? d->rhs : 0)->rank;
     if (!verify_dim_list(v, i, contract, rank, LIST_DISTINCT) || !verify_dim_list(v, i, batch, rank, LIST_DISTINCT))
         return false;
     for (int64_t k = 0; k < d->batch[side].count; k++)
@@ -35,9 +37,10 @@ static bool side_lists(struct verify *v, const struct inst *i, const struct dot_
 }
 
 /* Dimensions of the two sides that belong together are of one size. */
-static bool paired(struct verify *v, const struct inst *i, const struct ints pair[2], enum attr_id lhs, enum attr_id rhs)
+static bool paired(struct verify *v, const struct inst *i, int right, const struct ints pair[2], enum attr_id lhs,
+                   enum attr_id rhs)
 {
-    const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
+    const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, right);
     if (pair[0].count != pair[1].count)
         return verify_bad_attr(v, i, rhs, "%" PRId64 " entries, `%s` has %" PRId64, pair[1].count, attr_spelling(lhs),
                                pair[0].count);
@@ -54,11 +57,11 @@ static bool paired(struct verify *v, const struct inst *i, const struct ints pai
 /* The rule of all three: batch dimensions, then what is left of the left, then of the right side. */
 static bool dot_result(struct verify *v, const struct inst *i, const struct dot_dims *d, struct dims *out)
 {
-    if (!verify_operand_arrays(v, i, 0, 2) || !side_lists(v, i, d, 0) || !side_lists(v, i, d, 1) ||
-        !paired(v, i, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
-        !paired(v, i, d->batch, A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS))
+    if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) || !side_lists(v, i, d, 0) || !side_lists(v, i, d, 1) ||
+        !paired(v, i, d->rhs, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
+        !paired(v, i, d->rhs, d->batch, A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS))
         return false;
-    const struct shape *side[2] = {operand_shape(i, 0), operand_shape(i, 1)};
+    const struct shape *side[2] = {operand_shape(i, 0), operand_shape(i, d->rhs)};
     *out = verify_dims(v, (int64_t)side[0]->rank + side[1]->rank + 1);
     for (int64_t k = 0; k < d->batch[0].count; k++)
         dims_take(out, side[0], d->batch[0].at[k]);
@@ -70,10 +73,10 @@ static bool dot_result(struct verify *v, const struct inst *i, const struct dot_
 }
 
 /* Contractions give whatever element type is written; unwritten, the more precise of the two. */
-bool verify_contract_type(struct verify *v, const struct inst *i, enum dtype *out)
+bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum dtype *out)
 {
     if (v->parsing)
-        return verify_higher(v, i, 0, 1, out);
+        return verify_higher(v, i, 0, rhs, out);
     *out = i->shape->dtype;
     if (dtype_is_array(*out))
         return true;
@@ -86,7 +89,7 @@ static const struct shape *dot_shape(struct verify *v, const struct inst *i)
     struct dot_dims d = dot_dims(i);
     struct dims out;
     enum dtype t;
-    if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, &t))
+    if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, d.rhs, &t))
         return NULL;
     return verify_dims_shape(v, t, &out);
 }
@@ -181,7 +184,7 @@ static const struct shape *ragged_shape(struct verify *v, const struct inst *i)
     struct dims out;
     enum dtype t;
     if (!dot_result(v, i, &d, &out) || !ragged_dims(v, i, &d, &r) || !group_sizes_fit(v, i, &d, &r) ||
-        !group_dim_fits(v, i, &d, &r) || !verify_contract_type(v, i, &t))
+        !group_dim_fits(v, i, &d, &r) || !verify_contract_type(v, i, d.rhs, &t))
         return NULL;
     const struct shape *sizes = operand_shape(i, 2);
     struct dims all = verify_dims(v, (int64_t)out.rank + 1);
@@ -236,8 +239,10 @@ static const struct shape *scaled_shape(struct verify *v, const struct inst *i)
             return verify_bad_operand(v, i, 2, "a scale, at least on one side"), NULL;
         if (!scale_fits(v, i, &d, 0) || !scale_fits(v, i, &d, 1))
             return NULL;
+    } else if (v->strict) {
+        d.rhs = 2; /* XLA's parser takes the left scale for the right side */
     }
-    if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, &t))
+    if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, d.rhs, &t))
         return NULL;
     return verify_dims_shape(v, t, &out);
 }

@@ -111,16 +111,15 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
     return true;
 }
 
-/* How often an id may stand on one side: once, or as often as an in-place permute has offsets. */
+/* How often an id may stand on one side: once, or as often as an in-place permute's offsets have elements. */
 static int64_t permute_repeats(const struct inst *i)
 {
-    if (!inst_has(i, A_SLICE_SIZES_LIST) || i->operand_count < 3)
+    if (i->operand_count != 4)
         return 1;
     const struct shape *offsets = operand_shape(i, 2);
-    if (operand_shape(i, 0)->dtype == DT_TUPLE && offsets->dtype == DT_TUPLE && offsets->count > 0)
+    if (shape_is_tuple(operand_shape(i, 0)) && shape_is_tuple(offsets) && offsets->count > 0)
         offsets = offsets->elements[0];
-    bool several = offsets->dtype == DT_TUPLE && offsets->count > 0 && offsets->elements[0]->dtype == DT_TUPLE;
-    return several ? offsets->count : 1;
+    return shape_is_tuple(offsets) ? offsets->count : 1;
 }
 
 static bool count_id(struct map *seen, const int64_t *id, struct arena *a, int64_t most)

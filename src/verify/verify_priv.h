@@ -114,7 +114,7 @@ bool verify_operand_types_match(struct verify *v, const struct inst *i, const st
 
 /* ---- dot.c ---- */
 
-bool verify_contract_type(struct verify *v, const struct inst *i, enum dtype *out);
+bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum dtype *out);
 
 /* ---- window.c ---- */
 
