@@ -129,7 +129,12 @@ static bool parse_real(struct parser *p, double *out, int64_t *payload)
 {
     *payload = -1;
     switch (p->tok.kind) {
-    case TOK_INT: *out = (double)p->tok.i; return true;
+    case TOK_INT:
+        *out = (double)p->tok.i;
+        /* XLA reads its own `-0` as 0; a value that stands by itself is read back as it was. */
+        if (p->bare_literals && p->tok.i == 0 && p->text.ptr[p->tok.span.begin] == '-')
+            *out = -0.0;
+        return true;
     case TOK_INF: *out = INFINITY; return true;
     case TOK_NEG_INF: *out = -INFINITY; return true;
     case TOK_DECIMAL:
@@ -343,6 +348,8 @@ static bool scan_store(struct literal_reader *r, const struct number_scan *n, co
 {
     uint64_t code;
     char *at = r->data + (size_t)r->at * dtype_bytes(r->dtype);
+    if (r->p->bare_literals && n->negative && n->mantissa == 0) /* -0: see parse_real */
+        return false;
     if (r->dtype == DT_F32) {
         float f = (float)scan_value(n, s, e);
         if (!isfinite(f))
