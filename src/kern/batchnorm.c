@@ -1,4 +1,6 @@
 /*
+ * spec: BatchNormGrad, BatchNormInference, BatchNormTraining
+ *
  * Batch normalisation over a feature dimension (hlo-values 13.8): sums and formulas in double,
  * rounded once.
  */

@@ -1,4 +1,6 @@
 /*
+ * spec: Fft
+ *
  * Fourier transforms (hlo-values 13.7), in double, rounded at the end: by halves where the length is
  * a power of two, else as a convolution (Bluestein), which is.
  */

@@ -1,4 +1,6 @@
 /*
+ * spec: RngBitGenerator, RngUniform, RngNormal
+ *
  * Random bits by counter (hlo-values 14.1), and numbers made of them (14.3).
  */
 #include "kern/kern.h"

@@ -1,0 +1,392 @@
+/*
+ * test_eval.c: small modules run from text: storage taken over only where nobody looks, loops,
+ * scalar programs against the same thing with arrays, and what the pool does with memory.
+ */
+#include "eval/eval_priv.h"
+#include "text/text.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct run {
+    struct source source;
+    struct diags ds;
+    struct arena arena;
+    struct module *module;
+    struct program *program;
+    struct literal *result;
+};
+
+static void run_free(struct run *r)
+{
+    if (r->result)
+        literal_free_data(r->result);
+    program_free(r->program);
+    if (r->module)
+        module_free(r->module);
+    diags_free(&r->ds);
+    source_free(&r->source);
+    arena_free(&r->arena);
+}
+
+static void run_plan(struct run *r, const char *text, const struct plan_options *options)
+{
+    memset(r, 0, sizeof *r);
+    source_init(&r->source, str_of("test"), str_of(text));
+    diags_init(&r->ds, &r->source);
+    arena_init(&r->arena);
+    struct parse_options parse = {0};
+    r->module = text_parse_module(&r->ds, &r->source, &parse);
+    if (r->module)
+        r->program = plan_module(&r->ds, r->module, options);
+}
+
+static const char *messages(struct run *r)
+{
+    struct buf out = {0};
+    diags_draw(&out, &r->ds, false);
+    const char *copy = out.data ? arena_str(&r->arena, buf_view(&out)).ptr : "";
+    buf_free(&out);
+    return copy;
+}
+
+/* Runs a module without parameters. */
+static void run_text(struct run *r, const char *text)
+{
+    struct plan_options options = {0};
+    run_plan(r, text, &options);
+    ck_assert_msg(r->program != NULL, "%s", messages(r));
+    r->result = eval_program(&r->ds, r->program, NULL, 0, &r->arena);
+    ck_assert_msg(r->result != NULL, "%s", messages(r));
+}
+
+static void check_text(const char *text, const char *expected)
+{
+    struct run r;
+    struct buf out = {0};
+    run_text(&r, text);
+    text_print_literal(&out, r.result);
+    buf_putc(&out, '\0');
+    ck_assert_str_eq(out.data, expected);
+    buf_free(&out);
+    run_free(&r);
+}
+
+/* What the first message of a run that fails says. */
+static void check_failure(const char *text, const struct literal *const *args, size_t count, const char *expected)
+{
+    struct run r;
+    struct plan_options options = {0};
+    run_plan(&r, text, &options);
+    if (r.program)
+        r.result = eval_program(&r.ds, r.program, args, count, &r.arena);
+    ck_assert(!r.result);
+    ck_assert_msg(r.ds.first && strstr(r.ds.first->text.ptr, expected), "%s", messages(&r));
+    run_free(&r);
+}
+
+/* ---- storage ---- */
+
+START_TEST(update_in_place_leaves_aliases_alone)
+{
+    check_text("HloModule m\n"
+               "ENTRY e {\n"
+               "  i = s32[4] iota(), iota_dimension=0\n"
+               "  x = s32[4] add(i, i)\n"
+               "  y = s32[4] reverse(x), dimensions={0}\n"
+               "  u = s32[1] constant({9})\n"
+               "  z = s32[] constant(0)\n"
+               "  d = s32[4] dynamic-update-slice(x, u, z)\n"
+               "  ROOT t = (s32[4], s32[4]) tuple(d, y)\n"
+               "}\n",
+               "(\n{9, 2, 4, 6},\n{6, 4, 2, 0}\n)");
+}
+END_TEST
+
+START_TEST(update_of_a_constant_copies)
+{
+    check_text("HloModule m\n"
+               "ENTRY e {\n"
+               "  x = s32[3] constant({1, 2, 3})\n"
+               "  u = s32[1] constant({9})\n"
+               "  z = s32[] constant(1)\n"
+               "  d = s32[3] dynamic-update-slice(x, u, z)\n"
+               "  ROOT t = (s32[3], s32[3]) tuple(d, x)\n"
+               "}\n",
+               "(\n{1, 9, 3},\n{1, 2, 3}\n)");
+}
+END_TEST
+
+START_TEST(one_value_twice_in_a_loop_state)
+{
+    check_text("HloModule m\n"
+               "c {\n"
+               "  p = (s32[], s32[2], s32[2]) parameter(0)\n"
+               "  i = s32[] get-tuple-element(p), index=0\n"
+               "  n = s32[] constant(3)\n"
+               "  ROOT r = pred[] compare(i, n), direction=LT\n"
+               "}\n"
+               "b {\n"
+               "  p = (s32[], s32[2], s32[2]) parameter(0)\n"
+               "  i = s32[] get-tuple-element(p), index=0\n"
+               "  x = s32[2] get-tuple-element(p), index=1\n"
+               "  y = s32[2] get-tuple-element(p), index=2\n"
+               "  one = s32[] constant(1)\n"
+               "  zero = s32[] constant(0)\n"
+               "  j = s32[] add(i, one)\n"
+               "  u = s32[1] reshape(j)\n"
+               "  d = s32[2] dynamic-update-slice(x, u, zero)\n"
+               "  ROOT t = (s32[], s32[2], s32[2]) tuple(j, y, d)\n"
+               "}\n"
+               "ENTRY e {\n"
+               "  z = s32[] constant(0)\n"
+               "  k = s32[2] constant({7, 8})\n"
+               "  s = s32[2] add(k, k)\n"
+               "  t = (s32[], s32[2], s32[2]) tuple(z, s, s)\n"
+               "  w = (s32[], s32[2], s32[2]) while(t), condition=c, body=b\n"
+               "  ROOT r = ((s32[], s32[2], s32[2]), s32[2]) tuple(w, s)\n"
+               "}\n",
+               "((\n3,\n{2, 16},\n{3, 16}\n),\n{14, 16}\n)");
+}
+END_TEST
+
+/* A loop that writes one row at a time costs one row: copying the 64 MB each time would take far
+ * longer than the time a test is given. */
+START_TEST(loop_updates_in_place)
+{
+    struct run r;
+    struct plan_options options = {0};
+    run_plan(&r,
+             "HloModule m\n"
+             "c {\n"
+             "  p = (s32[], s32[1000,16000]) parameter(0)\n"
+             "  i = s32[] get-tuple-element(p), index=0\n"
+             "  n = s32[] constant(1000)\n"
+             "  ROOT r = pred[] compare(i, n), direction=LT\n"
+             "}\n"
+             "b {\n"
+             "  p = (s32[], s32[1000,16000]) parameter(0)\n"
+             "  i = s32[] get-tuple-element(p), index=0\n"
+             "  x = s32[1000,16000] get-tuple-element(p), index=1\n"
+             "  one = s32[] constant(1)\n"
+             "  zero = s32[] constant(0)\n"
+             "  u = s32[1,16000] broadcast(i), dimensions={}\n"
+             "  d = s32[1000,16000] dynamic-update-slice(x, u, i, zero)\n"
+             "  j = s32[] add(i, one)\n"
+             "  ROOT t = (s32[], s32[1000,16000]) tuple(j, d)\n"
+             "}\n"
+             "ENTRY e {\n"
+             "  z = s32[] constant(0)\n"
+             "  k = s32[1000,16000] broadcast(z), dimensions={}\n"
+             "  t = (s32[], s32[1000,16000]) tuple(z, k)\n"
+             "  w = (s32[], s32[1000,16000]) while(t), condition=c, body=b\n"
+             "  ROOT r = s32[1000,16000] get-tuple-element(w), index=1\n"
+             "}\n", &options);
+    ck_assert_msg(r.program != NULL, "%s", messages(&r));
+    r.result = eval_program(&r.ds, r.program, NULL, 0, &r.arena);
+    ck_assert(r.result != NULL);
+    const int32_t *x = r.result->data;
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(x[i * 16000 + 999 - i], i);
+    run_free(&r);
+}
+END_TEST
+
+START_TEST(pool_gives_storage_again)
+{
+    struct pool p;
+    pool_init(&p);
+    struct buffer *a = pool_take(&p, 1000);
+    char *data = a->data;
+    pool_drop(&p, a);
+    ck_assert_uint_eq(p.live, 0);
+    a = pool_take(&p, 990);
+    ck_assert_ptr_eq(a->data, data);
+    ck_assert_uint_ge(a->size, 990);
+    a->refs++;
+    ck_assert_ptr_null(pool_steal(&p, a));
+    pool_drop(&p, a);
+    char *stolen = pool_steal(&p, a);
+    ck_assert_ptr_eq(stolen, data);
+    mem_free(stolen);
+    ck_assert_ptr_null(pool_take(&p, SIZE_MAX));
+    for (size_t size = 1; size < 5000; size++) {
+        struct buffer *b = pool_take(&p, size);
+        ck_assert_uint_ge(b->size, size);
+        ck_assert_uint_le(b->size, size < 64 ? 64 : 3 * size);
+        memset(b->data, 1, size);
+        pool_drop(&p, b);
+    }
+    pool_free(&p);
+}
+END_TEST
+
+/* ---- plans ---- */
+
+START_TEST(slots_are_shared)
+{
+    struct run r;
+    struct plan_options options = {0};
+    run_plan(&r,
+             "HloModule m\n"
+             "ENTRY e {\n"
+             "  a = f32[4] parameter(0)\n"
+             "  unused = f32[4] parameter(1)\n"
+             "  dead = f32[4] exponential(unused)\n"
+             "  b = f32[4] negate(a)\n"
+             "  c = f32[4] negate(b)\n"
+             "  d = f32[4] negate(c)\n"
+             "  t = (f32[4], f32[4]) tuple(d, b)\n"
+             "  g = f32[4] get-tuple-element(t), index=0\n"
+             "  ROOT f = f32[4] add(g, b)\n"
+             "}\n", &options);
+    ck_assert_msg(r.program != NULL, "%s", messages(&r));
+    const struct function *f = r.program->entry;
+    ck_assert_int_eq(f->step_count, 4); /* no tuple, nothing dead */
+    ck_assert_int_le(f->slot_count, 4);
+    ck_assert_int_eq(f->params[1], NO_VALUE);
+    ck_assert_int_eq(f->steps[0].uses[0], USE_ONLY);
+    ck_assert_int_eq(f->steps[1].uses[0], USE_KEEP);
+    ck_assert_int_eq(f->steps[3].uses[1], USE_ONLY);
+    run_free(&r);
+}
+END_TEST
+
+static void check_body(const char *body, const char *type, enum kern_combine expected)
+{
+    struct run r;
+    struct plan_options options = {0};
+    char text[1000];
+    snprintf(text, sizeof text,
+             "HloModule m\n"
+             "inner {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = %s[] add(a, b)\n}\n"
+             "f {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = %s[] %s\n}\n"
+             "ENTRY e {\n  x = %s[8] parameter(0)\n  z = %s[] constant(0)\n"
+             "  ROOT s = %s[] reduce(x, z), dimensions={0}, to_apply=f\n}\n",
+             type, type, type, type, type, type, body, type, type, type);
+    run_plan(&r, text, &options);
+    ck_assert_msg(r.program != NULL, "%s", messages(&r));
+    ck_assert_int_eq(r.program->entry->steps[0].bodies->combine, expected);
+    ck_assert_ptr_nonnull(r.program->entry->steps[0].bodies->code);
+    run_free(&r);
+}
+
+START_TEST(bodies_are_recognised)
+{
+    check_body("add(a, b)", "f32", KERN_ADD);
+    check_body("add(b, a)", "s32", KERN_ADD);
+    check_body("maximum(a, b)", "bf16", KERN_MAXIMUM);
+    check_body("minimum(b, a)", "f16", KERN_MINIMUM);
+    check_body("multiply(a, b)", "u8", KERN_MULTIPLY);
+    check_body("xor(a, b)", "u32", KERN_XOR);
+    check_body("call(a, b), to_apply=inner", "f32", KERN_ADD);
+    check_body("add(a, a)", "f32", KERN_CALL);
+    check_body("subtract(a, b)", "f32", KERN_CALL);
+    check_body("copy(b)", "f32", KERN_TAKE_VALUE);
+}
+END_TEST
+
+/* ---- scalar programs ---- */
+
+#define COUNTING(shape, extra)                                                                                         \
+    "HloModule m\n"                                                                                                    \
+    "half {\n  x = " shape " parameter(0)\n  k = " shape " constant(" extra ")\n  ROOT r = " shape " divide(x, k)\n}\n" \
+    "twice {\n  x = " shape " parameter(0)\n  ROOT r = " shape " add(x, x)\n}\n"                                        \
+    "c {\n"                                                                                                            \
+    "  p = (s32[], " shape ") parameter(0)\n"                                                                          \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                                      \
+    "  n = s32[] constant(11)\n"                                                                                       \
+    "  ROOT r = pred[] compare(i, n), direction=LT\n"                                                                  \
+    "}\n"                                                                                                              \
+    "b {\n"                                                                                                            \
+    "  p = (s32[], " shape ") parameter(0)\n"                                                                          \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                                      \
+    "  x = " shape " get-tuple-element(p), index=1\n"                                                                  \
+    "  one = s32[] constant(1)\n"                                                                                      \
+    "  three = s32[] constant(3)\n"                                                                                    \
+    "  j = s32[] add(i, one)\n"                                                                                        \
+    "  m = s32[] remainder(i, three)\n"                                                                                \
+    "  y = " shape " conditional(m, x, x, x), branch_computations={half, twice, twice}\n"                              \
+    "  s = " shape " sine(y)\n"                                                                                        \
+    "  z = " shape " add(y, s)\n"                                                                                      \
+    "  ROOT t = (s32[], " shape ") tuple(j, z)\n"                                                                      \
+    "}\n"                                                                                                              \
+    "ENTRY e {\n"                                                                                                      \
+    "  z = s32[] constant(0)\n"                                                                                        \
+    "  x = " shape " constant(" extra ")\n"                                                                            \
+    "  t = (s32[], " shape ") tuple(z, x)\n"                                                                           \
+    "  w = (s32[], " shape ") while(t), condition=c, body=b\n"                                                         \
+    "  ROOT r = " shape " get-tuple-element(w), index=1\n"                                                             \
+    "}\n"
+
+START_TEST(scalar_programs_give_the_same_bits)
+{
+    struct run scalar, array;
+    run_text(&scalar, COUNTING("f32[]", "1.7"));
+    run_text(&array, COUNTING("f32[1]", "{1.7}"));
+    ck_assert_ptr_nonnull(scalar.program->entry->steps[0].scalar);
+    ck_assert_ptr_null(array.program->entry->steps[0].scalar);
+    ck_assert_mem_eq(scalar.result->data, array.result->data, sizeof(float));
+    ck_assert_float_ne(*(float *)scalar.result->data, 1.7F);
+    run_free(&scalar);
+    run_free(&array);
+}
+END_TEST
+
+/* The next state is the old one in another order. */
+START_TEST(scalar_loop_swaps_its_state)
+{
+    check_text("HloModule m\n"
+               "c {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  n = s32[] constant(5)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+               "b {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  x = s32[] get-tuple-element(p), index=1\n  y = s32[] get-tuple-element(p), index=2\n"
+               "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+               "  ROOT t = (s32[], s32[], s32[]) tuple(j, y, x)\n}\n"
+               "ENTRY e {\n  z = s32[] constant(0)\n  a = s32[] constant(10)\n  b.1 = s32[] constant(20)\n"
+               "  t = (s32[], s32[], s32[]) tuple(z, a, b.1)\n"
+               "  ROOT w = (s32[], s32[], s32[]) while(t), condition=c, body=b\n}\n",
+               "(\n5,\n20,\n10\n)");
+}
+END_TEST
+
+/* ---- failures ---- */
+
+START_TEST(failures_say_why)
+{
+    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0, "0 arguments given");
+    struct arena a;
+    arena_init(&a);
+    int64_t three = 3;
+    struct literal *l = literal_new(&a, shape_array(&a, DT_F32, 1, &three, NULL, NULL));
+    const struct literal *args[] = {l};
+    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", args, 1, "f32[3]");
+    check_failure("HloModule m\nENTRY e {\n  c = f32[2] constant({...})\n  ROOT n = f32[2] negate(c)\n}\n", NULL, 0,
+                  "--elided=");
+    literal_free_data(l);
+    arena_free(&a);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("eval");
+    TCase *c = tcase_create("eval");
+    tcase_add_test(c, update_in_place_leaves_aliases_alone);
+    tcase_add_test(c, update_of_a_constant_copies);
+    tcase_add_test(c, one_value_twice_in_a_loop_state);
+    tcase_add_test(c, loop_updates_in_place);
+    tcase_add_test(c, pool_gives_storage_again);
+    tcase_add_test(c, slots_are_shared);
+    tcase_add_test(c, bodies_are_recognised);
+    tcase_add_test(c, scalar_programs_give_the_same_bits);
+    tcase_add_test(c, scalar_loop_swaps_its_state);
+    tcase_add_test(c, failures_say_why);
+    suite_add_tcase(suite, c);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
