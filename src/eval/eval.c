@@ -131,10 +131,24 @@ bool eval_function(struct eval *ev, const struct function *f, struct value *args
 
 /* ---- arguments and results of the run ---- */
 
+/* The first leaf's type that has no values, or DT_INVALID. */
+static enum dtype find_odd(const struct shape *s)
+{
+    if (!shape_is_tuple(s))
+        return shape_is_array(s) ? DT_INVALID : s->dtype;
+    enum dtype odd = DT_INVALID;
+    for (int k = 0; k < s->count && odd == DT_INVALID; k++)
+        odd = find_odd(s->elements[k]);
+    return odd;
+}
+
 static bool check_shape(struct eval *ev, int number, const struct shape *wanted, const struct shape *given)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
     struct arena *a = &ev->ds->arena;
+    enum dtype odd = find_odd(wanted);
+    if (odd != DT_INVALID)
+        return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(odd));
     if (shape_compatible(wanted, given))
         return true;
     return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)),
@@ -144,17 +158,16 @@ static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
 static bool take_argument(struct eval *ev, int number, const struct literal *l, struct value **next)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
-    int64_t bytes;
+    int64_t bytes = 0;
     if (shape_is_tuple(l->shape)) {
         for (int k = 0; k < l->shape->count; k++)
             if (!take_argument(ev, number, l->elements[k], next))
                 return false;
         return true;
     }
-    if (!shape_is_array(l->shape))
-        return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(l->shape->dtype));
-    if (l->elided || !shape_bytes(l->shape, &bytes))
+    if (l->elided)
         return DIAG_ERROR(ev->ds, i->span, ELIDED_CONSTANT, STR_ARG(i->name));
+    shape_bytes(l->shape, &bytes);
     struct value *v = (*next)++;
     v->buffer = pool_borrow(&ev->pool, l->data, (size_t)bytes);
     view_dense(&v->view, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
@@ -164,15 +177,16 @@ static bool take_argument(struct eval *ev, int number, const struct literal *l, 
 static bool check_params(struct eval *ev, const struct literal *const *args, size_t count)
 {
     const struct computation *c = ev->p->entry->computation;
-    const struct function *f = ev->p->entry;
-    if (count != (size_t)c->param_count)
-        return DIAG_ERROR(ev->ds, c->name_span, ARGUMENT_COUNT, count, c->param_count);
+    struct arena *a = &ev->ds->arena;
+    if (count > (size_t)c->param_count)
+        return DIAG_ERROR(ev->ds, c->name_span, ARGUMENT_SHAPE, c->param_count, STR_ARG(STR("not there")),
+                          STR_ARG(shape_text(a, args[c->param_count]->shape)));
     for (int k = 0; k < c->param_count; k++)
-        if (!check_shape(ev, k, c->params[k]->shape, args[k]->shape))
+        if (k >= (int)count)
+            return DIAG_ERROR(ev->ds, c->params[k]->span, ARGUMENT_SHAPE, k,
+                              STR_ARG(shape_text(a, c->params[k]->shape)), STR_ARG(STR("missing")));
+        else if (!check_shape(ev, k, c->params[k]->shape, args[k]->shape))
             return false;
-    for (int k = 0; k < f->param_count; k++)
-        if (!shape_is_array(f->param_shapes[k]))
-            return DIAG_ERROR(ev->ds, c->name_span, PARAMETER_NOT_ARRAY, k, dtype_spelling(f->param_shapes[k]->dtype));
     return true;
 }
 
