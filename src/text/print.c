@@ -442,7 +442,8 @@ static void print_header(struct printer *w, const struct module *m)
         buf_str(w->out, m->debug_attributes);
     }
     print_recovery_table(w, m);
-    print_frame_tables(w->out, &m->frames);
+    if (!w->options.no_metadata)
+        print_frame_tables(w->out, &m->frames);
     buf_puts(w->out, "\n\n");
 }
 
