@@ -1,0 +1,139 @@
+/*
+ * random_view: views of random dims, strides and contents for the property tests of kern. The memory
+ * order of the dimensions, their direction and the gaps between elements are drawn as well.
+ */
+#ifndef HLO_TEST_RANDOM_VIEW_H
+#define HLO_TEST_RANDOM_VIEW_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kern/kern.h"
+
+struct random {
+    uint64_t state;
+    bool small; /* no integers of full width */
+};
+
+static inline uint64_t random_bits(struct random *r)
+{
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* from .. to, both included */
+static inline int64_t random_in(struct random *r, int64_t from, int64_t to)
+{
+    return from + (int64_t)(random_bits(r) % (uint64_t)(to - from + 1));
+}
+
+/* A small number that every type of its class has (or rounds in the same way wherever it is computed). */
+static inline void random_element(struct random *r, enum dtype t, void *p)
+{
+    int64_t v = random_in(r, -8, 8);
+    if (dtype_is_float(t)) {
+        float_store(t, p, (double)v / 4);
+    } else if (dtype_is_complex(t)) {
+        size_t half = dtype_bytes(t) / 2;
+        float_store(dtype_component(t), p, (double)v / 4);
+        float_store(dtype_component(t), (char *)p + half, (double)random_in(r, -8, 8) / 4);
+    } else if (dtype_is_subbyte(t)) {
+        kern_find_convert(t, DT_S64)(p, (const void *const[]){&v}, 1);
+    } else {
+        v = t == DT_PRED ? v & 1 : r->small || random_in(r, 0, 3) ? v : (int64_t)random_bits(r);
+        memcpy(p, &v, dtype_bytes(t));
+    }
+}
+
+/* Storage for a view with random strides; free it with free(view_block(v)). */
+struct random_view {
+    struct view view;
+    void *block;
+};
+
+static inline struct random_view random_layout(struct random *r, enum dtype t, int rank, const int64_t *dims)
+{
+    struct random_view v = {.view = {.dtype = t, .rank = rank}};
+    int order[VIEW_MAX_RANK];
+    int64_t step = (int64_t)dtype_bytes(t), start = 0;
+    bool plain = random_in(r, 0, 2) == 0;
+    for (int d = 0; d < rank; d++)
+        order[d] = d;
+    for (int d = rank - 1; d > 0 && !plain; d--) {
+        int other = (int)random_in(r, 0, d), swap = order[d];
+        order[d] = order[other];
+        order[other] = swap;
+    }
+    for (int i = rank - 1; i >= 0; i--) {
+        int d = order[i];
+        v.view.dims[d] = dims[d];
+        if (!plain && random_in(r, 0, 4) == 0)
+            step *= random_in(r, 2, 3);
+        v.view.strides[d] = step;
+        if (!plain && random_in(r, 0, 4) == 0 && dims[d] > 0) {
+            v.view.strides[d] = -step;
+            start += step * (dims[d] - 1);
+        }
+        step *= dims[d] > 0 ? dims[d] : 1;
+    }
+    v.block = calloc(1, (size_t)step + 1);
+    v.view.data = (char *)v.block + start;
+    return v;
+}
+
+static inline struct random_view random_array(struct random *r, enum dtype t, int rank, const int64_t *dims)
+{
+    struct random_view v = random_layout(r, t, rank, dims);
+    int64_t i[VIEW_MAX_RANK] = {0};
+    if (view_elements(&v.view) > 0)
+        do
+            random_element(r, t, view_at(&v.view, i));
+        while (index_next(rank, v.view.dims, i));
+    return v;
+}
+
+/* Dims of 1 to `most`, now and then 0. */
+static inline void random_dims(struct random *r, int rank, int64_t most, int64_t *dims)
+{
+    for (int d = 0; d < rank; d++)
+        dims[d] = random_in(r, 0, 60) == 0 ? 0 : random_in(r, 1, most);
+}
+
+static inline bool floats_agree(enum dtype t, const char *a, const char *b, double relative, double scale)
+{
+    double x = float_load(t, a), y = float_load(t, b);
+    if (isnan(x) || isnan(y))
+        return isnan(x) && isnan(y);
+    return x == y || fabs(x - y) <= relative * (fabs(y) + scale);
+}
+
+/* The index of the first element that differs, printed; false then. relative 0: equal bits. */
+static inline bool views_agree(const struct view *a, const struct view *b, double relative, double scale)
+{
+    int64_t i[VIEW_MAX_RANK] = {0};
+    enum dtype t = a->dtype, part = dtype_component(t);
+    if (view_elements(a) == 0)
+        return true;
+    do {
+        const char *x = view_at(a, i), *y = view_at(b, i);
+        bool same = memcmp(x, y, dtype_bytes(t)) == 0;
+        if (!same && relative > 0 && dtype_is_float(part))
+            same = floats_agree(part, x, y, relative, scale) &&
+                   (part == t || floats_agree(part, x + dtype_bytes(part), y + dtype_bytes(part), relative, scale));
+        if (same)
+            continue;
+        printf("# %s differs at", dtype_spelling(t));
+        for (int d = 0; d < a->rank; d++)
+            printf(" %lld", (long long)i[d]);
+        if (dtype_is_float(part))
+            printf(": %g, wanted %g", float_load(part, x), float_load(part, y));
+        printf("\n");
+        return false;
+    } while (index_next(a->rank, a->dims, i));
+    return true;
+}
+
+#endif
