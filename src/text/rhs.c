@@ -177,6 +177,8 @@ static bool parse_attribute(struct parser *p, struct draft *d)
     if (t.id == A_BACKEND_CONFIG)
         v.s = clean_config(p, v.s);
     inst_set_attr(p->m, t.inst, t.id, v, span);
+    if (d->inner && t.inst == &d->inner->i)
+        d->inner->seen[t.id / 64] |= UINT64_C(1) << t.id % 64;
     if (t.both)
         inst_set_attr(p->m, &d->inner->i, t.id, v, span);
     return true;
