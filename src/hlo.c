@@ -325,10 +325,13 @@ bool hlo_verify(const hlo_module *module, hlo_messages *m)
     return verify_module(sink_of_module(m, module), module->m, &(struct verify_options){0});
 }
 
-hlo_text hlo_print(const hlo_module *module, bool short_form)
+hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
 {
     struct buf b = {0};
-    struct print_options options = {.short_form = short_form, .large_constants = true};
+    struct print_options options = {
+        .short_form = style == HLO_PRINT_SHORT,
+        .large_constants = style != HLO_PRINT_ABRIDGED,
+    };
     text_print_module(&b, module->m, &options);
     return text_of(&b);
 }

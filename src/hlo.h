@@ -79,7 +79,10 @@ hlo_module *hlo_parse(const hlo_file *f, size_t part, hlo_messages *m);
 void hlo_module_free(hlo_module *module);
 /* Holds the module against the rules of the language; false with messages. */
 bool hlo_verify(const hlo_module *module, hlo_messages *m);
-hlo_text hlo_print(const hlo_module *module, bool short_form);
+/* XLA's canonical text. FULL keeps every value; ABRIDGED writes constants of more than ten elements as
+ * `{...}`, as XLA's dumps do; SHORT is XLA's short form, without metadata, percent signs and signatures. */
+enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT };
+hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
 int64_t hlo_num_partitions(const hlo_module *module);
 /* Parameters of the entry computation; -1 when there is no such name. */

@@ -24,6 +24,15 @@ static struct str leading_comments(struct str text)
     return (struct str){text.ptr, keep};
 }
 
+/* A text that leaves values out is printed in that manner; a file is never rewritten with less. */
+static enum hlo_print_style style_of(const struct options *o, struct str text)
+{
+    if (o->given[OPT_SHORT])
+        return HLO_PRINT_SHORT;
+    bool abridged = memmem(text.ptr, text.len, "{...}", 5) != NULL;
+    return abridged && !o->given[OPT_IN_PLACE] && !o->given[OPT_DIFF] ? HLO_PRINT_ABRIDGED : HLO_PRINT_FULL;
+}
+
 /* The new text of a file; false when a part of it was rejected. */
 static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments,
                          struct buf *out)
@@ -39,7 +48,7 @@ static bool format_parts(const struct options *o, const hlo_file *f, hlo_message
             buf_puts(out, "// -----\n");
         if (comments)
             buf_str(out, leading_comments(text));
-        hlo_text canonical = hlo_print(module, o->given[OPT_SHORT]);
+        hlo_text canonical = hlo_print(module, style_of(o, text));
         buf_bytes(out, canonical.data, canonical.size);
         if (canonical.size > 0 && canonical.data[canonical.size - 1] != '\n')
             buf_putc(out, '\n');

@@ -171,7 +171,7 @@ static void check_print(struct work *w)
 {
     struct golden_run *r = w->r;
     const struct directive *d = &r->g.print.at[0];
-    hlo_text text = hlo_print(w->module, r->g.short_form);
+    hlo_text text = hlo_print(w->module, r->g.short_form ? HLO_PRINT_SHORT : HLO_PRINT_FULL);
     struct str got = {text.data, text.size}, want = d->text;
     while (got.len > 0 && got.ptr[got.len - 1] == '\n')
         got.len--;

@@ -3,7 +3,7 @@
  */
 #include "text/text_priv.h"
 
-/* A line of `//`, blanks, five or more dashes, and nothing else but blanks. */
+/* A line of `//`, blanks, five dashes, and nothing else but blanks. Longer rules are decoration. */
 static bool is_divider(const char *s, const char *end)
 {
     while (s < end && (*s == ' ' || *s == '\t'))
@@ -15,7 +15,7 @@ static bool is_divider(const char *s, const char *end)
     const char *dashes = s;
     while (s < end && *s == '-')
         s++;
-    if (s - dashes < 5)
+    if (s - dashes != 5)
         return false;
     while (s < end && (*s == ' ' || *s == '\t' || *s == '\r'))
         s++;

@@ -170,12 +170,12 @@ bool layout_equal(const struct layout *a, const struct layout *b, unsigned ignor
 
 /* ---- text ---- */
 
-static void put_ints(struct buf *out, int n, const int64_t *at)
+static void put_ints(struct buf *out, int n, const int64_t *at, bool stars)
 {
     for (int i = 0; i < n; i++) {
         if (i)
             buf_putc(out, ',');
-        if (at[i] == TILE_COMBINE)
+        if (stars && at[i] == TILE_COMBINE)
             buf_putc(out, '*');
         else
             buf_int(out, at[i]);
@@ -202,7 +202,7 @@ static void put_tiles(struct buf *out, const struct layout *l)
         buf_putc(out, 'T');
     for (int i = 0; i < l->tile_count; i++) {
         buf_putc(out, '(');
-        put_ints(out, l->tiles[i].rank, l->tiles[i].dims);
+        put_ints(out, l->tiles[i].rank, l->tiles[i].dims, true);
         buf_putc(out, ')');
     }
 }
@@ -215,7 +215,7 @@ static void put_splits(struct buf *out, const struct layout *l)
         buf_putc(out, '(');
         buf_int(out, l->splits[i].dimension);
         buf_putc(out, ':');
-        put_ints(out, l->splits[i].count, l->splits[i].indices);
+        put_ints(out, l->splits[i].count, l->splits[i].indices, false);
         buf_putc(out, ')');
     }
 }
@@ -223,7 +223,7 @@ static void put_splits(struct buf *out, const struct layout *l)
 void layout_print(struct buf *out, const struct layout *l)
 {
     buf_putc(out, '{');
-    put_ints(out, l->rank, l->minor_to_major);
+    put_ints(out, l->rank, l->minor_to_major, false);
     size_t before = out->size;
     buf_putc(out, ':');
     put_tiles(out, l);
