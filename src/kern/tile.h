@@ -5,7 +5,7 @@
 #ifndef HLO_KERN_TILE_H
 #define HLO_KERN_TILE_H
 
-#include "kern/kern.h"
+#include "kern/nest.h"
 
 /* Stands before a loop whose only dependences are out[i] on x[i], even when out is x: without it gcc
  * tests for overlap at run time and takes the scalar loop for work in place. */

@@ -387,6 +387,11 @@ START_TEST(float_values)
     CHECK_FLOAT(f32("remainder", 0x1p-149f, 0x1p-149f), 0);
     CHECK_DOUBLE(f64("log", 0x1p-1074, 0), -1074 * 0.693147180559945309417);
     ck_assert(fabsf(f32("logistic", -15, 0) - 3.0590222e-7f) < 1e-13f);
+    CHECK_FLOAT(f32("round-nearest-afz", 0x1.fffffep-2f, 0), 0); /* below a half, though x + 0.5 is not below 1 */
+    CHECK_FLOAT(f32("round-nearest-afz", 4194304.5f, 0), 4194305);
+    CHECK_FLOAT(f32("round-nearest-afz", 8388609, 0), 8388609);
+    CHECK_FLOAT(f32("round-nearest-even", 4194304.5f, 0), 4194304);
+    CHECK_DOUBLE(f64("round-nearest-afz", 0x1.fffffffffffffp-2, 0), 0);
     uint8_t finite[5];
     apply("is-finite", DT_F32, finite, ((float[]){1, -0.0f, INFINITY, -INFINITY, NAN}), NULL, NULL, 5);
     ck_assert_mem_eq(finite, ((uint8_t[]){1, 1, 0, 0, 0}), 5);
