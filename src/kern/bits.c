@@ -42,15 +42,15 @@ static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
     return a | (b & sign);
 }
 
-#define REDUCE(W)                                                                                  \
-    static void reduce_##W(const void *context, void *result, const void *const *args, int64_t n)  \
-    {                                                                                              \
-        const struct precision p = *(const struct precision *)context;                             \
-        uint##W##_t *out = result;                                                                 \
-        const uint##W##_t *x = args[0];                                                            \
-        TILE_LOOP                                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                           \
+#define REDUCE(W)                                                                                            \
+    static void reduce_##W(const void *context, void *result, const void *const *args, int64_t n)            \
+    {                                                                                                        \
+        const struct precision p = *(const struct precision *)context;                                       \
+        uint##W##_t *out = result;                                                                           \
+        const uint##W##_t *x = args[0];                                                                      \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                                     \
     }
 REDUCE(8)
 REDUCE(16)
@@ -177,7 +177,8 @@ static void recast_tile(const void *context, void *out, const void *const *args,
     const struct recast *r = context;
     const size_t to = dtype_bytes(r->to), from = dtype_bytes(r->from);
     for (int64_t i = 0; i < n; i++)
-        store_bits(r->to, (char *)out + (size_t)i * to, load_bits(r->from, (const char *)args[0] + (size_t)i * from));
+        store_bits(r->to, (char *)out + (size_t)i * to,
+                   load_bits(r->from, (const char *)args[0] + (size_t)i * from));
 }
 
 static bool same_in_memory(enum dtype a, enum dtype b)

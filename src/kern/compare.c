@@ -8,12 +8,27 @@
 #include "kern/tile.h"
 
 /* hlo-values 5.2: bits with the sign set count down from -1 */
-static inline int8_t key_8(uint8_t u) { return (int8_t)(u & 0x80 ? u ^ 0x7f : u); }
-static inline int16_t key_16(uint16_t u) { return (int16_t)(u & 0x8000 ? u ^ 0x7fff : u); }
-static inline int32_t key_32(uint32_t u) { return (int32_t)(u >> 31 ? u ^ 0x7fffffff : u); }
-static inline int64_t key_64(uint64_t u) { return (int64_t)(u >> 63 ? u ^ 0x7fffffffffffffff : u); }
+static inline int8_t key_8(uint8_t u)
+{
+    return (int8_t)(u & 0x80 ? u ^ 0x7f : u);
+}
+static inline int16_t key_16(uint16_t u)
+{
+    return (int16_t)(u & 0x8000 ? u ^ 0x7fff : u);
+}
+static inline int32_t key_32(uint32_t u)
+{
+    return (int32_t)(u >> 31 ? u ^ 0x7fffffff : u);
+}
+static inline int64_t key_64(uint64_t u)
+{
+    return (int64_t)(u >> 63 ? u ^ 0x7fffffffffffffff : u);
+}
 /* No minus zero: its code is NaN, the least of all; 0x81 stands next to zero. */
-static inline int key_fnuz(uint8_t u) { return u <= 0x80 ? (u == 0x80 ? -128 : u) : 0x80 - u; }
+static inline int key_fnuz(uint8_t u)
+{
+    return u <= 0x80 ? (u == 0x80 ? -128 : u) : 0x80 - u;
+}
 
 #define SELF u8
 #define T uint8_t
@@ -116,15 +131,16 @@ static void in_f32(enum dtype t, enum kern_direction d, uint8_t *out, const void
     }
 }
 
-#define DIRECTION(id, d)                                                                           \
-    static void id##_##d(void *out, const void *const *args, int64_t n)                            \
-    {                                                                                              \
-        in_f32(DT_##id, KERN_##d, out, args, n);                                                   \
+#define DIRECTION(id, d)                                                                                     \
+    static void id##_##d(void *out, const void *const *args, int64_t n)                                      \
+    {                                                                                                        \
+        in_f32(DT_##id, KERN_##d, out, args, n);                                                             \
     }
-#define NARROW(id)                                                                                 \
-    DIRECTION(id, EQ) DIRECTION(id, NE) DIRECTION(id, GE) DIRECTION(id, GT) DIRECTION(id, LE)      \
-    DIRECTION(id, LT)                                                                              \
+/* clang-format off */
+#define NARROW(id)                                                                                           \
+    DIRECTION(id, EQ) DIRECTION(id, NE) DIRECTION(id, GE) DIRECTION(id, GT) DIRECTION(id, LE) DIRECTION(id, LT)\
     static kern_tile_fn *const id##_all[6] = {id##_EQ, id##_NE, id##_GE, id##_GT, id##_LE, id##_LT};
+/* clang-format on */
 NARROW(F4E2M1FN)
 NARROW(F6E2M3FN)
 NARROW(F6E3M2FN)
@@ -143,21 +159,21 @@ NARROW(BF16)
 
 /* ---- complex numbers: equal or not, by parts ---- */
 
-#define COMPLEX(id, T)                                                                             \
-    static void id##_eq(void *result, const void *const *args, int64_t n)                          \
-    {                                                                                              \
-        uint8_t *out = result;                                                                     \
-        const T *a = args[0], *b = args[1];                                                        \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = a[i].re == b[i].re && a[i].im == b[i].im;                                     \
-    }                                                                                              \
-    static void id##_ne(void *result, const void *const *args, int64_t n)                          \
-    {                                                                                              \
-        uint8_t *out = result;                                                                     \
-        const T *a = args[0], *b = args[1];                                                        \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = a[i].re != b[i].re || a[i].im != b[i].im;                                     \
-    }                                                                                              \
+#define COMPLEX(id, T)                                                                                       \
+    static void id##_eq(void *result, const void *const *args, int64_t n)                                    \
+    {                                                                                                        \
+        uint8_t *out = result;                                                                               \
+        const T *a = args[0], *b = args[1];                                                                  \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = a[i].re == b[i].re && a[i].im == b[i].im;                                               \
+    }                                                                                                        \
+    static void id##_ne(void *result, const void *const *args, int64_t n)                                    \
+    {                                                                                                        \
+        uint8_t *out = result;                                                                               \
+        const T *a = args[0], *b = args[1];                                                                  \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = a[i].re != b[i].re || a[i].im != b[i].im;                                               \
+    }                                                                                                        \
     static kern_tile_fn *const id##_all[6] = {[KERN_EQ] = id##_eq, [KERN_NE] = id##_ne};
 COMPLEX(c64, struct c64)
 COMPLEX(c128, struct c128)
@@ -166,23 +182,47 @@ COMPLEX(c128, struct c128)
 /* ---- finding ---- */
 
 static kern_tile_fn *const *const natural[DT_COUNT] = {
-    [DT_PRED] = u8_all, [DT_S1] = s8_all, [DT_S2] = s8_all, [DT_S4] = s8_all, [DT_S8] = s8_all,
-    [DT_S16] = s16_all, [DT_S32] = s32_all, [DT_S64] = s64_all, [DT_U1] = u8_all, [DT_U2] = u8_all,
-    [DT_U4] = u8_all, [DT_U8] = u8_all, [DT_U16] = u16_all, [DT_U32] = u32_all, [DT_U64] = u64_all,
-    [DT_F4E2M1FN] = F4E2M1FN_all, [DT_F6E2M3FN] = F6E2M3FN_all, [DT_F6E3M2FN] = F6E3M2FN_all,
-    [DT_F8E3M4] = F8E3M4_all, [DT_F8E4M3] = F8E4M3_all, [DT_F8E4M3B11FNUZ] = F8E4M3B11FNUZ_all,
-    [DT_F8E4M3FN] = F8E4M3FN_all, [DT_F8E4M3FNUZ] = F8E4M3FNUZ_all, [DT_F8E5M2] = F8E5M2_all,
-    [DT_F8E5M2FNUZ] = F8E5M2FNUZ_all, [DT_F8E8M0FNU] = F8E8M0FNU_all, [DT_F16] = F16_all,
-    [DT_BF16] = BF16_all, [DT_F32] = f32_all, [DT_F64] = f64_all, [DT_C64] = c64_all, [DT_C128] = c128_all,
+    [DT_PRED] = u8_all,
+    [DT_S1] = s8_all,
+    [DT_S2] = s8_all,
+    [DT_S4] = s8_all,
+    [DT_S8] = s8_all,
+    [DT_S16] = s16_all,
+    [DT_S32] = s32_all,
+    [DT_S64] = s64_all,
+    [DT_U1] = u8_all,
+    [DT_U2] = u8_all,
+    [DT_U4] = u8_all,
+    [DT_U8] = u8_all,
+    [DT_U16] = u16_all,
+    [DT_U32] = u32_all,
+    [DT_U64] = u64_all,
+    [DT_F4E2M1FN] = F4E2M1FN_all,
+    [DT_F6E2M3FN] = F6E2M3FN_all,
+    [DT_F6E3M2FN] = F6E3M2FN_all,
+    [DT_F8E3M4] = F8E3M4_all,
+    [DT_F8E4M3] = F8E4M3_all,
+    [DT_F8E4M3B11FNUZ] = F8E4M3B11FNUZ_all,
+    [DT_F8E4M3FN] = F8E4M3FN_all,
+    [DT_F8E4M3FNUZ] = F8E4M3FNUZ_all,
+    [DT_F8E5M2] = F8E5M2_all,
+    [DT_F8E5M2FNUZ] = F8E5M2FNUZ_all,
+    [DT_F8E8M0FNU] = F8E8M0FNU_all,
+    [DT_F16] = F16_all,
+    [DT_BF16] = BF16_all,
+    [DT_F32] = f32_all,
+    [DT_F64] = f64_all,
+    [DT_C64] = c64_all,
+    [DT_C128] = c128_all,
 };
 
 /* What differs in total order: floats. The unsigned f8e8m0fnu goes by its code. */
 static kern_tile_fn *const *const total[DT_COUNT] = {
-    [DT_F4E2M1FN] = total_4_all, [DT_F6E2M3FN] = total_6_all, [DT_F6E3M2FN] = total_6_all,
-    [DT_F8E3M4] = total_8_all, [DT_F8E4M3] = total_8_all, [DT_F8E4M3B11FNUZ] = total_fnuz_all,
-    [DT_F8E4M3FN] = total_8_all, [DT_F8E4M3FNUZ] = total_fnuz_all, [DT_F8E5M2] = total_8_all,
-    [DT_F8E5M2FNUZ] = total_fnuz_all, [DT_F8E8M0FNU] = u8_all, [DT_F16] = total_16_all,
-    [DT_BF16] = total_16_all, [DT_F32] = total_32_all, [DT_F64] = total_64_all,
+    [DT_F4E2M1FN] = total_4_all,      [DT_F6E2M3FN] = total_6_all,      [DT_F6E3M2FN] = total_6_all,
+    [DT_F8E3M4] = total_8_all,        [DT_F8E4M3] = total_8_all,        [DT_F8E4M3B11FNUZ] = total_fnuz_all,
+    [DT_F8E4M3FN] = total_8_all,      [DT_F8E4M3FNUZ] = total_fnuz_all, [DT_F8E5M2] = total_8_all,
+    [DT_F8E5M2FNUZ] = total_fnuz_all, [DT_F8E8M0FNU] = u8_all,          [DT_F16] = total_16_all,
+    [DT_BF16] = total_16_all,         [DT_F32] = total_32_all,          [DT_F64] = total_64_all,
 };
 
 kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t)

@@ -13,12 +13,25 @@
 /* ---- native to native ---- */
 
 /* Types below a byte are loaded like their byte, pred like u8. */
-enum native { FROM_S8, FROM_S16, FROM_S32, FROM_S64, FROM_U8, FROM_U16, FROM_U32, FROM_U64, FROM_F32, FROM_F64, NATIVE_COUNT };
+enum native {
+    FROM_S8,
+    FROM_S16,
+    FROM_S32,
+    FROM_S64,
+    FROM_U8,
+    FROM_U16,
+    FROM_U32,
+    FROM_U64,
+    FROM_F32,
+    FROM_F64,
+    NATIVE_COUNT
+};
 
 /* The low W bits, and for a signed S their sign extended. */
 #define WRAP(x, S, U, W) ((S)((S)((U)(x) << (8 * sizeof(S) - W)) >> (8 * sizeof(S) - W)))
 /* Towards zero, held within low..high, where edge = high + 1 is exact in F; NaN is 0. */
-#define HOLD(x, F, S, low, high, edge) ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
+#define HOLD(x, F, S, low, high, edge)                                                                       \
+    ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
 
 #define SELF S1
 #define CLONES
@@ -139,14 +152,19 @@ enum native { FROM_S8, FROM_S16, FROM_S32, FROM_S64, FROM_U8, FROM_U16, FROM_U32
 #define FROM_FLOAT(x, F) ((double)(x))
 #include "kern/convert_native.inc"
 
-#define NATIVE_TYPES(X)                                                                            \
-    X(PRED, U8) X(S1, S8) X(S2, S8) X(S4, S8) X(S8, S8) X(S16, S16) X(S32, S32) X(S64, S64)        \
-    X(U1, U8) X(U2, U8) X(U4, U8) X(U8, U8) X(U16, U16) X(U32, U32) X(U64, U64) X(F32, F32)        \
-    X(F64, F64)
+/* clang-format off */
+#define NATIVE_TYPES(X)                                                                                      \
+    X(PRED, U8) X(S1, S8) X(S2, S8) X(S4, S8) X(S8, S8) X(S16, S16) X(S32, S32) X(S64, S64)                  \
+    X(U1, U8) X(U2, U8) X(U4, U8) X(U8, U8) X(U16, U16) X(U32, U32) X(U64, U64) X(F32, F32) X(F64, F64)
+/* clang-format on */
 
 static kern_tile_fn *find_native(enum dtype to, enum dtype from) /* NULL when either is not native */
 {
-    static const struct { kern_tile_fn *const *row; bool native; enum native loads_as; } types[DT_COUNT] = {
+    static const struct {
+        kern_tile_fn *const *row;
+        bool native;
+        enum native loads_as;
+    } types[DT_COUNT] = {
 #define X(id, as) [DT_##id] = {id##_from, true, FROM_##as},
         NATIVE_TYPES(X)
 #undef X
@@ -158,7 +176,10 @@ static kern_tile_fn *find_native(enum dtype to, enum dtype from) /* NULL when ei
 
 enum { CHUNK = 512 };
 
-static inline bool is_native(enum dtype t) { return find_native(t, t) != NULL; }
+static inline bool is_native(enum dtype t)
+{
+    return find_native(t, t) != NULL;
+}
 static inline enum dtype native_of(enum dtype t) /* by way of which it converts */
 {
     return is_native(t) ? t : tile_is_narrow(t) ? DT_F32 : dtype_component(t);
@@ -169,7 +190,10 @@ static inline enum dtype native_of(enum dtype t) /* by way of which it converts 
 static void round_to_odd(float *out, const double *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        union { float f; uint32_t u; } v = {(float)x[i]};
+        union {
+            float f;
+            uint32_t u;
+        } v = {(float)x[i]};
         if ((double)v.f != x[i]) {
             v.u -= fabs((double)v.f) > fabs(x[i]);
             v.u |= 1;
@@ -205,7 +229,8 @@ static void store_real(enum dtype t, void *out, const void *in, int64_t n)
 }
 
 /* f64 to the types of 8 bits and fewer rounds once, to f16 and bf16 as it were through f32 (hlo-values 6). */
-static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in, int64_t n)
+static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in,
+                           int64_t n)
 {
     if (from == DT_F64 && tile_is_narrow(to) && dtype_bits(to) <= 8)
         round_to_odd(out, in, n);
@@ -231,7 +256,10 @@ static void convert_parts(enum dtype to, enum dtype from, void *out, const void 
 
 static void through_native(enum dtype to, enum dtype from, void *out, const void *in, int64_t n)
 {
-    union { float f[CHUNK]; double d[CHUNK]; } loaded, converted;
+    union {
+        float f[CHUNK];
+        double d[CHUNK];
+    } loaded, converted;
     if (to == from) {
         memmove(out, in, (size_t)n * dtype_bytes(to));
         return;
@@ -268,10 +296,11 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
 }
 
 /* A tile kernel knows its types, so each pair is a function; all it does is say which pair it is. */
-#define SPECIAL_TYPES(X)                                                                           \
-    X(F4E2M1FN, ) X(F6E2M3FN, ) X(F6E3M2FN, ) X(F8E3M4, ) X(F8E4M3, ) X(F8E4M3B11FNUZ, )           \
-    X(F8E4M3FN, ) X(F8E4M3FNUZ, ) X(F8E5M2, ) X(F8E5M2FNUZ, ) X(F8E8M0FNU, ) X(F16, ) X(BF16, )    \
-    X(C64, ) X(C128, )
+/* clang-format off */
+#define SPECIAL_TYPES(X)                                                                                     \
+    X(F4E2M1FN, ) X(F6E2M3FN, ) X(F6E3M2FN, ) X(F8E3M4, ) X(F8E4M3, ) X(F8E4M3B11FNUZ, ) X(F8E4M3FN, )       \
+    X(F8E4M3FNUZ, ) X(F8E5M2, ) X(F8E5M2FNUZ, ) X(F8E8M0FNU, ) X(F16, ) X(BF16, ) X(C64, ) X(C128, )
+/* clang-format on */
 
 #define SELF F4E2M1FN
 #include "kern/convert_special.inc"
@@ -306,7 +335,9 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
 
 kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
 {
-    static const struct { kern_tile_fn *const *to, *const *from; } special[DT_COUNT] = {
+    static const struct {
+        kern_tile_fn *const *to, *const *from;
+    } special[DT_COUNT] = {
 #define X(id, as) [DT_##id] = {id##_to, id##_from},
         SPECIAL_TYPES(X)
 #undef X

@@ -11,14 +11,14 @@
 
 /* ---- pred: bytes that are 0 or 1 ---- */
 
-#define BINARY(id, formula)                                                                        \
-    static void pred_##id(void *result, const void *const *args, int64_t n)                        \
-    {                                                                                              \
-        uint8_t *out = result;                                                                     \
-        const uint8_t *x = args[0], *y = args[1];                                                  \
-        TILE_LOOP                                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = formula;                                                                      \
+#define BINARY(id, formula)                                                                                  \
+    static void pred_##id(void *result, const void *const *args, int64_t n)                                  \
+    {                                                                                                        \
+        uint8_t *out = result;                                                                               \
+        const uint8_t *x = args[0], *y = args[1];                                                            \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = formula;                                                                                \
     }
 BINARY(and, x[i] & y[i]) /* spec: And; on pred also Mul, Min */
 BINARY(or, x[i] | y[i])  /* spec: Or; on pred also Add, Max */
@@ -46,30 +46,24 @@ static void pred_clamp(void *result, const void *const *args, int64_t n)
 }
 
 static const struct tile_row pred_rows[] = {
-    {"add", pred_or},
-    {"and", pred_and},
-    {"clamp", pred_clamp},
-    {"maximum", pred_or},
-    {"minimum", pred_and},
-    {"multiply", pred_and},
-    {"not", pred_not},
-    {"or", pred_or},
-    {"xor", pred_xor},
+    {"add", pred_or},     {"and", pred_and},     {"clamp", pred_clamp},
+    {"maximum", pred_or}, {"minimum", pred_and}, {"multiply", pred_and},
+    {"not", pred_not},    {"or", pred_or},       {"xor", pred_xor},
 };
 
 /* ---- select: bits are moved, so only their number matters ---- */
 
-#define SELECT(id, T)                                                                              \
-    static void select_##id(void *result, const void *const *args, int64_t n)                      \
-    {                                                                                              \
-        T *out = result;                                                                           \
-        const uint8_t *p = args[0];                                                                \
-        const T *on = args[1], *off = args[2];                                                     \
-        TILE_LOOP                                                                                  \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const T x = on[i], y = off[i];                                                         \
-            out[i] = p[i] ? x : y;                                                                 \
-        }                                                                                          \
+#define SELECT(id, T)                                                                                        \
+    KERN_CLONES static void select_##id(void *result, const void *const *args, int64_t n)                    \
+    {                                                                                                        \
+        T *out = result;                                                                                     \
+        const uint8_t *p = args[0];                                                                          \
+        const T *on = args[1], *off = args[2];                                                               \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const T x = on[i], y = off[i];                                                                   \
+            out[i] = p[i] ? x : y;                                                                           \
+        }                                                                                                    \
     }
 SELECT(8, uint8_t) /* spec: Select */
 SELECT(16, uint16_t)
@@ -81,18 +75,12 @@ SELECT(128, struct c128)
 static kern_tile_fn *find_select(enum dtype t)
 {
     switch (dtype_bytes(t)) {
-    case 1:
-        return select_8;
-    case 2:
-        return select_16;
-    case 4:
-        return select_32;
-    case 8:
-        return select_64;
-    case 16:
-        return select_128;
-    default:
-        return NULL;
+    case 1: return select_8;
+    case 2: return select_16;
+    case 4: return select_32;
+    case 8: return select_64;
+    case 16: return select_128;
+    default: return NULL;
     }
 }
 
@@ -116,17 +104,12 @@ kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
     if (strcmp(opcode, "select") == 0)
         return find_select(t);
     switch (dtype_class(t)) {
-    case DC_PRED:
-        return tile_find((struct tile_table){pred_rows, COUNT_OF(pred_rows)}, opcode);
+    case DC_PRED: return tile_find((struct tile_table){pred_rows, COUNT_OF(pred_rows)}, opcode);
     case DC_SIGNED:
-    case DC_UNSIGNED:
-        return tile_find(tile_integers[t], opcode);
-    case DC_FLOAT:
-        return tile_find(tile_floats[t], opcode);
-    case DC_COMPLEX:
-        return tile_find(tile_complexes[t], opcode);
-    case DC_OTHER:
-        break;
+    case DC_UNSIGNED: return tile_find(tile_integers[t], opcode);
+    case DC_FLOAT: return tile_find(tile_floats[t], opcode);
+    case DC_COMPLEX: return tile_find(tile_complexes[t], opcode);
+    case DC_OTHER: break;
     }
     return NULL;
 }

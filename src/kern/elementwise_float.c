@@ -25,7 +25,8 @@
 
 enum { CHUNK = 512 }; /* floats in a buffer: three of them stay in the first-level cache */
 
-static void through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args, int64_t n)
+static void through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args,
+                        int64_t n)
 {
     float x[3][CHUNK];
     const void *const wide[] = {x[0], x[1], x[2]};
@@ -52,63 +53,63 @@ static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void
 
 #define SELF F4E2M1FN
 #define T uint8_t
-#define ABS(x) ((x) & 0x7)
+#define ABS(x) ((x)&0x7)
 #define NEGATE(x) ((x) ^ 0x8)
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F6E2M3FN
 #define T uint8_t
-#define ABS(x) ((x) & 0x1f)
+#define ABS(x) ((x)&0x1f)
 #define NEGATE(x) ((x) ^ 0x20)
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F6E3M2FN
 #define T uint8_t
-#define ABS(x) ((x) & 0x1f)
+#define ABS(x) ((x)&0x1f)
 #define NEGATE(x) ((x) ^ 0x20)
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F8E3M4
 #define T uint8_t
-#define ABS(x) ((x) & 0x7f)
+#define ABS(x) ((x)&0x7f)
 #define NEGATE(x) ((x) ^ 0x80)
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F8E4M3
 #define T uint8_t
-#define ABS(x) ((x) & 0x7f)
+#define ABS(x) ((x)&0x7f)
 #define NEGATE(x) ((x) ^ 0x80)
 #include "kern/elementwise_narrow.inc"
 
 /* FNUZ: 0x80 is the NaN, and zero has no negative. */
 #define SELF F8E4M3B11FNUZ
 #define T uint8_t
-#define ABS(x) ((x) == 0x80 ? 0x80 : (x) & 0x7f)
-#define NEGATE(x) ((x) & 0x7f ? (x) ^ 0x80 : (x))
+#define ABS(x) ((x) == 0x80 ? 0x80 : (x)&0x7f)
+#define NEGATE(x) ((x)&0x7f ? (x) ^ 0x80 : (x))
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F8E4M3FN
 #define T uint8_t
-#define ABS(x) ((x) & 0x7f)
+#define ABS(x) ((x)&0x7f)
 #define NEGATE(x) ((x) ^ 0x80)
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F8E4M3FNUZ
 #define T uint8_t
-#define ABS(x) ((x) == 0x80 ? 0x80 : (x) & 0x7f)
-#define NEGATE(x) ((x) & 0x7f ? (x) ^ 0x80 : (x))
+#define ABS(x) ((x) == 0x80 ? 0x80 : (x)&0x7f)
+#define NEGATE(x) ((x)&0x7f ? (x) ^ 0x80 : (x))
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F8E5M2
 #define T uint8_t
-#define ABS(x) ((x) & 0x7f)
+#define ABS(x) ((x)&0x7f)
 #define NEGATE(x) ((x) ^ 0x80)
 #include "kern/elementwise_narrow.inc"
 
 #define SELF F8E5M2FNUZ
 #define T uint8_t
-#define ABS(x) ((x) == 0x80 ? 0x80 : (x) & 0x7f)
-#define NEGATE(x) ((x) & 0x7f ? (x) ^ 0x80 : (x))
+#define ABS(x) ((x) == 0x80 ? 0x80 : (x)&0x7f)
+#define NEGATE(x) ((x)&0x7f ? (x) ^ 0x80 : (x))
 #include "kern/elementwise_narrow.inc"
 
 /* No negative numbers at all: NaN. */
@@ -120,19 +121,20 @@ static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void
 
 #define SELF F16
 #define T uint16_t
-#define ABS(x) ((x) & 0x7fff)
+#define ABS(x) ((x)&0x7fff)
 #define NEGATE(x) ((x) ^ 0x8000)
 #include "kern/elementwise_narrow.inc"
 
 #define SELF BF16
 #define T uint16_t
-#define ABS(x) ((x) & 0x7fff)
+#define ABS(x) ((x)&0x7fff)
 #define NEGATE(x) ((x) ^ 0x8000)
 #include "kern/elementwise_narrow.inc"
 
 const struct tile_table tile_floats[DT_COUNT] = {
 #define ROWS(id) [DT_##id] = {id##_rows, COUNT_OF(id##_rows)},
     ROWS(F4E2M1FN) ROWS(F6E2M3FN) ROWS(F6E3M2FN) ROWS(F8E3M4) ROWS(F8E4M3) ROWS(F8E4M3B11FNUZ) ROWS(F8E4M3FN)
-    ROWS(F8E4M3FNUZ) ROWS(F8E5M2) ROWS(F8E5M2FNUZ) ROWS(F8E8M0FNU) ROWS(F16) ROWS(BF16) ROWS(F32) ROWS(F64)
+        ROWS(F8E4M3FNUZ) ROWS(F8E5M2) ROWS(F8E5M2FNUZ) ROWS(F8E8M0FNU) ROWS(F16) ROWS(BF16) ROWS(F32)
+            ROWS(F64)
 #undef ROWS
 };

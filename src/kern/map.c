@@ -13,10 +13,10 @@ enum { SHORT_ROW = 64 }; /* rows below this are gathered many to a tile */
 struct tile_job {
     tile_context_fn *fn;
     const void *context;
-    struct nest nest;                   /* view 0 is the result */
+    struct nest nest; /* view 0 is the result */
     size_t width[NEST_MAX_VIEWS];
-    bool packed[NEST_MAX_VIEWS];        /* along the innermost dimension */
-    bool repeated[NEST_MAX_VIEWS];      /* one element for all: its tile is filled once */
+    bool packed[NEST_MAX_VIEWS];   /* along the innermost dimension */
+    bool repeated[NEST_MAX_VIEWS]; /* one element for all: its tile is filled once */
     char tiles[NEST_MAX_VIEWS][KERN_TILE * 16] __attribute__((aligned(64)));
 };
 
@@ -100,20 +100,21 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     for (int64_t r = 0; r < rows && more; r++, n += length) {
         for (int k = 1; k < m->nest.count; k++)
             if (!m->repeated[k])
-                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k], m->nest.strides[k][inner], m->width[k],
-                          length);
+                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k], m->nest.strides[k][inner],
+                          m->width[k], length);
         more = nest_step(walk);
     }
     m->fn(m->context, m->tiles[0], (const void *const[]){m->tiles[1], m->tiles[2], m->tiles[3]}, n);
     for (int64_t done = 0; done < n; done += length) {
-        kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0], m->width[0],
-                    length);
+        kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0],
+                    m->width[0], length);
         nest_step(&first);
     }
     return more;
 }
 
-void tile_map(tile_context_fn *fn, const void *context, const struct view *out, int count, const struct view *args)
+void tile_map(tile_context_fn *fn, const void *context, const struct view *out, int count,
+              const struct view *args)
 {
     struct tile_job m;
     struct nest_walk walk;

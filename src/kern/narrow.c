@@ -7,7 +7,10 @@
  */
 #include "kern/tile.h"
 
-union bits { uint32_t u; float f; };
+union bits {
+    uint32_t u;
+    float f;
+};
 
 /* What the formulas need of a format, all constant once inlined. */
 struct narrow {
@@ -16,7 +19,7 @@ struct narrow {
 };
 
 static const struct narrow formats[DT_COUNT] = {
-#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                               \
+#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                                         \
     [DT_##id] = {exponent, mantissa, bias, FS_##specials},
 #include "type/float.def"
 #undef FLOAT_FORMAT
@@ -69,17 +72,12 @@ static inline uint32_t encode(float x, struct narrow f)
         beyond = infinity;
         nan = infinity | 1u << (f.mantissa - 1);
         break;
-    case FS_FN:
-        largest = sign_bit - 2;
-        break;
-    case FS_FNUZ:
-        beyond = nan = sign_bit;
-        break;
+    case FS_FN: largest = sign_bit - 2; break;
+    case FS_FNUZ: beyond = nan = sign_bit; break;
     case FS_SAT:
         nan = sign_bit; /* no NaN to give: minus zero */
         break;
-    case FS_FNU:
-        break;
+    case FS_FNU: break;
     }
     uint32_t sign = v.u >> 31 << (f.exponent + f.mantissa);
     if (f.specials == FS_FNUZ) /* no minus zero */
@@ -106,16 +104,16 @@ static inline uint32_t encode_exponent(float x)
     return v.u - 1 >= 0x7f7fffff ? 0xff : code; /* zero, infinity, NaN, all negatives */
 }
 
-#define LOOPS(id, T)                                                                               \
-    KERN_CLONES static void widen_##id(float *out, const T *x, int64_t n)                          \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = decode(x[i], formats[DT_##id]);                                               \
-    }                                                                                              \
-    KERN_CLONES static void narrow_##id(T *out, const float *x, int64_t n)                         \
-    {                                                                                              \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = (T)encode(x[i], formats[DT_##id]);                                            \
+#define LOOPS(id, T)                                                                                         \
+    KERN_CLONES static void widen_##id(float *out, const T *x, int64_t n)                                    \
+    {                                                                                                        \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = decode(x[i], formats[DT_##id]);                                                         \
+    }                                                                                                        \
+    KERN_CLONES static void narrow_##id(T *out, const float *x, int64_t n)                                   \
+    {                                                                                                        \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = (T)encode(x[i], formats[DT_##id]);                                                      \
     }
 LOOPS(F4E2M1FN, uint8_t)
 LOOPS(F6E2M3FN, uint8_t)
@@ -153,14 +151,17 @@ KERN_CLONES static void narrow_BF16(uint16_t *out, const float *x, int64_t n)
         out[i] = f32_to_bf16(x[i]);
 }
 
-#define NARROW_TYPES(X)                                                                            \
-    X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN)           \
-    X(F8E4M3FNUZ) X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
+/* clang-format off */
+#define NARROW_TYPES(X)                                                                                      \
+    X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN) X(F8E4M3FNUZ)       \
+    X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
+/* clang-format on */
 
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n)
 {
     switch ((int)t) {
-#define X(id) case DT_##id: widen_##id(out, x, n); break;
+#define X(id)                                                                                                \
+    case DT_##id: widen_##id(out, x, n); break;
         NARROW_TYPES(X)
 #undef X
     }
@@ -169,7 +170,8 @@ void tile_widen(enum dtype t, float *out, const void *x, int64_t n)
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
 {
     switch ((int)t) {
-#define X(id) case DT_##id: narrow_##id(out, x, n); break;
+#define X(id)                                                                                                \
+    case DT_##id: narrow_##id(out, x, n); break;
         NARROW_TYPES(X)
 #undef X
     }

@@ -33,12 +33,16 @@ extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], t
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */
 
 /* Narrow floats: all but f32 and f64. Exact one way, rounded to nearest even the other. */
-static inline bool tile_is_narrow(enum dtype t) { return dtype_is_float(t) && t != DT_F32 && t != DT_F64; }
+static inline bool tile_is_narrow(enum dtype t)
+{
+    return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
+}
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
 
 /* kern_map_tiles with a context handed to the kernel. */
 typedef void tile_context_fn(const void *context, void *out, const void *const *args, int64_t n);
-void tile_map(tile_context_fn *fn, const void *context, const struct view *out, int count, const struct view *args);
+void tile_map(tile_context_fn *fn, const void *context, const struct view *out, int count,
+              const struct view *args);
 
 #endif

@@ -36,7 +36,10 @@ static void convert(enum dtype to, void *out, enum dtype from, const void *x, in
 /* One element in and out, as a number: integers must fit a double, of complex numbers the real part. */
 static void put(enum dtype t, void *p, double v)
 {
-    const int64_t i = dtype_is_float(t) || dtype_is_complex(t) ? 0 : v >= 0x1p64 ? -1 : v >= 0x1p63 ? (int64_t)(uint64_t)v : (int64_t)v;
+    const int64_t i = dtype_is_float(t) || dtype_is_complex(t) ? 0
+                      : v >= 0x1p64                            ? -1
+                      : v >= 0x1p63                            ? (int64_t)(uint64_t)v
+                                                               : (int64_t)v;
     if (dtype_is_float(t))
         float_store(t, p, v);
     else if (t == DT_C64)
@@ -63,9 +66,14 @@ static double get(enum dtype t, const void *p)
 
 static double converted(enum dtype to, enum dtype from, double v)
 {
-    char x[16] = {0}, out[16];
-    put(from, x, v);
-    convert(to, out, from, x, 1);
+    enum { N = 37 }; /* vector loops and what is left behind them */
+    char x[N * 16] = {0}, out[N * 16];
+    const size_t size = dtype_bytes(to);
+    for (size_t i = 0; i < N; i++)
+        put(from, x + i * dtype_bytes(from), v);
+    convert(to, out, from, x, N);
+    for (size_t i = 1; i < N; i++)
+        ck_assert_mem_eq(out, out + i * size, size);
     return get(to, out);
 }
 
@@ -83,67 +91,148 @@ START_TEST(small_numbers_survive_every_pair)
             if (!dtype_is_array(from) || !dtype_is_array(to))
                 continue;
             const double one = from == DT_S1 ? -1 : 1; /* 1 does not fit */
-            const double want = to == DT_PRED ? 1 : dtype_is_unsigned(to) && one < 0 ? ldexp(1, (int)dtype_bits(to)) - 1 :
-                                to == DT_F8E8M0FNU && one < 0 ? NAN : to == DT_S1 ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0) : one;
-            ck_assert_msg(same(converted(to, from, one), want), "%s of %s 1 is %g", dtype_spelling(to), dtype_spelling(from),
-                          converted(to, from, one));
+            const double want = to == DT_PRED                      ? 1
+                                : dtype_is_unsigned(to) && one < 0 ? ldexp(1, (int)dtype_bits(to)) - 1
+                                : to == DT_F8E8M0FNU && one < 0    ? NAN
+                                : to == DT_S1 ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0)
+                                              : one;
+            ck_assert_msg(same(converted(to, from, one), want), "%s of %s 1 is %g", dtype_spelling(to),
+                          dtype_spelling(from), converted(to, from, one));
             if (from == DT_F8E8M0FNU) /* has no zero */
                 continue;
-            ck_assert_msg(same(converted(to, from, 0), to == DT_F8E8M0FNU ? NAN : to == DT_PRED && dtype_is_complex(from)),
-                          "%s of %s 0 is %g", dtype_spelling(to), dtype_spelling(from), converted(to, from, 0));
+            ck_assert_msg(same(converted(to, from, 0),
+                               to == DT_F8E8M0FNU ? NAN : to == DT_PRED && dtype_is_complex(from)),
+                          "%s of %s 0 is %g", dtype_spelling(to), dtype_spelling(from),
+                          converted(to, from, 0));
         }
     }
 }
 END_TEST
 
 /* The tables of section 6. */
-static const struct { enum dtype to, from; double x, want; } values[] = {
-    {DT_S32, DT_F32, 2147483648.0, 2147483647}, {DT_S32, DT_F32, -2147483904.0, -2147483648.0},
-    {DT_U32, DT_F32, 4294967296.0, 4294967295.0}, {DT_S64, DT_F32, 1e20, 0x1p63}, {DT_S32, DT_F64, 2147483647.5, 2147483647},
-    {DT_U32, DT_F32, -0.5, 0}, {DT_U8, DT_F32, 255.5, 255}, {DT_U8, DT_F32, 256, 255}, {DT_S8, DT_F32, -129, -128},
-    {DT_S8, DT_F32, 127.9, 127}, {DT_S8, DT_F32, -128.9, -128}, {DT_S4, DT_F32, 7.5, 7}, {DT_S4, DT_F32, 8, 7},
-    {DT_S4, DT_F32, -8.5, -8}, {DT_U4, DT_F32, 20, 15}, {DT_S2, DT_F32, 9, 1}, {DT_U1, DT_F64, 3, 1}, {DT_S1, DT_F32, -5, -1},
-    {DT_S32, DT_F32, NAN, 0}, {DT_U64, DT_F64, NAN, 0}, {DT_S32, DT_F32, INFINITY, 2147483647},
-    {DT_S32, DT_F16, -INFINITY, -2147483648.0}, {DT_U64, DT_F32, INFINITY, 0x1p64}, {DT_U64, DT_F32, -3, 0},
-    {DT_S32, DT_F32, -7.9, -7}, {DT_U16, DT_BF16, 70000, 65535}, {DT_S32, DT_F8E5M2, INFINITY, 2147483647},
-    {DT_S32, DT_C64, 7.9, 7}, {DT_S8, DT_C128, -300, -128}, {DT_PRED, DT_F32, NAN, 1}, {DT_PRED, DT_F32, -0.0, 0},
-    {DT_PRED, DT_F32, 0.5, 1}, {DT_PRED, DT_S32, 256, 1}, {DT_PRED, DT_F8E8M0FNU, 0x1p-127, 1}, {DT_PRED, DT_F32, 0x1p-149, 1},
-    {DT_F32, DT_U64, 0x1p64, 0x1p64}, {DT_F32, DT_S32, 16777217, 16777216}, {DT_F16, DT_S32, 65519, 65504},
-    {DT_F16, DT_S32, 65520, INFINITY}, {DT_BF16, DT_S32, 16842753, 16777216}, {DT_F32, DT_PRED, 1, 1},
-    {DT_F16, DT_F32, 65519.99, 65504}, {DT_F16, DT_F32, 65520, INFINITY}, {DT_BF16, DT_F32, 3.3961775e38, INFINITY},
-    {DT_BF16, DT_F32, 3.3895e38, 0x1.fep127}, {DT_BF16, DT_F32, 1 + 0x1p-8, 1}, {DT_BF16, DT_F32, 1.01171875, 1.015625},
-    {DT_F16, DT_F32, 0x1p-25, 0}, {DT_F16, DT_F32, 0x1.000002p-25, 0x1p-24}, {DT_BF16, DT_F64, 1 + 0x1p-8 + 0x1p-40, 1},
-    {DT_F16, DT_F64, 1 + 0x1p-11 + 0x1p-40, 1}, {DT_F8E5M2, DT_F64, 1.125 + 0x1p-40, 1.25}, {DT_F8E5M2, DT_F64, 1.125, 1},
-    {DT_S4, DT_S32, 300, -4}, {DT_S4, DT_S32, 8, -8}, {DT_U4, DT_S32, -9, 7}, {DT_S8, DT_U8, 255, -1}, {DT_U64, DT_S8, -1, 0x1p64},
-    {DT_S32, DT_S4, -8, -8}, {DT_S32, DT_U4, 15, 15}, {DT_F64, DT_F32, 0x1p-149, 0x1p-149},
-    {DT_F32, DT_F64, 0x1p-149, 0x1p-149}, {DT_F32, DT_F64, 0x1p128, INFINITY},
+static const struct {
+    enum dtype to, from;
+    double x, want;
+} values[] = {
+    {DT_S32, DT_F32, 2147483648.0, 2147483647},
+    {DT_S32, DT_F32, -2147483904.0, -2147483648.0},
+    {DT_U32, DT_F32, 4294967296.0, 4294967295.0},
+    {DT_S64, DT_F32, 1e20, 0x1p63},
+    {DT_S32, DT_F64, 2147483647.5, 2147483647},
+    {DT_U32, DT_F32, -0.5, 0},
+    {DT_U8, DT_F32, 255.5, 255},
+    {DT_U8, DT_F32, 256, 255},
+    {DT_S8, DT_F32, -129, -128},
+    {DT_S8, DT_F32, 127.9, 127},
+    {DT_S8, DT_F32, -128.9, -128},
+    {DT_S4, DT_F32, 7.5, 7},
+    {DT_S4, DT_F32, 8, 7},
+    {DT_S4, DT_F32, -8.5, -8},
+    {DT_U4, DT_F32, 20, 15},
+    {DT_S2, DT_F32, 9, 1},
+    {DT_U1, DT_F64, 3, 1},
+    {DT_S1, DT_F32, -5, -1},
+    {DT_S32, DT_F32, NAN, 0},
+    {DT_U64, DT_F64, NAN, 0},
+    {DT_S32, DT_F32, INFINITY, 2147483647},
+    {DT_S32, DT_F16, -INFINITY, -2147483648.0},
+    {DT_U64, DT_F32, INFINITY, 0x1p64},
+    {DT_U64, DT_F32, -3, 0},
+    {DT_S32, DT_F32, -7.9, -7},
+    {DT_U16, DT_BF16, 70000, 65535},
+    {DT_S32, DT_F8E5M2, INFINITY, 2147483647},
+    {DT_S32, DT_C64, 7.9, 7},
+    {DT_S8, DT_C128, -300, -128},
+    {DT_PRED, DT_F32, NAN, 1},
+    {DT_PRED, DT_F32, -0.0, 0},
+    {DT_PRED, DT_F32, 0.5, 1},
+    {DT_PRED, DT_S32, 256, 1},
+    {DT_PRED, DT_F8E8M0FNU, 0x1p-127, 1},
+    {DT_PRED, DT_F32, 0x1p-149, 1},
+    {DT_F32, DT_U64, 0x1p64, 0x1p64},
+    {DT_F32, DT_S32, 16777217, 16777216},
+    {DT_F16, DT_S32, 65519, 65504},
+    {DT_F16, DT_S32, 65520, INFINITY},
+    {DT_BF16, DT_S32, 16842753, 16777216},
+    {DT_F32, DT_PRED, 1, 1},
+    {DT_F16, DT_F32, 65519.99, 65504},
+    {DT_F16, DT_F32, 65520, INFINITY},
+    {DT_BF16, DT_F32, 3.3961775e38, INFINITY},
+    {DT_BF16, DT_F32, 3.3895e38, 0x1.fep127},
+    {DT_BF16, DT_F32, 1 + 0x1p-8, 1},
+    {DT_BF16, DT_F32, 1.01171875, 1.015625},
+    {DT_F16, DT_F32, 0x1p-25, 0},
+    {DT_F16, DT_F32, 0x1.000002p-25, 0x1p-24},
+    {DT_BF16, DT_F64, 1 + 0x1p-8 + 0x1p-40, 1},
+    {DT_F16, DT_F64, 1 + 0x1p-11 + 0x1p-40, 1},
+    {DT_F8E5M2, DT_F64, 1.125 + 0x1p-40, 1.25},
+    {DT_F8E5M2, DT_F64, 1.125, 1},
+    {DT_S4, DT_S32, 300, -4},
+    {DT_S4, DT_S32, 8, -8},
+    {DT_U4, DT_S32, -9, 7},
+    {DT_S8, DT_U8, 255, -1},
+    {DT_U64, DT_S8, -1, 0x1p64},
+    {DT_S32, DT_S4, -8, -8},
+    {DT_S32, DT_U4, 15, 15},
+    {DT_F64, DT_F32, 0x1p-149, 0x1p-149},
+    {DT_F32, DT_F64, 0x1p-149, 0x1p-149},
+    {DT_F32, DT_F64, 0x1p128, INFINITY},
     /* section 2 */
-    {DT_F8E5M2, DT_F32, 61439, 57344}, {DT_F8E5M2, DT_F32, 61440, INFINITY}, {DT_F8E4M3, DT_F32, 247.9, 240},
-    {DT_F8E4M3, DT_F32, 248, INFINITY}, {DT_F8E4M3FN, DT_F32, 464, 448}, {DT_F8E4M3FN, DT_F32, 465, NAN},
-    {DT_F8E4M3B11FNUZ, DT_F32, 30, 30}, {DT_F8E4M3B11FNUZ, DT_F32, 31, NAN}, {DT_F8E4M3FNUZ, DT_F32, 247.9, 240},
-    {DT_F8E4M3FNUZ, DT_F32, 248, NAN}, {DT_F8E5M2FNUZ, DT_F32, 61439, 57344}, {DT_F8E5M2FNUZ, DT_F32, 61440, NAN},
-    {DT_F8E3M4, DT_F32, 15.75, INFINITY}, {DT_F8E3M4, DT_F32, 15.74, 15.5}, {DT_F4E2M1FN, DT_F32, 0.25, 0},
-    {DT_F4E2M1FN, DT_F32, 0.75, 1}, {DT_F4E2M1FN, DT_F32, 5, 4}, {DT_F4E2M1FN, DT_F32, 1e9, 6}, {DT_F4E2M1FN, DT_F32, INFINITY, 6},
-    {DT_F4E2M1FN, DT_F32, NAN, -0.0}, {DT_F4E2M1FN, DT_F64, -1e300, -6}, {DT_F8E8M0FNU, DT_F32, 1.5, 2},
-    {DT_F8E8M0FNU, DT_F32, 3, 4}, {DT_F8E8M0FNU, DT_F32, 6, 8}, {DT_F8E8M0FNU, DT_F32, 0.75, 1}, {DT_F8E8M0FNU, DT_F32, 1.49, 1},
-    {DT_F8E8M0FNU, DT_F32, 0x1.8p127, NAN}, {DT_F8E8M0FNU, DT_F32, 0x1p-140, 0x1p-127}, {DT_F8E8M0FNU, DT_F64, 0x1p-1000, 0x1p-127},
-    {DT_F8E8M0FNU, DT_F32, -1, NAN}, {DT_F8E8M0FNU, DT_F32, INFINITY, NAN}, {DT_F8E8M0FNU, DT_S32, 0, NAN},
-    {DT_F8E4M3FN, DT_S32, 17, 16}, {DT_F8E4M3FN, DT_S32, 18, 18}, {DT_F8E4M3FN, DT_S32, 19, 20}, {DT_F8E4M3FN, DT_S32, 100000, NAN},
-    {DT_F8E5M2, DT_S32, 100000, INFINITY}, {DT_F8E5M2, DT_S32, 9, 8}, {DT_F8E5M2, DT_S32, 11, 12},
+    {DT_F8E5M2, DT_F32, 61439, 57344},
+    {DT_F8E5M2, DT_F32, 61440, INFINITY},
+    {DT_F8E4M3, DT_F32, 247.9, 240},
+    {DT_F8E4M3, DT_F32, 248, INFINITY},
+    {DT_F8E4M3FN, DT_F32, 464, 448},
+    {DT_F8E4M3FN, DT_F32, 465, NAN},
+    {DT_F8E4M3B11FNUZ, DT_F32, 30, 30},
+    {DT_F8E4M3B11FNUZ, DT_F32, 31, NAN},
+    {DT_F8E4M3FNUZ, DT_F32, 247.9, 240},
+    {DT_F8E4M3FNUZ, DT_F32, 248, NAN},
+    {DT_F8E5M2FNUZ, DT_F32, 61439, 57344},
+    {DT_F8E5M2FNUZ, DT_F32, 61440, NAN},
+    {DT_F8E3M4, DT_F32, 15.75, INFINITY},
+    {DT_F8E3M4, DT_F32, 15.74, 15.5},
+    {DT_F4E2M1FN, DT_F32, 0.25, 0},
+    {DT_F4E2M1FN, DT_F32, 0.75, 1},
+    {DT_F4E2M1FN, DT_F32, 5, 4},
+    {DT_F4E2M1FN, DT_F32, 1e9, 6},
+    {DT_F4E2M1FN, DT_F32, INFINITY, 6},
+    {DT_F4E2M1FN, DT_F32, NAN, -0.0},
+    {DT_F4E2M1FN, DT_F64, -1e300, -6},
+    {DT_F8E8M0FNU, DT_F32, 1.5, 2},
+    {DT_F8E8M0FNU, DT_F32, 3, 4},
+    {DT_F8E8M0FNU, DT_F32, 6, 8},
+    {DT_F8E8M0FNU, DT_F32, 0.75, 1},
+    {DT_F8E8M0FNU, DT_F32, 1.49, 1},
+    {DT_F8E8M0FNU, DT_F32, 0x1.8p127, NAN},
+    {DT_F8E8M0FNU, DT_F32, 0x1p-140, 0x1p-127},
+    {DT_F8E8M0FNU, DT_F64, 0x1p-1000, 0x1p-127},
+    {DT_F8E8M0FNU, DT_F32, -1, NAN},
+    {DT_F8E8M0FNU, DT_F32, INFINITY, NAN},
+    {DT_F8E8M0FNU, DT_S32, 0, NAN},
+    {DT_F8E4M3FN, DT_S32, 17, 16},
+    {DT_F8E4M3FN, DT_S32, 18, 18},
+    {DT_F8E4M3FN, DT_S32, 19, 20},
+    {DT_F8E4M3FN, DT_S32, 100000, NAN},
+    {DT_F8E5M2, DT_S32, 100000, INFINITY},
+    {DT_F8E5M2, DT_S32, 9, 8},
+    {DT_F8E5M2, DT_S32, 11, 12},
 };
 
 START_TEST(values_of_the_tables)
 {
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         const double got = converted(values[i].to, values[i].from, values[i].x);
-        ck_assert_msg(same(got, values[i].want), "%s %.17g -> %s is %.17g, not %.17g", dtype_spelling(values[i].from),
-                      values[i].x, dtype_spelling(values[i].to), got, values[i].want);
+        ck_assert_msg(same(got, values[i].want), "%s %.17g -> %s is %.17g, not %.17g",
+                      dtype_spelling(values[i].from), values[i].x, dtype_spelling(values[i].to), got,
+                      values[i].want);
     }
 }
 END_TEST
 
-static const enum dtype narrow_types[] = {DT_F4E2M1FN, DT_F6E2M3FN, DT_F6E3M2FN, DT_F8E3M4, DT_F8E4M3, DT_F8E4M3B11FNUZ,
-                                          DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2, DT_F8E5M2FNUZ, DT_F8E8M0FNU, DT_F16, DT_BF16};
+static const enum dtype narrow_types[] = {
+    DT_F4E2M1FN,   DT_F6E2M3FN, DT_F6E3M2FN,   DT_F8E3M4,    DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F8E4M3FN,
+    DT_F8E4M3FNUZ, DT_F8E5M2,   DT_F8E5M2FNUZ, DT_F8E8M0FNU, DT_F16,    DT_BF16};
 
 static unsigned code_count(enum dtype t) /* an f6 has less codes than its 8 bits would hold */
 {
@@ -158,7 +247,8 @@ static void check_encoding(enum dtype t, float x)
     convert(t, &of_double, DT_F64, &wide, 1);
     ck_assert_msg(code == float_encode(t, wide), "%s of %a is %04x, not %04x", dtype_spelling(t), wide, code,
                   (unsigned)float_encode(t, wide));
-    ck_assert_msg(of_double == code, "%s of double %a is %04x, not %04x", dtype_spelling(t), wide, of_double, code);
+    ck_assert_msg(of_double == code, "%s of double %a is %04x, not %04x", dtype_spelling(t), wide, of_double,
+                  code);
 }
 
 /* Every code of every narrow type there and back, and what rounds to it: the point halfway to the
@@ -172,7 +262,8 @@ START_TEST(narrow_floats_are_exhaustive)
             uint16_t code = (uint16_t)i, back = 0;
             float x;
             convert(DT_F32, &x, t, &code, 1);
-            ck_assert_msg(same((double)x, float_decode(t, code)), "%s %04x is %g", dtype_spelling(t), i, (double)x);
+            ck_assert_msg(same((double)x, float_decode(t, code)), "%s %04x is %g", dtype_spelling(t), i,
+                          (double)x);
             convert(t, &back, DT_F32, &x, 1);
             if (isnan(x)) {
                 ck_assert(float_code_is_nan(t, back));
@@ -185,7 +276,8 @@ START_TEST(narrow_floats_are_exhaustive)
             check_encoding(t, nextafterf(middle, (float)inf));
             check_encoding(t, nextafterf(middle, (float)-inf));
         }
-        const float extremes[] = {INFINITY, -INFINITY, 0, -0.0f, 0x1p-149f, -0x1p-149f, 0x1p127f, -0x1p127f, 0x1.fffffep127f};
+        const float extremes[] = {INFINITY,   -INFINITY, 0,         -0.0f,          0x1p-149f,
+                                  -0x1p-149f, 0x1p127f,  -0x1p127f, 0x1.fffffep127f};
         for (size_t i = 0; i < COUNT_OF(extremes); i++)
             check_encoding(t, extremes[i]);
         uint64_t seed = 1;
@@ -207,7 +299,8 @@ START_TEST(doubles_round_once) /* 2: to the types of 8 bits */
             const double a = float_decode(t, i), b = float_decode(t, i ^ 1);
             if (!isfinite(a) || !isfinite(b))
                 continue;
-            const double middle = a + (b - a) / 2, near[] = {nextafter(middle, inf), nextafter(middle, -inf), middle * (1 + 0x1p-30)};
+            const double middle = a + (b - a) / 2,
+                         near[] = {nextafter(middle, inf), nextafter(middle, -inf), middle * (1 + 0x1p-30)};
             for (size_t j = 0; j < COUNT_OF(near); j++) {
                 uint8_t code;
                 convert(t, &code, DT_F64, &near[j], 1);
@@ -227,10 +320,13 @@ END_TEST
 START_TEST(nan_keeps_its_sign) /* 1.5, 2 */
 {
     const float nans[] = {f32_of(0x7fc12345), f32_of(0xffc12345)};
-    static const struct { enum dtype t; uint16_t want[2]; } rows[] = {
-        {DT_BF16, {0x7fc0, 0xffc0}}, {DT_F16, {0x7e00, 0xfe00}}, {DT_F8E5M2, {0x7e, 0xfe}}, {DT_F8E4M3, {0x7c, 0xfc}},
-        {DT_F8E3M4, {0x78, 0xf8}}, {DT_F8E4M3FN, {0x7f, 0xff}}, {DT_F8E4M3FNUZ, {0x80, 0x80}}, {DT_F8E8M0FNU, {0xff, 0xff}},
-        {DT_F4E2M1FN, {0x8, 0x8}},
+    static const struct {
+        enum dtype t;
+        uint16_t want[2];
+    } rows[] = {
+        {DT_BF16, {0x7fc0, 0xffc0}},   {DT_F16, {0x7e00, 0xfe00}},   {DT_F8E5M2, {0x7e, 0xfe}},
+        {DT_F8E4M3, {0x7c, 0xfc}},     {DT_F8E3M4, {0x78, 0xf8}},    {DT_F8E4M3FN, {0x7f, 0xff}},
+        {DT_F8E4M3FNUZ, {0x80, 0x80}}, {DT_F8E8M0FNU, {0xff, 0xff}}, {DT_F4E2M1FN, {0x8, 0x8}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         for (int k = 0; k < 2; k++) {
@@ -365,7 +461,8 @@ START_TEST(stochastic_convert) /* 8.2 */
 }
 END_TEST
 
-static void bitcast(enum dtype to, int64_t to_n, void *out, enum dtype from, int64_t from_n, void *x, bool splits)
+static void bitcast(enum dtype to, int64_t to_n, void *out, enum dtype from, int64_t from_n, void *x,
+                    bool splits)
 {
     struct view vx, vout;
     const int64_t wide = splits ? from_n : to_n, ratio = splits ? to_n / from_n : from_n / to_n;
@@ -473,21 +570,25 @@ START_TEST(maps_reach_every_element)
                 random_view(&args[k], DT_F32, (char *)storage[k], &out, &seed);
         }
         const bool ternary = round % 3 == 0;
-        kern_map_tiles(kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out, ternary ? 3 : 2, args);
+        kern_map_tiles(kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out, ternary ? 3 : 2,
+                       args);
         int64_t index[VIEW_MAX_RANK] = {0};
         do {
-            const float a = at(&args[0], index), b = at(&args[1], index), c = ternary ? at(&args[2], index) : 0;
+            const float a = at(&args[0], index), b = at(&args[1], index),
+                        c = ternary ? at(&args[2], index) : 0;
             ck_assert(at(&out, index) == (ternary ? fminf(c, fmaxf(a, b)) : a - b));
         } while (index_next(out.rank, out.dims, index));
         if (round % 3 != 1)
             continue;
         struct view in_place = out; /* the result over an argument */
         float before = at(&out, index), other = at(&args[1], index);
-        kern_map_tiles(kern_find_elementwise("subtract", DT_F32), &in_place, 2, (const struct view[]){out, args[1]});
+        kern_map_tiles(kern_find_elementwise("subtract", DT_F32), &in_place, 2,
+                       (const struct view[]){out, args[1]});
         ck_assert(at(&out, index) == before - other);
         struct view pred = out; /* elements of different widths */
         view_dense(&pred, DT_PRED, out.rank, out.dims, preds);
-        kern_map_tiles(kern_find_compare(KERN_LT, false, DT_F32), &pred, 2, (const struct view[]){out, args[1]});
+        kern_map_tiles(kern_find_compare(KERN_LT, false, DT_F32), &pred, 2,
+                       (const struct view[]){out, args[1]});
         do
             ck_assert((*view_at(&pred, index) != 0) == (at(&out, index) < at(&args[1], index)));
         while (index_next(out.rank, out.dims, index));
