@@ -197,7 +197,8 @@ static bool scan(struct parser *p, struct draft *d)
         return false;
     if (d->i.operand_count != c->param_count)
         return count_error(p, d, "an operand for each parameter of its computation");
-    return d->i.operand_count >= inst_int(&d->i, A_NUM_CARRIES, 0) || count_error(p, d, "an operand for each carry");
+    int64_t carries = inst_int(&d->i, A_NUM_CARRIES, 0);
+    return (carries >= 0 && d->i.operand_count >= carries) || count_error(p, d, "an operand for each carry");
 }
 
 static bool tuple(struct parser *p, struct draft *d)

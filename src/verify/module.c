@@ -6,7 +6,7 @@
 
 /* ---- entry_computation_layout ---- */
 
-/* Layouts and sizes of the shapes a caller sees must be sound; inner instructions are not asked. */
+/* Layouts and sizes of the shapes the header gives must be sound; instructions are not asked. */
 static bool check_sound(struct verify *v, struct span at, const struct shape *s)
 {
     if (s->dtype == DT_TUPLE || s->dtype == DT_BUFFER) {
