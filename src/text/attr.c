@@ -230,7 +230,7 @@ bool parse_number(struct parser *p, double *out)
 void print_g6(struct buf *out, double v)
 {
     if (isnan(v))
-        buf_puts(out, signbit(v) ? "-nan" : "nan");
+        buf_puts(out, "nan");
     else if (isinf(v))
         buf_puts(out, v < 0 ? "-inf" : "inf");
     else
@@ -676,6 +676,7 @@ static bool says_something(const struct inst *i, const struct attr *a)
     case KIND_INST_LIST: return v.insts.count > 0;
     case KIND_STATISTICS: return v.statistics->count > 0;
     case KIND_RESULT_ACCURACY: return v.accuracy->tolerance || v.accuracy->highest;
+    case KIND_SPARSITY_CONFIG: return v.sparsity->lhs.given || v.sparsity->rhs.given;
     case KIND_METADATA: return metadata_says_something(v.metadata);
     default: return true;
     }

@@ -107,6 +107,7 @@ struct block {
     const struct field *fields;
     size_t count;     /* at most 32 */
     bool commas;      /* `,` may stand before any item */
+    bool repeats;     /* a key may come again: the last value counts */
 };
 bool parse_int_words(struct parser *p, struct int_words *out);
 /* Reads a block; *seen gets a bit for each field that was there. */
@@ -115,11 +116,12 @@ bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *s
 /* ---- mesh.c ---- */
 
 bool starts_mesh(const struct parser *p);
-bool parse_mesh(struct parser *p, struct mesh **out);
+/* *comma: a `,` behind the mesh was consumed. */
+bool parse_mesh(struct parser *p, struct mesh **out, bool *comma);
 bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes *out);
 bool parse_named_sharding(struct parser *p, struct sharding *s);
 void print_mesh(struct buf *out, const struct mesh *m);
-void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes);
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes, const char *separator);
 void print_named_sharding(struct buf *out, const struct sharding *s, const struct print_options *options);
 
 /* ---- sharding.c ---- */
@@ -141,7 +143,8 @@ bool ints_product(struct ints v, int64_t *out); /* false on overflow */
 
 /* `%.6g`, with inf and nan as XLA writes them. */
 void print_g6(struct buf *out, double v);
-void print_quoted(struct buf *out, struct str s); /* escaped, in double quotes */
+void print_quoted(struct buf *out, struct str s);    /* escaped, in double quotes */
+void print_unescaped(struct buf *out, struct str s); /* in quotes only: what XLA forgets to escape */
 /* What stands before item `index` of a list: `, `, or `, ` and a comment with the index every five. */
 void print_separator(struct buf *out, int64_t index, bool comments);
 void print_name(struct buf *out, struct str name, const struct print_options *options);

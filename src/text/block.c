@@ -72,7 +72,7 @@ static bool parse_item(struct parser *p, const struct block *b, char *out, uint3
         i++;
     if (i == b->count)
         return unknown_field(p, b);
-    if (*seen >> i & 1)
+    if (*seen >> i & 1 && !b->repeats)
         return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "key", STR_ARG(str_of(b->fields[i].key)));
     *seen |= 1u << i;
     next(p);

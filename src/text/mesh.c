@@ -98,23 +98,20 @@ static bool parse_device_ids(struct parser *p, struct mesh *m)
     return check_device_ids(p, m, span_since(p, begin));
 }
 
-/* mesh = "mesh" mesh_shape ["," "device_ids=" device_ids] ; */
-bool parse_mesh(struct parser *p, struct mesh **out)
+/* mesh = "mesh" mesh_shape ["," ["device_ids=" device_ids]] ; */
+bool parse_mesh(struct parser *p, struct mesh **out, bool *comma)
 {
+    *comma = false;
     struct mesh *m = *out = ARENA_NEW(p->arena, struct mesh);
     if (!at_word(p, "mesh"))
         return expected(p, "`mesh`");
     next(p);
     if (!parse_mesh_shape(p, m))
         return false;
-    if (!m->axis_count || p->tok.kind != TOK_COMMA || peek(p) != TOK_ATTR_NAME)
+    *comma = m->axis_count && accept(p, TOK_COMMA);
+    if (!*comma || p->tok.kind != TOK_ATTR_NAME || !str_is(p->tok.s, "device_ids"))
         return true;
-    struct lex_state before = lex_save(p);
-    next(p);
-    if (!str_is(p->tok.s, "device_ids")) {
-        lex_restore(p, before);
-        return true;
-    }
+    *comma = false;
     next(p);
     return parse_device_ids(p, m);
 }
@@ -409,10 +406,12 @@ bool parse_named_sharding(struct parser *p, struct sharding *s)
     if (at_word(p, "maximal_mesh"))
         return parse_maximal_mesh(p, s);
     struct mesh *m;
-    if (!parse_mesh(p, &m))
+    bool comma;
+    if (!parse_mesh(p, &m, &comma))
         return false;
     s->mesh = m;
-    accept(p, TOK_COMMA);
+    if (!comma)
+        accept(p, TOK_COMMA);
     if (p->tok.kind == TOK_LSQUARE)
         return parse_dims_and_items(p, s) && check_named(p, s, span_since(p, begin));
     bool whole = accept_whole(p, s);
@@ -463,18 +462,18 @@ static void print_axis(struct buf *out, const struct mesh *m, struct axis_ref a)
         buf_printf(out, ":(%" PRId64 ")%" PRId64, a.pre_size, a.size);
 }
 
-static void print_axis_row(struct buf *out, const struct mesh *m, struct mesh_axes axes)
+static void print_axis_row(struct buf *out, const struct mesh *m, struct mesh_axes axes, const char *separator)
 {
     for (int i = 0; i < axes.count; i++) {
-        print_separator(out, i, false);
+        buf_puts(out, i ? separator : "");
         print_axis(out, m, axes.at[i]);
     }
 }
 
-void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes)
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes, const char *separator)
 {
     buf_putc(out, '{');
-    print_axis_row(out, m, axes);
+    print_axis_row(out, m, axes, separator);
     buf_putc(out, '}');
 }
 
@@ -485,7 +484,7 @@ static void print_dim_shardings(struct buf *out, const struct sharding *s)
         const struct dim_sharding *dim = &s->dims[d];
         print_separator(out, d, false);
         buf_putc(out, '{');
-        print_axis_row(out, s->mesh, dim->axes);
+        print_axis_row(out, s->mesh, dim->axes, ", ");
         if (dim->open)
             buf_puts(out, dim->axes.count ? ", ?" : "?");
         buf_putc(out, '}');
@@ -527,7 +526,7 @@ static void print_named_axes(struct buf *out, const struct sharding *s, const ch
     buf_putc(out, '=');
     if (key[0] == 'u')
         buf_str(out, s->reduction);
-    print_mesh_axes(out, s->mesh, axes);
+    print_mesh_axes(out, s->mesh, axes, ", ");
 }
 
 void print_named_sharding(struct buf *out, const struct sharding *s, const struct print_options *options)

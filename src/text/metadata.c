@@ -53,6 +53,13 @@ void print_quoted(struct buf *out, struct str s)
     buf_putc(out, '"');
 }
 
+void print_unescaped(struct buf *out, struct str s)
+{
+    buf_putc(out, '"');
+    buf_str(out, s);
+    buf_putc(out, '"');
+}
+
 static void print_string_or_dict(struct buf *out, struct str s)
 {
     if (lex_is_dict(s))
@@ -69,8 +76,10 @@ bool parse_string_value(struct parser *p, const struct attr_site *site, union at
 
 void print_string_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
-    print_quoted(out, v.s);
+    if (site->id == A_ASYNC_EXECUTION_THREAD)
+        print_unescaped(out, v.s);
+    else
+        print_quoted(out, v.s);
 }
 
 bool parse_string_or_dict_value(struct parser *p, const struct attr_site *site, union attr_value *out)
@@ -185,7 +194,7 @@ static const struct field metadata_fields[] = {
     {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata, payload)},
 };
 #undef FIELD
-static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true};
+static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true, false};
 enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
 
 /* metadata = sub_attributes ; */
@@ -232,8 +241,8 @@ void print_metadata_parts(struct buf *out, const struct metadata *m)
             print_ints_braced(out, *(const struct ints *)at);
         else if (f->offset != offsetof(struct metadata, scheduling_name))
             print_quoted(out, *(const struct str *)at);
-        else /* the one that XLA does not escape */
-            buf_printf(out, "\"%.*s\"", STR_ARG(*(const struct str *)at));
+        else
+            print_unescaped(out, *(const struct str *)at);
     }
     buf_putc(out, '}');
 }
@@ -277,8 +286,8 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
         }
         if (p->tok.kind != TOK_INT && p->tok.kind != TOK_DECIMAL)
             return expected(p, "a number");
-        if (!parse_number(p, &one.value))
-            return false;
+        one.value = p->tok.kind == TOK_INT ? (double)p->tok.i : p->tok.d; /* too large is infinite here */
+        next(p);
         VEC_PUSH(p->arena, at, count, capacity) = one;
     }
     s->count = (int)count;
@@ -328,7 +337,8 @@ static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
         struct token number = p->tok;
         if (!parse_number(p, &values[k]))
             return false;
-        if (!(values[k] >= 0) || (k == 2 && values[k] >= 0x1p63))
+        bool whole = k == 2; /* cut to an integer before it is looked at */
+        if (!(whole ? values[k] > -1 && values[k] < 0x1p63 : values[k] >= 0))
             return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), words[k]);
     }
     *out = (struct result_accuracy){.tolerance = true, .atol = values[0], .rtol = values[1], .ulps = (int64_t)values[2]};
@@ -391,19 +401,19 @@ static const struct field sparsity_fields[] = {
     {"dimension", FIELD_INT, false, offsetof(struct sparsity_text, dimension)},
     {"stride", FIELD_INT, false, offsetof(struct sparsity_text, stride)},
 };
-static const struct block sparsity_block = {"sparsity_config", sparsity_fields, COUNT_OF(sparsity_fields), false};
+static const struct block sparsity_block = {"sparsity_config", sparsity_fields, COUNT_OF(sparsity_fields), false, true};
 
 /* sparsity_side = "{" {"sparsity=" DXD | "dimension=" INT | "stride=" INT} "}" ; */
 static bool parse_sparsity_side(struct parser *p, struct sparsity_side *out)
 {
-    struct sparsity_text t = {0};
+    struct sparsity_text t = {.dimension = out->dimension, .stride = out->stride};
     uint32_t seen;
     if (!parse_block(p, &sparsity_block, &t, &seen))
         return false;
     if (seen & 1 && t.sparsity.ints.count != 2)
         return wrong_count(p, t.sparsity.span, "sparsity", t.sparsity.ints.count, (int64_t)2, "as in 2x4");
-    *out = (struct sparsity_side){true, seen & 1 ? t.sparsity.ints.at[0] : 0, seen & 1 ? t.sparsity.ints.at[1] : 0,
-                                  t.dimension, t.stride};
+    const int64_t before[] = {out->n, out->m}, *now = seen & 1 ? t.sparsity.ints.at : before;
+    *out = (struct sparsity_side){true, now[0], now[1], t.dimension, t.stride};
     return true;
 }
 
@@ -422,11 +432,8 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
         bool lhs = str_is(p->tok.s, "lhs");
         if (!lhs && !str_is(p->tok.s, "rhs"))
             return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
-        struct sparsity_side *side = lhs ? &c->lhs : &c->rhs;
-        if (side->given)
-            return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "key", STR_ARG(str_of(words[!lhs])));
         next(p);
-        if (!parse_sparsity_side(p, side))
+        if (!parse_sparsity_side(p, lhs ? &c->lhs : &c->rhs)) /* a repeated side adds to what it said */
             return false;
     }
     return true;

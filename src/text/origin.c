@@ -173,9 +173,7 @@ void print_origin_leaf(struct buf *out, const struct origin *o)
 {
     buf_putc(out, '{');
     if (o->named) {
-        buf_putc(out, '"');
-        buf_str(out, o->name); /* XLA escapes nothing here */
-        buf_putc(out, '"');
+        print_unescaped(out, o->name);
         if (o->index.count) {
             buf_putc(out, ' ');
             print_ints_braced(out, o->index);

@@ -260,7 +260,7 @@ static void print_computation(struct printer *w, const struct computation *c)
     buf_putc(w->out, '}');
     if (c->execution_thread.len && !str_is(c->execution_thread, "main")) {
         buf_puts(w->out, ", execution_thread=");
-        print_quoted(w->out, c->execution_thread);
+        print_unescaped(w->out, c->execution_thread);
     }
 }
 

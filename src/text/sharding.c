@@ -183,7 +183,8 @@ static bool parse_sharding_attr(struct parser *p, struct tiling *t)
 
 static bool parse_shard_group(struct parser *p, struct sharding *s)
 {
-    s->group = p->tok.kind == TOK_SHARD_AS ? SHARD_AS : SHARD_LIKE;
+    if (p->tok.kind == TOK_SHARD_AS || s->group == SHARD_NO_GROUP) /* of both, shard_as wins */
+        s->group = p->tok.kind == TOK_SHARD_AS ? SHARD_AS : SHARD_LIKE;
     next(p);
     return parse_int(p, &s->group_id);
 }
@@ -415,7 +416,7 @@ static const struct field domain_fields[] = {
     {"entry", FIELD_SHARDING, true, offsetof(struct domain_text, entry)},
     {"exit", FIELD_SHARDING, true, offsetof(struct domain_text, exit)},
 };
-static const struct block domain_block = {"domain", domain_fields, COUNT_OF(domain_fields), true};
+static const struct block domain_block = {"domain", domain_fields, COUNT_OF(domain_fields), true, false};
 
 /* domain = sub_attributes ; */
 bool parse_domain_value(struct parser *p, const struct attr_site *site, union attr_value *out)
@@ -482,15 +483,16 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
     uint32_t begin = p->tok.span.begin;
     struct mesh *m;
     struct mesh_axes *axes = ARENA_NEW(p->arena, struct mesh_axes);
-    if (!parse_mesh(p, &m) || !parse_mesh_axes(p, m, axes))
+    bool comma;
+    if (!parse_mesh(p, &m, &comma) || !parse_mesh_axes(p, m, axes))
         return false;
     *out = (struct device_list){.form = GROUPS_MESH, .mesh = m, .axes = axes};
-    int64_t total = 1;
     if (!axes_product(m, *axes, &out->group_size) || out->group_size < (p->strict ? 2 : 1))
         return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH, "its groups have fewer than two devices");
+    int64_t total = 1;
     for (int i = 0; i < m->axis_count; i++)
         if (!mul_i64(total, m->axes[i].size, &total))
-            return DIAG_ERROR(p->ds, span_since(p, begin), BAD_MESH, "it has more than 2^63 devices");
+            total = INT64_MAX; /* nobody has as many */
     out->group_count = total / out->group_size;
     return true;
 }
@@ -520,7 +522,7 @@ void print_device_list(struct buf *out, const struct device_list *d)
     case GROUPS_MESH:
         print_mesh(out, d->mesh);
         buf_putc(out, ' ');
-        print_mesh_axes(out, d->mesh, *d->axes);
+        print_mesh_axes(out, d->mesh, *d->axes, ",");
         break;
     }
 }

@@ -178,7 +178,7 @@ bool parse_window_value(struct parser *p, const struct attr_site *site, union at
 /* One item, if any of its entries is not the usual one. */
 static void print_window_item(struct buf *out, struct window w, enum window_key key)
 {
-    static const int64_t usual[WIN_KEYS] = {INT64_MIN, 1, 0, 1, 1, 0};
+    static const int64_t usual[WIN_KEYS] = {0, 1, 0, 1, 1, 0};
     bool any = false;
     size_t begin = out->size;
     if (key)
@@ -191,7 +191,7 @@ static void print_window_item(struct buf *out, struct window w, enum window_key 
         if (d)
             buf_putc(out, 'x');
         buf_int(out, values[key]);
-        any |= values[key] != usual[key];
+        any |= values[key] != usual[key] || key == WIN_SIZE;
         if (key == WIN_PAD) {
             buf_putc(out, '_');
             buf_int(out, x->pad_high);
