@@ -14,7 +14,8 @@
 
 enum { IMAGE_BYTES = 64 << 20, MOST_SPATIAL = 14 };
 
-static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second, const int64_t *rest)
+static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
+                 const int64_t *rest)
 {
     int64_t order[VIEW_MAX_RANK] = {first, second};
     for (int d = 0; d < spatial; d++)
@@ -30,7 +31,8 @@ static void sort_dims(struct conv *c, const struct view *out, const struct view 
     c->feature_groups = dims->feature_groups;
     c->batch_groups = dims->batch_groups;
     pick(&c->in, lhs, c->spatial, dims->input_batch, dims->input_feature, dims->input_spatial);
-    pick(&c->kernel, rhs, c->spatial, dims->kernel_output_feature, dims->kernel_input_feature, dims->kernel_spatial);
+    pick(&c->kernel, rhs, c->spatial, dims->kernel_output_feature, dims->kernel_input_feature,
+         dims->kernel_spatial);
     pick(&c->out, out, c->spatial, dims->output_batch, dims->output_feature, dims->output_spatial);
     for (int d = 0; d < c->spatial; d++) {
         if (!dims->window[d].reversal || c->kernel.dims[d + 2] == 0)
@@ -127,7 +129,8 @@ static bool padded_dims(const struct conv *c, struct view *padded, struct kern_p
     padded->dtype = c->work;
     pads[0] = pads[1] = (struct kern_pad_dim){0};
     for (int d = 0; d < c->spatial; d++) {
-        pads[d + 2] = (struct kern_pad_dim){.low = c->window[d].pad_low, .interior = c->window[d].base_dilation - 1};
+        pads[d + 2] =
+            (struct kern_pad_dim){.low = c->window[d].pad_low, .interior = c->window[d].base_dilation - 1};
         padded->dims[d + 2] = reach(c, d);
     }
     for (int d = 0; d < padded->rank; d++)
@@ -137,12 +140,14 @@ static bool padded_dims(const struct conv *c, struct view *padded, struct kern_p
 }
 
 /* Replaces the input by a padded copy in the work type. */
-static bool make_padded(struct conv *c, const struct view *like, const struct kern_pad_dim *pads, void **storage)
+static bool make_padded(struct conv *c, const struct view *like, const struct kern_pad_dim *pads,
+                        void **storage)
 {
     struct view padded = *like, from = c->in;
     padded.dims[0] = c->in.dims[0];
     bool one_feature = c->kernel.dims[1] == 1 && c->feature_groups > 1;
-    feature_strides(&padded, one_feature || c->spatial == 0 || c->in.strides[1] <= c->in.strides[c->in.rank - 1]);
+    feature_strides(&padded,
+                    one_feature || c->spatial == 0 || c->in.strides[1] <= c->in.strides[c->in.rank - 1]);
     *storage = mem_zalloc((size_t)view_elements(&padded) * dtype_bytes(c->work));
     if (!*storage)
         return false;
@@ -157,21 +162,29 @@ static bool make_padded(struct conv *c, const struct view *like, const struct ke
 
 static bool conv_product(const struct conv *c)
 {
-    struct product p = {.out_type = c->out.dtype, .lhs_type = c->in.dtype, .rhs_type = c->kernel.dtype, .work = c->work,
-                        .out = c->out.data, .lhs = c->in.data, .rhs = c->kernel.data};
+    struct product p = {.out_type = c->out.dtype,
+                        .lhs_type = c->in.dtype,
+                        .rhs_type = c->kernel.dtype,
+                        .work = c->work,
+                        .out = c->out.data,
+                        .lhs = c->in.data,
+                        .rhs = c->kernel.data};
     int64_t groups = c->feature_groups * c->batch_groups, features = c->kernel.dims[0] / groups;
-    int64_t group_stride = c->batch_groups > 1 ? c->in.strides[0] * (c->in.dims[0] / groups) : c->in.strides[1] * c->kernel.dims[1];
+    int64_t group_stride = c->batch_groups > 1 ? c->in.strides[0] * (c->in.dims[0] / groups)
+                                               : c->in.strides[1] * c->kernel.dims[1];
     nest_init(&p.batch, 3);
     nest_init(&p.m, 2);
     nest_init(&p.n, 2);
     nest_init(&p.k, 2);
-    nest_add(&p.batch, groups, (int64_t[]){c->out.strides[1] * features, group_stride, c->kernel.strides[0] * features});
+    nest_add(&p.batch, groups,
+             (int64_t[]){c->out.strides[1] * features, group_stride, c->kernel.strides[0] * features});
     nest_add(&p.m, c->out.dims[0], (int64_t[]){c->out.strides[0], c->in.strides[0]});
     nest_add(&p.n, features, (int64_t[]){c->out.strides[1], c->kernel.strides[0]});
     for (int d = 2; d < c->out.rank; d++) {
         const struct kern_window_dim *w = &c->window[d - 2];
         nest_add(&p.m, c->out.dims[d], (int64_t[]){c->out.strides[d], c->in.strides[d] * w->stride});
-        nest_add(&p.k, c->kernel.dims[d], (int64_t[]){c->in.strides[d] * w->window_dilation, c->kernel.strides[d]});
+        nest_add(&p.k, c->kernel.dims[d],
+                 (int64_t[]){c->in.strides[d] * w->window_dilation, c->kernel.strides[d]});
     }
     nest_add(&p.k, c->kernel.dims[1], (int64_t[]){c->in.strides[1], c->kernel.strides[1]});
     return product_run(&p);
@@ -249,7 +262,8 @@ bool kern_conv(const struct view *out, const struct view *lhs, const struct view
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
     bool ok = product_convert_operand(&c.in, types.via[0], &storage[0]) &&
-              product_convert_operand(&c.kernel, types.via[1], &storage[1]) && fast_conv(&c, out, lhs, rhs, dims);
+              product_convert_operand(&c.kernel, types.via[1], &storage[1]) &&
+              fast_conv(&c, out, lhs, rhs, dims);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

@@ -14,62 +14,111 @@ static void copy_rows(char *out, const char *x, const int64_t *dims, const int64
         memcpy(out + i * out_strides[0], x + i * x_strides[0], (size_t)dims[1]);
 }
 
-enum { BLOCK_BYTES = 64, PATCH = 8 };
+/* Transpositions go by patches of one cache line on each side, these by squares whose rows do not take
+ * too many pages. */
+enum { LINE = 64, SQUARE = 512 };
+
+/* Transposes a block of 16 bytes on each side: every step interleaves row i with the row half the block
+ * below it, which after log2(SIDE) steps has turned rows into columns. LOW and HIGH list the elements of
+ * two rows, one after the other, that the first and the second half of the interleaving take. */
+#define TRANSPOSE_BLOCK(W, SIDE, LOW, HIGH)                                                                  \
+    typedef W vector_##W __attribute__((vector_size(16), aligned(sizeof(W)), may_alias));                    \
+    static void block_##W(char *out, int64_t os, const char *x, int64_t xs)                                  \
+    {                                                                                                        \
+        vector_##W r[SIDE], s[SIDE];                                                                         \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] = *(const vector_##W *)(x + i * xs);    \
+        _Pragma("GCC unroll 4") for (int step = 1; step < SIDE; step *= 2)                                   \
+        {                                                                                                    \
+            _Pragma("GCC unroll 8") for (int i = 0; i < SIDE / 2; i++)                                       \
+            {                                                                                                \
+                s[2 * i] = __builtin_shufflevector(r[i], r[i + SIDE / 2], LOW);                              \
+                s[2 * i + 1] = __builtin_shufflevector(r[i], r[i + SIDE / 2], HIGH);                         \
+            }                                                                                                \
+            _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] = s[i];                             \
+        }                                                                                                    \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) * (vector_##W *)(out + i * os) = r[i];       \
+    }
+#define ITEMS(...) __VA_ARGS__
+TRANSPOSE_BLOCK(kern_w1, 16, ITEMS(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+                ITEMS(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
+TRANSPOSE_BLOCK(kern_w2, 8, ITEMS(0, 8, 1, 9, 2, 10, 3, 11), ITEMS(4, 12, 5, 13, 6, 14, 7, 15))
+TRANSPOSE_BLOCK(kern_w4, 4, ITEMS(0, 4, 1, 5), ITEMS(2, 6, 3, 7))
+TRANSPOSE_BLOCK(kern_w8, 2, ITEMS(0, 2), ITEMS(1, 3))
+typedef struct kern_w16 kern_w16;
+static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
+{
+    (void)os;
+    (void)xs;
+    *(kern_w16 *)(void *)out = *(const kern_w16 *)(const void *)x;
+}
 
 /* The loops for one width. A `strided` one reads its inner run with any stride (0 repeats one element).
  * A `transposed` one writes runs of dims[1] while it reads runs of dims[0]. */
-#define COPY_LOOPS(W)                                                                              \
-    static void strided_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, \
-                            const int64_t *x_strides)                                              \
-    {                                                                                              \
-        int64_t n = dims[1], os = out_strides[1], xs = x_strides[1];                               \
-        for (int64_t i = 0; i < dims[0]; i++, out += out_strides[0], x += x_strides[0]) {          \
-            W *o = (W *)out;                                                                       \
-            if (xs == 0 && os == (int64_t)sizeof(W)) {                                             \
-                W v = *(const W *)x;                                                               \
-                for (int64_t j = 0; j < n; j++)                                                    \
-                    o[j] = v;                                                                      \
-            } else if (os == (int64_t)sizeof(W)) {                                                 \
-                for (int64_t j = 0; j < n; j++)                                                    \
-                    o[j] = *(const W *)(x + j * xs);                                               \
-            } else {                                                                               \
-                for (int64_t j = 0; j < n; j++)                                                    \
-                    *(W *)(out + j * os) = *(const W *)(x + j * xs);                               \
-            }                                                                                      \
-        }                                                                                          \
-    }                                                                                              \
-    static void patch_##W(char *restrict out, int64_t os, const char *restrict x, int64_t xs)      \
-    {                                                                                              \
-        W t[PATCH][PATCH];                                                                         \
-        for (int j = 0; j < PATCH; j++)                                                            \
-            memcpy(t[j], x + j * xs, sizeof t[j]);                                                 \
-        for (int i = 0; i < PATCH; i++)                                                            \
-            for (int j = 0; j < PATCH; j++)                                                        \
-                ((W *)(out + i * os))[j] = t[j][i];                                                \
-    }                                                                                              \
-    static void transposed_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, \
-                               const int64_t *x_strides)                                           \
-    {                                                                                              \
-        const int64_t block = BLOCK_BYTES / (int64_t)sizeof(W) > PATCH ? BLOCK_BYTES / (int64_t)sizeof(W) : PATCH; \
-        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W);                    \
-        for (int64_t i0 = 0; i0 < dims[0]; i0 += block) {                                          \
-            int64_t i1 = i0 + block < dims[0] ? i0 + block : dims[0];                              \
-            for (int64_t j = 0; j < dims[1]; j += PATCH) {                                         \
-                int64_t i = i0;                                                                    \
-                for (; j + PATCH <= dims[1] && i + PATCH <= i1; i += PATCH)                        \
-                    patch_##W(out + i * os + j * w, os, x + j * xs + i * w, xs);                   \
-                int64_t j1 = j + PATCH < dims[1] ? j + PATCH : dims[1];                            \
-                for (; i < i1; i++)                                                                \
-                    for (int64_t jj = j; jj < j1; jj++)                                            \
-                        ((W *)(out + i * os))[jj] = *(const W *)(x + jj * xs + i * w);             \
-            }                                                                                      \
-        }                                                                                          \
+#define COPY_LOOPS(W)                                                                                        \
+    static void strided_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,       \
+                            const int64_t *x_strides)                                                        \
+    {                                                                                                        \
+        int64_t n = dims[1], os = out_strides[1], xs = x_strides[1];                                         \
+        for (int64_t i = 0; i < dims[0]; i++, out += out_strides[0], x += x_strides[0]) {                    \
+            W *o = (W *)out;                                                                                 \
+            if (xs == 0 && os == (int64_t)sizeof(W)) {                                                       \
+                W v = *(const W *)x;                                                                         \
+                for (int64_t j = 0; j < n; j++)                                                              \
+                    o[j] = v;                                                                                \
+            } else if (os == (int64_t)sizeof(W) && xs == -os) {                                              \
+                const W *last = (const W *)x;                                                                \
+                for (int64_t j = 0; j < n; j++)                                                              \
+                    o[j] = last[-j];                                                                         \
+            } else if (os == (int64_t)sizeof(W)) {                                                           \
+                for (int64_t j = 0; j < n; j++)                                                              \
+                    o[j] = *(const W *)(x + j * xs);                                                         \
+            } else {                                                                                         \
+                for (int64_t j = 0; j < n; j++)                                                              \
+                    *(W *)(out + j * os) = *(const W *)(x + j * xs);                                         \
+            }                                                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void edge_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj)           \
+    {                                                                                                        \
+        for (int64_t i = 0; i < ni; i++)                                                                     \
+            for (int64_t j = 0; j < nj; j++)                                                                 \
+                ((W *)(out + i * os))[j] = ((const W *)(x + j * xs))[i];                                     \
+    }                                                                                                        \
+    static void patch_##W(char *out, int64_t os, const char *x, int64_t xs)                                  \
+    {                                                                                                        \
+        for (int i = 0; i < LINE; i += 16)                                                                   \
+            for (int j = 0; j < LINE; j += 16)                                                               \
+                block_##W(out + i / (int)sizeof(W) * os + j, os, x + j / (int)sizeof(W) * xs + i, xs);       \
+    }                                                                                                        \
+    static void square_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj)         \
+    {                                                                                                        \
+        const int64_t side = LINE / (int64_t)sizeof(W);                                                      \
+        for (int64_t i = 0; i < ni; i += side) {                                                             \
+            for (int64_t j = 0; j < nj; j += side) {                                                         \
+                char *to = out + i * os + j * (int64_t)sizeof(W);                                            \
+                const char *from = x + j * xs + i * (int64_t)sizeof(W);                                      \
+                if (ni - i >= side && nj - j >= side)                                                        \
+                    patch_##W(to, os, from, xs);                                                             \
+                else                                                                                         \
+                    edge_##W(to, os, from, xs, ni - i < side ? ni - i : side,                                \
+                             nj - j < side ? nj - j : side);                                                 \
+            }                                                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void transposed_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,    \
+                               const int64_t *x_strides)                                                     \
+    {                                                                                                        \
+        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = SQUARE / w;           \
+        for (int64_t i = 0; i < dims[0]; i += side)                                                          \
+            for (int64_t j = 0; j < dims[1]; j += side)                                                      \
+                square_##W(out + i * os + j * w, os, x + j * xs + i * w, xs,                                 \
+                           dims[0] - i < side ? dims[0] - i : side,                                          \
+                           dims[1] - j < side ? dims[1] - j : side);                                         \
     }
 COPY_LOOPS(kern_w1)
 COPY_LOOPS(kern_w2)
 COPY_LOOPS(kern_w4)
 COPY_LOOPS(kern_w8)
-typedef struct kern_w16 kern_w16;
 COPY_LOOPS(kern_w16)
 
 static copy_block_fn *strided_block(size_t width)
@@ -103,8 +152,9 @@ static int64_t magnitude(int64_t v)
 static void add_sorted(struct nest *n, int64_t dim, int64_t out_stride, int64_t x_stride)
 {
     int at = n->rank++;
-    while (at > 0 && (n->strides[0][at - 1] < out_stride ||
-                      (n->strides[0][at - 1] == out_stride && magnitude(n->strides[1][at - 1]) < magnitude(x_stride)))) {
+    while (at > 0 &&
+           (n->strides[0][at - 1] < out_stride || (n->strides[0][at - 1] == out_stride &&
+                                                   magnitude(n->strides[1][at - 1]) < magnitude(x_stride)))) {
         n->dims[at] = n->dims[at - 1];
         n->strides[0][at] = n->strides[0][at - 1];
         n->strides[1][at] = n->strides[1][at - 1];

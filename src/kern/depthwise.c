@@ -6,28 +6,31 @@
  */
 #include "kern/conv.h"
 
-enum { LANES = 32 };
+/* 64 bytes of elements, whatever the machine's vectors hold. */
+typedef float lanes_float __attribute__((vector_size(64), aligned(4), may_alias));
+typedef double lanes_double __attribute__((vector_size(64), aligned(8), may_alias));
 
 /* acc[i] = sum over taps t of x[t][i] * kernel[t][i]; rows of x begin at byte offsets from `x`. */
-#define DEPTHWISE_ROW(T)                                                                           \
-    KERN_CLONES static void row_##T(T *restrict acc, const char *x, const int64_t *offset, const T *kernel, int64_t taps, int64_t n) \
-    {                                                                                              \
-        int64_t i = 0;                                                                             \
-        for (; i + LANES <= n; i += LANES) {                                                       \
-            T sum[LANES] = {0};                                                                    \
-            for (int64_t t = 0; t < taps; t++) {                                                   \
-                const T *xt = (const T *)(const void *)(x + offset[t]) + i, *kt = kernel + t * n + i; \
-                for (int j = 0; j < LANES; j++)                                                    \
-                    sum[j] += xt[j] * kt[j];                                                       \
-            }                                                                                      \
-            memcpy(acc + i, sum, sizeof sum);                                                      \
-        }                                                                                          \
-        for (int64_t j = i; j < n; j++) {                                                          \
-            T sum = 0;                                                                             \
-            for (int64_t t = 0; t < taps; t++)                                                     \
-                sum += ((const T *)(const void *)(x + offset[t]))[j] * kernel[t * n + j];          \
-            acc[j] = sum;                                                                          \
-        }                                                                                          \
+#define DEPTHWISE_ROW(T)                                                                                     \
+    KERN_CLONES static void row_##T(T *restrict acc, const char *x, const int64_t *offset, const T *kernel,  \
+                                    int64_t taps, int64_t n)                                                 \
+    {                                                                                                        \
+        enum { LANES = 64 / sizeof(T) };                                                                     \
+        int64_t i = 0;                                                                                       \
+        for (; i + LANES <= n; i += LANES) {                                                                 \
+            lanes_##T sum = {0};                                                                             \
+            for (int64_t t = 0; t < taps; t++) {                                                             \
+                const T *xt = (const T *)(const void *)(x + offset[t]) + i;                                  \
+                sum += *(const lanes_##T *)xt * *(const lanes_##T *)(kernel + t * n + i);                    \
+            }                                                                                                \
+            *(lanes_##T *)(acc + i) = sum;                                                                   \
+        }                                                                                                    \
+        for (; i < n; i++) {                                                                                 \
+            T sum = 0;                                                                                       \
+            for (int64_t t = 0; t < taps; t++)                                                               \
+                sum += ((const T *)(const void *)(x + offset[t]))[i] * kernel[t * n + i];                    \
+            acc[i] = sum;                                                                                    \
+        }                                                                                                    \
     }
 DEPTHWISE_ROW(float)
 DEPTHWISE_ROW(double)
@@ -35,8 +38,9 @@ DEPTHWISE_ROW(double)
 bool depthwise_applies(const struct conv *c)
 {
     int64_t width = (int64_t)dtype_bytes(c->work);
-    return c->feature_groups > 1 && c->batch_groups == 1 && c->kernel.dims[1] == 1 && view_elements(&c->kernel) > 0 &&
-           c->in.dtype == c->work && c->in.strides[1] == width && (c->work == DT_F32 || c->work == DT_F64);
+    return c->feature_groups > 1 && c->batch_groups == 1 && c->kernel.dims[1] == 1 &&
+           view_elements(&c->kernel) > 0 && c->in.dtype == c->work && c->in.strides[1] == width &&
+           (c->work == DT_F32 || c->work == DT_F64);
 }
 
 struct depthwise {
@@ -86,7 +90,8 @@ static void run_positions(const struct depthwise *w)
     nest_init(&n, 2);
     nest_add(&n, c->out.dims[0], (int64_t[]){c->out.strides[0], c->in.strides[0]});
     for (int d = 2; d < c->out.rank; d++)
-        nest_add(&n, c->out.dims[d], (int64_t[]){c->out.strides[d], c->in.strides[d] * c->window[d - 2].stride});
+        nest_add(&n, c->out.dims[d],
+                 (int64_t[]){c->out.strides[d], c->in.strides[d] * c->window[d - 2].stride});
     nest_start(&at, &n, n.rank, (char *[]){c->out.data, c->in.data});
     do {
         for (int64_t j = 0; j < w->multiplier; j++) {
@@ -111,7 +116,8 @@ bool depthwise_run(const struct conv *c)
     w.multiplier = c->kernel.dims[0] / w.channels;
     for (int d = 0; d < c->spatial; d++)
         w.taps *= c->kernel.dims[d + 2];
-    char *room = mem_alloc((size_t)w.taps * sizeof *w.offset + (size_t)(w.taps * c->kernel.dims[0] + w.channels) * width);
+    char *room = mem_alloc((size_t)w.taps * sizeof *w.offset +
+                           (size_t)(w.taps * c->kernel.dims[0] + w.channels) * width);
     if (!room)
         return false;
     w.offset = (int64_t *)(void *)room;

@@ -24,8 +24,8 @@ static int add_free(struct nest *n, const struct view *out, const struct view *x
     return at;
 }
 
-static void sort_dims(struct product *p, const struct view *out, const struct view *lhs, const struct view *rhs,
-                      const struct kern_dot_dims *dims)
+static void sort_dims(struct product *p, const struct view *out, const struct view *lhs,
+                      const struct view *rhs, const struct kern_dot_dims *dims)
 {
     nest_init(&p->batch, 3);
     nest_init(&p->m, 2);
@@ -43,11 +43,16 @@ static void sort_dims(struct product *p, const struct view *out, const struct vi
     add_free(&p->n, out, rhs, dims->rhs_batch, dims->rhs_contracting, dims, at);
 }
 
-static bool fast_dot(const struct view *out, struct view *lhs, struct view *rhs, const struct kern_dot_dims *dims,
-                     enum dtype work)
+static bool fast_dot(const struct view *out, struct view *lhs, struct view *rhs,
+                     const struct kern_dot_dims *dims, enum dtype work)
 {
-    struct product p = {.out_type = out->dtype, .lhs_type = lhs->dtype, .rhs_type = rhs->dtype, .work = work,
-                        .out = out->data, .lhs = lhs->data, .rhs = rhs->data};
+    struct product p = {.out_type = out->dtype,
+                        .lhs_type = lhs->dtype,
+                        .rhs_type = rhs->dtype,
+                        .work = work,
+                        .out = out->data,
+                        .lhs = lhs->data,
+                        .rhs = rhs->data};
     sort_dims(&p, out, lhs, rhs, dims);
     if (nest_points(&p.k) >= INT_MAX) /* more than OpenBLAS can count */
         return plain_dot(out, lhs, rhs, dims);
@@ -65,7 +70,8 @@ bool kern_dot(const struct view *out, const struct view *lhs, const struct view 
         return plain_dot(out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     bool ok = product_convert_operand(&l, types.via[0], &storage[0]) &&
-              product_convert_operand(&r, types.via[1], &storage[1]) && fast_dot(out, &l, &r, dims, types.work);
+              product_convert_operand(&r, types.via[1], &storage[1]) &&
+              fast_dot(out, &l, &r, dims, types.work);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

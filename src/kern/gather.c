@@ -29,13 +29,13 @@ int64_t kern_load_index(enum dtype t, const void *p)
 /* What gather and scatter have in common: one index tuple for each position of the batch dimensions,
  * one window of the array for each tuple. `whole` is the gather's result or the scatter's updates. */
 struct windows {
-    struct nest batch;         /* views: whole, indices, array */
+    struct nest batch; /* views: whole, indices, array */
     enum dtype index_type;
     int map_count;
-    int64_t component_stride;  /* from one component of a tuple to the next */
-    int64_t stride[VIEW_MAX_RANK]; /* of the array, for component k */
-    int64_t limit[VIEW_MAX_RANK];  /* greatest start of component k that keeps the window inside */
-    bool fits;                 /* no window is larger than the array */
+    int64_t component_stride;               /* from one component of a tuple to the next */
+    int64_t stride[VIEW_MAX_RANK];          /* of the array, for component k */
+    int64_t limit[VIEW_MAX_RANK];           /* greatest start of component k that keeps the window inside */
+    bool fits;                              /* no window is larger than the array */
     struct view whole_window, array_window; /* rank: offset dims; data: to be set */
 };
 
@@ -79,19 +79,22 @@ static void batch_nest(struct windows *w, const struct view *whole, const struct
         for (int k = 0; k < dims->batching_count; k++)
             if (dims->indices_batching[k] == id)
                 array_stride = array->strides[dims->operand_batching[k]];
-        nest_add(&w->batch, whole->dims[d], (int64_t[]){whole->strides[d], indices->strides[id], array_stride});
+        nest_add(&w->batch, whole->dims[d],
+                 (int64_t[]){whole->strides[d], indices->strides[id], array_stride});
         id++;
     }
 }
 
 static void windows_init(struct windows *w, const struct view *whole, const struct view *array,
-                         const struct view *indices, const struct kern_gather_dims *dims, const int64_t *window)
+                         const struct view *indices, const struct kern_gather_dims *dims,
+                         const int64_t *window)
 {
     window_views(w, whole, array, dims, window);
     batch_nest(w, whole, array, indices, dims);
     w->index_type = indices->dtype;
     w->map_count = dims->map_count;
-    w->component_stride = dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
+    w->component_stride =
+        dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
     w->fits = true;
     for (int d = 0; d < array->rank; d++)
         w->fits &= window[d] <= array->dims[d];
@@ -275,8 +278,9 @@ static bool scatter_windows_by_call(struct call_window *c, const struct view *ou
     return true;
 }
 
-static bool scatter_by_call(int n, const struct view *out, const struct view *indices, const struct view *updates,
-                            const struct kern_gather_dims *dims, const int64_t *window, const struct kern_body *body)
+static bool scatter_by_call(int n, const struct view *out, const struct view *indices,
+                            const struct view *updates, const struct kern_gather_dims *dims,
+                            const int64_t *window, const struct kern_body *body)
 {
     size_t count = (size_t)n;
     struct windows *w = mem_alloc(count * (sizeof *w + sizeof(union kern_cell) + 5 * sizeof(void *)));

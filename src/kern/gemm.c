@@ -31,7 +31,8 @@ static struct matrix flipped(struct matrix a)
     return a;
 }
 
-static void real_product(enum dtype t, int m, int n, int k, struct matrix a, struct matrix b, void *c, int ldc)
+static void real_product(enum dtype t, int m, int n, int k, struct matrix a, struct matrix b, void *c,
+                         int ldc)
 {
     int b_step = b.transposed ? 1 : (int)b.ld, a_step = a.transposed ? (int)a.ld : 1;
     if (n == 1 && t == DT_F32)
@@ -50,47 +51,52 @@ static void real_product(enum dtype t, int m, int n, int k, struct matrix a, str
                     (int)b.ld, 0, c, ldc);
 }
 
-static void complex_product(enum dtype t, int m, int n, int k, struct matrix a, struct matrix b, void *c, int ldc)
+static void complex_product(enum dtype t, int m, int n, int k, struct matrix a, struct matrix b, void *c,
+                            int ldc)
 {
     static const struct c64 one = {1, 0}, zero = {0, 0};
     static const struct c128 wide_one = {1, 0}, wide_zero = {0, 0};
     if (t == DT_C64)
-        cblas_cgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &one, a.at, (int)a.ld, b.at,
-                    (int)b.ld, &zero, c, ldc);
+        cblas_cgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &one, a.at, (int)a.ld,
+                    b.at, (int)b.ld, &zero, c, ldc);
     else
-        cblas_zgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &wide_one, a.at, (int)a.ld, b.at,
-                    (int)b.ld, &wide_zero, c, ldc);
+        cblas_zgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &wide_one, a.at,
+                    (int)a.ld, b.at, (int)b.ld, &wide_zero, c, ldc);
 }
 
 /* Rows of B are gapless: four of them at a time are added into a stretch of a row of C. Rows of A may
  * have any steps. */
 enum { STRETCH = 1024 };
-#define INTEGER_PRODUCT(T, ADD, MUL, NAME)                                                         \
-    KERN_CLONES static void NAME(int64_t n, int64_t k, const T *a, int64_t a_step, const T *b, int64_t ldb, T *restrict c) \
-    {                                                                                              \
-        memset(c, 0, (size_t)n * sizeof(T));                                                       \
-        int64_t i = 0;                                                                             \
-        for (; i + 4 <= k; i += 4) {                                                               \
-            const T *b0 = b + i * ldb, *b1 = b0 + ldb, *b2 = b1 + ldb, *b3 = b2 + ldb;             \
-            T a0 = a[i * a_step], a1 = a[(i + 1) * a_step], a2 = a[(i + 2) * a_step], a3 = a[(i + 3) * a_step]; \
-            for (int64_t j = 0; j < n; j++)                                                        \
-                c[j] = (T)(c[j] ADD ((T)(a0 MUL b0[j]) ADD (T)(a1 MUL b1[j]) ADD (T)(a2 MUL b2[j]) ADD (T)(a3 MUL b3[j]))); \
-        }                                                                                          \
-        for (; i < k; i++)                                                                         \
-            for (int64_t j = 0; j < n; j++)                                                        \
-                c[j] = (T)(c[j] ADD (T)(a[i * a_step] MUL b[i * ldb + j]));                        \
+#define INTEGER_PRODUCT(T, ADD, MUL, NAME)                                                                   \
+    KERN_CLONES static void NAME(int64_t n, int64_t k, const T *a, int64_t a_step, const T *b, int64_t ldb,  \
+                                 T *restrict c)                                                              \
+    {                                                                                                        \
+        memset(c, 0, (size_t)n * sizeof(T));                                                                 \
+        int64_t i = 0;                                                                                       \
+        for (; i + 4 <= k; i += 4) {                                                                         \
+            const T *b0 = b + i * ldb, *b1 = b0 + ldb, *b2 = b1 + ldb, *b3 = b2 + ldb;                       \
+            T a0 = a[i * a_step], a1 = a[(i + 1) * a_step], a2 = a[(i + 2) * a_step],                        \
+              a3 = a[(i + 3) * a_step];                                                                      \
+            for (int64_t j = 0; j < n; j++)                                                                  \
+                c[j] = (T)(c[j] ADD((T)(a0 MUL b0[j])ADD(T)(a1 MUL b1[j]) ADD(T)(a2 MUL b2[j])               \
+                                        ADD(T)(a3 MUL b3[j])));                                              \
+        }                                                                                                    \
+        for (; i < k; i++)                                                                                   \
+            for (int64_t j = 0; j < n; j++)                                                                  \
+                c[j] = (T)(c[j] ADD(T)(a[i * a_step] MUL b[i * ldb + j]));                                   \
     }
 INTEGER_PRODUCT(uint8_t, |, &, product_pred)
 INTEGER_PRODUCT(uint8_t, +, *, product_u8)
 INTEGER_PRODUCT(uint32_t, +, *, product_u32)
 INTEGER_PRODUCT(uint64_t, +, *, product_u64)
 /* u16 is promoted to int, whose product may overflow: multiply as unsigned. */
-#define TIMES * 1u *
+#define TIMES *1u *
 INTEGER_PRODUCT(uint16_t, +, TIMES, product_u16)
 #undef TIMES
 
 /* B with gapless rows. */
-static void integer_product(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, char *c, int64_t ldc)
+static void integer_product(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,
+                            char *c, int64_t ldc)
 {
     int64_t step = a.transposed ? a.ld : 1, row = a.transposed ? 1 : a.ld, w = (int64_t)dtype_bytes(t);
     for (int64_t j = 0; j < n; j += STRETCH) {
@@ -113,7 +119,8 @@ static void integer_product(enum dtype t, int64_t m, int64_t n, int64_t k, struc
     }
 }
 
-void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c, int64_t ldc)
+void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c,
+              int64_t ldc)
 {
     if (t == DT_F32 || t == DT_F64)
         real_product(t, (int)m, (int)n, (int)k, a, b, c, (int)ldc);

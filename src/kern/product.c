@@ -10,14 +10,16 @@ void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs,
 {
     enum dtype in[2] = {lhs, rhs};
     bool floats = dtype_is_float(lhs) && dtype_is_float(rhs);
-    bool wide = out == DT_F64 || lhs == DT_F64 || rhs == DT_F64 || out == DT_C128 || lhs == DT_C128 || rhs == DT_C128;
+    bool wide =
+        out == DT_F64 || lhs == DT_F64 || rhs == DT_F64 || out == DT_C128 || lhs == DT_C128 || rhs == DT_C128;
     t->work = out;
     if (dtype_is_complex(out))
         t->work = wide ? DT_C128 : DT_C64;
     else if (dtype_is_float(out) || (floats && dtype_is_integer(out)))
         t->work = wide ? DT_F64 : DT_F32;
     for (int i = 0; i < 2; i++) {
-        bool direct = in[i] == t->work || dtype_is_float(in[i]) || dtype_is_complex(in[i]) || !dtype_is_float(out);
+        bool direct =
+            in[i] == t->work || dtype_is_float(in[i]) || dtype_is_complex(in[i]) || !dtype_is_float(out);
         t->via[i] = direct ? in[i] : out;
     }
 }
@@ -41,7 +43,7 @@ bool product_convert_operand(struct view *x, enum dtype via, void **storage)
 
 struct panels {
     const struct nest *whole;
-    int split;      /* dimensions before it are taken one by one, it in chunks, those after it whole */
+    int split; /* dimensions before it are taken one by one, it in chunks, those after it whole */
     int64_t chunk;
     int64_t index[VIEW_MAX_RANK];
     bool done;
@@ -86,7 +88,11 @@ static bool panels_next(struct panels *p)
         int64_t left = w->dims[d] - p->index[d];
         for (int v = 0; v < 2 && d <= p->split; v++)
             p->offset[v] += p->index[d] * w->strides[v][d];
-        nest_add(&p->box, d > p->split ? w->dims[d] : d < p->split ? 1 : left < p->chunk ? left : p->chunk,
+        nest_add(&p->box,
+                 d > p->split      ? w->dims[d]
+                 : d < p->split    ? 1
+                 : left < p->chunk ? left
+                                   : p->chunk,
                  (int64_t[]){w->strides[0][d], w->strides[1][d]});
     }
     nest_merge(&p->box);
@@ -105,19 +111,23 @@ static bool single_stride(const struct nest *box, int view, int64_t *stride)
 }
 
 /* A matrix of `rows` by `columns` (steps in bytes) as gemm takes it; false when it does not. */
-static bool as_matrix(struct matrix *a, const char *at, int64_t width, int64_t rows, int64_t row_step, int64_t columns, int64_t column_step)
+static bool as_matrix(struct matrix *a, const char *at, int64_t width, int64_t rows, int64_t row_step,
+                      int64_t columns, int64_t column_step)
 {
     bool by_rows = columns == 1 || column_step == width, by_columns = rows == 1 || row_step == width;
-    int64_t row_ld = rows == 1 ? columns : row_step / width, column_ld = columns == 1 ? rows : column_step / width;
+    int64_t row_ld = rows == 1 ? columns : row_step / width,
+            column_ld = columns == 1 ? rows : column_step / width;
     a->at = at;
-    a->transposed = !(by_rows && row_ld >= columns && row_ld <= INT_MAX && (rows == 1 || row_step % width == 0));
+    a->transposed =
+        !(by_rows && row_ld >= columns && row_ld <= INT_MAX && (rows == 1 || row_step % width == 0));
     a->ld = a->transposed ? column_ld : row_ld;
-    return !a->transposed ||
-           (by_columns && column_ld >= rows && column_ld <= INT_MAX && (columns == 1 || column_step % width == 0));
+    return !a->transposed || (by_columns && column_ld >= rows && column_ld <= INT_MAX &&
+                              (columns == 1 || column_step % width == 0));
 }
 
 /* A view whose dimensions are those of box r (its view rv), then those of box c. */
-static void box_view(struct view *v, enum dtype t, const struct nest *r, int rv, const struct nest *c, int cv, char *at)
+static void box_view(struct view *v, enum dtype t, const struct nest *r, int rv, const struct nest *c, int cv,
+                     char *at)
 {
     v->dtype = t;
     v->rank = r->rank + c->rank;
@@ -133,7 +143,8 @@ static void box_view(struct view *v, enum dtype t, const struct nest *r, int rv,
 }
 
 /* Strides of packed storage for the same dimensions, rows (the first `split`) inside or outside. */
-static void packed_view(struct view *v, enum dtype t, const struct view *like, int split, bool transposed, void *at)
+static void packed_view(struct view *v, enum dtype t, const struct view *like, int split, bool transposed,
+                        void *at)
 {
     int64_t step = (int64_t)dtype_bytes(t);
     *v = *like;
@@ -164,7 +175,8 @@ struct operand {
 };
 
 /* The panel with rows r and columns c, in place or packed into o->room. */
-static struct matrix panel_matrix(const struct operand *o, const struct nest *r, int rv, const struct nest *c, int cv, char *at)
+static struct matrix panel_matrix(const struct operand *o, const struct nest *r, int rv, const struct nest *c,
+                                  int cv, char *at)
 {
     struct matrix a;
     struct view from, to;
@@ -206,7 +218,8 @@ static bool usable(const struct operand *o, const struct nest *r, int rv, const 
     struct matrix a;
     int64_t row_step, column_step;
     return o->type == o->work && single_stride(r, rv, &row_step) && single_stride(c, cv, &column_step) &&
-           as_matrix(&a, NULL, (int64_t)dtype_bytes(o->work), nest_points(r), row_step, nest_points(c), column_step) &&
+           as_matrix(&a, NULL, (int64_t)dtype_bytes(o->work), nest_points(r), row_step, nest_points(c),
+                     column_step) &&
            !(o->rows_only && a.transposed) && nest_points(r) < INT_MAX && nest_points(c) < INT_MAX;
 }
 
@@ -258,7 +271,8 @@ static bool direct_result(struct matrix *c, const struct product *p, const struc
                           const struct panels *m, const struct panels *n, char *out)
 {
     int64_t row_step, column_step;
-    return p->out_type == r->sum_type && single_stride(&m->box, 0, &row_step) && single_stride(&n->box, 0, &column_step) &&
+    return p->out_type == r->sum_type && single_stride(&m->box, 0, &row_step) &&
+           single_stride(&n->box, 0, &column_step) &&
            as_matrix(c, out, (int64_t)dtype_bytes(p->out_type), m->points, row_step, n->points, column_step);
 }
 
@@ -271,8 +285,8 @@ static void store_sum(const struct product *p, const struct product_room *r, con
     kern_convert_view(&to, &from);
 }
 
-static bool run_panel(const struct product *p, struct product_room *r, const struct panels *m, const struct panels *n,
-                      struct matrix a, struct matrix b, char *out)
+static bool run_panel(const struct product *p, struct product_room *r, const struct panels *m,
+                      const struct panels *n, struct matrix a, struct matrix b, char *out)
 {
     struct matrix c;
     int64_t k = nest_points(&p->k);

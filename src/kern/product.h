@@ -35,6 +35,7 @@ struct matrix {
     bool transposed; /* columns are gapless instead of rows */
 };
 /* ldc >= n. The type is one of f32, f64, c64, c128, pred or a whole-byte integer. */
-void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c, int64_t ldc);
+void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c,
+              int64_t ldc);
 
 #endif

@@ -14,7 +14,8 @@
 /* ---- the body called for every element ---- */
 
 /* Steps a row-major index over some dimensions of the operands; false after the last position. */
-static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced, bool which, int64_t *index)
+static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced, bool which,
+                          int64_t *index)
 {
     for (int d = x->rank - 1; d >= 0; d--) {
         if (reduced[d] != which)
@@ -67,14 +68,14 @@ static bool reduce_by_call(int n, const struct view *out, const struct view *x, 
 struct fold {
     enum kern_combine combine;
     enum dtype work;
-    size_t width;                 /* of the work type */
+    size_t width; /* of the work type */
     kern_tile_fn *fn;
     bool order_free;
-    union kern_cell init;         /* in the work type */
-    struct loader in;             /* operand -> work type */
-    struct loader narrow, out;    /* work type -> accumulator type -> result */
-    bool sum_f32;                 /* plain sums of f32 have a loop of their own */
-    struct nest kept, reduced;    /* views: result, operand; operand */
+    union kern_cell init;      /* in the work type */
+    struct loader in;          /* operand -> work type */
+    struct loader narrow, out; /* work type -> accumulator type -> result */
+    bool sum_f32;              /* plain sums of f32 have a loop of their own */
+    struct nest kept, reduced; /* views: result, operand; operand */
 };
 
 /* The sum of n floats in 16 interleaved double sums, folded pairwise. */
@@ -101,7 +102,8 @@ static void store_results(const struct fold *f, char *out, int64_t stride, const
 }
 
 /* One tile of results: each row of the operand is combined into all of them. */
-static void fold_column_tile(const struct fold *f, char *out, int64_t out_stride, char *x, int64_t x_stride, int64_t n)
+static void fold_column_tile(const struct fold *f, char *out, int64_t out_stride, char *x, int64_t x_stride,
+                             int64_t n)
 {
     char acc[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
     struct nest_walk w;
@@ -116,7 +118,9 @@ static void fold_column_tile(const struct fold *f, char *out, int64_t out_stride
 
 static void fold_columns(const struct fold *f, char *out, char *x)
 {
-    enum { SHORT_TILE = 128 }; /* rows read across: few enough that their cache lines stay for the next column */
+    enum {
+        SHORT_TILE = 128
+    }; /* rows read across: few enough that their cache lines stay for the next column */
     const struct nest *kept = &f->kept;
     int inner = kept->rank - 1;
     int64_t n = kept->dims[inner], os = kept->strides[0][inner], xs = kept->strides[1][inner];

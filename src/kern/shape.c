@@ -42,7 +42,8 @@ void kern_iota(const struct view *out, int dimension)
 
 /* Operand elements land at low + k * (interior + 1); those k with a place in [0, dim) are
  * [*first, *limit). */
-static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, int64_t *first, int64_t *limit)
+static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, int64_t *first,
+                          int64_t *limit)
 {
     int64_t step = p->interior + 1;
     *first = p->low < 0 ? (-p->low + step - 1) / step : 0;
@@ -87,14 +88,16 @@ void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *di
 }
 
 /* spec: Pad. Padding is written as slabs around the operand; only interior padding writes twice. */
-void kern_pad(const struct view *out, const struct view *x, const void *value, const struct kern_pad_dim *dims)
+void kern_pad(const struct view *out, const struct view *x, const void *value,
+              const struct kern_pad_dim *dims)
 {
     struct view inner = *out, from = *x;
     bool holes = false;
     for (int d = 0; d < out->rank; d++) {
         struct view before = inner;
         narrow_to_landing(&inner, &from, &dims[d], d);
-        int64_t at = inner.dims[d] ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1) : 0;
+        int64_t at =
+            inner.dims[d] ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1) : 0;
         fill_slab(&before, d, 0, at, value);
         fill_slab(&before, d, at + inner.dims[d], out->dims[d], value);
         holes |= dims[d].interior > 0 && from.dims[d] > 1;
@@ -123,7 +126,8 @@ void kern_view_transpose(struct view *out, const struct view *x, const int64_t *
 }
 
 /* spec: BroadcastInDim */
-void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims, const int64_t *dimensions)
+void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims,
+                         const int64_t *dimensions)
 {
     struct view wide = {.dtype = x->dtype, .rank = rank, .data = x->data};
     for (int d = 0; d < rank; d++)
@@ -134,7 +138,8 @@ void kern_view_broadcast(struct view *out, const struct view *x, int rank, const
 }
 
 /* spec: Slice */
-void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit, const int64_t *stride)
+void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit,
+                     const int64_t *stride)
 {
     struct view part = *x;
     for (int d = 0; d < x->rank; d++) {

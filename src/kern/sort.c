@@ -50,7 +50,8 @@ static uint64_t element_key(enum dtype t, const char *p, bool total)
 }
 
 /* Keys and indices of n elements a stride apart; greatest first when `descending`. */
-static void make_entries(struct entry *e, enum dtype t, const char *x, int64_t stride, int64_t n, bool total, bool descending)
+static void make_entries(struct entry *e, enum dtype t, const char *x, int64_t stride, int64_t n, bool total,
+                         bool descending)
 {
     uint64_t flip = descending ? UINT64_MAX : 0;
     if (t == DT_F32 && total) {
@@ -145,7 +146,7 @@ struct called {
     const struct view *x;
     int dimension;
     const struct kern_comparator *less;
-    char **line;        /* where each operand's line begins */
+    char **line; /* where each operand's line begins */
     const void **args;
 };
 
@@ -165,7 +166,8 @@ static bool call_less(struct called *c, uint64_t a, uint64_t b, bool *before)
     return true;
 }
 
-static bool merge_called(struct called *c, struct entry *to, const struct entry *a, int64_t na, const struct entry *b, int64_t nb)
+static bool merge_called(struct called *c, struct entry *to, const struct entry *a, int64_t na,
+                         const struct entry *b, int64_t nb)
 {
     const struct entry *a_end = a + na, *b_end = b + nb;
     while (a < a_end && b < b_end) {
@@ -200,9 +202,9 @@ static struct entry *sort_called(struct called *c, struct entry *e, struct entry
 
 /* ---- lines ---- */
 
-#define PICK(W)                                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                                \
-        *(W *)(void *)(out + i * out_stride) = *(const W *)(const void *)(x + (int64_t)e[i].index * x_stride)
+#define PICK(W)                                                                                              \
+    for (int64_t i = 0; i < n; i++)                                                                          \
+    *(W *)(void *)(out + i * out_stride) = *(const W *)(const void *)(x + (int64_t)e[i].index * x_stride)
 
 /* out[i] = x[e[i].index] */
 static void pick_elements(char *out, int64_t out_stride, const char *x, int64_t x_stride, size_t width,
@@ -217,7 +219,8 @@ static void pick_elements(char *out, int64_t out_stride, const char *x, int64_t 
     }
 }
 
-static bool sort_line(struct called *c, const struct view *out, const int64_t *index, struct entry *e, int64_t n)
+static bool sort_line(struct called *c, const struct view *out, const int64_t *index, struct entry *e,
+                      int64_t n)
 {
     const struct kern_comparator *less = c->less;
     for (int k = 0; k < c->n; k++)
@@ -251,7 +254,8 @@ static bool sort_lines(struct called *c, const struct view *out, struct entry *e
 }
 
 /* spec: Sort */
-bool kern_sort(int n, const struct view *out, const struct view *x, int dimension, const struct kern_comparator *less)
+bool kern_sort(int n, const struct view *out, const struct view *x, int dimension,
+               const struct kern_comparator *less)
 {
     if (view_elements(out) == 0)
         return true;
@@ -259,7 +263,8 @@ bool kern_sort(int n, const struct view *out, const struct view *x, int dimensio
     struct entry *e = mem_alloc(2 * count * sizeof *e + (size_t)n * 3 * sizeof(void *));
     if (!e)
         return false;
-    struct called c = {.n = n, .x = x, .dimension = dimension, .less = less, .args = (const void **)(e + 2 * count)};
+    struct called c = {
+        .n = n, .x = x, .dimension = dimension, .less = less, .args = (const void **)(e + 2 * count)};
     c.line = (char **)(c.args + 2 * n);
     bool ok = sort_lines(&c, out, e);
     mem_free(e);
@@ -310,8 +315,8 @@ static struct entry *sort_by_index(struct entry *e, struct entry *room, int64_t 
     return sorted;
 }
 
-static void topk_line(const struct view *values, const struct view *indices, const struct view *x, const int64_t *index,
-                      struct entry *e, int64_t k, bool largest)
+static void topk_line(const struct view *values, const struct view *indices, const struct view *x,
+                      const int64_t *index, struct entry *e, int64_t k, bool largest)
 {
     int d = x->rank - 1;
     int64_t n = x->dims[d];
@@ -331,7 +336,8 @@ static void topk_line(const struct view *values, const struct view *indices, con
 }
 
 /* spec: TopK. In the total order of the elements; of equal ones the smaller index comes first. */
-bool kern_topk(const struct view *values, const struct view *indices, const struct view *x, int64_t k, bool largest)
+bool kern_topk(const struct view *values, const struct view *indices, const struct view *x, int64_t k,
+               bool largest)
 {
     int64_t index[VIEW_MAX_RANK] = {0};
     if (view_elements(values) == 0)

@@ -34,7 +34,8 @@ struct window_walk {
     bool done;
 };
 
-static void window_start(struct window_walk *w, const struct view *x, const struct kern_window_dim *window, const int64_t *o)
+static void window_start(struct window_walk *w, const struct view *x, const struct kern_window_dim *window,
+                         const int64_t *o)
 {
     w->x = x;
     w->window = window;
@@ -82,8 +83,9 @@ static bool window_fold_by_call(struct call_fold *f, const struct view *out, con
     return true;
 }
 
-static bool reduce_window_by_call(int n, const struct view *out, const struct view *x, const void *const *init,
-                                  const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+static bool reduce_window_by_call(int n, const struct view *out, const struct view *x,
+                                  const void *const *init, const enum dtype *acc,
+                                  const struct kern_window_dim *window, const struct kern_body *body)
 {
     struct call_fold f;
     if (!call_fold_init(&f, n, out, x, acc, body))
@@ -150,7 +152,8 @@ static bool windows_view(struct view *all, const struct view *out, const struct 
 }
 
 static bool reduce_window_as_view(const struct view *out, const struct view *padded, const void *init,
-                                  enum dtype acc, const struct kern_window_dim *window, const struct kern_body *body)
+                                  enum dtype acc, const struct kern_window_dim *window,
+                                  const struct kern_body *body)
 {
     bool reduced[VIEW_MAX_RANK];
     struct view all;
@@ -247,15 +250,17 @@ static bool is_long(const struct kern_window_dim *w)
 }
 
 /* Scans the long dimensions in the work type, leaves the short ones and init to kern_reduce. */
-static bool reduce_long_windows(const struct view *out, const struct view *padded, const void *init, enum dtype acc,
-                                const struct kern_window_dim *window, const struct kern_body *body)
+static bool reduce_long_windows(const struct view *out, const struct view *padded, const void *init,
+                                enum dtype acc, const struct kern_window_dim *window,
+                                const struct kern_body *body)
 {
     struct kern_window_dim rest[VIEW_MAX_RANK];
     struct view x;
     struct loader to_work;
     union kern_cell start;
     enum dtype work = combine_work_type(body->combine, acc);
-    struct scan s = {.fn = kern_find_elementwise(combine_opcode(body->combine), work), .width = dtype_bytes(work),
+    struct scan s = {.fn = kern_find_elementwise(combine_opcode(body->combine), work),
+                     .width = dtype_bytes(work),
                      .add_f64 = work == DT_F64 && body->combine == KERN_ADD};
     void *storage = mem_alloc((size_t)view_elements(padded) * s.width);
     if (!storage)
@@ -278,7 +283,8 @@ static bool reduce_long_windows(const struct view *out, const struct view *padde
 
 /* ---- the entry ---- */
 
-static bool has_long(const struct view *x, const struct kern_window_dim *window, const struct kern_body *body, enum dtype acc)
+static bool has_long(const struct view *x, const struct kern_window_dim *window, const struct kern_body *body,
+                     enum dtype acc)
 {
     bool any = false;
     for (int d = 0; d < x->rank; d++)
@@ -288,8 +294,9 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
 }
 
 /* Recognised bodies over a padded operand; false when it has to be done the long way. */
-static bool reduce_window_recognised(const struct view *out, const struct view *x, const void *init, enum dtype acc,
-                                     const struct kern_window_dim *window, const struct kern_body *body)
+static bool reduce_window_recognised(const struct view *out, const struct view *x, const void *init,
+                                     enum dtype acc, const struct kern_window_dim *window,
+                                     const struct kern_body *body)
 {
     union kern_cell filler;
     struct view padded;
@@ -309,11 +316,13 @@ static bool reduce_window_recognised(const struct view *out, const struct view *
 
 /* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major. */
 bool kern_reduce_window(int n, const struct view *out, const struct view *x, const void *const *init,
-                        const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+                        const enum dtype *acc, const struct kern_window_dim *window,
+                        const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return true;
-    if (n == 1 && combine_opcode(body->combine) && reduce_window_recognised(out, x, *init, *acc, window, body))
+    if (n == 1 && combine_opcode(body->combine) &&
+        reduce_window_recognised(out, x, *init, *acc, window, body))
         return true;
     return reduce_window_by_call(n, out, x, init, acc, window, body);
 }

@@ -122,7 +122,8 @@ static inline bool views_agree(const struct view *a, const struct view *b, doubl
         bool same = memcmp(x, y, dtype_bytes(t)) == 0;
         if (!same && relative > 0 && dtype_is_float(part))
             same = floats_agree(part, x, y, relative, scale) &&
-                   (part == t || floats_agree(part, x + dtype_bytes(part), y + dtype_bytes(part), relative, scale));
+                   (part == t ||
+                    floats_agree(part, x + dtype_bytes(part), y + dtype_bytes(part), relative, scale));
         if (same)
             continue;
         printf("# %s differs at", dtype_spelling(t));

@@ -11,12 +11,30 @@
 static void random_types(struct random *r, enum dtype *l, enum dtype *rhs, enum dtype *out)
 {
     static const enum dtype rows[][3] = {
-        {DT_F32, DT_F32, DT_F32},   {DT_F64, DT_F64, DT_F64},     {DT_C64, DT_C64, DT_C64},     {DT_C128, DT_C128, DT_C128},
-        {DT_BF16, DT_BF16, DT_BF16}, {DT_F16, DT_F16, DT_F32},    {DT_F8E4M3FN, DT_F8E5M2, DT_F32}, {DT_F32, DT_BF16, DT_F32},
-        {DT_F64, DT_F64, DT_F32},   {DT_BF16, DT_BF16, DT_S32},   {DT_S32, DT_S32, DT_F32},     {DT_S32, DT_F32, DT_BF16},
-        {DT_S8, DT_S8, DT_S8},      {DT_S8, DT_U8, DT_S32},       {DT_S32, DT_S32, DT_S8},      {DT_S16, DT_S16, DT_S16},
-        {DT_U16, DT_U16, DT_U64},   {DT_S32, DT_S32, DT_S32},     {DT_U64, DT_U64, DT_U64},     {DT_S4, DT_S4, DT_S4},
-        {DT_U4, DT_U4, DT_U4},      {DT_S4, DT_S4, DT_S32},       {DT_PRED, DT_PRED, DT_PRED},  {DT_PRED, DT_S8, DT_S32},
+        {DT_F32, DT_F32, DT_F32},
+        {DT_F64, DT_F64, DT_F64},
+        {DT_C64, DT_C64, DT_C64},
+        {DT_C128, DT_C128, DT_C128},
+        {DT_BF16, DT_BF16, DT_BF16},
+        {DT_F16, DT_F16, DT_F32},
+        {DT_F8E4M3FN, DT_F8E5M2, DT_F32},
+        {DT_F32, DT_BF16, DT_F32},
+        {DT_F64, DT_F64, DT_F32},
+        {DT_BF16, DT_BF16, DT_S32},
+        {DT_S32, DT_S32, DT_F32},
+        {DT_S32, DT_F32, DT_BF16},
+        {DT_S8, DT_S8, DT_S8},
+        {DT_S8, DT_U8, DT_S32},
+        {DT_S32, DT_S32, DT_S8},
+        {DT_S16, DT_S16, DT_S16},
+        {DT_U16, DT_U16, DT_U64},
+        {DT_S32, DT_S32, DT_S32},
+        {DT_U64, DT_U64, DT_U64},
+        {DT_S4, DT_S4, DT_S4},
+        {DT_U4, DT_U4, DT_U4},
+        {DT_S4, DT_S4, DT_S32},
+        {DT_PRED, DT_PRED, DT_PRED},
+        {DT_PRED, DT_S8, DT_S32},
     };
     const enum dtype *row = rows[random_in(r, 0, (int64_t)COUNT_OF(rows) - 1)];
     *l = row[0];
@@ -36,7 +54,8 @@ START_TEST(dot_agrees_with_plain)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
-        struct kern_dot_dims dims = {.batch_count = (int)random_in(&r, 0, 2), .contracting_count = (int)random_in(&r, 0, 2)};
+        struct kern_dot_dims dims = {.batch_count = (int)random_in(&r, 0, 2),
+                                     .contracting_count = (int)random_in(&r, 0, 2)};
         int free_dims[2] = {(int)random_in(&r, 0, 2), (int)random_in(&r, 0, 2)}, out_rank = dims.batch_count;
         int64_t shared[4], operand[2][VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], most;
         enum dtype types[2], out_type;
@@ -48,8 +67,10 @@ START_TEST(dot_agrees_with_plain)
         for (int i = 0; i < dims.batch_count; i++)
             out_dims[i] = shared[i];
         for (int side = 0; side < 2; side++) {
-            int rank = dims.batch_count + dims.contracting_count + free_dims[side], order[VIEW_MAX_RANK] = {0};
-            int64_t *batch = side ? dims.rhs_batch : dims.lhs_batch, *contracting = side ? dims.rhs_contracting : dims.lhs_contracting;
+            int rank = dims.batch_count + dims.contracting_count + free_dims[side],
+                order[VIEW_MAX_RANK] = {0};
+            int64_t *batch = side ? dims.rhs_batch : dims.lhs_batch,
+                    *contracting = side ? dims.rhs_contracting : dims.lhs_contracting;
             for (int d = 0; d < rank; d++)
                 order[d] = d;
             for (int d = rank - 1; d > 0; d--) {
@@ -71,10 +92,12 @@ START_TEST(dot_agrees_with_plain)
             }
             x[side] = random_array(&r, types[side], rank, operand[side]);
         }
-        struct random_view out = random_layout(&r, out_type, out_rank, out_dims), want = random_layout(&r, out_type, out_rank, out_dims);
+        struct random_view out = random_layout(&r, out_type, out_rank, out_dims),
+                           want = random_layout(&r, out_type, out_rank, out_dims);
         ck_assert(kern_dot(&out.view, &x[0].view, &x[1].view, &dims, false));
         ck_assert(kern_dot(&want.view, &x[0].view, &x[1].view, &dims, true));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "dot of %s, seed %d", dtype_spelling(types[0]), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "dot of %s, seed %d",
+                      dtype_spelling(types[0]), seed);
         free(x[0].block);
         free(x[1].block);
         free(out.block);
@@ -86,7 +109,8 @@ END_TEST
 START_TEST(large_dots_in_panels)
 {
     static const enum dtype types[] = {DT_BF16, DT_F32, DT_S8, DT_F64};
-    static const int64_t sizes[][3] = {{700, 1500, 9}, {5, 3000, 1100}, {1, 700, 600}, {600, 700, 1}, {33, 20000, 17}};
+    static const int64_t sizes[][3] = {
+        {700, 1500, 9}, {5, 3000, 1100}, {1, 700, 600}, {600, 700, 1}, {33, 20000, 17}};
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         for (size_t s = 0; s < COUNT_OF(sizes); s++) {
             struct random r = {i * 10 + s};
@@ -98,7 +122,8 @@ START_TEST(large_dots_in_panels)
             struct random_view want = random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
             ck_assert(kern_dot(&out.view, &l.view, &x.view, &dims, false));
             ck_assert(kern_dot(&want.view, &l.view, &x.view, &dims, true));
-            ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu", dtype_spelling(types[i]), s);
+            ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu",
+                          dtype_spelling(types[i]), s);
             struct random_view *all[] = {&l, &x, &out, &want};
             for (size_t k = 0; k < COUNT_OF(all); k++)
                 free(all[k]->block);
@@ -108,7 +133,8 @@ START_TEST(large_dots_in_panels)
 END_TEST
 
 /* sum over k of a[k] * b[k] in the given types */
-static void inner_product(enum dtype t, const void *a, const void *b, int64_t n, enum dtype out_type, void *out, bool plain)
+static void inner_product(enum dtype t, const void *a, const void *b, int64_t n, enum dtype out_type,
+                          void *out, bool plain)
 {
     struct kern_dot_dims dims = {.contracting_count = 1};
     struct view l, r, o;
@@ -122,7 +148,8 @@ START_TEST(dot_examples)
 {
     for (int plain = 0; plain < 2; plain++) {
         int8_t hundred[3] = {100, 100, 100}, byte;
-        uint16_t a[3] = {f32_to_bf16(1.5f), f32_to_bf16(2.5f), f32_to_bf16(3.5f)}, b[3] = {f32_to_bf16(1.5f), f32_to_bf16(1.5f), f32_to_bf16(1.5f)};
+        uint16_t a[3] = {f32_to_bf16(1.5f), f32_to_bf16(2.5f), f32_to_bf16(3.5f)},
+                 b[3] = {f32_to_bf16(1.5f), f32_to_bf16(1.5f), f32_to_bf16(1.5f)};
         int32_t whole;
         float inf[2] = {INFINITY, 1}, zero[2] = {0, 1}, f;
         double fine[2] = {1 + 0x1p-25, -1}, half[2] = {0x1p24, 0x1p24};
@@ -145,7 +172,8 @@ START_TEST(conv_agrees_with_plain)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
-        struct kern_conv_dims c = {.spatial_count = (int)random_in(&r, 0, 3), .feature_groups = 1, .batch_groups = 1};
+        struct kern_conv_dims c = {
+            .spatial_count = (int)random_in(&r, 0, 3), .feature_groups = 1, .batch_groups = 1};
         int rank = c.spatial_count + 2, order[3][VIEW_MAX_RANK];
         int64_t depth = random_in(&r, 1, 4), features = random_in(&r, 1, 4), images = random_in(&r, 1, 3);
         int64_t dims[3][VIEW_MAX_RANK]; /* input, kernel, output */
@@ -179,22 +207,31 @@ START_TEST(conv_agrees_with_plain)
         for (int d = 0; d < c.spatial_count; d++) {
             int64_t n = random_in(&r, 1, 7), size = random_in(&r, 1, 3);
             struct kern_window_dim *w = &c.window[d];
-            *w = (struct kern_window_dim){size, random_in(&r, 1, 2), random_in(&r, -1, 2), random_in(&r, -1, 2),
-                                          random_in(&r, 0, 2) ? 1 : 2, random_in(&r, 0, 2) ? 1 : 2, random_in(&r, 0, 2) == 0};
-            int64_t left = (n - 1) * w->base_dilation + 1 + w->pad_low + w->pad_high - (size - 1) * w->window_dilation - 1;
+            *w = (struct kern_window_dim){size,
+                                          random_in(&r, 1, 2),
+                                          random_in(&r, -1, 2),
+                                          random_in(&r, -1, 2),
+                                          random_in(&r, 0, 2) ? 1 : 2,
+                                          random_in(&r, 0, 2) ? 1 : 2,
+                                          random_in(&r, 0, 2) == 0};
+            int64_t left = (n - 1) * w->base_dilation + 1 + w->pad_low + w->pad_high -
+                           (size - 1) * w->window_dilation - 1;
             dims[0][c.input_spatial[d] = order[0][d + 2]] = n;
             dims[1][c.kernel_spatial[d] = order[1][d + 2]] = size;
             dims[2][c.output_spatial[d] = order[2][d + 2]] = left < 0 ? 0 : left / w->stride + 1;
         }
-        struct random_view in = random_array(&r, types[0], rank, dims[0]), kernel = random_array(&r, types[1], rank, dims[1]);
-        struct random_view out = random_layout(&r, out_type, rank, dims[2]), want = random_layout(&r, out_type, rank, dims[2]);
+        struct random_view in = random_array(&r, types[0], rank, dims[0]),
+                           kernel = random_array(&r, types[1], rank, dims[1]);
+        struct random_view out = random_layout(&r, out_type, rank, dims[2]),
+                           want = random_layout(&r, out_type, rank, dims[2]);
         if (seed % 10 == 0 && types[1] == DT_F32) {
             int64_t first[VIEW_MAX_RANK] = {0};
             *(float *)(void *)view_at(&kernel.view, first) = INFINITY;
         }
         ck_assert(kern_conv(&out.view, &in.view, &kernel.view, &c, false));
         ck_assert(kern_conv(&want.view, &in.view, &kernel.view, &c, true));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "conv of %s, seed %d", dtype_spelling(types[0]), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "conv of %s, seed %d",
+                      dtype_spelling(types[0]), seed);
         free(in.block);
         free(kernel.block);
         free(out.block);
@@ -204,11 +241,19 @@ START_TEST(conv_agrees_with_plain)
 END_TEST
 
 /* One image and one feature: the line x under `kernel`. */
-static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t size, struct kern_window_dim w, void *out, int64_t out_n, bool plain)
+static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t size, struct kern_window_dim w,
+                      void *out, int64_t out_n, bool plain)
 {
-    struct kern_conv_dims c = {.spatial_count = 1, .input_feature = 1, .input_spatial = {2}, .kernel_output_feature = 1,
-                               .kernel_spatial = {2}, .output_feature = 1, .output_spatial = {2}, .window = {w},
-                               .feature_groups = 1, .batch_groups = 1};
+    struct kern_conv_dims c = {.spatial_count = 1,
+                               .input_feature = 1,
+                               .input_spatial = {2},
+                               .kernel_output_feature = 1,
+                               .kernel_spatial = {2},
+                               .output_feature = 1,
+                               .output_spatial = {2},
+                               .window = {w},
+                               .feature_groups = 1,
+                               .batch_groups = 1};
     struct view in, k, o;
     view_dense(&in, t, 3, (int64_t[]){1, 1, n}, x);
     view_dense(&k, t, 3, (int64_t[]){1, 1, size}, kernel);
@@ -225,9 +270,11 @@ START_TEST(conv_examples)
         ck_assert(out[0] == 321 && out[1] == 432);
         line_conv(DT_F32, x, 4, kernel, 3, (struct kern_window_dim){3, 1, 0, 0, 1, 1, true}, out, 2, plain);
         ck_assert(out[0] == 123 && out[1] == 234);
-        line_conv(DT_F32, x, 4, poisoned, 3, (struct kern_window_dim){3, 1, 1, 0, 1, 1, false}, out, 3, plain);
+        line_conv(DT_F32, x, 4, poisoned, 3, (struct kern_window_dim){3, 1, 1, 0, 1, 1, false}, out, 3,
+                  plain);
         ck_assert_msg(out[0] == 3 && isinf(out[1]), "padding is left out");
-        line_conv(DT_S8, bytes, 2, weights, 2, (struct kern_window_dim){2, 1, 0, 0, 1, 1, false}, &byte, 1, plain);
+        line_conv(DT_S8, bytes, 2, weights, 2, (struct kern_window_dim){2, 1, 0, 0, 1, 1, false}, &byte, 1,
+                  plain);
         ck_assert_int_eq(byte, 88);
     }
 }

@@ -26,7 +26,8 @@ static int place_index(int64_t *index, int rank, const int64_t *batch, const int
 }
 
 /* spec: DotGeneral */
-bool plain_dot(const struct view *out, const struct view *lhs, const struct view *rhs, const struct kern_dot_dims *dims)
+bool plain_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+               const struct kern_dot_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
     int64_t l[VIEW_MAX_RANK], r[VIEW_MAX_RANK];
@@ -40,7 +41,8 @@ bool plain_dot(const struct view *out, const struct view *lhs, const struct view
         nothing |= sizes[i] == 0;
     }
     do {
-        int at = place_index(l, lhs->rank, dims->lhs_batch, dims->lhs_contracting, dims, o, dims->batch_count);
+        int at =
+            place_index(l, lhs->rank, dims->lhs_batch, dims->lhs_contracting, dims, o, dims->batch_count);
         place_index(r, rhs->rank, dims->rhs_batch, dims->rhs_contracting, dims, o, at);
         plain_sum_clear(&sum);
         do {

@@ -15,8 +15,9 @@ static int place_in(const int64_t *list, int count, int64_t d)
 
 /* For index o of the gather's result (or of the scatter's updates): start[d] as the indices give it and
  * offset[d] inside the window, for every dimension of the array. */
-static void find_start(const struct view *array, const struct view *indices, const struct kern_gather_dims *dims,
-                       const int64_t *o, int rank, int64_t *start, int64_t *offset)
+static void find_start(const struct view *array, const struct view *indices,
+                       const struct kern_gather_dims *dims, const int64_t *o, int rank, int64_t *start,
+                       int64_t *offset)
 {
     int64_t at[VIEW_MAX_RANK]; /* index into `indices` */
     for (int d = 0, id = 0; d < rank; d++)
@@ -61,8 +62,9 @@ void plain_gather(const struct view *out, const struct view *operand, const stru
 }
 
 /* Whether the whole window is inside; `at` becomes the place of this element of it. */
-static bool window_is_inside(const struct view *array, const struct view *updates, const struct kern_gather_dims *dims,
-                             const int64_t *start, const int64_t *offset, int64_t *at)
+static bool window_is_inside(const struct view *array, const struct view *updates,
+                             const struct kern_gather_dims *dims, const int64_t *start, const int64_t *offset,
+                             int64_t *at)
 {
     bool inside = true;
     for (int d = 0, next = 0; d < array->rank; d++) {
@@ -76,8 +78,8 @@ static bool window_is_inside(const struct view *array, const struct view *update
 }
 
 /* out[at] = f(out[at], update) for all operands. */
-static bool combine_all(int n, const struct view *out, const struct view *updates, const struct kern_body *body,
-                        const int64_t *at, const int64_t *o)
+static bool combine_all(int n, const struct view *out, const struct view *updates,
+                        const struct kern_body *body, const int64_t *at, const int64_t *o)
 {
     const char *opcode = combine_opcode(body->combine);
     enum { FEW = 64 };
@@ -122,7 +124,8 @@ bool plain_scatter(int n, const struct view *out, const struct view *indices, co
         for (int d = 0; d < rank; d++)
             o[order[d]] = i[d];
         find_start(out, indices, dims, o, rank, start, offset);
-        if (window_is_inside(out, updates, dims, start, offset, at) && !combine_all(n, out, updates, body, at, o))
+        if (window_is_inside(out, updates, dims, start, offset, at) &&
+            !combine_all(n, out, updates, body, at, o))
             return false;
     } while (index_next(rank, sizes, i));
     return true;

@@ -32,8 +32,8 @@ struct plain_fold {
     union kern_cell acc;
 };
 
-static bool fold_init(struct plain_fold *f, int n, const struct view *out, const struct view *x, const enum dtype *acc,
-                      const struct kern_body *body)
+static bool fold_init(struct plain_fold *f, int n, const struct view *out, const struct view *x,
+                      const enum dtype *acc, const struct kern_body *body)
 {
     struct loader to_work;
     f->body = body;
@@ -114,7 +114,8 @@ bool plain_reduce(int n, const struct view *out, const struct view *x, const voi
 }
 
 /* The operand index under element k of the window at o; false in padding and in the holes of dilation. */
-static bool window_place(const struct view *x, const struct kern_window_dim *window, const int64_t *o, const int64_t *k, int64_t *p)
+static bool window_place(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
+                         const int64_t *k, int64_t *p)
 {
     for (int d = 0; d < x->rank; d++) {
         const struct kern_window_dim *w = &window[d];
@@ -138,7 +139,8 @@ static bool window_sizes(const struct view *x, const struct kern_window_dim *win
 
 /* spec: ReduceWindow */
 bool plain_reduce_window(int n, const struct view *out, const struct view *x, const void *const *init,
-                         const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
+                         const enum dtype *acc, const struct kern_window_dim *window,
+                         const struct kern_body *body)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK];
     struct plain_fold f;
@@ -159,7 +161,8 @@ bool plain_reduce_window(int n, const struct view *out, const struct view *x, co
     return ok;
 }
 
-static bool select_first(const struct kern_body *select, enum dtype t, const void *a, const void *b, bool *keep)
+static bool select_first(const struct kern_body *select, enum dtype t, const void *a, const void *b,
+                         bool *keep)
 {
     static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
     uint8_t answer = 0;
@@ -179,7 +182,8 @@ bool plain_select_and_scatter(const struct view *out, const struct view *x, cons
                               const void *init, const struct kern_window_dim *window,
                               const struct kern_body *select, const struct kern_body *scatter)
 {
-    int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK], best[VIEW_MAX_RANK];
+    int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK],
+            best[VIEW_MAX_RANK];
     kern_fill(out, init);
     if (view_elements(source) == 0 || !window_sizes(x, window, sizes))
         return true;

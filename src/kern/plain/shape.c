@@ -5,7 +5,8 @@
 #include "kern/plain/plain.h"
 
 /* spec: Pad */
-void plain_pad(const struct view *out, const struct view *x, const void *value, const struct kern_pad_dim *dims)
+void plain_pad(const struct view *out, const struct view *x, const void *value,
+               const struct kern_pad_dim *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
     if (view_elements(out) == 0)
@@ -22,8 +23,8 @@ void plain_pad(const struct view *out, const struct view *x, const void *value, 
 }
 
 /* comparator(a, b): whether element i of the line at `o` goes before element j. */
-static bool goes_before(int n, const struct view *x, int dimension, const struct kern_comparator *less, int64_t *o,
-                        int64_t i, int64_t j, bool *before)
+static bool goes_before(int n, const struct view *x, int dimension, const struct kern_comparator *less,
+                        int64_t *o, int64_t i, int64_t j, bool *before)
 {
     enum { FEW = 64 };
     const void *args[2 * FEW];
@@ -47,7 +48,8 @@ static bool goes_before(int n, const struct view *x, int dimension, const struct
 
 /* spec: Sort. The place of an element is the number of those that go before it, equal ones to its left
  * included. */
-bool plain_sort(int n, const struct view *out, const struct view *x, int dimension, const struct kern_comparator *less)
+bool plain_sort(int n, const struct view *out, const struct view *x, int dimension,
+                const struct kern_comparator *less)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK], count = out->dims[dimension];
     if (view_elements(out) == 0)
