@@ -43,7 +43,10 @@ static inline bool str_eq(struct str a, struct str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
-static inline bool str_is(struct str a, const char *z) { return str_eq(a, str_of(z)); }
+static inline bool str_is(struct str a, const char *z) /* most words differ in the first letter */
+{
+    return a.len == 0 ? *z == '\0' : *a.ptr == *z && str_eq(a, str_of(z));
+}
 int str_cmp(struct str a, struct str b); /* bytewise, shorter first on a tie */
 bool str_starts(struct str s, struct str prefix);
 static inline bool char_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

@@ -147,7 +147,7 @@ struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, un
             return &i->attrs[k];
         }
     }
-    i->attrs = grow(&m->arena, i->attrs, i->attr_count, 2, sizeof *i->attrs);
+    i->attrs = grow(&m->arena, i->attrs, i->attr_count, 1, sizeof *i->attrs);
     for (; at > 0 && attr_rank(op, (enum attr_id)i->attrs[at - 1].id) > rank; at--)
         i->attrs[at] = i->attrs[at - 1];
     i->attrs[at] = (struct attr){.id = (uint8_t)id, .span = span, .v = v};

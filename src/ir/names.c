@@ -99,12 +99,12 @@ static struct root *find_root(struct uniquifier *u, struct str name)
 }
 
 /* The slot of the pair, or the empty one where it belongs. Well mixed: runs of numbers of several
- * roots must not pile up on each other. */
+ * roots must not pile up on each other; but eight neighbours stand together, as they come. */
 static struct taken *find_taken(const struct uniquifier *u, uint32_t root, int64_t number)
 {
     size_t mask = u->taken_capacity - 1;
-    uint64_t h = ((uint64_t)number ^ (uint64_t)root << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (h ^ h >> 32) & mask;
+    uint64_t h = ((uint64_t)number >> 3 ^ (uint64_t)root << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = ((h ^ h >> 32) << 3 | ((uint64_t)number & 7)) & mask;
     while (u->taken[at].root != 0 && (u->taken[at].root != root || u->taken[at].number != number))
         at = (at + 1) & mask;
     return &u->taken[at];

@@ -110,7 +110,7 @@ static bool shape_error(struct parser *p, const struct draft *d, const char *wan
 static bool broadcast(struct parser *p, struct draft *d)
 {
     const struct shape *s = operand_shape(d, 0);
-    if (shape_is_tuple(s))
+    if (shape_is_tuple(s) && s->count > 0) /* XLA ends the process, here or in its verifier */
         return DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "an array as operand",
                           STR_ARG(shape_text(p->arena, s)));
     return shape_is_scalar(s) || require(p, d, A_DIMENSIONS);

@@ -249,7 +249,10 @@ static struct str name_draft(struct parser *p, struct draft *d, struct str name)
 {
     if (name.len == 0)
         return uniquifier_name(p->names, arena_printf(p->arena, "%s.anon", op_spelling((enum opcode)d->i.opcode)));
-    if (memmem(name.ptr, name.len, ".anon", 5))
+    const char *end = name.ptr + name.len, *dot = name.ptr;
+    while ((dot = memchr(dot, '.', (size_t)(end - dot))) && end - dot >= 5 && memcmp(dot, ".anon", 5) != 0)
+        dot++;
+    if (dot && end - dot >= 5)
         uniquifier_name(p->names, name);
     return name;
 }

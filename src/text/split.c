@@ -22,6 +22,23 @@ static bool is_divider(const char *s, const char *end)
     return s == end;
 }
 
+/* Whether a part is nothing but comments that expect nothing: then it is the head of the next one. */
+static bool is_remark(struct str text)
+{
+    const char *s = text.ptr, *end = s + text.len;
+    while (s < end) {
+        const char *newline = memchr(s, '\n', (size_t)(end - s)), *line_end = newline ? newline : end;
+        while (s < line_end && (*s == ' ' || *s == '\t' || *s == '\r'))
+            s++;
+        if (s < line_end && (line_end - s < 2 || s[0] != '/' || s[1] != '/'))
+            return false;
+        if (memmem(s, (size_t)(line_end - s), "expect:", 7) || memmem(s, (size_t)(line_end - s), "error:", 6))
+            return false;
+        s = newline ? newline + 1 : end;
+    }
+    return true;
+}
+
 static void add_part(struct arena *a, struct source **parts, size_t *n, size_t *capacity, struct str name,
                      struct str text, uint32_t line)
 {
@@ -41,7 +58,7 @@ struct source *text_split(struct arena *a, struct str name, struct str text, siz
     while (line < end) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *line_end = newline ? newline : end;
-        if (is_divider(line, line_end)) {
+        if (is_divider(line, line_end) && !is_remark((struct str){begin, (size_t)(line - begin)})) {
             add_part(a, &parts, n, &capacity, name, (struct str){begin, (size_t)(line - begin)}, first);
             begin = newline ? newline + 1 : end;
             first = number + 1;
@@ -49,6 +66,8 @@ struct source *text_split(struct arena *a, struct str name, struct str text, siz
         line = newline ? newline + 1 : end;
         number++;
     }
-    add_part(a, &parts, n, &capacity, name, (struct str){begin, (size_t)(end - begin)}, first);
+    struct str last = {begin, (size_t)(end - begin)};
+    if (*n == 0 || !is_remark(last))
+        add_part(a, &parts, n, &capacity, name, last, first);
     return parts;
 }
