@@ -114,7 +114,8 @@ void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)
 
 struct str diag_nearest(struct str word, const char *const *words, size_t count)
 {
-    unsigned best = (unsigned)(word.len / 3) + 2; /* at most a third of the letters and one may differ */
+    /* at most a third of the letters and one may differ; of three letters, one */
+    unsigned best = word.len < 4 ? 2 : (unsigned)(word.len / 3) + 2;
     struct str nearest = STR("");
     for (size_t i = 0; i < count; i++) {
         struct str candidate = str_of(words[i]);

@@ -81,7 +81,17 @@ static bool begin_wrapped(struct parser *p, struct draft *d)
     inner->dropped = d->dropped;
     inner->dropped_at = d->dropped_at;
     d->inner = inner;
-    return check_operand_count(p, inner);
+    return check_operand_count(p, inner) && check_operand_kinds(p, inner);
+}
+
+/* Only so that the attributes of the wrapped opcode can be read. */
+static void begin_poisoned(struct parser *p, struct draft *d)
+{
+    d->inner = ARENA_NEW(p->arena, struct draft);
+    d->inner->i.opcode = (uint8_t)d->wrapped;
+    d->inner->i.parent = d->i.parent;
+    d->inner->wrapped = OP_INVALID;
+    d->inner->poisoned = true;
 }
 
 static bool check_chain(struct parser *p, struct draft *d)
@@ -104,6 +114,8 @@ static bool check_chain(struct parser *p, struct draft *d)
 
 bool async_operands(struct parser *p, struct draft *d)
 {
+    if (d->poisoned && d->i.opcode == OP_ASYNC_START && d->wrapped != OP_INVALID)
+        begin_poisoned(p, d);
     if (d->poisoned || !d->i.shape)
         return true;
     if (d->i.opcode == OP_ASYNC_START)

@@ -42,6 +42,17 @@ static const struct shape *operand_shape(const struct draft *d, int k) { return 
 /* A buffer counts as the array it holds. */
 static const struct shape *array_of(const struct shape *s) { return s->dtype == DT_BUFFER ? s->elements[0] : s; }
 
+/* What decides which attributes there are. */
+bool check_operand_kinds(struct parser *p, struct draft *d)
+{
+    if (d->i.opcode != OP_CONDITIONAL || d->poisoned)
+        return true;
+    const struct shape *s = operand_shape(d, 0);
+    if (shape_is_scalar_of(s, DT_PRED) || shape_is_scalar_of(s, DT_S32))
+        return true;
+    return DIAG_ERROR(p->ds, d->open, CONDITIONAL_INDEX, STR_ARG(shape_text(p->arena, s)));
+}
+
 /* ---- attributes ---- */
 
 /* The form of a conditional follows from its first operand. */
@@ -211,10 +222,7 @@ static bool tuple(struct parser *p, struct draft *d)
 
 static bool conditional(struct parser *p, struct draft *d)
 {
-    const struct shape *s = operand_shape(d, 0);
-    bool two = shape_is_scalar_of(s, DT_PRED);
-    if (!two && !shape_is_scalar_of(s, DT_S32))
-        return DIAG_ERROR(p->ds, d->open, CONDITIONAL_INDEX, STR_ARG(shape_text(p->arena, s)));
+    bool two = shape_is_scalar_of(operand_shape(d, 0), DT_PRED);
     if (two ? !require(p, d, A_TRUE_COMPUTATION) || !require(p, d, A_FALSE_COMPUTATION)
             : !require(p, d, A_BRANCH_COMPUTATIONS))
         return false;

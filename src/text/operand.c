@@ -157,18 +157,24 @@ static bool looks_nested(struct parser *p)
     return nested;
 }
 
-/* Both readings failed: leaves the messages of the one that was meant. */
-static void report_operand(struct parser *p, struct lex_state start, struct diag_mark before)
+/* Both readings failed: leaves the messages of the one that was meant. True when a name was meant and
+ * reading can go on after it. */
+static bool report_operand(struct parser *p, struct lex_state start, struct diag_mark before)
 {
     struct lex_state stop = lex_save(p);
     struct inst *i;
     lex_restore(p, start);
-    if (!looks_nested(p)) {
-        diags_rollback(p->ds, before);
-        if (parse_operand_name(p, &i))
-            expected(p, "an operand"); /* it was unknown a moment ago; poisoned since */
+    if (looks_nested(p)) {
+        lex_restore(p, stop);
+        return false;
     }
+    diags_rollback(p->ds, before);
+    if (parse_operand_name(p, &i)) /* it was unknown a moment ago; poisoned since */
+        expected(p, "an operand");
+    if (p->tok.span.begin > start.tok.span.begin && (p->tok.kind == TOK_COMMA || p->tok.kind == TOK_RPAREN))
+        return true;
     lex_restore(p, stop);
+    return false;
 }
 
 static void drop_operand(struct parser *p, struct draft *d, struct lex_state start, struct diag_mark before)
@@ -213,8 +219,8 @@ static bool parse_operand(struct parser *p, struct draft *d)
             return true;
         }
         if (!ok) {
-            report_operand(p, start, before);
-            return false;
+            d->poisoned = true;
+            return report_operand(p, start, before);
         }
     }
     if (inst_is_poisoned(i))

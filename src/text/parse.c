@@ -87,7 +87,7 @@ static bool parse_instruction(struct parser *p, struct scope *s)
     bool ok = parse_lhs(p, s, &l);
     if (ok)
         i = parse_rhs(p, l.name, l.name_span, l.shape, l.start.tok.span.begin);
-    if (i && (inst_is_poisoned(i) || check_name(p, &l)))
+    if (i && check_name(p, &l))
         return define(p, s, &l, i);
     if (l.name.len && l.name_span.end > l.name_span.begin)
         scope_poison(p, s, l.name, l.name_span, NULL);
@@ -110,8 +110,11 @@ bool parse_instruction_list(struct parser *p, struct scope *s)
     unsigned errors = p->ds->errors;
     if (!expect(p, TOK_LBRACE, "`{` before the instructions"))
         return false;
-    if (p->tok.kind == TOK_RBRACE)
-        return DIAG_ERROR(p->ds, p->tok.span, EMPTY_COMPUTATION);
+    if (p->tok.kind == TOK_RBRACE) {
+        DIAG(p->ds, p->tok.span, EMPTY_COMPUTATION);
+        next(p);
+        return false;
+    }
     while (p->tok.kind != TOK_RBRACE && p->tok.kind != TOK_EOF && !starts_toplevel(p)) {
         struct lex_state before = lex_save(p);
         parse_instruction(p, s);
@@ -480,8 +483,6 @@ static bool is_loose_module(const struct parser *p)
 
 static bool parse_text(struct parser *p)
 {
-    if (p->text.len >= UINT32_MAX)
-        return DIAG_ERROR(p->ds, NO_SPAN, TEXT_TOO_LONG);
     if (p->tok.kind == TOK_EOF)
         return expected(p, "a module");
     return is_module(p) || is_loose_module(p) ? parse_module(p) : parse_single_instruction(p);
@@ -497,10 +498,7 @@ struct module *parse_source(struct diags *ds, struct source *source, bool strict
     m->source.line_starts = NULL;
     m->source.line_count = 0;
     arena_init(&state.scratch);
-    struct str text = source->text;
-    if (text.len >= UINT32_MAX)
-        text.len = UINT32_MAX; /* refused at once */
-    lex_start(&p, ds, text, &m->arena, strict);
+    lex_start(&p, ds, source->text, &m->arena, strict);
     p.m = m;
     p.state = &state;
     p.shapes = shape_cache_new(&state.scratch);

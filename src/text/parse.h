@@ -69,6 +69,7 @@ bool parse_attributes(struct parser *p, struct draft *d);
 
 /* checks.c: what XLA checks and changes while it parses (hlo-text 3.3) */
 bool check_operand_count(struct parser *p, struct draft *d);
+bool check_operand_kinds(struct parser *p, struct draft *d);
 bool check_attribute_applies(const struct draft *d, enum attr_id id);
 bool check_required(struct parser *p, struct draft *d);
 bool check_draft(struct parser *p, struct draft *d);      /* before inference */

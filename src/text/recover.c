@@ -88,17 +88,15 @@ void recover_instruction(struct parser *p, struct lex_state start)
         enum token_kind kind = p->tok.kind;
         if (kind == TOK_RBRACE && braces == 0)
             return;
-        if (w.first && own_line) {
-            if (column(&w) == 0 && starts_computation(p))
-                return;
-            if (kind == TOK_RBRACE && column(&w) < indent)
-                return;
-            if (column(&w) <= indent && starts_instruction(p))
-                return;
-        } else if (braces == 0 && p->tok.span.begin >= error_at && (before == TOK_RPAREN || before == TOK_RBRACE) &&
-                   starts_instruction(p)) {
+        if (w.first && column(&w) == 0 && starts_computation(p))
             return;
-        }
+        if (w.first && own_line && kind == TOK_RBRACE && column(&w) < indent)
+            return;
+        bool line = w.first && (own_line ? column(&w) <= indent : braces == 0);
+        bool ended = !w.first && braces == 0 && p->tok.span.begin >= error_at &&
+                     (before == TOK_RPAREN || before == TOK_RBRACE);
+        if ((line || ended) && starts_instruction(p))
+            return;
         braces += (kind == TOK_LBRACE) - (kind == TOK_RBRACE);
     }
 }

@@ -226,7 +226,7 @@ static bool parse_body(struct parser *p, struct draft *d)
         return parse_parameter_number(p, d);
     if (d->i.opcode == OP_CONSTANT)
         return parse_constant_value(p, d);
-    return parse_operands(p, d) && async_operands(p, d) && check_operand_count(p, d);
+    return parse_operands(p, d) && async_operands(p, d) && check_operand_count(p, d) && check_operand_kinds(p, d);
 }
 
 /* ---- from draft to instruction ---- */

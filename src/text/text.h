@@ -10,7 +10,7 @@ struct parse_options {
     bool strict; /* exactly what XLA's parser of jaxlib 0.10.2 takes (hlo-text.md) */
 };
 
-/* Parses one module. `text` must outlive the module. NULL with diagnostics when there was an error;
+/* Parses one module. The text is shorter than 4 GiB and must outlive the module. NULL with diagnostics when there was an error;
  * warnings alone do not fail. `ds->source` must be the text's source. */
 struct module *text_parse_module(struct diags *ds, struct source *source, const struct parse_options *options);
 
