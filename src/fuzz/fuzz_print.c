@@ -24,8 +24,9 @@ static bool print_of(struct str text, bool strict, struct buf *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    enum { LARGE = 1 << 22 }; /* shapes of shapes of shapes print without end */
     struct buf once = {0}, twice = {0};
-    if (print_of((struct str){(const char *)data, size}, true, &once)) {
+    if (print_of((struct str){(const char *)data, size}, true, &once) && once.size < LARGE) {
         if (!print_of(buf_view(&once), true, &twice) || !str_eq(buf_view(&once), buf_view(&twice)))
             __builtin_trap();
     }
