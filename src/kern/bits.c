@@ -217,6 +217,17 @@ static void split_or_join(const struct view *wide, const struct view *narrow, bo
     } while (index_next(wide->rank, wide->dims, index));
 }
 
+/* The elements of `wide` as whole elements of a narrower type, along one more dimension. */
+static void parts(struct view *v, const struct view *wide, enum dtype narrow)
+{
+    *v = *wide;
+    v->dtype = narrow;
+    v->dims[v->rank] = (int64_t)(dtype_bytes(wide->dtype) / dtype_bytes(narrow));
+    v->strides[v->rank++] = (int64_t)dtype_bytes(narrow);
+}
+
+static bool whole_parts(enum dtype narrow) { return dtype_bits(narrow) >= 8 && narrow != DT_PRED; }
+
 void kern_bitcast_convert(const struct view *out, const struct view *x)
 {
     if (same_in_memory(out->dtype, x->dtype)) {
@@ -227,7 +238,17 @@ void kern_bitcast_convert(const struct view *out, const struct view *x)
         const struct recast r = {out->dtype, x->dtype};
         tile_map(recast_tile, &r, out, 1, x);
     } else if (dtype_bits(out->dtype) < dtype_bits(x->dtype)) {
-        split_or_join(x, out, true);
+        struct view v;
+        if (!whole_parts(out->dtype)) {
+            split_or_join(x, out, true);
+        } else {
+            parts(&v, x, out->dtype);
+            kern_copy(out, &v);
+        }
+    } else if (whole_parts(x->dtype)) {
+        struct view v;
+        parts(&v, out, x->dtype);
+        kern_copy(&v, x);
     } else {
         split_or_join(out, x, false);
     }
