@@ -57,12 +57,29 @@ const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const i
     return s;
 }
 
+/* What is asked of all that is in a tuple or buffer, once it has its elements. */
+static void sum_up(struct shape *s)
+{
+    s->parts = 1;
+    s->leaves = !shape_is_tuple(s);
+    for (int i = 0; i < s->count; i++) {
+        const struct shape *e = s->elements[i];
+        s->inner_dynamic |= shape_has_dynamic(e);
+        s->inner_unbounded |= shape_has_unbounded(e);
+        if (!add_i64(s->parts, shape_part_count(e), &s->parts))
+            s->parts = INT64_MAX;
+        if (shape_is_tuple(s) && !add_i64(s->leaves, shape_leaf_count(e), &s->leaves))
+            s->leaves = INT64_MAX;
+    }
+}
+
 const struct shape *shape_tuple(struct arena *a, int count, const struct shape *const *elements)
 {
     struct shape *s = ARENA_NEW(a, struct shape);
     s->dtype = DT_TUPLE;
     s->count = count;
     s->elements = ARENA_DUP(a, elements, count);
+    sum_up(s);
     return s;
 }
 
@@ -72,6 +89,7 @@ const struct shape *shape_buffer(struct arena *a, const struct shape *array)
     s->dtype = DT_BUFFER;
     s->count = 1;
     s->elements = ARENA_DUP(a, &array, 1);
+    sum_up(s);
     return s;
 }
 
@@ -134,10 +152,7 @@ bool shape_has_dynamic(const struct shape *s)
     for (int d = 0; s->dynamic && d < s->rank; d++)
         if (s->dynamic[d])
             return true;
-    for (int i = 0; i < s->count; i++)
-        if (shape_has_dynamic(s->elements[i]))
-            return true;
-    return false;
+    return s->inner_dynamic;
 }
 
 bool shape_has_unbounded(const struct shape *s)
@@ -145,10 +160,7 @@ bool shape_has_unbounded(const struct shape *s)
     for (int d = 0; d < s->rank; d++)
         if (s->dims[d] == DIM_UNBOUNDED)
             return true;
-    for (int i = 0; i < s->count; i++)
-        if (shape_has_unbounded(s->elements[i]))
-            return true;
-    return false;
+    return s->inner_unbounded;
 }
 
 bool shape_elements(const struct shape *s, int64_t *out)
@@ -181,12 +193,7 @@ bool shape_bytes(const struct shape *s, int64_t *out)
 
 int64_t shape_leaf_count(const struct shape *s)
 {
-    if (!shape_is_tuple(s))
-        return 1;
-    int64_t n = 0;
-    for (int i = 0; i < s->count; i++)
-        n += shape_leaf_count(s->elements[i]);
-    return n;
+    return s->count || shape_is_tuple(s) ? s->leaves : 1;
 }
 
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth)

@@ -146,7 +146,11 @@ struct shape {
     const struct layout *layout; /* arrays only, never NULL for them */
     int count;            /* tuples: components; buffers: 1 */
     const struct shape *const *elements;
+    /* Of what has elements, so that nobody walks shapes of shapes of shapes to ask: */
+    bool inner_dynamic, inner_unbounded;
+    int64_t leaves, parts; /* leaves; leaves and tuples, itself included. INT64_MAX stands for more */
 };
+enum { SHAPE_MAX_PARTS = 1 << 20 }; /* what inference lets grow: walking more takes too long */
 
 static inline bool shape_is_array(const struct shape *s) { return dtype_is_array(s->dtype); }
 static inline bool shape_is_tuple(const struct shape *s) { return s->dtype == DT_TUPLE; }
@@ -174,6 +178,7 @@ const struct shape *shape_copy(struct arena *a, const struct shape *s); /* deep,
 bool shape_elements(const struct shape *s, int64_t *out);
 bool shape_bytes(const struct shape *s, int64_t *out); /* in our storage; tuples: the sum */
 int64_t shape_leaf_count(const struct shape *s); /* non-tuple leaves */
+static inline int64_t shape_part_count(const struct shape *s) { return s->parts ? s->parts : 1; }
 /* The component at an index path; NULL when there is none. */
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth);
 

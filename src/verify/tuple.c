@@ -7,8 +7,15 @@
 static const struct shape *tuple_shape(struct verify *v, const struct inst *i)
 {
     const struct shape **parts = ARENA_ARRAY(v->arena, const struct shape *, i->operand_count);
-    for (int k = 0; k < i->operand_count; k++)
+    int64_t total = 1;
+    for (int k = 0; k < i->operand_count; k++) {
         parts[k] = operand_shape(i, k);
+        total += shape_part_count(parts[k]); /* each is below the limit */
+    }
+    if (total > SHAPE_MAX_PARTS) {
+        DIAG(v->ds, i->span, TOO_MANY_LEAVES, SHAPE_MAX_PARTS);
+        return NULL;
+    }
     return shape_tuple(v->arena, i->operand_count, parts);
 }
 
@@ -33,19 +40,12 @@ static const struct shape *dependency_shape(struct verify *v, const struct inst 
 const struct shape *verify_tuple(struct verify *v, const struct inst *i)
 {
     switch (i->opcode) {
-    case OP_TUPLE:
-        return tuple_shape(v, i);
-    case OP_GET_TUPLE_ELEMENT:
-        return element_shape(v, i);
-    case OP_ADD_DEPENDENCY:
-        return dependency_shape(v, i);
-    case OP_AFTER_ALL:
-        return shape_token();
-    case OP_CONSTANT:
-        return i->literal->shape;
-    case OP_PARAMETER:
-        return i->shape;
-    default: /* opt-barrier, domain */
-        return operand_shape(i, 0);
+    case OP_TUPLE: return tuple_shape(v, i);
+    case OP_GET_TUPLE_ELEMENT: return element_shape(v, i);
+    case OP_ADD_DEPENDENCY: return dependency_shape(v, i);
+    case OP_AFTER_ALL: return shape_token();
+    case OP_CONSTANT: return i->literal->shape;
+    case OP_PARAMETER: return i->shape;
+    default: /* opt-barrier, domain */ return operand_shape(i, 0);
     }
 }
