@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 
 enum { CHUNK_MIN = 64 * 1024, CHUNK_MAX = 1024 * 1024, ALIGNMENT = 16 };
+/* Large arenas grow by whole huge pages: first touch of small ones would cost more than parsing. */
+enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_CHUNK = 4 * HUGE_PAGE };
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -45,14 +47,27 @@ void arena_free(struct arena *a)
     arena_init(a);
 }
 
+/* Rounds `*size` up to huge pages. Only advice: where there are none, small ones do. */
+static void *huge_chunk(size_t *size)
+{
+    *size = (*size + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+    void *chunk = aligned_alloc(HUGE_PAGE, *size);
+    if (chunk)
+        madvise(chunk, *size, MADV_HUGEPAGE);
+    return chunk;
+}
+
 static void add_chunk(struct arena *a, size_t need)
 {
     size_t size = a->total < CHUNK_MIN ? CHUNK_MIN : a->total > CHUNK_MAX ? CHUNK_MAX : a->total;
+    bool huge = a->total >= HUGE_CHUNK;
     if (need > SIZE_MAX / 2)
         out_of_memory(need);
+    if (huge)
+        size = HUGE_CHUNK;
     if (size < need + sizeof(struct arena_chunk))
         size = need + sizeof(struct arena_chunk);
-    struct arena_chunk *chunk = malloc(size);
+    struct arena_chunk *chunk = huge ? huge_chunk(&size) : malloc(size);
     if (!chunk)
         out_of_memory(size);
     *chunk = (struct arena_chunk){.older = a->chunk, .size = size, .end = (char *)chunk + size};

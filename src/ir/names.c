@@ -53,23 +53,26 @@ struct str name_sanitize(struct arena *a, struct str name)
 
 /* ---- names nobody got before ---- */
 
-/* A root; its numbers are kept for all roots together, because most have one or two. */
+/* Numbers that are taken, 64 at a time: those of a root mostly run on. */
+struct block {
+    int64_t number;  /* of the block */
+    uint64_t taken;  /* a bit for each number; 0: empty slot */
+    uint32_t root;
+};
+
+/* A root with its first block; further ones are kept for all roots together, because few have any. */
 struct root {
     uint32_t id;
     int64_t next; /* least number that may be free */
-};
-
-struct taken {
-    int64_t number;
-    uint32_t root; /* id + 1; 0: empty slot */
+    struct block first;
 };
 
 struct uniquifier {
     struct arena *names;  /* new names live here */
     struct arena *tables; /* the rest here */
     struct map roots;
-    struct taken *taken;
-    size_t taken_count, taken_capacity;
+    struct block *blocks;
+    size_t block_count, block_capacity;
     uint32_t root_count;
 };
 
@@ -98,38 +101,49 @@ static struct root *find_root(struct uniquifier *u, struct str name)
     return root;
 }
 
-/* The slot of the pair, or the empty one where it belongs. Well mixed: runs of numbers of several
- * roots must not pile up on each other; but eight neighbours stand together, as they come. */
-static struct taken *find_taken(const struct uniquifier *u, uint32_t root, int64_t number)
+/* The slot of the pair, or the empty one where it belongs. */
+static struct block *find_block(const struct uniquifier *u, uint32_t root, int64_t number)
 {
-    size_t mask = u->taken_capacity - 1;
-    uint64_t h = ((uint64_t)number >> 3 ^ (uint64_t)root << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = ((h ^ h >> 32) << 3 | ((uint64_t)number & 7)) & mask;
-    while (u->taken[at].root != 0 && (u->taken[at].root != root || u->taken[at].number != number))
+    size_t mask = u->block_capacity - 1;
+    uint64_t h = ((uint64_t)number ^ (uint64_t)root << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (h ^ h >> 32) & mask;
+    while (u->blocks[at].taken != 0 && (u->blocks[at].root != root || u->blocks[at].number != number))
         at = (at + 1) & mask;
-    return &u->taken[at];
+    return &u->blocks[at];
 }
 
-static void grow_taken(struct uniquifier *u)
+static void grow_blocks(struct uniquifier *u)
 {
     struct uniquifier old = *u;
-    u->taken_capacity = old.taken_capacity ? 2 * old.taken_capacity : 64;
-    u->taken = ARENA_ARRAY(u->tables, struct taken, u->taken_capacity);
-    for (size_t i = 0; i < old.taken_capacity; i++)
-        if (old.taken[i].root != 0)
-            *find_taken(u, old.taken[i].root, old.taken[i].number) = old.taken[i];
+    u->block_capacity = old.block_capacity ? 2 * old.block_capacity : 64;
+    u->blocks = ARENA_ARRAY(u->tables, struct block, u->block_capacity);
+    for (size_t i = 0; i < old.block_capacity; i++)
+        if (old.blocks[i].taken != 0)
+            *find_block(u, old.blocks[i].root, old.blocks[i].number) = old.blocks[i];
+}
+
+/* The block of a number, with room for a new one. */
+static struct block *block_of(struct uniquifier *u, struct root *root, int64_t number)
+{
+    if (root->first.taken == 0)
+        root->first.number = number;
+    if (root->first.number == number)
+        return &root->first;
+    if (2 * (u->block_count + 1) > u->block_capacity)
+        grow_blocks(u);
+    return find_block(u, root->id, number);
 }
 
 /* False when the root has the number already. */
-static bool take(struct uniquifier *u, const struct root *root, int64_t number)
+static bool take(struct uniquifier *u, struct root *root, int64_t number)
 {
-    if (2 * (u->taken_count + 1) > u->taken_capacity)
-        grow_taken(u);
-    struct taken *slot = find_taken(u, root->id, number);
-    if (slot->root != 0)
+    int64_t block_number = (number - (number & 63)) / 64;
+    uint64_t bit = UINT64_C(1) << (number & 63);
+    struct block *block = block_of(u, root, block_number);
+    if (block->taken & bit)
         return false;
-    *slot = (struct taken){number, root->id};
-    u->taken_count++;
+    u->block_count += block->taken == 0 && block != &root->first;
+    *block = (struct block){block_number, block->taken | bit, root->id};
     return true;
 }
 

@@ -8,6 +8,15 @@ struct scope_slot {
     struct inst *inst; /* NULL: empty slot */
 };
 
+/* Names that differ in the last character only stand side by side: `add.10` ... `add.19` are defined one
+ * after the other and used soon after. */
+static uint64_t hash_name(struct str name)
+{
+    if (name.len == 0)
+        return 0;
+    return hash_bytes(name.ptr, name.len - 1) + (unsigned char)name.ptr[name.len - 1];
+}
+
 static struct scope_slot *find_slot(const struct scope *s, struct str name, uint64_t hash)
 {
     size_t mask = s->capacity - 1;
@@ -20,7 +29,7 @@ static struct scope_slot *find_slot(const struct scope *s, struct str name, uint
 
 struct inst *scope_find(const struct scope *s, struct str name)
 {
-    return s->count ? find_slot(s, name, hash_bytes(name.ptr, name.len))->inst : NULL;
+    return s->count ? find_slot(s, name, hash_name(name))->inst : NULL;
 }
 
 static void grow(struct parser *p, struct scope *s)
@@ -44,7 +53,7 @@ struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i)
 {
     if ((s->count + 1) * 4 > s->capacity * 3)
         grow(p, s);
-    uint64_t hash = hash_bytes(i->name.ptr, i->name.len);
+    uint64_t hash = hash_name(i->name);
     struct scope_slot *slot = find_slot(s, i->name, hash);
     struct inst *before = slot->inst;
     if (before && !inst_is_poisoned(before))
