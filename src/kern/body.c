@@ -27,13 +27,19 @@ enum dtype combine_work_type(enum kern_combine c, enum dtype t)
     return c == KERN_ADD ? DT_F64 : DT_F32;
 }
 
-bool combine_order_free(enum kern_combine c, enum dtype t)
+enum dtype combine_window_type(enum kern_combine c, enum dtype t)
+{
+    enum dtype work = combine_work_type(c, t);
+    return work == DT_F64 && t != DT_F64 ? DT_F32 : work;
+}
+
+bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work)
 {
     if (dtype_is_complex(t))
         return false;
     if (!dtype_is_float(t))
         return true;
-    return c == KERN_MAXIMUM || c == KERN_MINIMUM || (c == KERN_ADD && t != DT_F64);
+    return c == KERN_MAXIMUM || c == KERN_MINIMUM || (c == KERN_ADD && work == DT_F64 && t != DT_F64);
 }
 
 /* The least (or greatest) value of a type in its storage. */

@@ -1,7 +1,7 @@
 /*
  * gemm: matrix products of one element type, the inner part of dot and convolution (spec: DotGeneral).
- * Floats and complex go to OpenBLAS; integers wrap and pred is and/or, in loops over rows of B.
- * Order: OpenBLAS's own for floats; integers give the same in any order.
+ * Floats and complex go to OpenBLAS unless they are small; integers wrap and pred is and/or, in loops over
+ * rows of B. Order: OpenBLAS's own for floats; integers give the same in any order.
  */
 #include <cblas.h>
 
@@ -119,10 +119,73 @@ static void integer_product(enum dtype t, int64_t m, int64_t n, int64_t k, struc
     }
 }
 
+/* Products too small to be worth OpenBLAS's preparations. The sum takes its terms one by one in order. */
+enum { SMALL_PRODUCT = 4096 };
+
+/* Steps, in elements, to the next row and the next column. */
+struct steps {
+    int64_t row, column;
+};
+
+static struct steps steps_of(struct matrix a)
+{
+    return a.transposed ? (struct steps){1, a.ld} : (struct steps){a.ld, 1};
+}
+
+#define SMALL_REAL(T)                                                                                        \
+    static void small_##T(int64_t m, int64_t n, int64_t k, const T *a, struct steps as, const T *b,          \
+                          struct steps bs, T *c, int64_t ldc)                                                \
+    {                                                                                                        \
+        for (int64_t i = 0; i < m; i++)                                                                      \
+            for (int64_t j = 0; j < n; j++) {                                                                \
+                T sum = 0;                                                                                   \
+                for (int64_t l = 0; l < k; l++)                                                              \
+                    sum += a[i * as.row + l * as.column] * b[l * bs.row + j * bs.column];                    \
+                c[i * ldc + j] = sum;                                                                        \
+            }                                                                                                \
+    }
+SMALL_REAL(float)
+SMALL_REAL(double)
+
+#define SMALL_COMPLEX(T)                                                                                     \
+    static void small_##T(int64_t m, int64_t n, int64_t k, const struct T *a, struct steps as,               \
+                          const struct T *b, struct steps bs, struct T *c, int64_t ldc)                      \
+    {                                                                                                        \
+        for (int64_t i = 0; i < m; i++)                                                                      \
+            for (int64_t j = 0; j < n; j++) {                                                                \
+                struct T sum = {0, 0};                                                                       \
+                for (int64_t l = 0; l < k; l++) {                                                            \
+                    struct T x = a[i * as.row + l * as.column], y = b[l * bs.row + j * bs.column];           \
+                    sum.re += x.re * y.re - x.im * y.im;                                                     \
+                    sum.im += x.re * y.im + x.im * y.re;                                                     \
+                }                                                                                            \
+                c[i * ldc + j] = sum;                                                                        \
+            }                                                                                                \
+    }
+SMALL_COMPLEX(c64)
+SMALL_COMPLEX(c128)
+
+static void small_product(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,
+                          void *c, int64_t ldc)
+{
+    struct steps as = steps_of(a), bs = steps_of(b);
+    if (t == DT_F32)
+        small_float(m, n, k, a.at, as, b.at, bs, c, ldc);
+    else if (t == DT_F64)
+        small_double(m, n, k, a.at, as, b.at, bs, c, ldc);
+    else if (t == DT_C64)
+        small_c64(m, n, k, a.at, as, b.at, bs, c, ldc);
+    else
+        small_c128(m, n, k, a.at, as, b.at, bs, c, ldc);
+}
+
 void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c,
               int64_t ldc)
 {
-    if (t == DT_F32 || t == DT_F64)
+    bool is_float = dtype_is_float(t) || dtype_is_complex(t);
+    if (is_float && k <= SMALL_PRODUCT && m * k <= SMALL_PRODUCT && m * k * n <= SMALL_PRODUCT)
+        small_product(t, m, n, k, a, b, c, ldc);
+    else if (t == DT_F32 || t == DT_F64)
         real_product(t, (int)m, (int)n, (int)k, a, b, c, (int)ldc);
     else if (dtype_is_complex(t))
         complex_product(t, (int)m, (int)n, (int)k, a, b, c, (int)ldc);

@@ -106,13 +106,22 @@ enum { LOADER_ROOM = KERN_TILE * 16 };
 /* A view of x with dims and strides taken from a list of its dimensions. */
 void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions);
 
+/* ---- reduce.c ---- */
+
+/* kern_reduce of one operand by a recognised combiner, in the given work type. */
+void fold_dimensions(const struct view *out, const struct view *x, const void *init, enum dtype acc,
+                     enum dtype work, const bool *reduced, enum kern_combine combine);
+
 /* ---- body.c: recognised combiners, and the others called element by element ---- */
 
 const char *combine_opcode(enum kern_combine c); /* NULL for bodies that are no elementwise op */
 /* The type that a recognised fold of elements of type `t` runs in (hlo-values 12.1). */
 enum dtype combine_work_type(enum kern_combine c, enum dtype t);
-/* Whether a fold of type `work` gives the same whatever the order (double sums of narrower floats count). */
-bool combine_order_free(enum kern_combine c, enum dtype t);
+/* The same for the folds of reduce-window, whose sums run in f32 as far as that is wide enough. */
+enum dtype combine_window_type(enum kern_combine c, enum dtype t);
+/* Whether a fold of elements of type `t`, run in `work`, gives the same whatever the order (double sums
+ * of narrower floats count). */
+bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work);
 /* The element e with f(a, e) = a for every a, in type `t`; false when there is none. */
 bool combine_identity(enum kern_combine c, enum dtype t, void *element);
 

@@ -237,6 +237,9 @@ static void fold_in_order(const struct fold *f, union kern_cell *acc, const char
     if (f->work == DT_F64 && f->combine == KERN_ADD)
         for (int64_t i = 0; i < n; i++)
             acc->f64 += ((const double *)(const void *)tile)[i];
+    else if (f->work == DT_F32 && f->combine == KERN_ADD)
+        for (int64_t i = 0; i < n; i++)
+            acc->f32 += ((const float *)(const void *)tile)[i];
     else if (f->work == DT_F32 && f->combine == KERN_MULTIPLY)
         for (int64_t i = 0; i < n; i++)
             acc->f32 *= ((const float *)(const void *)tile)[i];
@@ -315,16 +318,16 @@ static bool columns_are_better(const struct fold *f)
 }
 
 static void prepare_fold(struct fold *f, const struct view *out, const struct view *x, const void *init,
-                         enum dtype acc, const struct kern_body *body)
+                         enum dtype acc, enum dtype work, enum kern_combine combine)
 {
     struct loader start;
     union kern_cell cell;
-    f->combine = body->combine;
-    f->work = combine_work_type(body->combine, acc);
+    f->combine = combine;
+    f->work = work;
     f->width = dtype_bytes(f->work);
-    f->fn = kern_find_elementwise(combine_opcode(body->combine), f->work);
-    f->order_free = combine_order_free(body->combine, acc);
-    f->sum_f32 = x->dtype == DT_F32 && f->work == DT_F64 && body->combine == KERN_ADD;
+    f->fn = kern_find_elementwise(combine_opcode(combine), work);
+    f->order_free = combine_order_free(combine, acc, work);
+    f->sum_f32 = x->dtype == DT_F32 && f->work == DT_F64 && combine == KERN_ADD;
     loader_init(&f->in, f->work, x->dtype);
     loader_init(&f->narrow, acc, f->work);
     loader_init(&f->out, out->dtype, acc);
@@ -355,11 +358,22 @@ static void fill_with_init(int n, const struct view *out, const void *const *ini
     }
 }
 
+void fold_dimensions(const struct view *out, const struct view *x, const void *init, enum dtype acc,
+                     enum dtype work, const bool *reduced, enum kern_combine combine)
+{
+    struct fold f;
+    prepare_fold(&f, out, x, init, acc, work, combine);
+    split_dims(&f, out, x, reduced);
+    if (columns_are_better(&f))
+        fold_columns(&f, out->data, x->data);
+    else
+        fold_rows(&f, out->data, x->data);
+}
+
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
 bool kern_reduce(int n, const struct view *out, const struct view *x, const void *const *init,
                  const enum dtype *acc, const bool *reduced, const struct kern_body *body)
 {
-    struct fold f;
     if (view_elements(out) == 0)
         return true;
     if (view_elements(x) == 0) {
@@ -368,11 +382,6 @@ bool kern_reduce(int n, const struct view *out, const struct view *x, const void
     }
     if (!is_recognised(n, x, acc, body))
         return reduce_by_call(n, out, x, init, acc, reduced, body);
-    prepare_fold(&f, out, x, *init, *acc, body);
-    split_dims(&f, out, x, reduced);
-    if (columns_are_better(&f))
-        fold_columns(&f, out->data, x->data);
-    else
-        fold_rows(&f, out->data, x->data);
+    fold_dimensions(out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);
     return true;
 }

@@ -4,7 +4,8 @@
  * every position run in time independent of their length (van Herk's two scans). Everything else walks
  * the windows position by position.
  *
- * Order and accumulation: as reduce; padding and the holes of dilation contribute nothing.
+ * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a window is
+ * long); padding and the holes of dilation contribute nothing.
  */
 #include "kern/nest.h"
 
@@ -152,13 +153,15 @@ static bool windows_view(struct view *all, const struct view *out, const struct 
 }
 
 static bool reduce_window_as_view(const struct view *out, const struct view *padded, const void *init,
-                                  enum dtype acc, const struct kern_window_dim *window,
-                                  const struct kern_body *body)
+                                  enum dtype acc, enum dtype work, const struct kern_window_dim *window,
+                                  enum kern_combine combine)
 {
     bool reduced[VIEW_MAX_RANK];
     struct view all;
-    return windows_view(&all, out, padded, window, reduced) &&
-           kern_reduce(1, out, &all, &init, &acc, reduced, body);
+    if (!windows_view(&all, out, padded, window, reduced))
+        return false;
+    fold_dimensions(out, &all, init, acc, work, reduced, combine);
+    return true;
 }
 
 /* ---- long windows at every position ---- */
@@ -276,7 +279,8 @@ static bool reduce_long_windows(const struct view *out, const struct view *padde
         }
     }
     loader_init(&to_work, work, acc);
-    ok = ok && reduce_window_as_view(out, &x, loader_read(&to_work, &start, init, 0, 1), work, rest, body);
+    ok = ok && reduce_window_as_view(out, &x, loader_read(&to_work, &start, init, 0, 1), work, work, rest,
+                                     body->combine);
     mem_free(storage);
     return ok;
 }
@@ -308,8 +312,10 @@ static bool reduce_window_recognised(const struct view *out, const struct view *
             return false;
     if (!make_padded(&padded, &storage, out, x, window, &filler))
         return false;
-    bool ok = has_long(x, window, body, acc) ? reduce_long_windows(out, &padded, init, acc, window, body)
-                                             : reduce_window_as_view(out, &padded, init, acc, window, body);
+    bool ok = has_long(x, window, body, acc)
+                  ? reduce_long_windows(out, &padded, init, acc, window, body)
+                  : reduce_window_as_view(out, &padded, init, acc, combine_window_type(body->combine, acc),
+                                          window, body->combine);
     mem_free(storage);
     return ok;
 }

@@ -32,7 +32,7 @@ struct plain_fold {
     union kern_cell acc;
 };
 
-static bool fold_init(struct plain_fold *f, int n, const struct view *out, const struct view *x,
+static bool fold_init(struct plain_fold *f, bool window, int n, const struct view *out, const struct view *x,
                       const enum dtype *acc, const struct kern_body *body)
 {
     struct loader to_work;
@@ -40,7 +40,7 @@ static bool fold_init(struct plain_fold *f, int n, const struct view *out, const
     f->called = n > 1 || !combine_opcode(body->combine);
     if (f->called)
         return call_fold_init(&f->call, n, out, x, acc, body);
-    f->work = combine_work_type(body->combine, *acc);
+    f->work = (window ? combine_window_type : combine_work_type)(body->combine, *acc);
     return loader_init(&f->first, *acc, x->dtype) && loader_init(&f->second, f->work, *acc) &&
            loader_init(&to_work, f->work, *acc) && loader_init(&f->narrow, *acc, f->work) &&
            loader_init(&f->out, out->dtype, *acc);
@@ -91,7 +91,7 @@ bool plain_reduce(int n, const struct view *out, const struct view *x, const voi
     bool nothing = false;
     if (view_elements(out) == 0)
         return true;
-    if (!fold_init(&f, n, out, x, acc, body))
+    if (!fold_init(&f, false, n, out, x, acc, body))
         return false;
     for (int d = 0; d < x->rank; d++) {
         sizes[d] = reduced[d] ? x->dims[d] : 1;
@@ -146,7 +146,7 @@ bool plain_reduce_window(int n, const struct view *out, const struct view *x, co
     struct plain_fold f;
     if (view_elements(out) == 0)
         return true;
-    if (!fold_init(&f, n, out, x, acc, body))
+    if (!fold_init(&f, true, n, out, x, acc, body))
         return false;
     bool ok = true, any = window_sizes(x, window, sizes);
     do {
