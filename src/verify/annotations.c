@@ -2,7 +2,7 @@
  * What is written about an instruction beside its meaning: sharding and original values. They change
  * no value, but must fit the shape.
  */
-#include "verify/verify.h"
+#include "verify/verify_priv.h"
 
 /* ---- sharding ---- */
 
@@ -73,9 +73,10 @@ static bool check_named(struct verify *v, struct span at, const struct sharding 
         struct ints one = {1, &s->mesh->device};
         return check_devices(v, at, one);
     }
-    if (s->dim_count == 0)
-        return true;
-    return check_rank(v, at, s->dim_count, shape) && check_count(v, at, mesh_devices(s->mesh));
+    bool split = s->dim_count && (s->manual.count || s->unreduced.count);
+    for (int k = 0; k < s->dim_count; k++)
+        split |= s->dims[k].axes.count > 0;
+    return !split || (check_rank(v, at, s->dim_count, shape) && check_count(v, at, mesh_devices(s->mesh)));
 }
 
 static bool check_single(struct verify *v, struct span at, const struct sharding *s, const struct shape *shape)
@@ -97,6 +98,8 @@ static bool check_single(struct verify *v, struct span at, const struct sharding
 /* One sharding for each leaf, in order. */
 static bool check_leaves(struct verify *v, struct span at, const struct sharding *s, const struct shape *shape, int *next)
 {
+    if (shape->dtype == DT_TOKEN && s->elements[*next]->kind == SHARDING_TILED)
+        return check_rank(v, at, s->elements[*next]->tile.count, shape);
     if (shape->dtype == DT_TUPLE) {
         for (int k = 0; k < shape->count; k++)
             if (!check_leaves(v, at, s, shape->elements[k], next))
@@ -118,112 +121,68 @@ static bool check_sharding(struct verify *v, const struct inst *i, const struct 
         return DIAG_ERROR(v->ds, a->span, SHARDING_TUPLE, STR_ARG(text));
     int64_t leaves = shape_leaf_count(i->shape), wanted = leaves > 0 ? leaves : 1;
     int next = 0;
-    if (s->element_count != wanted)
+    if (s->element_count != wanted && s->element_count != leaves)
         return DIAG_ERROR(v->ds, a->span, SHARDING_LEAVES, s->element_count, STR_ARG(text), wanted);
     return check_leaves(v, a->span, s, i->shape, &next);
 }
 
 /* ---- shardings that must agree ---- */
 
-static bool ints_equal(struct ints a, struct ints b)
+/* Of the places that hold one value, those with a sharding have the same one. */
+static bool check_agree(struct verify *v, const struct inst *const *places, int count)
 {
-    return a.count == b.count && (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
-}
-
-static bool axes_equal(struct mesh_axes a, struct mesh_axes b)
-{
-    if (a.count != b.count)
-        return false;
-    for (int k = 0; k < a.count; k++)
-        if (a.at[k].axis != b.at[k].axis || a.at[k].pre_size != b.at[k].pre_size || a.at[k].size != b.at[k].size)
+    const struct attr *first = NULL;
+    for (int k = 0; k < count; k++) {
+        const struct attr *a = inst_attr(places[k], A_SHARDING);
+        if (a && first && !verify_sharding_equal(v->arena, first->v.sharding, a->v.sharding)) {
+            struct diag *d = DIAG(v->ds, a->span, SHARDING_DISAGREES, STR_ARG(places[k]->name));
+            diag_note(v->ds, d, first->span, "the same value has this one here");
             return false;
-    return true;
-}
-
-static bool mesh_equal(const struct mesh *a, const struct mesh *b)
-{
-    if (!a || !b || a->maximal || b->maximal)
-        return a == b || (a && b && a->maximal && b->maximal && a->device == b->device);
-    if (a->axis_count != b->axis_count || a->has_iota != b->has_iota || a->has_list != b->has_list)
-        return false;
-    for (int k = 0; k < a->axis_count; k++)
-        if (!str_eq(a->axes[k].name, b->axes[k].name) || a->axes[k].size != b->axes[k].size)
-            return false;
-    return ints_equal(a->order.reshape, b->order.reshape) && ints_equal(a->order.transpose, b->order.transpose) &&
-           ints_equal(a->device_ids, b->device_ids);
-}
-
-static bool named_equal(const struct sharding *a, const struct sharding *b)
-{
-    if (!mesh_equal(a->mesh, b->mesh) || a->dim_count != b->dim_count)
-        return false;
-    for (int k = 0; k < a->dim_count; k++)
-        if (!axes_equal(a->dims[k].axes, b->dims[k].axes) || a->dims[k].open != b->dims[k].open)
-            return false;
-    return axes_equal(a->replicated, b->replicated) && axes_equal(a->unreduced, b->unreduced) &&
-           axes_equal(a->manual, b->manual);
-}
-
-static bool sharding_equal(const struct sharding *a, const struct sharding *b)
-{
-    if (a->kind != b->kind || a->group != b->group || (a->group != SHARD_NO_GROUP && a->group_id != b->group_id))
-        return false;
-    if (a->kind == SHARDING_TUPLE) {
-        for (int k = 0; k < a->element_count && k < b->element_count; k++)
-            if (!sharding_equal(a->elements[k], b->elements[k]))
-                return false;
-        return a->element_count == b->element_count;
+        }
+        if (!first)
+            first = a;
     }
-    if (a->kind == SHARDING_NAMED)
-        return named_equal(a, b);
-    return ints_equal(a->tile, b->tile) && a->explicit_devices == b->explicit_devices &&
-           ints_equal(a->devices, b->devices) && ints_equal(a->order.reshape, b->order.reshape) &&
-           ints_equal(a->order.transpose, b->order.transpose) &&
-           a->last_tile_dim_replicate == b->last_tile_dim_replicate && a->last_type_count == b->last_type_count &&
-           (a->last_type_count == 0 || memcmp(a->last_types, b->last_types, (size_t)a->last_type_count) == 0);
-}
-
-static bool check_agree(struct verify *v, const struct inst *i, const struct inst *other, const char *what)
-{
-    const struct attr *a = inst_attr(i, A_SHARDING), *b = inst_attr(other, A_SHARDING);
-    if (!a || !b || sharding_equal(a->v.sharding, b->v.sharding))
-        return true;
-    struct diag *d = DIAG(v->ds, a->span, SHARDING_DISAGREES, op_spelling(i->opcode), what);
-    diag_note(v->ds, d, b->span, "the %s has this one", what);
-    return false;
+    return true;
 }
 
 /* A loop keeps one sharding from turn to turn; branches leave theirs in the result. */
 static bool check_consistent(struct verify *v, const struct inst *i)
 {
-    if (i->opcode == OP_WHILE) {
-        const struct computation *body = inst_computation(i, A_BODY), *condition = inst_computation(i, A_CONDITION);
-        return check_agree(v, i, body->root, "root of the body") &&
-               (body->param_count < 1 || check_agree(v, i, body->params[0], "parameter of the body")) &&
-               (condition->param_count < 1 || check_agree(v, i, condition->params[0], "parameter of the condition"));
-    }
-    if (i->opcode != OP_CONDITIONAL)
+    if (i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL)
         return true;
-    int n = inst_callees(i, NULL);
-    struct computation **branches = ARENA_ARRAY(v->arena, struct computation *, n);
-    inst_callees(i, branches);
+    int n = inst_callees(i, NULL), count = 0;
+    struct computation **callees = ARENA_ARRAY(v->arena, struct computation *, n);
+    const struct inst **places = ARENA_ARRAY(v->arena, const struct inst *, n + 3);
+    inst_callees(i, callees);
+    places[count++] = i;
     for (int k = 0; k < n; k++)
-        if (!check_agree(v, i, branches[k]->root, "root of a branch"))
-            return false;
-    return true;
+        if (i->opcode == OP_CONDITIONAL || callees[k] == inst_computation(i, A_BODY))
+            places[count++] = callees[k]->root;
+    for (int k = 0; k < n && i->opcode == OP_WHILE; k++)
+        if (callees[k]->param_count > 0)
+            places[count++] = callees[k]->params[0];
+    return check_agree(v, places, count);
 }
 
 /* ---- original values ---- */
 
-/* The tree has a leaf exactly where the shape has one. */
+static bool any_leaf(const struct origin *o, const struct shape *s)
+{
+    bool any = o ? o->leaf : s->dtype != DT_TUPLE;
+    for (int k = 0; !any && k < (o ? o->count : s->count); k++)
+        any = any_leaf(o ? &o->elements[k] : NULL, s ? s->elements[k] : NULL);
+    return any;
+}
+
+/* The tree has a leaf exactly where the shape has one; either may have ended before (NULL). */
 static bool origin_fits(const struct origin *o, const struct shape *s)
 {
-    if (s->dtype != DT_TUPLE)
-        return o->leaf;
-    if (o->leaf || o->count != s->count)
-        return false;
-    for (int k = 0; k < s->count; k++)
-        if (!origin_fits(&o->elements[k], s->elements[k]))
+    if (!o || !s)
+        return !any_leaf(o, s);
+    if (o->leaf || s->dtype != DT_TUPLE)
+        return o->leaf && s->dtype != DT_TUPLE;
+    for (int k = 0; k < o->count || k < s->count; k++)
+        if (!origin_fits(k < o->count ? &o->elements[k] : NULL, k < s->count ? s->elements[k] : NULL))
             return false;
     return true;
 }

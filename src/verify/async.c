@@ -70,16 +70,24 @@ static bool is_group(const struct inst *start)
     return false;
 }
 
+/* One instruction on the parameters or on parts of them. */
+static bool is_single(const struct computation *c)
+{
+    for (int k = 0; k < c->inst_count; k++) {
+        const struct inst *i = c->insts[k];
+        if (i != c->root && i->opcode != OP_PARAMETER && i->opcode != OP_GET_TUPLE_ELEMENT)
+            return false;
+    }
+    return true;
+}
+
 bool verify_async_bodies(struct verify *v)
 {
     bool ok = true;
     for (int k = 0; k < v->m->computation_count; k++) {
         const struct computation *c = v->m->computations[k];
-        for (int j = 0; c->async_start && !is_group(c->async_start) && j < c->inst_count; j++)
-            if (c->insts[j] != c->root && c->insts[j]->opcode != OP_PARAMETER) {
-                ok = verify_bad_computation(v, c->async_start, c, "has more than parameters and a root");
-                break;
-            }
+        if (c->async_start && !is_group(c->async_start) && !is_single(c))
+            ok = verify_bad_computation(v, c->async_start, c, "has more than parameters and a root");
     }
     return ok;
 }

@@ -121,7 +121,7 @@ static bool check_pin(struct verify *v, const struct inst *i, bool pin)
     const struct shape *from = i->operand_count == 1 ? i->operands[0]->shape : NULL;
     const struct shape *array = pin ? from : i->shape, *buffer = pin ? i->shape : from;
     if (!from || !array || !shape_is_array(array) || buffer->dtype != DT_BUFFER ||
-        !shape_compatible(array, buffer->elements[0]) || !a || a->v.aliasing.count != 1)
+        !shape_equal(array, buffer->elements[0], IGNORE_LAYOUT) || !a || a->v.aliasing.count != 1)
         return DIAG_ERROR(v->ds, i->opcode_span, BUFFER_PIN, target, pin ? "an array" : "a buffer",
                           pin ? "a buffer" : "an array");
     return true;
@@ -156,27 +156,6 @@ static bool is_writer(const struct inst *i)
     }
 }
 
-/* Adds the writers that one use gives to each leaf of operand `k` of `user`. */
-static void add_use(const struct inst *user, int k, int **writers, int *mine, int n)
-{
-    int from = 0;
-    if (user->opcode == OP_TUPLE) {
-        for (int e = 0; e < k; e++)
-            from += leaves(user->operands[e]->shape);
-        for (int leaf = 0; leaf < n; leaf++)
-            mine[leaf] += writers[user->index][from + leaf];
-    } else if (user->opcode == OP_GET_TUPLE_ELEMENT) {
-        int64_t index = inst_int(user, A_INDEX, 0);
-        for (int64_t e = 0; e < index; e++)
-            from += leaves(user->operands[0]->shape->elements[e]);
-        for (int leaf = 0; leaf < leaves(user->shape); leaf++)
-            mine[from + leaf] += writers[user->index][leaf];
-    } else if (is_writer(user)) {
-        for (int leaf = 0; leaf < n; leaf++)
-            mine[leaf]++;
-    }
-}
-
 static bool is_while_body(const struct verify *v, const struct computation *c)
 {
     for (int k = 0; k < v->m->computation_count; k++) {
@@ -188,31 +167,80 @@ static bool is_while_body(const struct verify *v, const struct computation *c)
     return false;
 }
 
-/* Users stand after what they use, so one pass from the end knows every user's own count. */
-static bool check_writers(struct verify *v, const struct computation *c)
+enum { DEPTH_LIMIT = 64 }; /* of tuples in tuples */
+
+struct writers {
+    bool in_body;            /* of a while: the tuple that goes around counts as one */
+    const struct inst *last;
+    int count;
+};
+
+static void add_writer(struct writers *w, const struct inst *i)
 {
-    int **writers = ARENA_ARRAY(v->arena, int *, c->inst_count);
-    for (int k = 0; k < c->inst_count; k++)
-        writers[k] = ARENA_ARRAY(v->arena, int, leaves(c->insts[k]->shape));
-    if (has_buffer(c->root->shape) && is_while_body(v, c))
-        for (int leaf = 0; leaf < leaves(c->root->shape); leaf++)
-            writers[c->root->index][leaf]++;
-    bool ok = true;
-    for (int k = c->inst_count - 1; k >= 0; k--) {
-        const struct inst *i = c->insts[k];
-        for (int leaf = 0; leaf < leaves(i->shape); leaf++) {
-            int at = leaf;
-            if (writers[k][leaf] > 1 && leaf_is_buffer(i->shape, &at) && i->opcode != OP_TUPLE &&
-                i->opcode != OP_GET_TUPLE_ELEMENT)
-                ok = DIAG_ERROR(v->ds, i->name_span, BUFFER_WRITERS, STR_ARG(i->name), writers[k][leaf]);
-        }
-        for (int o = 0; o < i->operand_count; o++) {
-            const struct inst *operand = i->operands[o];
-            if (has_buffer(operand->shape))
-                add_use(i, o, writers, writers[operand->index], leaves(operand->shape));
+    w->count += w->last != i;
+    w->last = i;
+}
+
+/* Collects what writes the buffer at index[0 .. depth) of `i`, also after it went through tuples. */
+static void find_writers(const struct inst *i, const int64_t *index, int depth, struct writers *w)
+{
+    const struct computation *c = i->parent;
+    int64_t deeper[DEPTH_LIMIT + 1];
+    for (int k = i->index + 1; k < c->inst_count; k++) {
+        const struct inst *user = c->insts[k];
+        for (int o = 0; o < user->operand_count; o++) {
+            if (user->operands[o] != i)
+                continue;
+            if (is_writer(user) || (user->opcode == OP_TUPLE && user == c->root && w->in_body))
+                add_writer(w, user);
+            if (user->opcode == OP_GET_TUPLE_ELEMENT && depth > 0 && inst_int(user, A_INDEX, -1) == index[0])
+                find_writers(user, index + 1, depth - 1, w);
+            if (user->opcode == OP_TUPLE && depth < DEPTH_LIMIT) {
+                deeper[0] = o;
+                memcpy(deeper + 1, index, (size_t)depth * sizeof *index);
+                find_writers(user, deeper, depth + 1, w);
+            }
         }
     }
+}
+
+/* Every buffer in `s`, the part of the shape of `i` at index[0 .. depth). */
+static bool written_once(struct verify *v, const struct inst *i, const struct shape *s, int64_t *index, int depth)
+{
+    if (s->dtype == DT_BUFFER) {
+        struct writers w = {.in_body = is_while_body(v, i->parent)};
+        find_writers(i, index, depth, &w);
+        return w.count <= 1 || DIAG_ERROR(v->ds, i->name_span, BUFFER_WRITERS, STR_ARG(i->name), w.count);
+    }
+    for (int k = 0; s->dtype == DT_TUPLE && k < s->count && depth < DEPTH_LIMIT; k++) {
+        index[depth] = k;
+        if (!written_once(v, i, s->elements[k], index, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool makes_buffers(const struct inst *i)
+{
+    return i->opcode != OP_TUPLE && i->opcode != OP_GET_TUPLE_ELEMENT && has_buffer(i->shape);
+}
+
+static bool check_writers(struct verify *v, const struct computation *c)
+{
+    int64_t index[DEPTH_LIMIT + 1];
+    bool ok = true;
+    for (int k = 0; k < c->inst_count; k++)
+        if (makes_buffers(c->insts[k]))
+            ok &= written_once(v, c->insts[k], c->insts[k]->shape, index, 0);
     return ok;
+}
+
+/* Calls that make or end buffers keep their form in a module without any, too. */
+static bool concerns_buffers(const struct inst *i)
+{
+    struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
+    return has_buffer(i->shape) || any_buffer_operand(i, 0) || str_is(target, "Pin") || str_is(target, "Unpin") ||
+           str_is(target, "CreateBuffer");
 }
 
 bool verify_buffers(struct verify *v)
@@ -223,10 +251,10 @@ bool verify_buffers(struct verify *v)
         bool seen = false;
         for (int j = 0; j < c->inst_count; j++) {
             const struct inst *i = c->insts[j];
-            if (!has_buffer(i->shape) && !any_buffer_operand(i, 0))
+            if (!concerns_buffers(i))
                 continue;
             seen = true;
-            if (!may_hold_buffers(v, i) && (has_buffer(i->shape) || any_buffer_operand(i, 0)))
+            if (!may_hold_buffers(v, i))
                 ok = DIAG_ERROR(v->ds, i->opcode_span, BUFFER_PLACE, op_spelling(i->opcode));
             else if (i->opcode == OP_CUSTOM_CALL)
                 ok &= check_custom_call(v, i);

@@ -40,12 +40,15 @@ static bool same_thread(struct verify *v, const struct inst *i, const struct com
 
 /* ---- aliasing ---- */
 
-/* Shapes that may share storage; buffers stand for their arrays. */
-static bool alias_shapes_fit(const struct verify *v, const struct shape *out, const struct shape *in)
+/* Shapes that may share storage. Pin and Unpin take a buffer for its array. */
+static bool alias_shapes_fit(const struct verify *v, const struct inst *i, const struct shape *out,
+                             const struct shape *in)
 {
-    if (out->dtype == DT_BUFFER)
+    struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
+    bool pins = str_is(target, "Pin") || str_is(target, "Unpin");
+    if (pins && out->dtype == DT_BUFFER)
         out = out->elements[0];
-    if (in->dtype == DT_BUFFER)
+    if (pins && in->dtype == DT_BUFFER)
         in = in->elements[0];
     if (!v->options.layout_sensitive)
         return shape_compatible(out, in);
@@ -72,7 +75,7 @@ static bool alias_fits(struct verify *v, const struct inst *i, const struct alia
     if (!out || !in)
         return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING, "no such component of %s",
                                verify_text(v, out ? operand_shape(i, (int)a->operand) : i->shape));
-    if (has_frontend_attribute(i, "xla_skip_custom_call_alias_shape_check") || alias_shapes_fit(v, out, in))
+    if (has_frontend_attribute(i, "xla_skip_custom_call_alias_shape_check") || alias_shapes_fit(v, i, out, in))
         return true;
     return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING, "result %s shares storage with operand %s",
                            verify_text(v, out), verify_text(v, in));

@@ -178,7 +178,7 @@ const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, 
 {
     struct verify v = {.ds = ds, .m = m, .arena = &m->arena, .parsing = true, .strict = strict};
     if (!verify_can_infer((enum opcode)i->opcode, strict)) {
-        DIAG(ds, verify_place(i), SHAPE_NOT_INFERRED, op_spelling(i->opcode));
+        verify_bad_inst(&v, i, NULL, "needs its result shape written");
         return NULL;
     }
     return infer(&v, i);

@@ -137,6 +137,10 @@ struct group_facts {
 bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct group_facts *out);
 bool verify_permute_pairs(struct verify *v, const struct inst *i);
 
+/* ---- sharding.c ---- */
+
+bool verify_sharding_equal(struct arena *scratch, const struct sharding *a, const struct sharding *b);
+
 /* ---- rules over the whole module, next to those of verify.h ---- */
 
 bool verify_fusions(struct verify *v); /* fusion.c */

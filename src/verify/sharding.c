@@ -1,0 +1,197 @@
+/*
+ * sharding.c: do two shardings put the same parts on the same devices? Meshes and tile lists may say
+ * one thing in several ways, so both are spread out: for each device, the part it holds.
+ */
+#include "verify/verify_priv.h"
+
+enum { RANK_LIMIT = 64, DEVICE_LIMIT = 1 << 20 };
+
+/* What a device holds: its place among the tiles, then among manual and unreduced groups. */
+struct placement {
+    int rank;
+    int64_t dims[RANK_LIMIT];      /* tiles in each dimension of the value */
+    int64_t manual, unreduced, replicated;
+    int64_t devices;
+    int64_t *part;                 /* by device; replicas share one */
+};
+
+static bool ints_equal(struct ints a, struct ints b)
+{
+    return a.count == b.count && (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
+}
+
+/* Element `at` of an iota that is reshaped and transposed. */
+static int64_t iota_at(const struct iota_order *o, int64_t at)
+{
+    int64_t index[RANK_LIMIT], n = 0;
+    for (int64_t k = o->reshape.count - 1; k >= 0; k--) {
+        int64_t d = o->transpose.count ? o->transpose.at[k] : k;
+        index[d] = at % o->reshape.at[d];
+        at /= o->reshape.at[d];
+    }
+    for (int64_t k = 0; k < o->reshape.count; k++)
+        n = n * o->reshape.at[k] + index[k];
+    return n;
+}
+
+/* ---- tile lists ---- */
+
+static int64_t *group_size(struct placement *p, uint8_t type)
+{
+    switch (type) {
+    case TILE_MANUAL: return &p->manual;
+    case TILE_UNREDUCED: return &p->unreduced;
+    default: return &p->replicated;
+    }
+}
+
+static bool place_device(struct placement *p, int64_t device, int64_t part)
+{
+    if (device < 0 || device >= p->devices || p->part[device] >= 0)
+        return false;
+    p->part[device] = part;
+    return true;
+}
+
+/* The part of tile number `at`: its coordinates without those of replicas. */
+static int64_t tile_part(const struct sharding *s, int64_t at)
+{
+    int64_t part = 0, scale = 1, types = s->last_type_count, first = s->tile.count - types;
+    for (int64_t k = s->tile.count - 1; k >= 0; k--) {
+        bool replica = k >= first ? s->last_types[k - first] == TILE_REPLICATED
+                                  : k == s->tile.count - 1 && s->last_tile_dim_replicate;
+        int64_t c = at % s->tile.at[k];
+        at /= s->tile.at[k];
+        if (replica)
+            continue;
+        part += c * scale;
+        scale *= s->tile.at[k];
+    }
+    return part;
+}
+
+static bool place_tiles(const struct sharding *s, struct placement *p)
+{
+    int64_t groups = s->last_type_count ? s->last_type_count : s->last_tile_dim_replicate;
+    p->rank = (int)(s->tile.count - groups);
+    for (int k = 0; k < p->rank; k++)
+        p->dims[k] = s->tile.at[k];
+    for (int64_t k = p->rank; k < s->tile.count; k++)
+        *group_size(p, s->last_type_count ? s->last_types[k - p->rank] : TILE_REPLICATED) *= s->tile.at[k];
+    for (int64_t k = 0; k < p->devices; k++)
+        if (!place_device(p, s->explicit_devices ? s->devices.at[k] : iota_at(&s->order, k), tile_part(s, k)))
+            return false;
+    return true;
+}
+
+/* ---- meshes ---- */
+
+/* Coordinate of mesh position `at` along an axis or a part of it. */
+static int64_t along_axis(const struct mesh *m, struct axis_ref a, int64_t at)
+{
+    for (int k = m->axis_count - 1; k > a.axis; k--)
+        at /= m->axes[k].size;
+    at %= m->axes[a.axis].size;
+    return a.size ? at / (m->axes[a.axis].size / a.pre_size / a.size) % a.size : at;
+}
+
+static int64_t axis_size(const struct mesh *m, struct axis_ref a)
+{
+    return a.size ? a.size : m->axes[a.axis].size;
+}
+
+static int64_t axes_size(const struct mesh *m, const struct mesh_axes *axes)
+{
+    int64_t n = 1;
+    for (int k = 0; k < axes->count; k++)
+        n *= axis_size(m, axes->at[k]);
+    return n;
+}
+
+static int64_t along_axes(const struct mesh *m, const struct mesh_axes *axes, int64_t at, int64_t part)
+{
+    for (int k = 0; k < axes->count; k++)
+        part = part * axis_size(m, axes->at[k]) + along_axis(m, axes->at[k], at);
+    return part;
+}
+
+static bool place_mesh(const struct sharding *s, struct placement *p)
+{
+    const struct mesh *m = s->mesh;
+    p->rank = s->dim_count;
+    p->manual = axes_size(m, &s->manual);
+    p->unreduced = axes_size(m, &s->unreduced);
+    p->replicated = p->devices / p->manual / p->unreduced;
+    for (int k = 0; k < p->rank; k++) {
+        p->dims[k] = axes_size(m, &s->dims[k].axes);
+        p->replicated /= p->dims[k];
+    }
+    for (int64_t at = 0; at < p->devices; at++) {
+        int64_t part = 0, device = m->has_list ? m->device_ids.at[at] : m->has_iota ? iota_at(&m->order, at) : at;
+        for (int k = 0; k < p->rank; k++)
+            part = along_axes(m, &s->dims[k].axes, at, part);
+        part = along_axes(m, &s->manual, at, part);
+        if (!place_device(p, device, along_axes(m, &s->unreduced, at, part)))
+            return false;
+    }
+    return true;
+}
+
+static int64_t device_count(const struct sharding *s)
+{
+    int64_t n = 1;
+    for (int64_t k = 0; s->kind == SHARDING_TILED && k < s->tile.count; k++)
+        if (s->tile.at[k] < 1 || !mul_i64(n, s->tile.at[k], &n))
+            return -1;
+    for (int k = 0; s->kind == SHARDING_NAMED && k < s->mesh->axis_count; k++)
+        if (s->mesh->axes[k].size < 1 || !mul_i64(n, s->mesh->axes[k].size, &n))
+            return -1;
+    return n;
+}
+
+/* False where there is nothing to spread out, or too much. */
+static bool place(struct arena *a, const struct sharding *s, struct placement *p)
+{
+    bool listed = s->kind == SHARDING_TILED || (s->kind == SHARDING_NAMED && s->mesh && !s->mesh->maximal);
+    *p = (struct placement){.manual = 1, .unreduced = 1, .replicated = 1};
+    if (!listed || s->tile.count > RANK_LIMIT || s->dim_count > RANK_LIMIT)
+        return false;
+    p->devices = device_count(s);
+    if (p->devices < 1 || p->devices > DEVICE_LIMIT ||
+        (s->kind == SHARDING_TILED && s->explicit_devices && s->devices.count != p->devices))
+        return false;
+    p->part = ARENA_ARRAY(a, int64_t, p->devices);
+    memset(p->part, -1, (size_t)p->devices * sizeof *p->part);
+    return s->kind == SHARDING_TILED ? place_tiles(s, p) : place_mesh(s, p);
+}
+
+static bool placements_equal(const struct placement *a, const struct placement *b)
+{
+    return a->rank == b->rank && a->devices == b->devices && a->manual == b->manual && a->unreduced == b->unreduced &&
+           memcmp(a->dims, b->dims, sizeof a->dims) == 0 &&
+           memcmp(a->part, b->part, (size_t)a->devices * sizeof *a->part) == 0;
+}
+
+static bool spelled_alike(const struct sharding *a, const struct sharding *b)
+{
+    return a->kind == b->kind && ints_equal(a->tile, b->tile) && ints_equal(a->devices, b->devices) &&
+           ints_equal(a->order.reshape, b->order.reshape) && ints_equal(a->order.transpose, b->order.transpose) &&
+           a->last_tile_dim_replicate == b->last_tile_dim_replicate && a->last_type_count == b->last_type_count &&
+           (!a->mesh || !b->mesh || (a->mesh->maximal == b->mesh->maximal && a->mesh->device == b->mesh->device));
+}
+
+bool verify_sharding_equal(struct arena *scratch, const struct sharding *a, const struct sharding *b)
+{
+    struct placement x, y;
+    if (a->group != b->group || (a->group != SHARD_NO_GROUP && a->group_id != b->group_id))
+        return false;
+    if (a->kind == SHARDING_TUPLE || b->kind == SHARDING_TUPLE) {
+        bool equal = a->kind == b->kind && a->element_count == b->element_count;
+        for (int k = 0; equal && k < a->element_count; k++)
+            equal = verify_sharding_equal(scratch, a->elements[k], b->elements[k]);
+        return equal;
+    }
+    if (place(scratch, a, &x) && place(scratch, b, &y))
+        return placements_equal(&x, &y);
+    return spelled_alike(a, b);
+}
