@@ -493,6 +493,16 @@ START_TEST(bitcast_convert) /* 7.1 */
     bitcast(DT_S16, 1, pair, DT_S4, 4, (int8_t[]){-1, 0, -1, -8}, false);
     ck_assert_uint_eq((uint32_t)pair[0] & 0xffff, 0x8f0f);
 
+    struct c64 halves[2];
+    struct c128 z = {1, 2};
+    bitcast(DT_C64, 2, halves, DT_C128, 1, &z, true);
+    ck_assert(halves[0].re == 0 && halves[0].im == 1.875f && halves[1].re == 0 && halves[1].im == 2);
+    z = (struct c128){0, 0};
+    bitcast(DT_C128, 1, &z, DT_C64, 2, halves, false);
+    ck_assert(z.re == 1 && z.im == 2);
+    bitcast(DT_PRED, 2, bytes, DT_U16, 1, (uint16_t[]){0x0200}, true);
+    ck_assert(bytes[0] == 0 && bytes[1] == 1);
+
     struct view x, out;
     whole(&x, DT_S4, 3, (int8_t[]){-1, 7, -8});
     whole(&out, DT_U4, 3, bytes);
