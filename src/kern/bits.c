@@ -186,8 +186,8 @@ static bool same_in_memory(enum dtype a, enum dtype b)
     return a == b || (dtype_bits(a) == dtype_bits(b) && dtype_bits(a) >= 8 && a != DT_PRED);
 }
 
-/* The first `rank` dimensions of a wide and a narrow view, whose last one has the narrow elements of
- * each wide one in order from the low end. */
+/* Where narrow elements are less than a byte, or preds; wide ones are a word at most then. The narrow view
+ * has one dimension more, the narrow elements of each wide one in order from the low end. */
 static void split_or_join(const struct view *wide, const struct view *narrow, bool split)
 {
     const int ratio = (int)(dtype_bits(wide->dtype) / dtype_bits(narrow->dtype));
@@ -198,22 +198,17 @@ static void split_or_join(const struct view *wide, const struct view *narrow, bo
     outer.rank = wide->rank;
     if (view_elements(wide) == 0)
         return;
-    const bool double_word = dtype_bits(wide->dtype) > 64; /* c128: its two halves, one after the other */
-    const enum dtype word = double_word ? DT_U64 : wide->dtype;
-    const int words = double_word ? 2 : 1;
     do {
         char *whole = view_at(wide, index), *part = view_at(&outer, index);
-        for (int k = 0; k < words; k++, whole += sizeof(uint64_t)) {
-            uint64_t w = split ? load_bits(word, whole) : 0;
-            for (int i = 0; i < ratio / words; i++, part += step) {
-                if (split)
-                    store_bits(narrow->dtype, part, w >> (i * bits));
-                else
-                    w |= load_bits(narrow->dtype, part) << (i * bits);
-            }
-            if (!split)
-                store_bits(word, whole, w);
+        uint64_t w = split ? load_bits(wide->dtype, whole) : 0;
+        for (int i = 0; i < ratio; i++, part += step) {
+            if (split)
+                store_bits(narrow->dtype, part, w >> (i * bits));
+            else
+                w |= load_bits(narrow->dtype, part) << (i * bits);
         }
+        if (!split)
+            store_bits(wide->dtype, whole, w);
     } while (index_next(wide->rank, wide->dims, index));
 }
 
