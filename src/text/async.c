@@ -78,6 +78,7 @@ static bool begin_wrapped(struct parser *p, struct draft *d)
     inner->word = d->word;
     inner->open = d->open;
     inner->wrapped = OP_INVALID;
+    inner->wrapped_inside = true;
     inner->dropped = d->dropped;
     inner->dropped_at = d->dropped_at;
     d->inner = inner;

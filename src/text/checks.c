@@ -23,6 +23,9 @@ bool check_operand_count(struct parser *p, struct draft *d)
     int n = d->i.operand_count, min = op->min_operands, max = op->max_operands;
     if (d->i.opcode == OP_CONVOLUTION && !p->strict)
         max = OPERANDS_MANY;
+    bool counted = d->i.opcode == OP_RAGGED_DOT || d->i.opcode == OP_SCALED_DOT;
+    if (d->wrapped_inside && !counted && max != OPERANDS_MANY && n > max)
+        d->i.operand_count = n = max;
     if (d->poisoned || (n >= min && (n <= max || max == OPERANDS_MANY)))
         return true;
     char wanted[48];
@@ -215,7 +218,7 @@ static bool scan(struct parser *p, struct draft *d)
 static bool tuple(struct parser *p, struct draft *d)
 {
     const struct shape *s = d->i.shape;
-    if (!s || (shape_is_tuple(s) && s->count == d->i.operand_count))
+    if (!s || (shape_is_tuple(s) && (s->count == d->i.operand_count || d->wrapped_inside)))
         return true;
     return d->dropped ? report_dropped_operand(p, d) : shape_error(p, d, "a tuple with a component for each operand");
 }

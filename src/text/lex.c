@@ -766,5 +766,8 @@ bool enter(struct parser *p)
 {
     if (++p->depth <= NESTING_LIMIT)
         return true;
-    return DIAG_ERROR(p->ds, p->tok.span, TOO_DEEP, NESTING_LIMIT);
+    DIAG(p->ds, p->tok.span, TOO_DEEP, NESTING_LIMIT);
+    p->too_deep = true; /* nothing that follows can be told apart: reading ends here */
+    lex_jump(p, p->text.len);
+    return false;
 }

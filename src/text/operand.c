@@ -180,14 +180,11 @@ static bool report_operand(struct parser *p, struct lex_state start, struct diag
 static void drop_operand(struct parser *p, struct draft *d, struct lex_state start, struct diag_mark before)
 {
     diags_rollback(p->ds, before);
-    if (!d->dropped)
-        d->dropped_at = start;
+    if (d->dropped)
+        return;
     d->dropped = true;
-    struct span span = {start.tok.span.begin, p->prev_end};
-    if (span.end <= span.begin)
-        span.end = start.tok.span.end;
-    if (!p->strict)
-        DIAG(p->ds, span, OPERAND_DROPPED);
+    d->dropped_at = start;
+    d->dropped_end = p->prev_end > start.tok.span.begin ? p->prev_end : start.tok.span.end;
 }
 
 /* Something fails because an operand was left out: the message is the operand's. */

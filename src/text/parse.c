@@ -11,7 +11,7 @@ static bool is_name(enum token_kind kind) { return kind == TOK_IDENT || kind == 
 /* Past the limit nobody sees another message: the rest of the text is not worth reading. */
 static bool gave_up(struct parser *p)
 {
-    if (p->ds->errors <= DIAG_ERROR_LIMIT)
+    if (p->ds->errors <= DIAG_ERROR_LIMIT && !p->too_deep)
         return false;
     if (p->tok.kind != TOK_EOF)
         lex_jump(p, p->text.len);

@@ -53,7 +53,9 @@ struct draft {
     struct draft *inner;    /* OP-start: the instruction inside */
     struct span open;       /* `(` of the operands */
     bool nested, poisoned, dropped;
+    bool wrapped_inside;    /* it is some draft's `inner`: XLA drops operands past the last one needed */
     struct lex_state dropped_at; /* the first operand that was left out */
+    uint32_t dropped_end;
     uint64_t seen[2];       /* attributes that were given, by id */
     struct span seen_from;  /* of the first attribute */
 };

@@ -272,6 +272,8 @@ static struct inst *add_to_computation(struct parser *p, struct draft *d, struct
     i->name_span = d->i.name_span;
     i->shape_span = d->i.shape_span;
     i->opcode_span = d->i.opcode_span;
+    if (d->nested)
+        scope_add(p, p->scope, i);
     return i;
 }
 
@@ -284,6 +286,8 @@ static struct inst *finish_draft(struct parser *p, struct draft *d, struct str n
         return poison_draft(p, d, name);
     if (!async_finish(p, d) || !check_draft(p, d) || (!d->i.shape && !infer_shape(p, d)))
         return NULL;
+    if (d->dropped && !p->strict)
+        DIAG(p->ds, ((struct span){d->dropped_at.tok.span.begin, d->dropped_end}), OPERAND_DROPPED);
     normalise_draft(p, d);
     return add_to_computation(p, d, name);
 }

@@ -57,6 +57,7 @@ struct parser {
     struct token tok;    /* the current token */
     uint32_t prev_end;   /* end of the token before it */
     int depth;           /* of nesting, see enter() */
+    bool too_deep;       /* it went past the limit: nothing more is read */
     struct scope *scope; /* instruction names of the computation being read (parse.c) */
     struct map computations; /* by name as written */
     struct uniquifier *names;
