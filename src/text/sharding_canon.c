@@ -287,22 +287,45 @@ static void find_groups(const struct sharding *s, struct regroup *r)
             r->perm[k++] = data + i;
 }
 
-static const char *join_types(struct arena *a, struct sharding *s)
+/* Whether only dimensions of size 1 change their places. */
+static bool moves_nothing(struct ints tile, const int64_t *perm)
 {
-    struct regroup r = {.perm = ARENA_ARRAY(a, int64_t, s->tile.count), .tile = ARENA_ARRAY(a, int64_t, s->tile.count)};
-    find_groups(s, &r);
+    int64_t last = -1;
+    for (int64_t t = 0; t < tile.count; t++) {
+        if (tile.at[perm[t]] == 1)
+            continue;
+        if (perm[t] < last)
+            return false;
+        last = perm[t];
+    }
+    return true;
+}
+
+static const char *transpose_devices(struct arena *a, struct sharding *s, const int64_t *perm)
+{
     int64_t total;
-    if (!s->explicit_devices && !transpose_iota(a, s->order, s->tile, r.perm, &s->order)) {
+    if (moves_nothing(s->tile, perm))
+        return NULL;
+    if (!s->explicit_devices && transpose_iota(a, s->order, s->tile, perm, &s->order))
+        return NULL;
+    if (!s->explicit_devices) {
         if (!list_of_iota(a, s->order, &s->devices) || !ints_product(s->tile, &total) || total != s->devices.count)
             return "its tile shape does not fit the order of the devices";
         s->explicit_devices = true;
     }
-    if (s->explicit_devices)
-        s->devices = transpose_list(a, s->devices, s->tile, r.perm);
+    s->devices = transpose_list(a, s->devices, s->tile, perm);
+    return NULL;
+}
+
+static const char *join_types(struct arena *a, struct sharding *s)
+{
+    struct regroup r = {.perm = ARENA_ARRAY(a, int64_t, s->tile.count), .tile = ARENA_ARRAY(a, int64_t, s->tile.count)};
+    find_groups(s, &r);
+    const char *problem = transpose_devices(a, s, r.perm);
     s->tile = (struct ints){r.tile_count, r.tile};
     s->last_type_count = r.type_count;
     s->last_types = ARENA_DUP(a, r.types, (size_t)r.type_count);
-    return NULL;
+    return problem;
 }
 
 /* ---- the whole ---- */
