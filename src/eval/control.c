@@ -33,9 +33,15 @@ static bool run_scalar(struct eval *ev, const struct step *s)
     struct arena_mark mark = arena_mark(&ev->scratch);
     const void **args = ARENA_ARRAY(&ev->scratch, const void *, s->operand_count);
     void **results = ARENA_ARRAY(&ev->scratch, void *, s->result_count);
+    struct value *made = ARENA_ARRAY(&ev->scratch, struct value, s->operand_count);
     bool ok = true;
-    for (int k = 0; k < s->operand_count; k++)
-        args[k] = s->operands[k] == NO_VALUE ? NULL : eval_view(ev, s, k)->data;
+    for (int k = 0; k < s->operand_count && ok; k++) {
+        if (s->operands[k] == NO_VALUE)
+            continue;
+        const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made[k]);
+        ok = x != NULL;
+        args[k] = ok ? x->data : NULL;
+    }
     for (int r = 0; r < s->result_count && ok; r++) {
         if (s->results[r] == NO_VALUE)
             continue;
@@ -43,7 +49,10 @@ static bool run_scalar(struct eval *ev, const struct step *s)
         ok = out != NULL;
         results[r] = ok ? out->data : NULL;
     }
-    ok = ok && scalar_call((void *)(uintptr_t)s->scalar, args, results);
+    if (ok && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
+        ok = eval_no_memory(ev, s, s->inst->shape);
+    for (int k = 0; k < s->operand_count; k++)
+        value_drop(ev, &made[k]);
     arena_release(&ev->scratch, mark);
     return ok;
 }
@@ -67,18 +76,35 @@ struct loop {
     const void **addresses;       /* the same for a condition that is a scalar program */
 };
 
+/* A scalar program wants its arguments in one piece. */
+static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
+{
+    const struct scalar_code *code = l->condition->code;
+    uint8_t answer = 0;
+    void *result = &answer;
+    for (int k = 0; k < code->arg_count; k++) {
+        struct value *v = &l->state[k];
+        l->addresses[k] = v->view.data;
+        if (!code->args[k].at || view_is_dense(&v->view))
+            continue;
+        struct value dense;
+        if (!value_new(ev, &dense, v->view.dtype, v->view.rank, v->view.dims))
+            return false;
+        kern_copy(&dense.view, &v->view);
+        value_drop(ev, v);
+        value_move(v, &dense);
+        l->addresses[k] = v->view.data;
+    }
+    bool ok = scalar_call((void *)(uintptr_t)code, l->addresses, &result);
+    *go = answer != 0;
+    return ok;
+}
+
 static bool test(struct eval *ev, const struct loop *l, bool *go)
 {
     const struct function *f = l->condition;
-    uint8_t answer = 0;
-    if (f->code) {
-        void *result = &answer;
-        for (int k = 0; k < f->param_count; k++)
-            l->addresses[k] = l->state[k].buffer ? l->state[k].view.data : NULL;
-        scalar_call((void *)(uintptr_t)f->code, l->addresses, &result);
-        *go = answer != 0;
-        return true;
-    }
+    if (f->code)
+        return test_scalar(ev, l, go);
     for (int k = 0; k < f->param_count; k++)
         if (f->params[k] == NO_VALUE)
             l->shared[k].buffer = NULL;
@@ -94,15 +120,16 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
 static bool run_loop(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count;
-    struct loop l = {.condition = s->callees[0], .body = s->callees[1]};
+    struct loop l = {.condition = s->callees[1], .body = s->callees[0]};
     l.state = ARENA_ARRAY(&ev->scratch, struct value, n);
     l.shared = ARENA_ARRAY(&ev->scratch, struct value, n + 1);
     l.addresses = ARENA_ARRAY(&ev->scratch, const void *, n);
     for (int k = 0; k < n; k++)
         eval_hand_over(ev, s, k, &l.state[k]);
     for (bool go;;) {
+        unsigned errors = ev->ds->errors;
         if (!test(ev, &l, &go))
-            return false;
+            return eval_kernel_failed(ev, s, errors);
         if (!go)
             break;
         if (!eval_function(ev, l.body, l.state, l.state))

@@ -65,6 +65,18 @@ static bool add_callee(struct build *b, struct step *s, const struct computation
     return f != NULL;
 }
 
+/* A test that looks at a few scalars of the state is worth a scalar program of its own. */
+static bool add_condition(struct build *b, struct step *s)
+{
+    struct computation *c = inst_computation(s->inst, A_CONDITION);
+    if (!add_callee(b, s, c))
+        return false;
+    struct function *f = s->callees[s->callee_count - 1];
+    if (!f->code)
+        f->code = scalar_of_computation(b->pl, c, NULL);
+    return true;
+}
+
 static bool add_callees(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
@@ -72,7 +84,7 @@ static bool add_callees(struct build *b, struct step *s)
     if (i->opcode != OP_CONDITIONAL) {
         s->callees = ARENA_ARRAY(keep(b), struct function *, 2);
         if (i->opcode == OP_WHILE)
-            return add_callee(b, s, inst_computation(i, A_CONDITION)) && add_callee(b, s, inst_computation(i, A_BODY));
+            return add_callee(b, s, inst_computation(i, A_BODY)) && add_condition(b, s);
         return add_callee(b, s, c);
     }
     int n = inst_callees(i, NULL);
@@ -400,7 +412,6 @@ static bool build_function(struct planner *pl, struct function *f)
         !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
         return false;
     assign_slots(&b, b.env[c->root->index]);
-    f->code = scalar_of_computation(pl, c, NULL);
     return true;
 }
 

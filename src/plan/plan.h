@@ -42,9 +42,9 @@ struct step {
     int release_count;
     const int *release;                /* slots that hold nothing of use once the step is done */
     int callee_count;
-    struct function **callees;         /* computations that run on whole values; while: condition, body */
+    struct function **callees;         /* computations that run on whole values; while: body, condition */
     const struct body *bodies;         /* computations applied to elements: to_apply; or select, scatter */
-    const struct scalar_code *scalar;  /* the whole step as a scalar program, or NULL */
+    const struct scalar_code *scalar;  /* the whole step as a scalar program, or NULL; arrays in and out are dense */
     uint64_t *counter;                 /* rng: 128 bits of its own, which go on from run to run */
     kern_tile_fn *tile;                /* elementwise, compare, convert */
     enum dtype tile_type;              /* its operands are to be of this type (select's first: pred) ... */
@@ -65,7 +65,7 @@ struct function {
     const int *results;
     const bool *result_moves;   /* the slot may be emptied: its last occurrence here */
     const struct shape *const *result_shapes;
-    const struct scalar_code *code; /* all of it as a scalar program, or NULL */
+    const struct scalar_code *code; /* of a loop's condition: all of it as a scalar program, or NULL */
 };
 
 struct program {
@@ -86,6 +86,8 @@ struct program {
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
 
+void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
+
 /* ---- body.c: computations that are applied to elements ---- */
 
 struct body {
@@ -100,37 +102,62 @@ struct body {
     const enum dtype *results;      /* and gives */
 };
 
-/* ---- scalar.c: computations whose values are all scalars, as a flat list with addresses ---- */
+/* ---- scalar.c: computations whose values are scalars and small arrays, as a flat list with addresses ---- */
 
 enum scalar_kind {
-    SCALAR_APPLY,       /* fn on one element */
-    SCALAR_MOVE,        /* out = args[0], `size` bytes */
-    SCALAR_PRECISION,   /* reduce-precision of args[0], type `size`, bits in `target`: exponent << 8 | mantissa */
-    SCALAR_JUMP,        /* to `target` */
+    SCALAR_APPLY,       /* fn on `count` elements */
+    SCALAR_MOVE,        /* out = args[0], `count` bytes */
+    SCALAR_COPY,        /* between two views */
+    SCALAR_PRECISION,   /* reduce-precision */
+    SCALAR_SLICE,       /* dynamic-slice, dynamic-update-slice */
+    SCALAR_REDUCE,
+    SCALAR_DOT,
+    SCALAR_JUMP,        /* to operation `count` */
     SCALAR_JUMP_UNLESS, /* the same when the pred args[0] is false */
-    SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `target` of them */
+    SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `count` of them */
     SCALAR_STOP
 };
+struct scalar_copy { struct view out, x; };
+struct scalar_precision { struct view out, x; int exponent, mantissa; };
+struct scalar_slice { /* a window of `whole` at clamped indices, and what it is copied to or from */
+    struct view whole, piece;
+    bool update;
+    struct { const void *at; enum dtype type; } index[VIEW_MAX_RANK];
+};
+struct scalar_reduce {
+    int n;
+    struct view *out, *x;
+    const void **init;
+    const enum dtype *acc;
+    bool reduced[VIEW_MAX_RANK];
+    struct kern_body body;
+};
+struct scalar_dot { struct view out, lhs, rhs; struct kern_dot_dims dims; bool plain; };
 struct scalar_op {
-    uint8_t kind, size;
-    int32_t target;
+    uint8_t kind;
+    int32_t count;
     union {
         kern_tile_fn *fn;
         const int32_t *targets;
+        const struct scalar_copy *copy;
+        const struct scalar_precision *precision;
+        const struct scalar_slice *slice;
+        const struct scalar_reduce *reduce;
+        const struct scalar_dot *dot;
     };
     void *out;
     const void *args[KERN_MAX_ARGS];
 };
 struct scalar_slot {
     void *at;     /* NULL: a parameter that is not read, or a token */
-    uint8_t size; /* bytes */
+    uint32_t size; /* bytes */
 };
 struct scalar_code {
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
 };
-/* A kern_call_fn; the context is a struct scalar_code. Never fails. */
+/* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory. */
 bool scalar_call(void *code, const void *const *args, void *const *results);
 
 #endif

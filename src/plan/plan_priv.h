@@ -3,7 +3,8 @@
  *
  * plan.c      programs and constants         function.c  a computation as steps; liveness and slots
  * names.c     instructions that only rename  body.c      computations applied to elements
- * elided.c    constants written `{...}`      scalar.c    scalar programs: made      scalar_run.c  and run
+ * elided.c    constants written `{...}`      scalar.c, scalar_array.c  scalar programs, made
+ * tile.c      elementwise kernels, chosen    scalar_run.c              and run
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H

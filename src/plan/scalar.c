@@ -1,45 +1,31 @@
 /*
- * Making scalar programs: computations all of whose values are scalars become a flat list of tile
- * kernels applied to one element, on addresses that are fixed here. Calls are taken apart, loops
- * and branches become jumps.
+ * Making scalar programs: computations all of whose values are scalars or small arrays become a flat
+ * list of kernels on addresses that are fixed here. Calls are taken apart, loops and branches become
+ * jumps, what depends on constants alone is computed at once.
  *
  * Whatever is not understood makes the attempt fail; then the computation is run as a function.
  */
-#include "plan/plan_priv.h"
-
-enum { BUDGET = 1 << 15, MAX_INLINE = 100 }; /* instructions looked at, calls inside calls */
-
-struct reg {
-    void *at;
-    enum dtype type;
-};
-
-struct maker {
-    struct planner *pl;
-    bool widen;
-    int budget, depth;
-    struct reg *regs;
-    int reg_count;
-    size_t reg_capacity;
-    struct scalar_op *ops;
-    int op_count;
-    size_t op_capacity;
-};
+#include "plan/scalar.h"
 
 /* ---- registers and operations ---- */
 
-static int alias_reg(struct maker *m, void *at, enum dtype t)
+int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n)
 {
-    VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) = (struct reg){at, t};
+    bool constant = reg >= 0 && m->regs[reg].constant;
+    VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) = (struct reg){at, n, t, constant};
     return m->reg_count - 1;
 }
 
-static int new_reg(struct maker *m, enum dtype t)
+int scalar_new_reg(struct maker *m, enum dtype t, int64_t n)
 {
-    return alias_reg(m, arena_zalloc(&m->pl->p->arena, sizeof(struct c128)), t);
+    size_t size = (size_t)n * dtype_bytes(t);
+    m->bytes += (int64_t)size + 16;
+    if (m->bytes > SCALAR_MAX_BYTES)
+        return -1;
+    return scalar_alias_reg(m, -1, arena_zalloc(&m->pl->p->arena, size < 16 ? 16 : size), t, n);
 }
 
-static enum dtype type_of(const struct maker *m, enum dtype t) { return m->widen ? dtype_widened(t) : t; }
+enum dtype scalar_type(const struct maker *m, enum dtype t) { return m->widen ? dtype_widened(t) : t; }
 
 static struct scalar_op *push(struct maker *m, enum scalar_kind kind)
 {
@@ -48,28 +34,47 @@ static struct scalar_op *push(struct maker *m, enum scalar_kind kind)
     return op;
 }
 
-static void push_move(struct maker *m, int to, int from)
+struct scalar_op *scalar_push(struct maker *m, enum scalar_kind kind, int out)
 {
-    struct scalar_op *op = push(m, SCALAR_MOVE);
-    op->out = m->regs[to].at;
-    op->args[0] = m->regs[from].at;
-    op->size = (uint8_t)dtype_bytes(m->regs[from].type);
+    struct scalar_op *op = push(m, kind);
+    op->out = m->regs[out].at;
+    return op;
 }
 
-/* The register, or a new one with its value in another type; -1 when types don't convert. */
-static int convert(struct maker *m, int reg, enum dtype t)
+void scalar_done(struct maker *m, int out, bool constant)
+{
+    if (!constant)
+        return;
+    scalar_run_one(&m->ops[--m->op_count]);
+    m->regs[out].constant = true;
+}
+
+static int64_t bytes_of(const struct maker *m, int reg)
+{
+    return m->regs[reg].n * (int64_t)dtype_bytes(m->regs[reg].type);
+}
+
+static void push_move(struct maker *m, int to, int from)
+{
+    struct scalar_op *op = scalar_push(m, SCALAR_MOVE, to);
+    op->args[0] = m->regs[from].at;
+    op->count = (int32_t)bytes_of(m, from);
+}
+
+int scalar_convert(struct maker *m, int reg, enum dtype t)
 {
     enum dtype from = m->regs[reg].type;
     if (from == t)
         return reg;
     kern_tile_fn *fn = kern_find_convert(t, from);
-    if (!fn)
+    int out = fn ? scalar_new_reg(m, t, m->regs[reg].n) : -1;
+    if (out < 0)
         return -1;
-    int out = new_reg(m, t);
-    struct scalar_op *op = push(m, SCALAR_APPLY);
+    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, out);
     op->fn = fn;
-    op->out = m->regs[out].at;
+    op->count = (int32_t)m->regs[reg].n;
     op->args[0] = m->regs[reg].at;
+    scalar_done(m, out, m->regs[reg].constant);
     return out;
 }
 
@@ -77,11 +82,11 @@ static int convert(struct maker *m, int reg, enum dtype t)
 
 static bool make_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out);
 
-static struct leaves one_leaf(struct maker *m, int reg)
+bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
 {
-    struct leaves l = {1, ARENA_NEW(&m->pl->scratch, int)};
-    *l.at = reg;
-    return l;
+    *out = (struct leaves){1, ARENA_NEW(&m->pl->scratch, int)};
+    *out->at = reg;
+    return reg >= 0;
 }
 
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
@@ -89,81 +94,95 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
     enum dtype type, result;
     kern_tile_fn *fn = plan_tile(i, m->widen, &type, &result);
     int args[KERN_MAX_ARGS];
-    if (!fn || i->operand_count > KERN_MAX_ARGS)
+    int64_t n = 0;
+    bool constant = true;
+    if (!fn || i->operand_count > KERN_MAX_ARGS || !shape_elements(i->shape, &n))
         return false;
     for (int k = 0; k < i->operand_count; k++) {
         bool chooser = i->opcode == OP_SELECT && k == 0;
-        args[k] = convert(m, env[i->operands[k]->index].at[0], chooser ? DT_PRED : type);
+        args[k] = scalar_convert(m, env[i->operands[k]->index].at[0], chooser ? DT_PRED : type);
+        if (args[k] >= 0 && i->operands[k]->shape->rank != i->shape->rank)
+            args[k] = scalar_spread(m, args[k], n);
         if (args[k] < 0)
             return false;
+        constant &= m->regs[args[k]].constant;
     }
-    int reg = new_reg(m, result);
-    struct scalar_op *op = push(m, SCALAR_APPLY);
+    int reg = scalar_new_reg(m, result, n);
+    if (reg < 0)
+        return false;
+    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
     op->fn = fn;
-    op->out = m->regs[reg].at;
+    op->count = (int32_t)n;
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;
-    reg = convert(m, reg, type_of(m, i->shape->dtype));
-    return reg >= 0 && (*out = one_leaf(m, reg), true);
+    scalar_done(m, reg, constant);
+    return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, i->shape->dtype)), out);
 }
 
 /* Between widened floats there is nothing to convert. */
 static bool make_convert(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
-    int reg = convert(m, env[i->operands[0]->index].at[0], type_of(m, i->shape->dtype));
-    return reg >= 0 && (*out = one_leaf(m, reg), true);
+    int reg = env[i->operands[0]->index].at[0];
+    return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, i->shape->dtype)), out);
 }
 
 static bool make_constant(struct maker *m, const struct inst *i, struct leaves *out)
 {
     const struct literal *l = i->literal;
-    if (!shape_is_array(l->shape) || l->elided)
+    int64_t n;
+    if (!shape_is_array(l->shape) || l->elided || !shape_elements(l->shape, &n))
         return false;
-    int reg = new_reg(m, l->shape->dtype);
-    memcpy(m->regs[reg].at, l->data, dtype_bytes(l->shape->dtype));
-    enum dtype t = type_of(m, l->shape->dtype);
-    if (t != l->shape->dtype) {
-        kern_tile_fn *fn = kern_find_convert(t, l->shape->dtype);
-        int wide = new_reg(m, t);
-        fn(m->regs[wide].at, (const void *const[]){m->regs[reg].at}, 1);
-        reg = wide;
-    }
-    *out = one_leaf(m, reg);
-    return true;
+    int reg = scalar_new_reg(m, l->shape->dtype, n);
+    if (reg < 0)
+        return false;
+    memcpy(m->regs[reg].at, l->data, (size_t)bytes_of(m, reg));
+    m->regs[reg].constant = true;
+    return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, l->shape->dtype)), out);
 }
 
 static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
+    int x = env[i->operands[0]->index].at[0];
     enum dtype t = i->operands[0]->shape->dtype;
-    if (type_of(m, t) != t || t != i->shape->dtype)
+    int reg = scalar_type(m, t) != t || t != i->shape->dtype ? -1 : scalar_new_reg(m, t, m->regs[x].n);
+    if (reg < 0)
         return false;
-    int reg = new_reg(m, t);
-    struct scalar_op *op = push(m, SCALAR_PRECISION);
-    op->size = (uint8_t)t;
-    op->target = (int32_t)(inst_int(i, A_EXPONENT_BITS, 0) << 8 | inst_int(i, A_MANTISSA_BITS, 0));
-    op->out = m->regs[reg].at;
-    op->args[0] = m->regs[env[i->operands[0]->index].at[0]].at;
-    *out = one_leaf(m, reg);
-    return inst_int(i, A_EXPONENT_BITS, 0) < 1 << 15 && inst_int(i, A_MANTISSA_BITS, 0) < 1 << 8;
+    struct scalar_precision *p = ARENA_NEW(&m->pl->p->arena, struct scalar_precision);
+    p->exponent = (int)inst_int(i, A_EXPONENT_BITS, 0);
+    p->mantissa = (int)inst_int(i, A_MANTISSA_BITS, 0);
+    view_dense(&p->x, t, 1, &m->regs[x].n, m->regs[x].at);
+    view_dense(&p->out, t, 1, &m->regs[x].n, m->regs[reg].at);
+    scalar_push(m, SCALAR_PRECISION, reg)->precision = p;
+    scalar_done(m, reg, m->regs[x].constant);
+    return scalar_one_leaf(m, reg, out);
 }
 
-/* The same bits under another type; not where bits would have to be made ones that the type has. */
+/* The same bits under another type; not where bits would have to be made ones that the type has, nor
+ * where layouts say in which order they stand. */
 static bool make_bitcast(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
-    enum dtype from = i->operands[0]->shape->dtype, to = i->shape->dtype;
+    const struct shape *x = i->operands[0]->shape;
+    enum dtype from = x->dtype, to = i->shape->dtype;
+    int reg = env[i->operands[0]->index].at[0];
+    int64_t n;
     if (from != to && (dtype_bits(from) != dtype_bits(to) || dtype_bits(from) < 8 || to == DT_PRED || m->widen))
         return false;
-    *out = one_leaf(m, alias_reg(m, m->regs[env[i->operands[0]->index].at[0]].at, type_of(m, to)));
-    return true;
+    if (i->opcode == OP_BITCAST && (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
+        return false;
+    if (!shape_elements(i->shape, &n) || n != m->regs[reg].n)
+        return false;
+    return scalar_one_leaf(m, scalar_alias_reg(m, reg, m->regs[reg].at, scalar_type(m, to), n), out);
 }
 
 static bool make_number(struct maker *m, int64_t number, struct leaves *out)
 {
-    int reg = new_reg(m, DT_U32);
+    int reg = scalar_new_reg(m, DT_U32, 1);
     uint32_t v = (uint32_t)number;
+    if (reg < 0)
+        return false;
     memcpy(m->regs[reg].at, &v, sizeof v);
-    *out = one_leaf(m, reg);
-    return true;
+    m->regs[reg].constant = true;
+    return scalar_one_leaf(m, reg, out);
 }
 
 /* ---- control flow ---- */
@@ -180,13 +199,17 @@ static struct leaves operand_leaves(struct maker *m, const struct inst *i, const
     return out;
 }
 
-/* New registers of the same types; NO_VALUE stays. */
-static struct leaves registers_like(struct maker *m, struct leaves l)
+/* New registers for values of the same form; NO_VALUE stays. */
+static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
 {
-    struct leaves out = {l.count, ARENA_ARRAY(&m->pl->scratch, int, l.count)};
-    for (int k = 0; k < l.count; k++)
-        out.at[k] = l.at[k] == NO_VALUE ? NO_VALUE : new_reg(m, m->regs[l.at[k]].type);
-    return out;
+    *out = (struct leaves){l.count, ARENA_ARRAY(&m->pl->scratch, int, l.count + 1)};
+    for (int k = 0; k < l.count; k++) {
+        if (l.at[k] == NO_VALUE)
+            out->at[k] = NO_VALUE;
+        else if ((out->at[k] = scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) < 0)
+            return false;
+    }
+    return true;
 }
 
 /* Brings the registers of `l` to the types of those of `model`. */
@@ -199,8 +222,8 @@ static bool make_like(struct maker *m, struct leaves *l, struct leaves model)
         if ((at[k] == NO_VALUE) != (model.at[k] == NO_VALUE))
             return false;
         if (at[k] != NO_VALUE)
-            at[k] = convert(m, at[k], m->regs[model.at[k]].type);
-        if (at[k] < 0 && at[k] != NO_VALUE)
+            at[k] = scalar_convert(m, at[k], m->regs[model.at[k]].type);
+        if (at[k] != NO_VALUE && (at[k] < 0 || m->regs[at[k]].n != m->regs[model.at[k]].n))
             return false;
     }
     l->at = at;
@@ -214,43 +237,49 @@ static void move_all(struct maker *m, struct leaves to, struct leaves from)
             push_move(m, to.at[k], from.at[k]);
 }
 
-static bool holds(const struct maker *m, struct leaves l, const void *at)
+/* Whether a register lies in one of these, wholly or in part. */
+static bool overlaps(const struct maker *m, struct leaves l, int reg)
 {
+    const char *at = m->regs[reg].at, *end = at + bytes_of(m, reg);
     for (int k = 0; k < l.count; k++)
-        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at == at)
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at < end && at < m->regs[l.at[k]].at + bytes_of(m, l.at[k]))
             return true;
     return false;
 }
 
 /* The next state may consist of pieces of the present one in other places: by way of copies then. */
-static void move_state(struct maker *m, struct leaves state, struct leaves next)
+static bool move_state(struct maker *m, struct leaves state, struct leaves next)
 {
     struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
     for (int k = 0; k < next.count; k++) {
         if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at ||
-            !holds(m, state, m->regs[next.at[k]].at))
+            !overlaps(m, state, next.at[k]))
             continue;
-        from.at[k] = new_reg(m, m->regs[next.at[k]].type);
+        from.at[k] = scalar_new_reg(m, m->regs[next.at[k]].type, m->regs[next.at[k]].n);
+        if (from.at[k] < 0)
+            return false;
         push_move(m, from.at[k], next.at[k]);
     }
     move_all(m, state, from);
+    return true;
 }
 
 static bool make_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     struct leaves init = operand_leaves(m, i, env, 0), go, next;
-    *out = registers_like(m, init);
+    if (!registers_like(m, init, out))
+        return false;
     move_all(m, *out, init);
     int top = m->op_count;
     if (!make_computation(m, inst_computation(i, A_CONDITION), *out, &go))
         return false;
     int test = m->op_count;
     push(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
-    if (!make_computation(m, inst_computation(i, A_BODY), *out, &next) || !make_like(m, &next, *out))
+    if (!make_computation(m, inst_computation(i, A_BODY), *out, &next) || !make_like(m, &next, *out) ||
+        !move_state(m, *out, next))
         return false;
-    move_state(m, *out, next);
-    push(m, SCALAR_JUMP)->target = top;
-    m->ops[test].target = m->op_count;
+    push(m, SCALAR_JUMP)->count = top;
+    m->ops[test].count = m->op_count;
     return true;
 }
 
@@ -260,8 +289,8 @@ static bool make_branch(struct maker *m, const struct inst *i, const struct comp
     struct leaves made;
     if (!make_computation(m, c, env[i->operands[operand]->index], &made))
         return false;
-    if (!out->at)
-        *out = registers_like(m, made);
+    if (!out->at && !registers_like(m, made, out))
+        return false;
     if (!make_like(m, &made, *out))
         return false;
     move_all(m, *out, made);
@@ -289,8 +318,8 @@ static bool make_conditional(struct maker *m, const struct inst *i, const struct
         push(m, SCALAR_JUMP);
     }
     for (int k = 0; k < n; k++)
-        m->ops[ends[k]].target = m->op_count;
-    m->ops[chooser].target = two_way ? targets[1] : n;
+        m->ops[ends[k]].count = m->op_count;
+    m->ops[chooser].count = two_way ? targets[1] : n;
     if (!two_way)
         m->ops[chooser].targets = targets;
     return true;
@@ -311,18 +340,15 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
     case OP_BITCAST:
     case OP_BITCAST_CONVERT:
         return make_bitcast(m, i, env, out);
-    case OP_BROADCAST:
-    case OP_RESHAPE:
-    case OP_TRANSPOSE:
-    case OP_SLICE:
-    case OP_REVERSE:
-        return *out = env[i->operands[0]->index], true;
     case OP_REPLICA_ID:
         return make_number(m, p->options.replica, out);
     case OP_PARTITION_ID:
         return make_number(m, p->options.partition, out);
-    case OP_CALL:
     case OP_MAP:
+        if (i->shape->rank > 0)
+            return false;
+        /* fallthrough */
+    case OP_CALL:
         return make_computation(m, inst_computation(i, A_TO_APPLY), operand_leaves(m, i, env, 0), out);
     case OP_FUSION:
         return make_computation(m, inst_computation(i, A_CALLS), operand_leaves(m, i, env, 0), out);
@@ -344,27 +370,74 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
         break;
     }
     uint8_t family = op_table[i->opcode].family;
-    return (family == FAMILY_elementwise || family == FAMILY_compare) && make_tile(m, i, env, out);
+    if (family == FAMILY_elementwise || family == FAMILY_compare)
+        return make_tile(m, i, env, out);
+    return scalar_array_inst(m, i, env, out);
 }
 
-static bool all_scalar(const struct shape *s)
+static bool is_small(const struct shape *s)
+{
+    int64_t n;
+    return shape_is_array(s) && s->rank <= VIEW_MAX_RANK && !shape_has_dynamic(s) && shape_elements(s, &n) &&
+           n <= SCALAR_MAX_ELEMENTS;
+}
+
+static bool all_small(const struct shape *s)
 {
     if (!shape_is_tuple(s))
-        return shape_is_scalar(s) || shape_is_token(s);
+        return is_small(s) || shape_is_token(s);
     for (int k = 0; k < s->count; k++)
-        if (!all_scalar(s->elements[k]))
+        if (!all_small(s->elements[k]))
             return false;
     return true;
 }
 
+/* A first look, before anything is made. */
+static bool may_be_understood(const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_PARAMETER:
+    case OP_CONSTANT:
+    case OP_TUPLE:
+    case OP_GET_TUPLE_ELEMENT:
+    case OP_OPT_BARRIER:
+    case OP_DOMAIN:
+    case OP_ADD_DEPENDENCY:
+    case OP_AFTER_ALL:
+    case OP_CALL:
+    case OP_FUSION:
+    case OP_WHILE:
+    case OP_CONDITIONAL:
+    case OP_MAP:
+    case OP_REPLICA_ID:
+    case OP_PARTITION_ID:
+    case OP_REDUCE:
+    case OP_DOT:
+    case OP_DYNAMIC_SLICE:
+    case OP_DYNAMIC_UPDATE_SLICE:
+        return true;
+    default:
+        break;
+    }
+    switch (op_table[i->opcode].family) {
+    case FAMILY_elementwise:
+    case FAMILY_compare:
+    case FAMILY_convert:
+    case FAMILY_shape:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* What is not live may be anything: conditions of loops look at one or two of their parameters. */
-static bool all_live_scalar(struct inst *const *order, int count)
+static bool all_live_small(struct inst *const *order, int count)
 {
     for (int k = 0; k < count; k++) {
         const struct inst *i = order[k];
         if (i->opcode == OP_PARAMETER && shape_is_tuple(i->shape))
             continue;
-        if (!all_scalar(i->shape))
+        if (!all_small(i->shape) || !may_be_understood(i))
             return false;
     }
     return true;
@@ -375,7 +448,7 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     int count;
     struct inst **order = plan_live(m->pl, c, &count);
     m->budget -= count;
-    if (m->budget < 0 || !all_live_scalar(order, count))
+    if (m->budget < 0 || !all_live_small(order, count))
         return false;
     struct leaves *env = ARENA_ARRAY(&m->pl->scratch, struct leaves, c->inst_count);
     for (int k = 0, first = 0; k < c->param_count; k++) {
@@ -392,12 +465,12 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
 
 static bool make_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out)
 {
-    if (m->depth >= MAX_INLINE || m->pl->not_scalar[c->index])
+    if (m->depth >= SCALAR_INLINE || m->pl->not_scalar[c->index])
         return false;
     m->depth++;
     bool ok = make_live(m, c, args, out);
     m->depth--;
-    if (!ok && m->budget >= 0 && !m->widen && m->depth < MAX_INLINE)
+    if (!ok && m->budget >= 0 && !m->widen && m->depth < SCALAR_INLINE)
         m->pl->not_scalar[c->index] = true;
     return ok;
 }
@@ -408,7 +481,7 @@ static struct scalar_slot slot_of(const struct maker *m, int reg)
 {
     if (reg == NO_VALUE)
         return (struct scalar_slot){NULL, 0};
-    return (struct scalar_slot){m->regs[reg].at, (uint8_t)dtype_bytes(m->regs[reg].type)};
+    return (struct scalar_slot){m->regs[reg].at, (uint32_t)bytes_of(m, reg)};
 }
 
 static void set_args(struct maker *m, struct scalar_code *code, struct leaves args)
@@ -426,7 +499,7 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
     for (int k = 0; k < results.count; k++) {
         int reg = results.at[k];
         if (types && reg != NO_VALUE)
-            reg = convert(m, reg, types[k]);
+            reg = scalar_convert(m, reg, types[k]);
         if (reg < 0 && reg != NO_VALUE)
             return NULL;
         code->results[k] = slot_of(m, reg);
@@ -454,10 +527,13 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
         for (int j = 0; j < count; j++, at++) {
             enum dtype t = shapes[j]->dtype;
             given.at[at] = out->at[at] = NO_VALUE;
-            if (!shape_is_scalar(shapes[j]))
+            int64_t elements;
+            if (!is_small(shapes[j]) || !shape_elements(shapes[j], &elements))
                 continue;
-            given.at[at] = new_reg(m, types ? types[at] : t);
-            out->at[at] = convert(m, given.at[at], type_of(m, t));
+            given.at[at] = scalar_new_reg(m, types ? types[at] : t, elements);
+            if (given.at[at] < 0)
+                return false;
+            out->at[at] = scalar_convert(m, given.at[at], scalar_type(m, t));
             if (out->at[at] < 0)
                 return false;
         }
@@ -468,10 +544,10 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
 
 struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c, const struct scalar_types *t)
 {
-    struct maker m = {.pl = pl, .widen = t && t->widen, .budget = BUDGET};
+    struct maker m = {.pl = pl, .widen = t && t->widen, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
-    if (pl->not_scalar[c->index] || !all_scalar(c->root->shape) || !make_params(&m, c, code, t ? t->args : NULL, &args))
+    if (pl->not_scalar[c->index] || !all_small(c->root->shape) || !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
     if (!make_computation(&m, c, args, &results))
         return NULL;
@@ -480,11 +556,11 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
 
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
 {
-    struct maker m = {.pl = pl, .budget = BUDGET};
-    if (!all_scalar(i->shape))
+    struct maker m = {.pl = pl, .budget = SCALAR_BUDGET};
+    if (!all_small(i->shape))
         return NULL;
     for (int k = 0; k < i->operand_count; k++)
-        if (!all_scalar(i->operands[k]->shape))
+        if (!all_small(i->operands[k]->shape))
             return NULL;
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves *env = ARENA_ARRAY(&pl->scratch, struct leaves, i->parent->inst_count);
@@ -494,8 +570,14 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
         if (!plan_leaf_shapes(pl, i, i->operands[k]->shape, &count, &shapes))
             return NULL;
         env[i->operands[k]->index] = (struct leaves){count, ARENA_ARRAY(&pl->scratch, int, count)};
-        for (int j = 0; j < count; j++)
-            env[i->operands[k]->index].at[j] = shape_is_array(shapes[j]) ? new_reg(&m, shapes[j]->dtype) : NO_VALUE;
+        for (int j = 0; j < count; j++) {
+            int64_t n;
+            int made = shape_is_array(shapes[j]) && shape_elements(shapes[j], &n) ? scalar_new_reg(&m, shapes[j]->dtype, n)
+                                                                                  : NO_VALUE;
+            if (made < 0 && made != NO_VALUE)
+                return NULL;
+            env[i->operands[k]->index].at[j] = made;
+        }
     }
     struct leaves args = operand_leaves(&m, i, env, 0), results;
     set_args(&m, code, args);

@@ -1,60 +1,96 @@
 /*
  * Running scalar programs: a few nanoseconds a step, no allocation.
  */
-#include "plan/plan_priv.h"
+#include "plan/scalar.h"
 
-static inline void move(void *to, const void *from, unsigned size)
+static inline void move(void *to, const void *from, uint32_t size)
 {
     switch (size) {
     case 1: memcpy(to, from, 1); break;
-    case 2: memcpy(to, from, 2); break;
     case 4: memcpy(to, from, 4); break;
     case 8: memcpy(to, from, 8); break;
-    default: memcpy(to, from, 16); break;
+    default: memcpy(to, from, size); break;
     }
 }
 
-static void reduce_precision(const struct scalar_op *op)
+static void slice(const struct scalar_slice *s)
 {
-    struct view x, out;
-    view_dense(&x, (enum dtype)op->size, 0, NULL, (void *)(uintptr_t)op->args[0]);
-    view_dense(&out, (enum dtype)op->size, 0, NULL, op->out);
-    kern_reduce_precision(&out, &x, op->target >> 8, op->target & 0xff);
+    struct view window;
+    char *at = s->whole.data;
+    for (int d = 0; d < s->whole.rank; d++) {
+        int64_t i = kern_load_index(s->index[d].type, s->index[d].at), last = s->whole.dims[d] - s->piece.dims[d];
+        at += (i < 0 ? 0 : i > last ? last : i) * s->whole.strides[d];
+    }
+    if (s->whole.rank <= 1) {
+        size_t size = dtype_bytes(s->whole.dtype) * (size_t)(s->whole.rank ? s->piece.dims[0] : 1);
+        memcpy(s->update ? at : s->piece.data, s->update ? s->piece.data : at, size);
+        return;
+    }
+    window = s->whole;
+    window.data = at;
+    memcpy(window.dims, s->piece.dims, sizeof *window.dims * (size_t)window.rank);
+    kern_copy(s->update ? &window : &s->piece, s->update ? &s->piece : &window);
+}
+
+bool scalar_run_one(const struct scalar_op *op)
+{
+    switch (op->kind) {
+    case SCALAR_APPLY:
+        op->fn(op->out, op->args, op->count);
+        return true;
+    case SCALAR_MOVE:
+        move(op->out, op->args[0], (uint32_t)op->count);
+        return true;
+    case SCALAR_COPY:
+        kern_copy(&op->copy->out, &op->copy->x);
+        return true;
+    case SCALAR_PRECISION:
+        kern_reduce_precision(&op->precision->out, &op->precision->x, op->precision->exponent, op->precision->mantissa);
+        return true;
+    case SCALAR_SLICE:
+        slice(op->slice);
+        return true;
+    case SCALAR_REDUCE:
+        return kern_reduce(op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
+                           op->reduce->reduced, &op->reduce->body);
+    default:
+        return kern_dot(&op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims, op->dot->plain);
+    }
 }
 
 static int32_t branch(const struct scalar_op *op)
 {
     int32_t i;
     memcpy(&i, op->args[0], sizeof i);
-    return op->targets[i < 0 || i >= op->target ? op->target - 1 : i];
+    return op->targets[i < 0 || i >= op->count ? op->count - 1 : i];
 }
 
-static void run(const struct scalar_op *ops)
+static bool run(const struct scalar_op *ops)
 {
     for (int32_t at = 0;;) {
         const struct scalar_op *op = &ops[at++];
         switch (op->kind) {
         case SCALAR_APPLY:
-            op->fn(op->out, op->args, 1);
+            op->fn(op->out, op->args, op->count);
             break;
         case SCALAR_MOVE:
-            move(op->out, op->args[0], op->size);
-            break;
-        case SCALAR_PRECISION:
-            reduce_precision(op);
+            move(op->out, op->args[0], (uint32_t)op->count);
             break;
         case SCALAR_JUMP:
-            at = op->target;
+            at = op->count;
             break;
         case SCALAR_JUMP_UNLESS:
             if (!*(const uint8_t *)op->args[0])
-                at = op->target;
+                at = op->count;
             break;
         case SCALAR_SWITCH:
             at = branch(op);
             break;
+        case SCALAR_STOP:
+            return true;
         default:
-            return;
+            if (!scalar_run_one(op))
+                return false;
         }
     }
 }
@@ -65,7 +101,8 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
     for (int k = 0; k < c->arg_count; k++)
         if (c->args[k].at)
             move(c->args[k].at, args[k], c->args[k].size);
-    run(c->ops);
+    if (!run(c->ops))
+        return false;
     for (int k = 0; k < c->result_count; k++)
         if (c->results[k].at)
             move(results[k], c->results[k].at, c->results[k].size);

@@ -289,9 +289,9 @@ END_TEST
 
 /* ---- scalar programs ---- */
 
-#define COUNTING(shape, extra)                                                                                         \
+#define COUNTING(shape)                                                                                         \
     "HloModule m\n"                                                                                                    \
-    "half {\n  x = " shape " parameter(0)\n  k = " shape " constant(" extra ")\n  ROOT r = " shape " divide(x, k)\n}\n" \
+    "half {\n  x = " shape " parameter(0)\n  q = f32[] constant(1.7)\n  k = " shape " broadcast(q), dimensions={}\n  ROOT r = " shape " divide(x, k)\n}\n" \
     "twice {\n  x = " shape " parameter(0)\n  ROOT r = " shape " add(x, x)\n}\n"                                        \
     "c {\n"                                                                                                            \
     "  p = (s32[], " shape ") parameter(0)\n"                                                                          \
@@ -314,19 +314,26 @@ END_TEST
     "}\n"                                                                                                              \
     "ENTRY e {\n"                                                                                                      \
     "  z = s32[] constant(0)\n"                                                                                        \
-    "  x = " shape " constant(" extra ")\n"                                                                            \
+    "  q = f32[] constant(1.7)\n"                                                                                      \
+    "  x = " shape " broadcast(q), dimensions={}\n"                                                                    \
     "  t = (s32[], " shape ") tuple(z, x)\n"                                                                           \
     "  w = (s32[], " shape ") while(t), condition=c, body=b\n"                                                         \
     "  ROOT r = " shape " get-tuple-element(w), index=1\n"                                                             \
     "}\n"
 
+static const struct step *last_step(const struct run *r)
+{
+    const struct function *f = r->program->entry;
+    return &f->steps[f->step_count - 1];
+}
+
 START_TEST(scalar_programs_give_the_same_bits)
 {
     struct run scalar, array;
-    run_text(&scalar, COUNTING("f32[]", "1.7"));
-    run_text(&array, COUNTING("f32[1]", "{1.7}"));
-    ck_assert_ptr_nonnull(scalar.program->entry->steps[0].scalar);
-    ck_assert_ptr_null(array.program->entry->steps[0].scalar);
+    run_text(&scalar, COUNTING("f32[]"));
+    run_text(&array, COUNTING("f32[2000]"));
+    ck_assert_ptr_nonnull(last_step(&scalar)->scalar);
+    ck_assert_ptr_null(last_step(&array)->scalar);
     ck_assert_mem_eq(scalar.result->data, array.result->data, sizeof(float));
     ck_assert_float_ne(*(float *)scalar.result->data, 1.7F);
     run_free(&scalar);

@@ -1,0 +1,270 @@
+/*
+ * Small arrays in scalar programs: rearranging, slices at computed places, sums and products.
+ *
+ * Parts that lie in one piece are names for addresses inside their operand; nothing is written twice
+ * but the states of loops, and those are copied into registers of their own.
+ */
+#include "plan/scalar.h"
+
+static struct view view_of(const struct maker *m, int reg, const struct shape *s)
+{
+    struct view v;
+    view_dense(&v, m->regs[reg].type, s->rank, s->dims, m->regs[reg].at);
+    return v;
+}
+
+static int operand(const struct inst *i, const struct leaves *env, int k)
+{
+    return env[i->operands[k]->index].at[0];
+}
+
+static const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
+
+static int64_t elements_of(const struct shape *s)
+{
+    int64_t n = 0;
+    shape_elements(s, &n);
+    return n;
+}
+
+static void push_copy(struct maker *m, int out, const struct view *to, const struct view *from, bool constant)
+{
+    if (view_is_dense(to) && view_is_dense(from)) {
+        struct scalar_op *op = scalar_push(m, SCALAR_MOVE, out);
+        op->out = to->data;
+        op->args[0] = from->data;
+        op->count = (int32_t)(view_elements(from) * (int64_t)dtype_bytes(from->dtype));
+    } else {
+        struct scalar_copy *c = ARENA_NEW(&m->pl->p->arena, struct scalar_copy);
+        c->out = *to;
+        c->x = *from;
+        scalar_push(m, SCALAR_COPY, out)->copy = c;
+    }
+    scalar_done(m, out, constant);
+}
+
+/* The view `v` over a register as a value: another name where it lies in one piece, else a copy. */
+static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s, struct leaves *out)
+{
+    if (view_is_dense(v))
+        return scalar_one_leaf(m, scalar_alias_reg(m, reg, v->data, v->dtype, elements_of(s)), out);
+    int made = scalar_new_reg(m, v->dtype, elements_of(s));
+    if (made < 0)
+        return false;
+    struct view to = view_of(m, made, s);
+    push_copy(m, made, &to, v, m->regs[reg].constant);
+    return scalar_one_leaf(m, made, out);
+}
+
+int scalar_spread(struct maker *m, int reg, int64_t n)
+{
+    int made = scalar_new_reg(m, m->regs[reg].type, n);
+    struct view to, from;
+    if (made < 0)
+        return -1;
+    view_dense(&to, m->regs[reg].type, 1, &n, m->regs[made].at);
+    from = to;
+    from.data = m->regs[reg].at;
+    from.strides[0] = 0;
+    if (n == 1)
+        from = (struct view){.dtype = to.dtype, .rank = 1, .dims = {1}, .strides = {to.strides[0]}, .data = from.data};
+    push_copy(m, made, &to, &from, m->regs[reg].constant);
+    return made;
+}
+
+/* ---- rearranging ---- */
+
+static bool make_view(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    int reg = operand(i, env, 0);
+    struct view x = view_of(m, reg, operand_shape(i, 0)), v;
+    int64_t start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
+    struct ints dims = inst_ints(i, A_DIMENSIONS);
+    switch (i->opcode) {
+    case OP_BROADCAST:
+        kern_view_broadcast(&v, &x, i->shape->rank, i->shape->dims, dims.at);
+        break;
+    case OP_TRANSPOSE:
+        kern_view_transpose(&v, &x, dims.at);
+        break;
+    case OP_REVERSE:
+        kern_view_reverse(&v, &x, dims.at, (int)dims.count);
+        break;
+    case OP_SLICE:
+        for (int d = 0; d < x.rank; d++) {
+            const struct slice_dim *s = &inst_attr(i, A_SLICE)->v.slices.dims[d];
+            start[d] = s->start;
+            limit[d] = s->limit;
+            stride[d] = s->stride;
+        }
+        kern_view_slice(&v, &x, start, limit, stride);
+        break;
+    default:
+        view_dense(&v, x.dtype, i->shape->rank, i->shape->dims, x.data);
+        break;
+    }
+    return view_result(m, reg, &v, i->shape, out);
+}
+
+static bool make_concatenate(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    int64_t d = inst_ints(i, A_DIMENSIONS).at[0];
+    int made = scalar_new_reg(m, scalar_type(m, i->shape->dtype), elements_of(i->shape));
+    bool constant = true;
+    if (made < 0)
+        return false;
+    for (int k = 0; k < i->operand_count; k++)
+        constant &= m->regs[operand(i, env, k)].constant;
+    struct view part = view_of(m, made, i->shape);
+    for (int k = 0; k < i->operand_count; k++) {
+        int reg = scalar_convert(m, operand(i, env, k), m->regs[made].type);
+        if (reg < 0)
+            return false;
+        struct view x = view_of(m, reg, operand_shape(i, k));
+        part.dims[d] = x.dims[d];
+        push_copy(m, made, &part, &x, constant);
+        part.data += x.dims[d] * part.strides[d];
+    }
+    return scalar_one_leaf(m, made, out);
+}
+
+static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
+{
+    int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
+    if (made < 0)
+        return false;
+    struct view v = view_of(m, made, i->shape);
+    kern_iota(&v, (int)inst_int(i, A_IOTA_DIMENSION, 0));
+    m->regs[made].constant = true;
+    int wide = scalar_convert(m, made, scalar_type(m, i->shape->dtype));
+    return scalar_one_leaf(m, wide, out);
+}
+
+/* ---- at computed places ---- */
+
+static bool make_slice(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    bool update = i->opcode == OP_DYNAMIC_UPDATE_SLICE;
+    int first = update ? 2 : 1, whole = operand(i, env, 0);
+    const struct shape *s = operand_shape(i, 0);
+    if (i->operand_count != first + s->rank)
+        return false;
+    int made = scalar_new_reg(m, m->regs[whole].type, elements_of(i->shape));
+    if (made < 0)
+        return false;
+    struct scalar_slice *c = ARENA_NEW(&m->pl->p->arena, struct scalar_slice);
+    c->update = update;
+    for (int d = 0; d < s->rank; d++) {
+        const struct reg *r = &m->regs[operand(i, env, first + d)];
+        c->index[d].at = r->at;
+        c->index[d].type = r->type;
+    }
+    if (update) {
+        int piece = scalar_convert(m, operand(i, env, 1), m->regs[whole].type);
+        struct view to = view_of(m, made, s), from = view_of(m, whole, s);
+        if (piece < 0)
+            return false;
+        push_copy(m, made, &to, &from, false);
+        c->whole = to;
+        c->piece = view_of(m, piece, operand_shape(i, 1));
+    } else {
+        c->whole = view_of(m, whole, s);
+        c->piece = view_of(m, made, i->shape);
+    }
+    scalar_push(m, SCALAR_SLICE, made)->slice = c;
+    scalar_done(m, made, false);
+    return scalar_one_leaf(m, made, out);
+}
+
+/* ---- sums and products ---- */
+
+static bool make_reduce(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    struct arena *keep = &m->pl->p->arena;
+    int n = i->operand_count / 2;
+    struct step s = {.inst = i};
+    const struct body *b = NULL;
+    if (m->widen || !plan_bodies(m->pl, &s) || !s.bodies->code)
+        return false;
+    b = s.bodies;
+    struct scalar_reduce *r = ARENA_NEW(keep, struct scalar_reduce);
+    *r = (struct scalar_reduce){.n = n, .acc = b->args};
+    r->body = (struct kern_body){b->combine, scalar_call, (void *)(uintptr_t)b->code};
+    r->out = ARENA_ARRAY(keep, struct view, n);
+    r->x = ARENA_ARRAY(keep, struct view, n);
+    r->init = ARENA_ARRAY(keep, const void *, n);
+    *out = (struct leaves){n, ARENA_ARRAY(&m->pl->scratch, int, n)};
+    struct ints dims = inst_ints(i, A_DIMENSIONS);
+    for (int64_t d = 0; d < dims.count; d++)
+        r->reduced[dims.at[d]] = true;
+    for (int k = 0; k < n; k++) {
+        const struct shape *shape = shape_is_tuple(i->shape) ? i->shape->elements[k] : i->shape;
+        int init = scalar_convert(m, operand(i, env, n + k), b->args[k]);
+        int made = scalar_new_reg(m, shape->dtype, elements_of(shape));
+        if (init < 0 || made < 0)
+            return false;
+        r->out[k] = view_of(m, made, shape);
+        r->x[k] = view_of(m, operand(i, env, k), operand_shape(i, k));
+        r->init[k] = m->regs[init].at;
+        out->at[k] = made;
+    }
+    scalar_push(m, SCALAR_REDUCE, out->at[0])->reduce = r;
+    return true;
+}
+
+static bool make_dot(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    if (m->widen || i->operand_count != 2)
+        return false;
+    int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
+    if (made < 0)
+        return false;
+    struct scalar_dot *d = ARENA_NEW(&m->pl->p->arena, struct scalar_dot);
+    plan_dot_dims(i, &d->dims);
+    d->plain = m->pl->p->options.plain;
+    d->out = view_of(m, made, i->shape);
+    d->lhs = view_of(m, operand(i, env, 0), operand_shape(i, 0));
+    d->rhs = view_of(m, operand(i, env, 1), operand_shape(i, 1));
+    scalar_push(m, SCALAR_DOT, made)->dot = d;
+    return scalar_one_leaf(m, made, out);
+}
+
+bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    switch (i->opcode) {
+    case OP_BROADCAST:
+    case OP_RESHAPE:
+    case OP_TRANSPOSE:
+    case OP_SLICE:
+    case OP_REVERSE:
+        return make_view(m, i, env, out);
+    case OP_CONCATENATE:
+        return make_concatenate(m, i, env, out);
+    case OP_IOTA:
+        return make_iota(m, i, out);
+    case OP_DYNAMIC_SLICE:
+    case OP_DYNAMIC_UPDATE_SLICE:
+        return make_slice(m, i, env, out);
+    case OP_REDUCE:
+        return make_reduce(m, i, env, out);
+    case OP_DOT:
+        return make_dot(m, i, env, out);
+    default:
+        return false;
+    }
+}
+
+void plan_dot_dims(const struct inst *i, struct kern_dot_dims *d)
+{
+    struct ints lhs_batch = inst_ints(i, A_LHS_BATCH_DIMS), rhs_batch = inst_ints(i, A_RHS_BATCH_DIMS);
+    struct ints lhs = inst_ints(i, A_LHS_CONTRACTING_DIMS), rhs = inst_ints(i, A_RHS_CONTRACTING_DIMS);
+    *d = (struct kern_dot_dims){.batch_count = (int)lhs_batch.count, .contracting_count = (int)lhs.count};
+    for (int64_t k = 0; k < lhs_batch.count; k++) {
+        d->lhs_batch[k] = lhs_batch.at[k];
+        d->rhs_batch[k] = rhs_batch.at[k];
+    }
+    for (int64_t k = 0; k < lhs.count; k++) {
+        d->lhs_contracting[k] = lhs.at[k];
+        d->rhs_contracting[k] = rhs.at[k];
+    }
+}
