@@ -86,15 +86,37 @@ static struct value *frame_of(struct eval *ev, const struct function *f)
     return *frame;
 }
 
+/* Results of a step that is done once: to the kept ones the first time, and from there ever after. */
+static void keep_or_take(struct eval *ev, const struct step *s, bool keep)
+{
+    for (int r = 0; r < s->result_count; r++) {
+        struct value *kept = &ev->kept[s->kept + r];
+        if (s->results[r] == NO_VALUE)
+            continue;
+        if (keep)
+            value_share(kept, &ev->frame[s->results[r]]);
+        else
+            value_share(&ev->frame[s->results[r]], kept);
+    }
+}
+
 static bool run_steps(struct eval *ev, const struct function *f)
 {
+    bool again = ev->ran[f->index];
     for (int k = 0; k < f->step_count; k++) {
         const struct step *s = &f->steps[k];
-        if (!families[op_table[s->inst->opcode].family](ev, s))
+        if (s->once != ONCE_NOT && again) {
+            if (s->once == ONCE_KEPT)
+                keep_or_take(ev, s, false);
+        } else if (!families[op_table[s->inst->opcode].family](ev, s)) {
             return false;
+        } else if (s->once == ONCE_KEPT) {
+            keep_or_take(ev, s, true);
+        }
         for (int j = 0; j < s->release_count; j++)
             value_drop(ev, &ev->frame[s->release[j]]);
     }
+    ev->ran[f->index] = true;
     return true;
 }
 
@@ -259,6 +281,8 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     pool_init(&ev.pool);
     arena_init(&ev.scratch);
     ev.constants = ARENA_ARRAY(&ev.scratch, struct value, p->constant_count);
+    ev.kept = ARENA_ARRAY(&ev.scratch, struct value, p->kept_count);
+    ev.ran = ARENA_ARRAY(&ev.scratch, bool, p->function_count);
     ev.frames = ARENA_ARRAY(&ev.scratch, struct value *, p->function_count);
     for (int k = 0; k < p->constant_count; k++) {
         view_copy(&ev.constants[k].view, &p->constants[k]);

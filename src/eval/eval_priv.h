@@ -54,6 +54,8 @@ struct eval {
     struct arena scratch;     /* arrays of values, by mark and release */
     struct value *constants;
     struct value **frames;    /* by function */
+    struct value *kept;       /* results of steps that are done once */
+    bool *ran;                /* by function: those steps are done */
     struct value *frame;      /* of the function that runs */
 };
 

@@ -411,6 +411,8 @@ static bool build_function(struct planner *pl, struct function *f)
     if (!plan_params(&b, c) || !plan_steps(&b, c) ||
         !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
         return false;
+    if (pl->depth > 1) /* the entry computation runs only once anyhow */
+        plan_once(pl, f, b.value_count, b.env[c->root->index]);
     assign_slots(&b, b.env[c->root->index]);
     return true;
 }

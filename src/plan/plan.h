@@ -30,8 +30,12 @@ enum use {
     USE_ONLY  /* the same, and no other operand of the step is that value: its storage may be taken over */
 };
 
+enum once { ONCE_NOT, ONCE_INNER, ONCE_KEPT };
+
 struct step {
     const struct inst *inst;
+    uint8_t once;                      /* enum once: done only the first time; its results are kept */
+    int kept;                          /* the first of them among the kept values of a run */
     int operand_count;                 /* leaves of all operands, one operand after the other */
     const int *operands;
     const uint8_t *uses;               /* enum use, for each of them */
@@ -78,6 +82,7 @@ struct program {
     int constant_count;
     struct view *constants;     /* dense, over storage of the module or of `filled` */
     int filled_count;
+    int kept_count;             /* results of steps that are done once */
     struct literal **filled;    /* storage made for elided constants, freed with the program */
 };
 

@@ -4,6 +4,7 @@
  * plan.c      programs and constants         function.c  a computation as steps; liveness and slots
  * names.c     instructions that only rename  body.c      computations applied to elements
  * elided.c    constants written `{...}`      scalar.c, scalar_array.c  scalar programs, made
+ * once.c      what constants alone decide
  * tile.c      elementwise kernels, chosen    scalar_run.c              and run
  */
 #ifndef HLO_PLAN_PRIV_H
@@ -26,6 +27,7 @@ struct planner {
     struct map elided;                /* from the literal's address to a struct elided */
     int constant_capacity, filled_capacity;
     int depth;
+    int64_t kept_bytes;               /* of results that are kept */
 };
 enum known { KNOWN_NOTHING, KNOWN_NO, KNOWN_YES };
 
@@ -65,6 +67,11 @@ struct inst **plan_live(struct planner *pl, const struct computation *c, int *co
 /* ---- function.c ---- */
 
 struct function *plan_function(struct planner *pl, const struct inst *caller, const struct computation *c);
+
+/* ---- once.c ---- */
+
+/* Marks the steps of a function that depend on constants alone; `results` are what it returns. */
+void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
 /* ---- tile.c ---- */
 

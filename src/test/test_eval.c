@@ -358,6 +358,45 @@ START_TEST(scalar_loop_swaps_its_state)
 }
 END_TEST
 
+/* ---- what constants alone decide ---- */
+
+START_TEST(constants_are_computed_once_and_stay)
+{
+    const char *text =
+        "HloModule m\n"
+        "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
+        "c {\n  p = (s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+        "b {\n  p = (s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  sum = s32[] get-tuple-element(p), index=1\n"
+        "  one = s32[] constant(1)\n  zero = s32[] constant(0)\n  j = s32[] add(i, one)\n"
+        "  x = s32[2000] iota(), iota_dimension=0\n"
+        "  y = s32[2000] multiply(x, x)\n"
+        "  u = s32[1] reshape(j)\n"
+        "  z = s32[2000] dynamic-update-slice(y, u, zero)\n"
+        "  s = s32[] reduce(z, sum), dimensions={0}, to_apply=add\n"
+        "  ROOT t = (s32[], s32[]) tuple(j, s)\n}\n"
+        "ENTRY e {\n  z = s32[] constant(0)\n  t = (s32[], s32[]) tuple(z, z)\n"
+        "  w = (s32[], s32[]) while(t), condition=c, body=b\n"
+        "  ROOT r = s32[] get-tuple-element(w), index=1\n}\n";
+    struct run r;
+    run_text(&r, text);
+    int inner = 0, kept = 0;
+    for (int f = 0; f < r.program->function_count; f++)
+        for (int k = 0; k < r.program->functions[f]->step_count; k++) {
+            inner += r.program->functions[f]->steps[k].once == ONCE_INNER;
+            kept += r.program->functions[f]->steps[k].once == ONCE_KEPT;
+        }
+    ck_assert_int_eq(inner, 1);
+    ck_assert_int_eq(kept, 1);
+    uint32_t squares = 0; /* wraps as the module's sum does */
+    for (uint32_t k = 0; k < 2000; k++)
+        squares += k * k;
+    ck_assert_uint_eq(*(uint32_t *)r.result->data, 3 * squares + 1 + 2 + 3);
+    run_free(&r);
+}
+END_TEST
+
 /* ---- failures ---- */
 
 START_TEST(failures_say_why)
@@ -389,6 +428,7 @@ int main(void)
     tcase_add_test(c, bodies_are_recognised);
     tcase_add_test(c, scalar_programs_give_the_same_bits);
     tcase_add_test(c, scalar_loop_swaps_its_state);
+    tcase_add_test(c, constants_are_computed_once_and_stay);
     tcase_add_test(c, failures_say_why);
     suite_add_tcase(suite, c);
     SRunner *runner = srunner_create(suite);
