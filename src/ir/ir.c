@@ -65,20 +65,18 @@ struct computation *computation_new(struct module *m, struct str name)
 /* Lists the parameters by number; false when the numbers are not 0 ... n-1. */
 static bool list_params(struct computation *c)
 {
-    int count = 0;
-    for (int i = 0; i < c->inst_count; i++)
-        count += c->insts[i]->opcode == OP_PARAMETER;
+    int count = c->param_count, listed = 0;
     struct inst **params = ARENA_ARRAY(&c->module->arena, struct inst *, count);
-    for (int i = 0; i < c->inst_count; i++) {
+    for (int i = 0; listed < count; i++) { /* mostly they come first */
         struct inst *p = c->insts[i];
         if (p->opcode != OP_PARAMETER)
             continue;
         if (p->number < 0 || p->number >= count || params[p->number])
             return false;
         params[p->number] = p;
+        listed++;
     }
     c->params = params;
-    c->param_count = count;
     return true;
 }
 
@@ -110,8 +108,12 @@ struct inst *inst_new(struct computation *c, enum opcode op, struct str name, co
     i->parent = c;
     i->operand_count = operand_count;
     i->operands = (struct inst **)(i + 1);
-    if (operand_count)
-        memcpy(i->operands, operands, list_size);
+    for (int k = 0; k < operand_count; k++) {
+        i->operands[k] = operands[k];
+        operands[k]->user_count++;
+    }
+    c->param_count += op == OP_PARAMETER;
+    c->marks_callees |= op == OP_FUSION || op == OP_ASYNC_START;
     c->insts = grow(a, c->insts, c->inst_count, 4, sizeof *c->insts);
     i->index = c->inst_count++;
     c->insts[i->index] = i;
@@ -297,12 +299,8 @@ struct str inst_where(struct arena *a, const struct inst *i)
 
 static void link_computation(struct computation *c)
 {
-    for (int k = 0; k < c->inst_count; k++)
-        c->insts[k]->user_count = 0;
     for (int k = 0; k < c->inst_count; k++) {
         struct inst *i = c->insts[k];
-        for (int o = 0; o < i->operand_count; o++)
-            i->operands[o]->user_count++;
         struct computation *callee = inst_computation(i, A_CALLS);
         if (callee && i->opcode == OP_FUSION)
             callee->fused = true;
@@ -318,5 +316,6 @@ void module_link(struct module *m)
         m->computations[c]->async_start = NULL;
     }
     for (int c = 0; c < m->computation_count; c++)
-        link_computation(m->computations[c]);
+        if (m->computations[c]->marks_callees)
+            link_computation(m->computations[c]);
 }

@@ -88,9 +88,13 @@ struct device_list {
 };
 
 struct metadata {
-    struct str op_type, op_name, source_file, deduplicated_name, scheduling_name, payload;
-    bool has_payload;
+    struct str op_type, op_name, source_file;
+    const struct metadata_rest *rest; /* NULL: none of it */
     int32_t source_line, source_end_line, source_column, source_end_column, stack_frame_id;
+};
+struct metadata_rest { /* what few instructions have */
+    struct str deduplicated_name, scheduling_name, payload;
+    bool has_payload;
     struct ints profile_type;
 };
 
@@ -230,11 +234,11 @@ struct inst {
     bool sugar;                   /* async-*: written as OP-start and the like */
     bool shape_inferred;          /* the text left the result shape out */
     int index;                    /* in its computation, creation order */
+    int operand_count, attr_count;
+    int user_count;               /* operand uses, counted by inst_new */
     struct str name;              /* without '%' */
     const struct shape *shape;
-    int operand_count;
     struct inst **operands;
-    int attr_count;
     struct attr *attrs;           /* opcode attributes in the order of op.def, then the common ones */
     union {
         int64_t number;           /* parameter */
@@ -243,7 +247,6 @@ struct inst {
     struct computation *parent;
     struct span span;             /* whole instruction */
     struct span name_span, shape_span, opcode_span;
-    int user_count;               /* operand uses, kept by ir_link */
 };
 
 struct computation {
@@ -253,8 +256,9 @@ struct computation {
     int inst_count;
     struct inst **insts;          /* creation order */
     struct inst *root;
-    int param_count;
+    int param_count;              /* so far, until it is finished */
     struct inst **params;         /* by number */
+    bool marks_callees;           /* has instructions that module_link looks for */
     struct str execution_thread;  /* "main" unless said */
     bool fused;                   /* called by a fusion */
     struct inst *async_start;     /* the async-start that calls it, or NULL */
@@ -364,7 +368,7 @@ struct str name_sanitize(struct arena *a, struct str name);
 /* Makes all names of the module unique, as XLA does after parsing. */
 void module_uniquify(struct module *m);
 
-/* Fills in user counts, fused and async marks once a module is complete. */
+/* Fills in fused and async marks once a module is complete. */
 void module_link(struct module *m);
 
 #endif

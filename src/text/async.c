@@ -218,7 +218,8 @@ bool async_starts_distinct(struct parser *p)
     struct module *m = p->m;
     struct inst **callers = ARENA_ARRAY(&p->state->scratch, struct inst *, m->computation_count);
     for (int c = 0; c < m->computation_count; c++) {
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+        int count = m->computations[c]->marks_callees ? m->computations[c]->inst_count : 0;
+        for (int k = 0; k < count; k++) {
             struct inst *i = m->computations[c]->insts[k];
             struct computation *called = i->opcode == OP_ASYNC_START ? inst_computation(i, A_CALLS) : NULL;
             if (!called || called->index < 0)

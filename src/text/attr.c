@@ -648,8 +648,8 @@ static bool any_enum(struct enum_list l)
 
 static bool metadata_says_something(const struct metadata *m)
 {
-    return m->op_type.len || m->op_name.len || m->source_file.len || m->scheduling_name.len ||
-           m->stack_frame_id || m->has_payload;
+    return m->op_type.len || m->op_name.len || m->source_file.len || m->stack_frame_id ||
+           (m->rest && (m->rest->scheduling_name.len || m->rest->has_payload));
 }
 
 /* Whether the value says more than leaving the attribute out. */

@@ -177,7 +177,14 @@ void print_frontend_attributes_value(struct buf *out, const struct attr_site *si
 
 /* ---- metadata ---- */
 
-#define FIELD(name, kind) {#name, FIELD_##kind, false, offsetof(struct metadata, name)}
+/* All of it side by side, as it is read and written. */
+struct metadata_whole {
+    struct metadata m;
+    struct metadata_rest rest;
+};
+
+#define FIELD(name, kind) {#name, FIELD_##kind, false, offsetof(struct metadata_whole, m.name)}
+#define REST(name, kind) {#name, FIELD_##kind, false, offsetof(struct metadata_whole, rest.name)}
 /* In the order in which they are printed. */
 static const struct field metadata_fields[] = {
     FIELD(op_type, STRING),
@@ -187,35 +194,41 @@ static const struct field metadata_fields[] = {
     FIELD(source_end_line, INT32),
     FIELD(source_column, INT32),
     FIELD(source_end_column, INT32),
-    FIELD(profile_type, INTS),
-    FIELD(deduplicated_name, STRING),
-    FIELD(scheduling_name, STRING),
+    REST(profile_type, INTS),
+    REST(deduplicated_name, STRING),
+    REST(scheduling_name, STRING),
     FIELD(stack_frame_id, INT32),
-    {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata, payload)},
+    {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata_whole, rest.payload)},
 };
 #undef FIELD
+#undef REST
 static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true, false};
 enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
 
 /* metadata = sub_attributes ; */
 bool parse_metadata(struct parser *p, struct metadata *out)
 {
+    struct metadata_whole whole = {0};
+    struct metadata_rest *rest = &whole.rest;
     uint32_t begin = p->tok.span.begin, seen;
-    *out = (struct metadata){0};
-    if (!parse_block(p, &metadata_block, out, &seen))
+    if (!parse_block(p, &metadata_block, &whole, &seen))
         return false;
-    out->has_payload = seen >> PAYLOAD_FIELD & 1;
-    for (int64_t i = 0; i < out->profile_type.count; i++)
-        if (out->profile_type.at[i] < 0 || out->profile_type.at[i] > 3)
+    rest->has_payload = seen >> PAYLOAD_FIELD & 1;
+    for (int64_t i = 0; i < rest->profile_type.count; i++)
+        if (rest->profile_type.at[i] < 0 || rest->profile_type.at[i] > 3)
             return DIAG_ERROR(p->ds, span_since(p, begin), VALUE_RANGE, 12, "profile_type", "0 to 3");
+    *out = whole.m;
+    if (rest->has_payload || rest->profile_type.count || rest->deduplicated_name.len || rest->scheduling_name.len)
+        out->rest = ARENA_DUP(p->arena, rest, 1);
+    p->has_frame_ids |= out->stack_frame_id != 0;
     return true;
 }
 
 /* Whether the field is worth printing; an empty payload is. */
-static bool field_is_set(const struct metadata *m, size_t field, const void *at)
+static bool field_is_set(const struct metadata_whole *m, size_t field, const void *at)
 {
     switch (metadata_fields[field].kind) {
-    case FIELD_STRING: return ((const struct str *)at)->len > 0 || (field == PAYLOAD_FIELD && m->has_payload);
+    case FIELD_STRING: return ((const struct str *)at)->len > 0 || (field == PAYLOAD_FIELD && m->rest.has_payload);
     case FIELD_INT32: return *(const int32_t *)at != 0;
     default: return ((const struct ints *)at)->count > 0;
     }
@@ -223,12 +236,15 @@ static bool field_is_set(const struct metadata *m, size_t field, const void *at)
 
 void print_metadata_parts(struct buf *out, const struct metadata *m)
 {
+    struct metadata_whole whole = {.m = *m};
     bool first = true;
+    if (m->rest)
+        whole.rest = *m->rest;
     buf_putc(out, '{');
     for (size_t i = 0; i < COUNT_OF(metadata_fields); i++) {
         const struct field *f = &metadata_fields[i];
-        const void *at = (const char *)m + f->offset;
-        if (!field_is_set(m, i, at))
+        const void *at = (const char *)&whole + f->offset;
+        if (!field_is_set(&whole, i, at))
             continue;
         if (!first)
             buf_putc(out, ' ');
@@ -239,7 +255,7 @@ void print_metadata_parts(struct buf *out, const struct metadata *m)
             buf_int(out, *(const int32_t *)at);
         else if (f->kind == FIELD_INTS)
             print_ints_braced(out, *(const struct ints *)at);
-        else if (f->offset != offsetof(struct metadata, scheduling_name))
+        else if (f->offset != offsetof(struct metadata_whole, rest.scheduling_name))
             print_quoted(out, *(const struct str *)at);
         else
             print_unescaped(out, *(const struct str *)at);

@@ -390,7 +390,8 @@ static bool finish_module(struct parser *p)
         return false;
     module_uniquify(m);
     module_link(m);
-    frames_rebuild(m);
+    if (p->has_frame_ids || m->frames.given)
+        frames_rebuild(m);
     return true;
 }
 

@@ -63,6 +63,7 @@ struct parser {
     struct uniquifier *names;
     struct parse_state *state; /* what only the parser proper knows (parse.h) */
     struct shape_cache *shapes; /* shapes by their spelling (shape.c) */
+    bool has_frame_ids;  /* some metadata names a stack frame */
     bool bare_literals;  /* `f32[2]{1,2}` is a value: a layout is one only when a value follows it */
 };
 
