@@ -60,7 +60,7 @@ static void *huge_chunk(size_t *size)
 static void add_chunk(struct arena *a, size_t need)
 {
     size_t size = a->total < CHUNK_MIN ? CHUNK_MIN : a->total > CHUNK_MAX ? CHUNK_MAX : a->total;
-    bool huge = a->total >= HUGE_CHUNK;
+    bool huge = a->total >= HUGE_CHUNK || need >= HUGE_CHUNK;
     if (need > SIZE_MAX / 2)
         out_of_memory(need);
     if (huge)

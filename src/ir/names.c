@@ -6,24 +6,19 @@
  */
 #include "ir/ir.h"
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+enum { C_LETTER = 1, C_NAME = 2 };
+static const uint8_t char_class[256] = {
+    ['a' ... 'z'] = C_LETTER | C_NAME, ['A' ... 'Z'] = C_LETTER | C_NAME, ['_'] = C_LETTER | C_NAME,
+    ['0' ... '9'] = C_NAME, ['.'] = C_NAME, ['-'] = C_NAME,
+};
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+static bool is_letter(char c) { return char_class[(unsigned char)c] & C_LETTER; }
 
-static bool is_name_char(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '.' || c == '-';
-}
+static bool is_name_char(char c) { return char_class[(unsigned char)c] & C_NAME; }
 
 static bool is_reserved(struct str name)
 {
-    return str_starts(name, STR("__")) && !str_starts(name, STR("__xla_"));
+    return *name.ptr == '_' && str_starts(name, STR("__")) && !str_starts(name, STR("__xla_"));
 }
 
 bool name_is_legal_inst(struct str name)

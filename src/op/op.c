@@ -24,7 +24,7 @@ const struct op_info op_table[OP_COUNT] = {
 };
 
 const struct attr_info attr_table[A_COUNT] = {
-#define ATTR(id, spelling, kind, default_value, help) {spelling, KIND_##kind, default_value, help},
+#define ATTR(id, spelling, kind, default_value, help) {spelling, sizeof(spelling) - 1, KIND_##kind, default_value, help},
 #include "op/attr.def"
 #undef ATTR
 };
@@ -108,10 +108,15 @@ enum opcode op_find(struct str word)
     return row ? (enum opcode)(row - op_table) : OP_INVALID;
 }
 
+static bool attr_is(enum attr_id a, struct str word)
+{
+    return attr_table[a].length == word.len && memcmp(attr_table[a].spelling, word.ptr, word.len) == 0;
+}
+
 const struct op_attr *op_attr_find(enum opcode op, struct str word)
 {
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
-        if (str_is(word, attr_table[a->id].spelling))
+        if (attr_is((enum attr_id)a->id, word))
             return a;
     return NULL;
 }
@@ -119,7 +124,7 @@ const struct op_attr *op_attr_find(enum opcode op, struct str word)
 enum attr_id attr_find_common(struct str word)
 {
     for (const uint8_t *a = attr_common; *a != A_NONE; a++)
-        if (str_is(word, attr_table[*a].spelling))
+        if (attr_is((enum attr_id)*a, word))
             return (enum attr_id)*a;
     return A_NONE;
 }
@@ -127,7 +132,7 @@ enum attr_id attr_find_common(struct str word)
 bool attr_exists(struct str word)
 {
     for (int a = 0; a < A_COUNT; a++)
-        if (str_is(word, attr_table[a].spelling))
+        if (attr_is((enum attr_id)a, word))
             return true;
     return false;
 }

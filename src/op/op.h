@@ -103,6 +103,7 @@ extern const struct op_info op_table[OP_COUNT];
 
 struct attr_info {
     const char *spelling;
+    uint8_t length;     /* of the spelling */
     uint8_t kind;       /* enum attr_kind */
     int8_t default_value; /* NO_DEFAULT: none */
     const char *help;

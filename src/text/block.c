@@ -63,15 +63,17 @@ static bool parse_field(struct parser *p, const struct field *f, void *at)
     return false;
 }
 
-static bool parse_item(struct parser *p, const struct block *b, char *out, uint32_t *seen)
+/* Fields mostly come in their order: the search begins at `*guess`. */
+static bool parse_item(struct parser *p, const struct block *b, char *out, uint32_t *seen, size_t *guess)
 {
     if (p->tok.kind != TOK_ATTR_NAME)
         return expected(p, b->commas ? "`name=` or `}`" : "`name=` or `}` (no commas between)");
-    size_t i = 0;
-    while (i < b->count && !str_is(p->tok.s, b->fields[i].key))
-        i++;
-    if (i == b->count)
+    size_t i = *guess, tried = 0;
+    for (; tried < b->count && !str_is(p->tok.s, b->fields[i].key); tried++)
+        i = i + 1 < b->count ? i + 1 : 0;
+    if (tried == b->count)
         return unknown_field(p, b);
+    *guess = i + 1 < b->count ? i + 1 : 0;
     if (*seen >> i & 1 && !b->repeats)
         return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "key", STR_ARG(str_of(b->fields[i].key)));
     *seen |= 1u << i;
@@ -82,6 +84,7 @@ static bool parse_item(struct parser *p, const struct block *b, char *out, uint3
 /* sub_attributes = "{" {[","] IDENT "=" value} "}" ; */
 bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *seen)
 {
+    size_t guess = 0;
     *seen = 0;
     uint32_t begin = p->tok.span.begin;
     if (!expect(p, TOK_LBRACE, NULL))
@@ -89,7 +92,7 @@ bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *s
     while (p->tok.kind != TOK_RBRACE) {
         if ((b->commas || !p->strict) && accept(p, TOK_COMMA) && !p->strict && p->tok.kind == TOK_RBRACE)
             break;
-        if (!parse_item(p, b, out, seen))
+        if (!parse_item(p, b, out, seen, &guess))
             return false;
     }
     next(p);

@@ -107,6 +107,15 @@ static const char *skip_separators(const char *s, const char *begin, const char 
     }
 }
 
+/* The same; mostly there is one blank, or none. */
+static inline const char *skip_blank(const char *s, const char *begin, const char *end, bool strict)
+{
+    if (s < end && *s == ' ')
+        s++;
+    bool plain = s < end && s > begin && s[-1] != '\n' && *s != '/' && !is_class(*s, C_BLANK);
+    return plain ? s : skip_separators(s, begin, end, strict);
+}
+
 /* ---- words ---- */
 
 /* The keyword, or TOK_IDENT. */
@@ -361,6 +370,9 @@ static int take_escape(const char **at, const char *end, char *out)
 static const char *string_end(const char *s, const char *end, bool *escapes)
 {
     char quote = *s++;
+    const char *close = memchr(s, quote, (size_t)(end - s));
+    if (close && !memchr(s, '\\', (size_t)(close - s)))
+        return close + 1;
     for (; s < end; s++) {
         if (*s == quote)
             return s + 1;
@@ -394,7 +406,7 @@ static bool unescape(struct str raw, char *out, size_t *len)
 bool lex_string(struct parser *p, struct str *out)
 {
     struct str raw = p->tok.s;
-    if (!memchr(raw.ptr, '\\', raw.len)) {
+    if (!p->tok.i) {
         *out = raw;
         return true;
     }
@@ -544,6 +556,7 @@ static void lex_quoted(struct parser *p, const char *s, const char *end)
     }
     set_token(p, TOK_STRING, s, e);
     p->tok.s = (struct str){s + 1, (size_t)(e - s) - 2};
+    p->tok.i = escapes;
     size_t len;
     if (escapes && !unescape(p->tok.s, NULL, &len))
         set_error(p, LEX_ESCAPE, s, e);
@@ -568,7 +581,7 @@ static void lex(struct parser *p, bool masked)
         ['{'] = TOK_LBRACE, ['}'] = TOK_RBRACE, ['('] = TOK_LPAREN, [')'] = TOK_RPAREN,
     };
     const char *begin = p->text.ptr, *end = begin + p->text.len;
-    const char *s = skip_separators(begin + p->at, begin, end, p->strict);
+    const char *s = skip_blank(begin + p->at, begin, end, p->strict);
     if (s == end) {
         set_token(p, TOK_EOF, end, end);
         return;

@@ -202,7 +202,7 @@ bool report_dropped_operand(struct parser *p, struct draft *d)
     return false;
 }
 
-static bool parse_operand(struct parser *p, struct draft *d)
+static bool parse_any_operand(struct parser *p, struct draft *d)
 {
     struct lex_state start = lex_save(p);
     struct inst *i = NULL;
@@ -225,6 +225,28 @@ static bool parse_operand(struct parser *p, struct draft *d)
     else
         push_operand(p, i);
     return true;
+}
+
+/* The usual operand: a known name with a `,` or `)` right after it; else NULL, and nothing is read. */
+static struct inst *parse_plain_operand(struct parser *p)
+{
+    bool named = p->tok.kind == TOK_IDENT || p->tok.kind == TOK_NAME;
+    if (!named || p->at == p->text.len || (p->text.ptr[p->at] != ',' && p->text.ptr[p->at] != ')'))
+        return NULL;
+    struct inst *i = scope_find(p->scope, p->tok.s);
+    if (i)
+        next(p);
+    return i;
+}
+
+static bool parse_operand(struct parser *p, struct draft *d)
+{
+    struct inst *i = parse_plain_operand(p);
+    if (i && !inst_is_poisoned(i)) {
+        push_operand(p, i);
+        return true;
+    }
+    return i ? d->poisoned = true : parse_any_operand(p, d);
 }
 
 /* operands = "(" [operand {"," operand}] ")" ; a broken operand before "," or ")" is left out */

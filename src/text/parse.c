@@ -54,6 +54,7 @@ static bool parse_lhs(struct parser *p, struct scope *s, struct lhs *l)
         return false;
     l->name = p->tok.s;
     l->name_span = p->tok.span;
+    scope_prefetch(s, l->name);
     bool glued = !p->strict && p->tok.kind == TOK_ATTR_NAME;
     if (!is_name(p->tok.kind) && !glued)
         return expected(p, "an instruction or `}`");
@@ -137,7 +138,11 @@ static void enter_scope(struct parser *p, struct scope *s, struct computation *c
     p->scope = s;
 }
 
-static void leave_scope(struct parser *p) { p->scope = p->scope->outer; }
+static void leave_scope(struct parser *p)
+{
+    arena_free(&p->scope->table);
+    p->scope = p->scope->outer;
+}
 
 /* Two parameters of one number, or a number that is missing. */
 static bool report_parameters(struct parser *p, struct computation *c)

@@ -14,6 +14,7 @@ struct scope {
     struct computation *c;
     struct scope_slot *slots;
     size_t count, capacity;
+    struct arena table;
     bool makes_params; /* single-instruction text: unknown operands become parameters */
     bool broken;       /* a brace was missing: what follows belongs to no instruction */
     struct span root_span; /* of the ROOT mark */
@@ -27,7 +28,7 @@ struct parse_state {
     size_t operand_count, operand_capacity;
     struct computation *entry, *last;
     struct span entry_span; /* of the mark */
-    struct opcode_cache { enum opcode op; } opcodes[64];
+    struct opcode_cache { struct str word; enum opcode op; } opcodes[64];
     bool poisoned; /* a value that is being read refers to something erroneous */
     struct span alias_span; /* of input_output_alias */
     int nesting;   /* module in a string of a module ... */
@@ -38,6 +39,8 @@ struct parse_state {
 static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
 
 struct inst *scope_find(const struct scope *s, struct str name);
+/* The name will be asked for soon. */
+void scope_prefetch(const struct scope *s, struct str name);
 /* Returns the instruction that has the name already, else NULL. */
 struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i);
 /* Makes `name` known as erroneous, unless it is known. */

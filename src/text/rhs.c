@@ -10,14 +10,14 @@
 /* Programs use few opcodes many times: a small cache before the search. */
 static enum opcode find_opcode(struct parser *p, struct str word)
 {
-    unsigned h = (unsigned)(unsigned char)word.ptr[0] * 7 + (unsigned)(unsigned char)word.ptr[word.len - 1] * 3 +
-                 (unsigned)word.len;
+    const unsigned char *c = (const unsigned char *)word.ptr;
+    size_t h = c[0] * 7U + c[word.len > 1] * 5U + c[word.len - 1] * 3U + word.len;
     struct opcode_cache *slot = &p->state->opcodes[h % COUNT_OF(p->state->opcodes)];
-    if (slot->op != OP_INVALID && str_is(word, op_spelling(slot->op)))
+    if (str_eq(slot->word, word))
         return slot->op;
     enum opcode op = op_find(word);
     if (op != OP_INVALID)
-        slot->op = op;
+        *slot = (struct opcode_cache){word, op};
     return op;
 }
 

@@ -32,12 +32,16 @@ struct inst *scope_find(const struct scope *s, struct str name)
     return s->count ? find_slot(s, name, hash_name(name))->inst : NULL;
 }
 
+/* A large table has an arena of its own, which goes when the table has grown. */
 static void grow(struct parser *p, struct scope *s)
 {
+    enum { LARGE = 1 << 14 };
     struct scope_slot *old = s->slots;
+    struct arena old_table = s->table;
     size_t old_capacity = s->capacity;
     s->capacity = old_capacity ? old_capacity * 2 : 16;
-    s->slots = ARENA_ARRAY(&p->state->scratch, struct scope_slot, s->capacity);
+    arena_init(&s->table);
+    s->slots = ARENA_ARRAY(s->capacity < LARGE ? &p->state->scratch : &s->table, struct scope_slot, s->capacity);
     size_t mask = s->capacity - 1;
     for (size_t i = 0; i < old_capacity; i++) {
         if (!old[i].inst)
@@ -47,11 +51,18 @@ static void grow(struct parser *p, struct scope *s)
             at = (at + 1) & mask;
         s->slots[at] = old[i];
     }
+    arena_free(&old_table);
+}
+
+void scope_prefetch(const struct scope *s, struct str name)
+{
+    if (s->capacity)
+        __builtin_prefetch(&s->slots[hash_name(name) & (s->capacity - 1)]);
 }
 
 struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i)
 {
-    if ((s->count + 1) * 4 > s->capacity * 3)
+    if ((s->count + 1) * 2 > s->capacity)
         grow(p, s);
     uint64_t hash = hash_name(i->name);
     struct scope_slot *slot = find_slot(s, i->name, hash);

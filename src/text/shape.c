@@ -383,8 +383,22 @@ static bool parse_array_shape(struct parser *p, const struct shape **out)
     return true;
 }
 
+/* The shape that was named last, if it stands here again up to the end of its layout. */
+static const struct shape *repeated_shape(struct parser *p)
+{
+    struct str last = p->shapes ? p->shapes->last_text : STR("");
+    size_t begin = p->tok.span.begin;
+    if (last.len == 0 || last.ptr[last.len - 1] != '}' || p->text.len - begin < last.len ||
+        memcmp(p->text.ptr + begin, last.ptr, last.len) != 0)
+        return NULL;
+    lex_jump(p, begin + last.len);
+    return p->shapes->last;
+}
+
 static bool parse_array_by_spelling(struct parser *p, const struct shape **out)
 {
+    if ((*out = repeated_shape(p)))
+        return true;
     size_t begin = p->tok.span.begin, end = p->shapes ? spelling_end(p) : 0;
     unsigned warnings = p->ds->warnings;
     struct str spelling = {p->text.ptr + begin, end - begin};

@@ -24,7 +24,7 @@ enum token_kind {
     TOK_NAME,             /* %name, or name: with the colon swallowed; value without either */
     TOK_ATTR_NAME,        /* name= with the `=` swallowed */
     TOK_IDENT, TOK_DTYPE, /* element type: token.dtype */
-    TOK_STRING,           /* value by lex_string */
+    TOK_STRING,           /* value by lex_string; token.i: whether there are escapes */
     TOK_INT, TOK_DECIMAL, /* token.i; token.d (nan included, payload in token.i, -1: none) */
     TOK_NEG_INF,
     TOK_DXD, TOK_PAD, TOK_DIM_LABELS, /* spelling in token.s */

@@ -4,10 +4,10 @@
 #include "type/type.h"
 
 const struct dtype_info dtype_table[DT_COUNT + 1] = {
-#define DTYPE(id, spelling, bits, bytes, class, storage, compute) {spelling, bits, bytes, DC_##class},
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute) {spelling, sizeof(spelling) - 1, bits, bytes, DC_##class},
 #include "type/dtype.def"
 #undef DTYPE
-    {"invalid", 0, 0, DC_OTHER},
+    {"invalid", 7, 0, 0, DC_OTHER},
 };
 
 /* Most identifiers of a program are no types: two bytes tell. */
@@ -34,7 +34,8 @@ enum dtype dtype_find(struct str word)
     if (!may_be_type(word))
         return DT_INVALID;
     for (int t = 0; t < DT_TUPLE; t++)
-        if (str_is(word, dtype_table[t].spelling))
+        if (*word.ptr == *dtype_table[t].spelling && word.len == dtype_table[t].length &&
+            memcmp(word.ptr, dtype_table[t].spelling, word.len) == 0)
             return (enum dtype)t;
     return DT_INVALID;
 }

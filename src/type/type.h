@@ -25,6 +25,7 @@ enum dtype_class { DC_PRED, DC_SIGNED, DC_UNSIGNED, DC_FLOAT, DC_COMPLEX, DC_OTH
 
 struct dtype_info {
     const char *spelling;
+    uint8_t length;        /* of the spelling */
     uint8_t bits;          /* width in the language */
     uint8_t bytes;         /* width of one element in memory */
     enum dtype_class class;
