@@ -126,14 +126,26 @@ problems=$(find src/kern -name '*.c' | while read -r f; do
 done)
 report "kernels name the specification's heading" "$problems"
 
-# ---- grammar and parser ----
+# ---- grammar and parser: the comment above a parse function says its production word for word ----
+# Both sides become one line a production: blanks joined, `(* ... *)` left out.
+productions() {
+    tr '\n' ' ' | awk '{ while ((b = index($0, "(*")) > 0) {
+        e = index(substr($0, b), "*)")
+        $0 = substr($0, 1, b - 1) (e ? substr($0, b + e + 1) : "")
+    } print }' | tr ';' '\n' | sed 's/[[:space:]][[:space:]]*/ /g; s/^ //; s/ $//' |
+        grep -E '^[a-z][a-z0-9_]* = ' | LC_ALL=C sort -u
+}
 if [ -f grammar/hlo.ebnf ]; then
-    sed -n 's/^\([a-z][a-z0-9_-]*\) *= .*/\1/p' grammar/hlo.ebnf | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/house.$$.a"
-    cat src/text/*.c | sed -n 's/^\/\* \([a-z][a-z0-9_-]*\) = .*/\1/p' | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/house.$$.b"
-    problems=$(LC_ALL=C comm -23 "${TMPDIR:-/tmp}/house.$$.a" "${TMPDIR:-/tmp}/house.$$.b" | sed 's/$/: in the grammar, no parser function says it reads it/'
-        LC_ALL=C comm -13 "${TMPDIR:-/tmp}/house.$$.a" "${TMPDIR:-/tmp}/house.$$.b" | sed 's/$/: read by a parser function, not in the grammar/')
-    rm -f "${TMPDIR:-/tmp}/house.$$.a" "${TMPDIR:-/tmp}/house.$$.b"
-    report "grammar and parser name the same productions" "$problems"
+    tmp=${TMPDIR:-/tmp}/house.$$
+    productions <grammar/hlo.ebnf >"$tmp.a"
+    cat src/text/*.c | awk '/^\/\* [a-z][a-z0-9_]* = / { on = 1 }
+        on { line = $0; end = index(line, "*/"); sub(/^\/\* /, "", line); sub(/^ \* /, " ", line)
+             if (end) { sub(/\*\/.*/, "", line); print line " ;"; on = 0 } else print line }' | productions >"$tmp.b"
+    problems=$(LC_ALL=C comm -23 "$tmp.a" "$tmp.b" | sed 's/^/only in the grammar: /'
+        LC_ALL=C comm -13 "$tmp.a" "$tmp.b" | sed 's/^/only in src\/text: /')
+    [ -s "$tmp.a" ] || problems="no productions found"
+    rm -f "$tmp.a" "$tmp.b"
+    report "grammar and parser say the same productions" "$problems"
 else
     report "grammar/hlo.ebnf is there" "missing"
 fi
