@@ -285,10 +285,12 @@ static bool scan_counts(struct verify *v, const struct inst *i, struct scan *c)
 static const struct shape *scan_shape(struct verify *v, const struct inst *i)
 {
     struct scan c;
-    if (!scan_counts(v, i, &c) || !scan_operands(v, i, &c) || !scan_carries(v, i, &c))
+    if (!scan_counts(v, i, &c))
         return NULL;
-    if (v->parsing)
-        return scan_inferred(v, i, &c);
+    if (v->parsing) /* as XLA's: only the first input's size is looked at */
+        return c.inputs == 0 || scan_row(v, i, &c, operand_shape(i, 0)) ? scan_inferred(v, i, &c) : NULL;
+    if (!scan_operands(v, i, &c) || !scan_carries(v, i, &c))
+        return NULL;
     if (part_count(i->shape) != c.outputs + c.carries) {
         verify_bad_inst(v, i, NULL, "gives %s, expected %d results", verify_text(v, i->shape), c.outputs + c.carries);
         return NULL;
