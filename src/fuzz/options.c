@@ -1,0 +1,10 @@
+/*
+ * What the sanitizers are told in fuzz targets: a huge allocation fails, as it does for users, and
+ * the diagnostic that follows is part of what is tested.
+ */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1:max_allocation_size_mb=1024";
+}
