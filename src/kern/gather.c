@@ -130,13 +130,51 @@ static bool exact_offset(const struct windows *w, const char *tuple, int64_t *of
     return true;
 }
 
+/* Windows of one element, one index component: no copy needs to be planned. */
+#define TAKE_ELEMENTS(W)                                                                                     \
+    static void take_##W(const struct windows *w, struct nest_walk *walk, int64_t n, int64_t out_step,       \
+                         int64_t index_step, int64_t operand_step)                                           \
+    {                                                                                                        \
+        char *out = walk->at[0], *tuple = walk->at[1], *operand = walk->at[2];                               \
+        for (int64_t i = 0; i < n; i++, out += out_step, tuple += index_step, operand += operand_step)       \
+            *(W *)(void *)out = *(const W *)(const void *)(operand + clamped_offset(w, tuple));              \
+    }
+TAKE_ELEMENTS(kern_w1)
+TAKE_ELEMENTS(kern_w2)
+TAKE_ELEMENTS(kern_w4)
+TAKE_ELEMENTS(kern_w8)
+
+static void gather_elements(const struct windows *w, struct nest_walk *walk, size_t width)
+{
+    const struct nest *b = &w->batch;
+    int d = b->rank - 1;
+    do {
+        int64_t n = b->dims[d], out = b->strides[0][d], tuple = b->strides[1][d], operand = b->strides[2][d];
+        switch (width) {
+        case 1: take_kern_w1(w, walk, n, out, tuple, operand); break;
+        case 2: take_kern_w2(w, walk, n, out, tuple, operand); break;
+        case 4: take_kern_w4(w, walk, n, out, tuple, operand); break;
+        default: take_kern_w8(w, walk, n, out, tuple, operand); break;
+        }
+    } while (nest_step(walk));
+}
+
+static void gather_windows(const struct windows *w, struct nest_walk *walk)
+{
+    struct copy_plan plan;
+    copy_plan_init(&plan, &w->whole_window, &w->array_window);
+    do
+        copy_plan_run(&plan, walk->at[0], walk->at[2] + clamped_offset(w, walk->at[1]));
+    while (nest_step(walk));
+}
+
 /* spec: Gather */
 void kern_gather(const struct view *out, const struct view *operand, const struct view *indices,
                  const struct kern_gather_dims *dims)
 {
     struct windows w;
     struct nest_walk walk;
-    struct copy_plan plan;
+    size_t width = dtype_bytes(out->dtype);
     if (view_elements(out) == 0)
         return;
     windows_init(&w, out, operand, indices, dims, dims->slice_sizes);
@@ -144,11 +182,13 @@ void kern_gather(const struct view *out, const struct view *operand, const struc
         kern_fill(out, (const union kern_cell[]){{{0}}});
         return;
     }
-    copy_plan_init(&plan, &w.whole_window, &w.array_window);
-    nest_start(&walk, &w.batch, w.batch.rank, (char *[]){out->data, indices->data, operand->data});
-    do
-        copy_plan_run(&plan, walk.at[0], walk.at[2] + clamped_offset(&w, walk.at[1]));
-    while (nest_step(&walk));
+    nest_merge(&w.batch);
+    bool single = view_elements(&w.array_window) == 1 && width <= 8 && w.batch.rank > 0;
+    nest_start(&walk, &w.batch, w.batch.rank - single, (char *[]){out->data, indices->data, operand->data});
+    if (single)
+        gather_elements(&w, &walk, width);
+    else
+        gather_windows(&w, &walk);
 }
 
 /* ---- scatter ---- */

@@ -355,13 +355,15 @@ bool product_run(struct product *p)
     nest_merge(&p->m);
     nest_merge(&p->n);
     nest_merge(&p->k);
-    bool ok = prepare_room(&r, p);
+    bool vector = matvec_applies(p), ok = vector || prepare_room(&r, p);
     if (ok) {
         nest_start(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs});
         do
-            ok = run_batch(p, &r, w.at[0], w.at[1], w.at[2]);
+            ok = vector ? matvec_run(p, w.at[0], w.at[1], w.at[2])
+                        : run_batch(p, &r, w.at[0], w.at[1], w.at[2]);
         while (ok && nest_step(&w));
     }
-    free_room(&r);
+    if (!vector)
+        free_room(&r);
     return ok;
 }

@@ -27,6 +27,11 @@ void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs,
 /* Replaces a view by a dense converted copy when it needs one on the way; *storage is then to be freed. */
 bool product_convert_operand(struct view *x, enum dtype via, void **storage);
 
+/* ---- matvec.c: one side is a vector, the other a matrix of narrow floats ---- */
+
+bool matvec_applies(const struct product *p); /* its nests are merged */
+bool matvec_run(const struct product *p, char *out, const char *lhs, const char *rhs); /* false: no memory */
+
 /* ---- gemm.c: C = A * B on matrices, all of one type; C is row-major ---- */
 
 struct matrix {

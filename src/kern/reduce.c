@@ -94,6 +94,13 @@ KERN_CLONES static double sum_f32(const float *x, int64_t n)
     return lanes[0] + total;
 }
 
+/* acc[i] += x[i] */
+KERN_CLONES static void add_f32(double *restrict acc, const float *restrict x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        acc[i] += (double)x[i];
+}
+
 static void store_results(const struct fold *f, char *out, int64_t stride, const void *acc, int64_t n)
 {
     char room[LOADER_ROOM] __attribute__((aligned(64)));
@@ -109,7 +116,12 @@ static void fold_column_tile(const struct fold *f, char *out, int64_t out_stride
     struct nest_walk w;
     kern_pack(acc, f->init.bytes, 0, f->width, n);
     nest_start(&w, &f->reduced, f->reduced.rank, &x);
+    bool plain_sum = f->sum_f32 && x_stride == (int64_t)sizeof(float);
     do {
+        if (plain_sum) {
+            add_f32((double *)(void *)acc, (const float *)(const void *)w.at[0], n);
+            continue;
+        }
         const void *row = loader_read(&f->in, room, w.at[0], x_stride, n);
         f->fn(acc, (const void *const[]){acc, row}, n);
     } while (nest_step(&w));

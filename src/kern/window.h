@@ -1,0 +1,62 @@
+/*
+ * window: the positions under sliding windows. Private to kern.
+ */
+#ifndef HLO_KERN_WINDOW_H
+#define HLO_KERN_WINDOW_H
+
+#include "kern/nest.h"
+
+/* The operand index that element `k` of the window at `o` looks at; false in padding and holes. */
+static inline bool window_position(const struct kern_window_dim *w, int64_t dim, int64_t o, int64_t k,
+                                   int64_t *p)
+{
+    int64_t at = o * w->stride + k * w->window_dilation - w->pad_low;
+    if (at < 0)
+        return false;
+    if (w->base_dilation > 1) {
+        if (at % w->base_dilation != 0)
+            return false;
+        at /= w->base_dilation;
+    }
+    *p = at;
+    return at < dim;
+}
+
+/* The places under the window at index `o`, row-major; those outside the operand are passed over. */
+struct window_walk {
+    const struct view *x;
+    const struct kern_window_dim *window;
+    const int64_t *o;
+    int64_t sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
+    bool done;
+};
+
+static inline void window_start(struct window_walk *w, const struct view *x,
+                                const struct kern_window_dim *window, const int64_t *o)
+{
+    w->x = x;
+    w->window = window;
+    w->o = o;
+    w->done = false;
+    for (int d = 0; d < x->rank; d++) {
+        w->sizes[d] = window[d].size;
+        w->k[d] = 0;
+        w->done |= window[d].size == 0;
+    }
+}
+
+/* The next place inside, in w->at; false when there is none. */
+static inline bool window_next(struct window_walk *w)
+{
+    while (!w->done) {
+        bool inside = true;
+        for (int d = 0; d < w->x->rank && inside; d++)
+            inside = window_position(&w->window[d], w->x->dims[d], w->o[d], w->k[d], &w->at[d]);
+        w->done = !index_next(w->x->rank, w->sizes, w->k);
+        if (inside)
+            return true;
+    }
+    return false;
+}
+
+#endif
