@@ -117,8 +117,9 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
         return equal;
     uint64_t ulps = ulps_between(t, a, b);
     note_worst(c, error, size, ulps, at);
-    return equal || error <= bound->abs + bound->rel * size ||
-           (bound->ulp > 0 && ulps <= (uint64_t)bound->ulp);
+    if (equal || !has_bounds(bound))
+        return equal;
+    return error <= bound->abs + bound->rel * size || (bound->ulp > 0 && ulps <= (uint64_t)bound->ulp);
 }
 
 static void compare_elements(struct comparison *c, const char *a, const char *b, int64_t elements)
