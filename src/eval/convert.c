@@ -102,7 +102,7 @@ static bool eval_reduce_precision(struct eval *ev, const struct step *s)
     view_copy(&in, x);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        kern_reduce_precision(out, &in, (int)inst_int(i, A_EXPONENT_BITS, 0), (int)inst_int(i, A_MANTISSA_BITS, 0));
+        kern_reduce_precision(out, &in, plan_bits(i, A_EXPONENT_BITS), plan_bits(i, A_MANTISSA_BITS));
     value_drop(ev, &made);
     return out != NULL;
 }

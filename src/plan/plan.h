@@ -91,6 +91,7 @@ struct program {
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
 
+int plan_bits(const struct inst *i, enum attr_id a); /* of reduce-precision: more than any type has is all it has */
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 
 /* ---- body.c: computations that are applied to elements ---- */

@@ -148,8 +148,8 @@ static bool make_precision(struct maker *m, const struct inst *i, const struct l
     if (reg < 0)
         return false;
     struct scalar_precision *p = ARENA_NEW(&m->pl->p->arena, struct scalar_precision);
-    p->exponent = (int)inst_int(i, A_EXPONENT_BITS, 0);
-    p->mantissa = (int)inst_int(i, A_MANTISSA_BITS, 0);
+    p->exponent = plan_bits(i, A_EXPONENT_BITS);
+    p->mantissa = plan_bits(i, A_MANTISSA_BITS);
     view_dense(&p->x, t, 1, &m->regs[x].n, m->regs[x].at);
     view_dense(&p->out, t, 1, &m->regs[x].n, m->regs[reg].at);
     scalar_push(m, SCALAR_PRECISION, reg)->precision = p;

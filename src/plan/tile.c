@@ -13,6 +13,12 @@ enum dtype dtype_widened(enum dtype t)
 
 static enum dtype widen_if(bool widen, enum dtype t) { return widen ? dtype_widened(t) : t; }
 
+int plan_bits(const struct inst *i, enum attr_id a)
+{
+    int64_t bits = inst_int(i, a, 0);
+    return bits > 64 ? 64 : (int)bits;
+}
+
 /* The type that all operands have, or that they meet in. */
 static enum dtype common_type(const struct inst *i, int first, bool widen)
 {
