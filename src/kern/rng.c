@@ -66,11 +66,12 @@ static void philox_bits(const struct view *out, const uint64_t *state, int words
     uint64_t key = state[0], lo = state[1], hi = words == 3 ? state[2] : state[0];
     int64_t n = view_elements(out), per_block = dtype_bits(out->dtype) > 32 ? 2 : 4;
     size_t width = dtype_bytes(out->dtype);
-    for (int64_t i = 0; i < n; i++) {
-        struct block b = philox(key, lo, hi, (uint64_t)(i / per_block));
-        int64_t k = i % per_block;
-        uint64_t bits = per_block == 4 ? b.w[k] : b.w[2 * k] | (uint64_t)b.w[2 * k + 1] << 32;
-        store_bits(out->dtype, out->data + (size_t)i * width, bits);
+    for (int64_t first = 0; first < n; first += per_block) {
+        struct block b = philox(key, lo, hi, (uint64_t)(first / per_block));
+        for (int64_t k = 0; k < per_block && first + k < n; k++) {
+            uint64_t bits = per_block == 4 ? b.w[k] : b.w[2 * k] | (uint64_t)b.w[2 * k + 1] << 32;
+            store_bits(out->dtype, out->data + (size_t)(first + k) * width, bits);
+        }
     }
     uint64_t blocks = (uint64_t)(n / per_block + (n % per_block != 0));
     next[0] = key;
