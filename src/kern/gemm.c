@@ -5,6 +5,7 @@
  */
 #include <cblas.h>
 
+#include "kern/blas.h"
 #include "kern/product.h"
 
 static CBLAS_TRANSPOSE flag(bool transposed)
@@ -16,13 +17,13 @@ static CBLAS_TRANSPOSE flag(bool transposed)
 static void vector_f32(int m, int k, struct matrix a, const float *x, int step, float *y, int ldc)
 {
     int rows = a.transposed ? k : m, columns = a.transposed ? m : k;
-    cblas_sgemv(CblasRowMajor, flag(a.transposed), rows, columns, 1, a.at, (int)a.ld, x, step, 0, y, ldc);
+    BLAS(cblas_sgemv)(CblasRowMajor, flag(a.transposed), rows, columns, 1, a.at, (int)a.ld, x, step, 0, y, ldc);
 }
 
 static void vector_f64(int m, int k, struct matrix a, const double *x, int step, double *y, int ldc)
 {
     int rows = a.transposed ? k : m, columns = a.transposed ? m : k;
-    cblas_dgemv(CblasRowMajor, flag(a.transposed), rows, columns, 1, a.at, (int)a.ld, x, step, 0, y, ldc);
+    BLAS(cblas_dgemv)(CblasRowMajor, flag(a.transposed), rows, columns, 1, a.at, (int)a.ld, x, step, 0, y, ldc);
 }
 
 static struct matrix flipped(struct matrix a)
@@ -44,10 +45,10 @@ static void real_product(enum dtype t, int m, int n, int k, struct matrix a, str
     else if (m == 1)
         vector_f64(n, k, flipped(b), a.at, a_step, c, 1);
     else if (t == DT_F32)
-        cblas_sgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, 1, a.at, (int)a.ld, b.at,
+        BLAS(cblas_sgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, 1, a.at, (int)a.ld, b.at,
                     (int)b.ld, 0, c, ldc);
     else
-        cblas_dgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, 1, a.at, (int)a.ld, b.at,
+        BLAS(cblas_dgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, 1, a.at, (int)a.ld, b.at,
                     (int)b.ld, 0, c, ldc);
 }
 
@@ -57,10 +58,10 @@ static void complex_product(enum dtype t, int m, int n, int k, struct matrix a, 
     static const struct c64 one = {1, 0}, zero = {0, 0};
     static const struct c128 wide_one = {1, 0}, wide_zero = {0, 0};
     if (t == DT_C64)
-        cblas_cgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &one, a.at, (int)a.ld,
+        BLAS(cblas_cgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &one, a.at, (int)a.ld,
                     b.at, (int)b.ld, &zero, c, ldc);
     else
-        cblas_zgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &wide_one, a.at,
+        BLAS(cblas_zgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &wide_one, a.at,
                     (int)a.ld, b.at, (int)b.ld, &wide_zero, c, ldc);
 }
 
@@ -183,7 +184,8 @@ void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, st
               int64_t ldc)
 {
     bool is_float = dtype_is_float(t) || dtype_is_complex(t);
-    if (is_float && k <= SMALL_PRODUCT && m * k <= SMALL_PRODUCT && m * k * n <= SMALL_PRODUCT)
+    bool is_small = k <= SMALL_PRODUCT && m * k <= SMALL_PRODUCT && m * k * n <= SMALL_PRODUCT;
+    if (is_float && (is_small || !blas_is_there()))
         small_product(t, m, n, k, a, b, c, ldc);
     else if (t == DT_F32 || t == DT_F64)
         real_product(t, (int)m, (int)n, (int)k, a, b, c, (int)ldc);
