@@ -32,7 +32,8 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
 }
 
 /* What the kernels call, and with what. */
-static void bind(struct eval *ev, const struct body *b, struct bound_body *context, kern_call_fn **call, void **with)
+static void bind(struct eval *ev, const struct body *b, struct bound_body *context, kern_call_fn **call,
+                 void **with)
 {
     if (b->code) {
         *call = scalar_call;

@@ -26,8 +26,7 @@ static enum mode mode_of(const struct inst *i)
     case OP_ALL_GATHER_START:
     case OP_REDUCE_SCATTER:
         return !channel ? CROSS_REPLICA : inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ? FLATTENED : CROSS_BOTH;
-    default:
-        return channel ? CROSS_PARTITION : CROSS_REPLICA;
+    default: return channel ? CROSS_PARTITION : CROSS_REPLICA;
     }
 }
 
@@ -152,19 +151,15 @@ bool eval_collective(struct eval *ev, const struct step *s)
 {
     struct me me = who_am_i(ev);
     switch (s->inst->opcode) {
-    case OP_REPLICA_ID:
-        return number(ev, s, me.replica);
-    case OP_PARTITION_ID:
-        return number(ev, s, me.partition);
+    case OP_REPLICA_ID: return number(ev, s, me.replica);
+    case OP_PARTITION_ID: return number(ev, s, me.partition);
     case OP_COLLECTIVE_PERMUTE:
-    case OP_COLLECTIVE_PERMUTE_START:
-        return permute(ev, s, &me);
+    case OP_COLLECTIVE_PERMUTE_START: return permute(ev, s, &me);
     case OP_COLLECTIVE_BROADCAST:
         if (group_size(s->inst, &me) == 0)
             return zeros(ev, s);
         break;
-    default:
-        break;
+    default: break;
     }
     if (group_size(s->inst, &me) != 1)
         return not_alone(ev, s);

@@ -204,14 +204,10 @@ bool eval_control(struct eval *ev, const struct step *s)
     if (s->scalar)
         return run_scalar(ev, s);
     switch (s->inst->opcode) {
-    case OP_WHILE:
-        return loop(ev, s);
-    case OP_CONDITIONAL:
-        return conditional(ev, s);
-    case OP_MAP:
-        return map(ev, s);
-    case OP_CUSTOM_CALL:
-        return custom_call(ev, s);
+    case OP_WHILE: return loop(ev, s);
+    case OP_CONDITIONAL: return conditional(ev, s);
+    case OP_MAP: return map(ev, s);
+    case OP_CUSTOM_CALL: return custom_call(ev, s);
     default: /* call, fusion, and the asynchronous ones, which run where they start */
         return s->callee_count == 1 ? call(ev, s, s->callees[0], 0) : eval_unsupported(ev, s);
     }

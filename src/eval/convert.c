@@ -128,15 +128,10 @@ static bool eval_stochastic_convert(struct eval *ev, const struct step *s)
 bool eval_convert(struct eval *ev, const struct step *s)
 {
     switch (s->inst->opcode) {
-    case OP_BITCAST:
-        return eval_bitcast(ev, s);
-    case OP_BITCAST_CONVERT:
-        return eval_bitcast_convert(ev, s);
-    case OP_REDUCE_PRECISION:
-        return eval_reduce_precision(ev, s);
-    case OP_STOCHASTIC_CONVERT:
-        return eval_stochastic_convert(ev, s);
-    default:
-        return eval_elementwise(ev, s);
+    case OP_BITCAST: return eval_bitcast(ev, s);
+    case OP_BITCAST_CONVERT: return eval_bitcast_convert(ev, s);
+    case OP_REDUCE_PRECISION: return eval_reduce_precision(ev, s);
+    case OP_STOCHASTIC_CONVERT: return eval_stochastic_convert(ev, s);
+    default: return eval_elementwise(ev, s);
     }
 }

@@ -44,11 +44,8 @@ static bool dynamic_reshape(struct eval *ev, const struct step *s)
 bool eval_dynamic(struct eval *ev, const struct step *s)
 {
     switch (s->inst->opcode) {
-    case OP_GET_DIMENSION_SIZE:
-        return get_dimension_size(ev, s);
-    case OP_SET_DIMENSION_SIZE:
-        return set_dimension_size(ev, s);
-    default:
-        return dynamic_reshape(ev, s);
+    case OP_GET_DIMENSION_SIZE: return get_dimension_size(ev, s);
+    case OP_SET_DIMENSION_SIZE: return set_dimension_size(ev, s);
+    default: return dynamic_reshape(ev, s);
     }
 }

@@ -13,7 +13,10 @@ static bool select_leaves(struct eval *ev, const struct step *s)
     return true;
 }
 
-static bool is_chooser(const struct step *s, int k) { return s->inst->opcode == OP_SELECT && k == 0; }
+static bool is_chooser(const struct step *s, int k)
+{
+    return s->inst->opcode == OP_SELECT && k == 0;
+}
 
 static struct view *find_storage(struct eval *ev, const struct step *s)
 {

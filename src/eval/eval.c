@@ -216,7 +216,8 @@ static bool check_params(struct eval *ev, const struct literal *const *args, siz
 static bool give_result(struct eval *ev, struct value *v, struct literal *l)
 {
     void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view)
-                    ? pool_steal(&ev->pool, v->buffer) : NULL;
+                    ? pool_steal(&ev->pool, v->buffer)
+                    : NULL;
     if (own) {
         l->data = own;
         v->buffer = NULL;
@@ -234,8 +235,8 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l)
     return true;
 }
 
-static struct literal *make_literal(struct eval *ev, const struct shape *s, struct value **next, struct arena *a,
-                                    bool *ok)
+static struct literal *make_literal(struct eval *ev, const struct shape *s, struct value **next,
+                                    struct arena *a, bool *ok)
 {
     struct literal *l = ARENA_NEW(a, struct literal);
     l->shape = s;
@@ -273,8 +274,8 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     return ok ? l : NULL;
 }
 
-struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args, size_t count,
-                             struct arena *a)
+struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
+                             size_t count, struct arena *a)
 {
     struct eval ev = {.ds = ds, .p = p};
     struct literal *result = NULL;

@@ -8,7 +8,7 @@
 
 /* Runs the entry computation on one literal for each parameter. The result lies in `a`, its storage
  * is freed by literal_free_data. NULL with diagnostics. */
-struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args, size_t count,
-                             struct arena *a);
+struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
+                             size_t count, struct arena *a);
 
 #endif

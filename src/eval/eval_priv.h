@@ -14,7 +14,7 @@
 
 struct buffer {
     int refs;
-    unsigned class;  /* size class; POOL_BORROWED: the storage is not ours */
+    unsigned class; /* size class; POOL_BORROWED: the storage is not ours */
     size_t size;
     char *data;
     struct buffer *next;
@@ -24,10 +24,10 @@ struct buffer {
 enum { POOL_CLASSES = 4 * 58, POOL_BORROWED = POOL_CLASSES };
 struct pool {
     struct arena headers;
-    struct buffer *newest;               /* of all */
-    struct buffer *spare;                /* headers without storage */
-    struct buffer *free[POOL_CLASSES];   /* storage without owner, by size class */
-    size_t cached, live;                 /* bytes in `free`, bytes in use */
+    struct buffer *newest;             /* of all */
+    struct buffer *spare;              /* headers without storage */
+    struct buffer *free[POOL_CLASSES]; /* storage without owner, by size class */
+    size_t cached, live;               /* bytes in `free`, bytes in use */
 };
 
 struct value {
@@ -51,12 +51,12 @@ struct eval {
     struct diags *ds;
     struct program *p;
     struct pool pool;
-    struct arena scratch;     /* arrays of values, by mark and release */
+    struct arena scratch; /* arrays of values, by mark and release */
     struct value *constants;
-    struct value **frames;    /* by function */
-    struct value *kept;       /* results of steps that are done once */
-    bool *ran;                /* by function: those steps are done */
-    struct value *frame;      /* of the function that runs */
+    struct value **frames; /* by function */
+    struct value *kept;    /* results of steps that are done once */
+    bool *ran;             /* by function: those steps are done */
+    struct value *frame;   /* of the function that runs */
 };
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
@@ -94,7 +94,8 @@ static inline const struct view *eval_view(struct eval *ev, const struct step *s
 void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *to);
 /* The operand in another element type (`made` then holds it and must be dropped), or as it is. NULL
  * with a message. */
-const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t,
+                                struct value *made);
 /* The same, row-major and gapless. */
 const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
 
@@ -123,7 +124,8 @@ struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b, st
 kern_call_fn eval_call_body;
 
 /* reduce.c: operands and results in rows, in the scratch arena; NULL with a message */
-const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types);
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
+                              const enum dtype *types);
 struct view *eval_views(struct eval *ev, const struct step *s, int first, int n);
 struct view *eval_results(struct eval *ev, const struct step *s);
 

@@ -3,4 +3,7 @@
  */
 #include "eval/eval_priv.h"
 
-bool eval_io(struct eval *ev, const struct step *s) { return eval_unsupported(ev, s); }
+bool eval_io(struct eval *ev, const struct step *s)
+{
+    return eval_unsupported(ev, s);
+}

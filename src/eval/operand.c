@@ -45,7 +45,8 @@ static const struct view *converted(struct eval *ev, const struct step *s, const
     return eval_convert_to(ev, s, &made->view, x) ? &made->view : NULL;
 }
 
-const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made)
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t,
+                                struct value *made)
 {
     const struct view *x = eval_view(ev, s, k);
     made->buffer = NULL;
@@ -88,9 +89,11 @@ struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, boo
     struct value *x = eval_operand(ev, s, k), *out = &ev->frame[s->results[r]];
     const struct shape *shape = s->shapes[r];
     if (!x->buffer || x->buffer->refs != 1 || x->buffer->class == POOL_BORROWED ||
-        dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) || !same_dims(&x->view, shape) || !view_is_dense(&x->view))
+        dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) || !same_dims(&x->view, shape) ||
+        !view_is_dense(&x->view))
         return NULL;
-    out->buffer = x->buffer; /* the operand keeps its view for the kernel to read, but no longer the storage */
+    out->buffer =
+        x->buffer; /* the operand keeps its view for the kernel to read, but no longer the storage */
     x->buffer = NULL;
     view_dense(&out->view, shape->dtype, shape->rank, shape->dims, x->view.data);
     return &out->view;

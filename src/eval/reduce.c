@@ -4,7 +4,8 @@
 #include "eval/eval_priv.h"
 
 /* One element of the type the body accumulates in, for each operand; storage in the scratch arena. */
-const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types)
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
+                              const enum dtype *types)
 {
     const void **init = ARENA_ARRAY(&ev->scratch, const void *, n);
     for (int k = 0; k < n; k++) {
@@ -54,7 +55,8 @@ static bool run_reduce(struct eval *ev, const struct step *s)
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
     unsigned errors = ev->ds->errors;
-    return out && (kern_reduce(n, out, x, init, s->bodies->args, reduced, &body) || eval_kernel_failed(ev, s, errors));
+    return out && (kern_reduce(n, out, x, init, s->bodies->args, reduced, &body) ||
+                   eval_kernel_failed(ev, s, errors));
 }
 
 /* ---- scan: hlo-values 12.4 ---- */

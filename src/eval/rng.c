@@ -9,9 +9,11 @@ static bool bits(struct eval *ev, const struct step *s)
 {
     const struct view *state = eval_view(ev, s, 0);
     int64_t words = view_elements(state);
-    bool three_fry = inst_enum(s->inst, A_ALGORITHM_RNG, E_ALGORITHM_RNG_DEFAULT) == E_ALGORITHM_RNG_THREE_FRY;
+    bool three_fry =
+        inst_enum(s->inst, A_ALGORITHM_RNG, E_ALGORITHM_RNG_DEFAULT) == E_ALGORITHM_RNG_THREE_FRY;
     uint64_t in[3] = {0}, next[3] = {0};
-    if (state->dtype != DT_U64 || state->rank != 1 || words < 2 || words > (three_fry ? 2 : 3) || s->result_count > 2)
+    if (state->dtype != DT_U64 || state->rank != 1 || words < 2 || words > (three_fry ? 2 : 3) ||
+        s->result_count > 2)
         return eval_unsupported(ev, s);
     for (int64_t k = 0; k < words; k++)
         memcpy(&in[k], state->data + k * state->strides[0], sizeof in[k]);
@@ -58,11 +60,8 @@ static bool state(struct eval *ev, const struct step *s)
 bool eval_rng(struct eval *ev, const struct step *s)
 {
     switch (s->inst->opcode) {
-    case OP_RNG_BIT_GENERATOR:
-        return bits(ev, s);
-    case OP_RNG:
-        return numbers(ev, s);
-    default:
-        return state(ev, s);
+    case OP_RNG_BIT_GENERATOR: return bits(ev, s);
+    case OP_RNG: return numbers(ev, s);
+    default: return state(ev, s);
     }
 }

@@ -117,25 +117,15 @@ static bool eval_iota(struct eval *ev, const struct step *s)
 bool eval_shape(struct eval *ev, const struct step *s)
 {
     switch (s->inst->opcode) {
-    case OP_SLICE:
-        return eval_slice(ev, s);
-    case OP_RESHAPE:
-        return eval_reshape(ev, s);
-    case OP_BROADCAST:
-        return eval_broadcast(ev, s);
-    case OP_TRANSPOSE:
-        return eval_transpose(ev, s);
-    case OP_REVERSE:
-        return eval_reverse(ev, s);
-    case OP_CONCATENATE:
-        return eval_concatenate(ev, s);
-    case OP_PAD:
-        return eval_pad(ev, s);
-    case OP_IOTA:
-        return eval_iota(ev, s);
-    case OP_COPY:
-        return eval_elementwise(ev, s);
-    default:
-        return eval_unsupported(ev, s);
+    case OP_SLICE: return eval_slice(ev, s);
+    case OP_RESHAPE: return eval_reshape(ev, s);
+    case OP_BROADCAST: return eval_broadcast(ev, s);
+    case OP_TRANSPOSE: return eval_transpose(ev, s);
+    case OP_REVERSE: return eval_reverse(ev, s);
+    case OP_CONCATENATE: return eval_concatenate(ev, s);
+    case OP_PAD: return eval_pad(ev, s);
+    case OP_IOTA: return eval_iota(ev, s);
+    case OP_COPY: return eval_elementwise(ev, s);
+    default: return eval_unsupported(ev, s);
     }
 }

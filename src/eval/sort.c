@@ -22,7 +22,8 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
         values->dtype != x->dtype || values->dims[x->rank - 1] > x->dims[x->rank - 1])
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where && (kern_topk(out, where, x, values->dims[x->rank - 1], largest) || eval_no_memory(ev, s, values));
+    return where &&
+           (kern_topk(out, where, x, values->dims[x->rank - 1], largest) || eval_no_memory(ev, s, values));
 }
 
 bool eval_sort(struct eval *ev, const struct step *s)

@@ -10,7 +10,7 @@ void eval_window_dims(const struct inst *i, int rank, struct kern_window_dim *ou
         out[d] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
         if (d < w.rank)
             out[d] = (struct kern_window_dim){
-                w.dims[d].size, w.dims[d].stride, w.dims[d].pad_low, w.dims[d].pad_high,
+                w.dims[d].size,          w.dims[d].stride,          w.dims[d].pad_low,  w.dims[d].pad_high,
                 w.dims[d].base_dilation, w.dims[d].window_dilation, w.dims[d].reversal,
             };
     }

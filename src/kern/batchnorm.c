@@ -13,9 +13,15 @@ static double load(const struct view *v, const int64_t *index)
     return float_load(v->dtype, view_at(v, index));
 }
 
-static double load_at(const struct view *v, int64_t f) { return float_load(v->dtype, v->data + f * v->strides[0]); }
+static double load_at(const struct view *v, int64_t f)
+{
+    return float_load(v->dtype, v->data + f * v->strides[0]);
+}
 
-static void store_at(const struct view *v, int64_t f, double x) { float_store(v->dtype, v->data + f * v->strides[0], x); }
+static void store_at(const struct view *v, int64_t f, double x)
+{
+    float_store(v->dtype, v->data + f * v->strides[0], x);
+}
 
 /* For each feature the sums of p and of q over all its elements. */
 struct sums {
@@ -38,7 +44,8 @@ static void sum_gradients(struct sums *s, const struct view *const *x, const int
     s->q += dy * (load(x[0], index) - mean);
 }
 
-static struct sums *sum_features(const struct view *const *x, const struct view *mean, int feature, sum_fn *add)
+static struct sums *sum_features(const struct view *const *x, const struct view *mean, int feature,
+                                 sum_fn *add)
 {
     int64_t index[VIEW_MAX_RANK] = {0}, features = x[0]->dims[feature];
     struct sums *s = mem_zalloc((size_t)features * sizeof *s + 1);
@@ -58,8 +65,9 @@ static double per_feature(const struct view *x, int feature)
 }
 
 /* y = a[f] * x + b[f], in the order of the formula: (x - mean) * scale + offset */
-static void normalise(const struct view *y, const struct view *x, const struct view *scale, const struct view *offset,
-                      const struct view *mean, const struct view *var, double eps, int feature)
+static void normalise(const struct view *y, const struct view *x, const struct view *scale,
+                      const struct view *offset, const struct view *mean, const struct view *var, double eps,
+                      int feature)
 {
     int64_t index[VIEW_MAX_RANK] = {0};
     if (view_elements(x) == 0)
@@ -73,15 +81,15 @@ static void normalise(const struct view *y, const struct view *x, const struct v
 }
 
 void kern_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale,
-                               const struct view *offset, const struct view *mean, const struct view *var, double eps,
-                               int feature)
+                               const struct view *offset, const struct view *mean, const struct view *var,
+                               double eps, int feature)
 {
     normalise(y, x, scale, offset, mean, var, eps, feature);
 }
 
 bool kern_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var,
-                              const struct view *x, const struct view *scale, const struct view *offset, double eps,
-                              int feature)
+                              const struct view *x, const struct view *scale, const struct view *offset,
+                              double eps, int feature)
 {
     struct sums *s = sum_features(&x, NULL, feature, sum_squares);
     double n = per_feature(x, feature);

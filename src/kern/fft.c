@@ -11,11 +11,11 @@
 /* ---- one row ---- */
 
 struct plan {
-    int64_t n, m;         /* length; power of two that the work is done in */
-    struct c128 *roots;   /* exp(-2 pi i k / m), k < m/2 */
-    struct c128 *chirp;   /* exp(-pi i k^2 / n), k < n; NULL for powers of two */
-    struct c128 *filter;  /* transform of the conjugate chirp, wrapped around */
-    struct c128 *work;    /* m elements */
+    int64_t n, m;        /* length; power of two that the work is done in */
+    struct c128 *roots;  /* exp(-2 pi i k / m), k < m/2 */
+    struct c128 *chirp;  /* exp(-pi i k^2 / n), k < n; NULL for powers of two */
+    struct c128 *filter; /* transform of the conjugate chirp, wrapped around */
+    struct c128 *work;   /* m elements */
 };
 
 static struct c128 times(struct c128 a, struct c128 b)
@@ -56,7 +56,10 @@ static void transform_power_of_two(struct c128 *x, int64_t m, const struct c128 
             }
 }
 
-static void plan_free(struct plan *p) { mem_free(p->roots); }
+static void plan_free(struct plan *p)
+{
+    mem_free(p->roots);
+}
 
 static void plan_chirp(struct plan *p)
 {
@@ -237,7 +240,8 @@ static void copy(const struct view *v, struct work *w, bool in)
     } while (index_next(v->rank, dims, index));
 }
 
-bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, int count, const int64_t *lengths)
+bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, int count,
+              const int64_t *lengths)
 {
     struct work w = {.rank = x->rank, .count = 1};
     int64_t bytes;

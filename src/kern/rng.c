@@ -13,7 +13,10 @@ struct block {
     uint32_t w[4];
 };
 
-static uint32_t rotate(uint32_t v, int by) { return v << by | v >> (32 - by); }
+static uint32_t rotate(uint32_t v, int by)
+{
+    return v << by | v >> (32 - by);
+}
 
 static struct block threefry(uint64_t key, uint64_t counter)
 {
@@ -39,7 +42,8 @@ static struct block philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t i)
     uint32_t a = (uint32_t)key, b = (uint32_t)(key >> 32);
     for (int round = 0; round < 10; round++) {
         uint64_t p0 = (uint64_t)c[0] * 0xD2511F53, p1 = (uint64_t)c[2] * 0xCD9E8D57;
-        uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ a, (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ b, (uint32_t)p0};
+        uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ a, (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ b,
+                            (uint32_t)p0};
         memcpy(c, next, sizeof c);
         a += 0x9E3779B9;
         b += 0xBB67AE85;
@@ -131,7 +135,8 @@ static void threefry_bits(const struct view *out, const uint64_t *state, uint64_
     next[1] = state[1] + used;
 }
 
-void kern_rng_bits(const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words, uint64_t *next)
+void kern_rng_bits(const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
+                   uint64_t *next)
 {
     if (algorithm == KERN_PHILOX)
         philox_bits(out, state, words, next);
@@ -156,7 +161,8 @@ static double normal(uint64_t *counter)
     return sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
 }
 
-static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal, uint64_t *counter)
+static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
+                         uint64_t *counter)
 {
     double lo = float_load(t, a), hi = float_load(t, b);
     if (is_normal) {

@@ -20,8 +20,9 @@ static enum kern_combine find_combine(const struct scalar_code *c, enum dtype t)
         const char *op;
         enum kern_combine combine;
     } known[] = {
-        {"add", KERN_ADD}, {"multiply", KERN_MULTIPLY}, {"maximum", KERN_MAXIMUM}, {"minimum", KERN_MINIMUM},
-        {"and", KERN_AND}, {"or", KERN_OR}, {"xor", KERN_XOR},
+        {"add", KERN_ADD},         {"multiply", KERN_MULTIPLY}, {"maximum", KERN_MAXIMUM},
+        {"minimum", KERN_MINIMUM}, {"and", KERN_AND},           {"or", KERN_OR},
+        {"xor", KERN_XOR},
     };
     if (c->arg_count != 2 || c->result_count != 1)
         return KERN_CALL;
@@ -39,7 +40,8 @@ static bool is_order(struct body *b, kern_tile_fn *less, kern_tile_fn *greater, 
 {
     if (is_single(b->code, less, 2 * key, 2 * key + 1) || is_single(b->code, greater, 2 * key + 1, 2 * key))
         b->order = KERN_ORDER_LESS;
-    else if (is_single(b->code, greater, 2 * key, 2 * key + 1) || is_single(b->code, less, 2 * key + 1, 2 * key))
+    else if (is_single(b->code, greater, 2 * key, 2 * key + 1) ||
+             is_single(b->code, less, 2 * key + 1, 2 * key))
         b->order = KERN_ORDER_GREATER;
     return b->order != KERN_ORDER_CALL;
 }
@@ -49,7 +51,8 @@ static void find_order(struct body *b)
     for (int key = 0; key < b->arg_count / 2; key++)
         for (int total = 0; total < 2; total++) {
             enum dtype t = b->args[2 * key];
-            if (is_order(b, kern_find_compare(KERN_LT, total, t), kern_find_compare(KERN_GT, total, t), key)) {
+            if (is_order(b, kern_find_compare(KERN_LT, total, t), kern_find_compare(KERN_GT, total, t),
+                         key)) {
                 b->key = key;
                 b->total_order = total;
                 return;
@@ -65,7 +68,8 @@ static enum dtype *new_types(struct planner *pl, int n)
 }
 
 /* A body that takes and gives `b`'s types: as a scalar program, else as a function. */
-static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, bool widen, struct body *b)
+static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, bool widen,
+                      struct body *b)
 {
     struct scalar_types types = {b->args, b->results, widen};
     b->code = scalar_of_computation(pl, c, &types);
@@ -83,7 +87,8 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
     enum dtype *args = new_types(pl, 2 * n);
     for (int k = 0; k < 2 * n; k++)
         args[k] = widen ? dtype_widened(types[k % n]) : types[k % n];
-    *b = (struct body){.combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
+    *b = (struct body){
+        .combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
     if (!make_body(pl, i, c, widen, b))
         return false;
     if (b->code)
@@ -119,7 +124,10 @@ static enum kern_combine find_select(const struct body *b)
         enum kern_direction direction;
         enum kern_combine combine;
     } known[] = {
-        {KERN_GE, KERN_SELECT_GE}, {KERN_GT, KERN_SELECT_GT}, {KERN_LE, KERN_SELECT_LE}, {KERN_LT, KERN_SELECT_LT},
+        {KERN_GE, KERN_SELECT_GE},
+        {KERN_GT, KERN_SELECT_GT},
+        {KERN_LE, KERN_SELECT_LE},
+        {KERN_LT, KERN_SELECT_LT},
     };
     for (size_t k = 0; k < COUNT_OF(known) && b->arg_count == 2; k++)
         if (is_single(b->code, kern_find_compare(known[k].direction, false, b->args[0]), 0, 1))
@@ -132,7 +140,12 @@ static bool make_predicate(struct planner *pl, const struct inst *i, const struc
 {
     enum dtype *result = new_types(pl, 1);
     *result = DT_PRED;
-    *b = (struct body){.combine = KERN_CALL, .order = KERN_ORDER_CALL, .arg_count = n, .result_count = 1, .args = args, .results = result};
+    *b = (struct body){.combine = KERN_CALL,
+                       .order = KERN_ORDER_CALL,
+                       .arg_count = n,
+                       .result_count = 1,
+                       .args = args,
+                       .results = result};
     if (!make_body(pl, i, c, false, b))
         return false;
     if (b->code) {
@@ -178,18 +191,11 @@ bool plan_bodies(struct planner *pl, struct step *s)
     s->bodies = b;
     switch (s->inst->opcode) {
     case OP_REDUCE:
-    case OP_REDUCE_WINDOW:
-        return reduce_body(pl, s, b);
-    case OP_SCATTER:
-        return scatter_body(pl, s, b);
-    case OP_SELECT_AND_SCATTER:
-        return select_and_scatter_bodies(pl, s, b);
-    case OP_SORT:
-        return sort_body(pl, s, b);
-    case OP_MAP:
-        return map_body(pl, s, b);
-    default:
-        s->bodies = NULL;
-        return true;
+    case OP_REDUCE_WINDOW: return reduce_body(pl, s, b);
+    case OP_SCATTER: return scatter_body(pl, s, b);
+    case OP_SELECT_AND_SCATTER: return select_and_scatter_bodies(pl, s, b);
+    case OP_SORT: return sort_body(pl, s, b);
+    case OP_MAP: return map_body(pl, s, b);
+    default: s->bodies = NULL; return true;
     }
 }

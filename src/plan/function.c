@@ -9,13 +9,16 @@ enum { MAX_TOTAL_LEAVES = 1 << 24 }; /* of all values of one computation */
 struct build {
     struct planner *pl;
     struct function *f;
-    struct leaves *env;      /* by instruction: value numbers until slots are given out */
+    struct leaves *env; /* by instruction: value numbers until slots are given out */
     int value_count;
     int64_t total_leaves;
     size_t step_capacity;
 };
 
-static struct arena *keep(struct build *b) { return &b->pl->p->arena; }
+static struct arena *keep(struct build *b)
+{
+    return &b->pl->p->arena;
+}
 
 /* ---- emitting ---- */
 
@@ -80,7 +83,8 @@ static bool add_condition(struct build *b, struct step *s)
 static bool add_callees(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
-    struct computation *c = inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
+    struct computation *c =
+        inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
     if (i->opcode != OP_CONDITIONAL) {
         s->callees = ARENA_ARRAY(keep(b), struct function *, 2);
         if (i->opcode == OP_WHILE)
@@ -104,38 +108,29 @@ static bool prepare(struct build *b, struct step *s)
     case OP_CALL:
     case OP_FUSION:
     case OP_WHILE:
-    case OP_CONDITIONAL:
-        s->scalar = scalar_of_inst(b->pl, s->inst);
-        return s->scalar || add_callees(b, s);
-    case OP_SCAN:
-        return add_callees(b, s);
+    case OP_CONDITIONAL: s->scalar = scalar_of_inst(b->pl, s->inst); return s->scalar || add_callees(b, s);
+    case OP_SCAN: return add_callees(b, s);
     case OP_RNG:
     case OP_RNG_GET_AND_UPDATE_STATE:
         s->counter = ARENA_ARRAY(keep(b), uint64_t, 2);
         s->counter[0] = 0x7012395; /* where XLA begins */
         return true;
-    case OP_COPY:
-        s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result);
-        return true;
-    default:
-        break;
+    case OP_COPY: s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result); return true;
+    default: break;
     }
     switch (op_table[s->inst->opcode].family) {
     case FAMILY_elementwise:
     case FAMILY_compare:
-    case FAMILY_convert:
-        s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result);
-        return true;
-    default:
-        return plan_bodies(b->pl, s);
+    case FAMILY_convert: s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result); return true;
+    default: return plan_bodies(b->pl, s);
     }
 }
 
 /* ---- asynchronous operations: what they do is done at the start ---- */
 
 /* operands, then the results that were made, then contexts that mean nothing */
-static void start_leaves(struct build *b, const struct shape *s, struct leaves operands, struct leaves results,
-                         struct leaves *out)
+static void start_leaves(struct build *b, const struct shape *s, struct leaves operands,
+                         struct leaves results, struct leaves *out)
 {
     int n = (int)leaf_count(s), j = 0;
     *out = (struct leaves){n, ARENA_ARRAY(&b->pl->scratch, int, n)};
@@ -212,16 +207,13 @@ static bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
     int *starts;
     struct step *s;
     switch (i->opcode) {
-    case OP_CONSTANT:
-        return plan_constant(b->pl, i, i->literal, out);
+    case OP_CONSTANT: return plan_constant(b->pl, i, i->literal, out);
     case OP_ASYNC_START:
-    case OP_ASYNC_UPDATE:
-        return plan_async(b, i, out);
+    case OP_ASYNC_UPDATE: return plan_async(b, i, out);
     case OP_ASYNC_DONE:
         return *out = leaves_component(i->operands[0]->shape, b->env[i->operands[0]->index], 1), true;
     case OP_ALL_GATHER_START:
-    case OP_COLLECTIVE_PERMUTE_START:
-        return plan_pair_start(b, i, out);
+    case OP_COLLECTIVE_PERMUTE_START: return plan_pair_start(b, i, out);
     default:
         if (plan_rename(b->pl, i, b->env, out))
             return true;

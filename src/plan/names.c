@@ -31,7 +31,8 @@ static struct leaves operand_leaves(const struct inst *i, const struct leaves *e
     return env[i->operands[k]->index];
 }
 
-static void join_operands(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+static void join_operands(struct planner *pl, const struct inst *i, const struct leaves *env,
+                          struct leaves *out)
 {
     int n = 0;
     for (int k = 0; k < i->operand_count; k++)
@@ -52,7 +53,8 @@ static void no_values(struct planner *pl, int n, struct leaves *out)
 }
 
 /* copy-start: the copy, the operand, and a context that means nothing */
-static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
+static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env,
+                              struct leaves *out)
 {
     struct leaves l = operand_leaves(i, env, 0);
     no_values(pl, (int)leaf_count(i->shape), out);
@@ -67,8 +69,17 @@ static void rename_copy_start(struct planner *pl, const struct inst *i, const st
 static bool is_marker(const struct inst *i)
 {
     static const char *const targets[] = {
-        "Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "annotate_device_placement",
-        "MoveToHost", "MoveToDevice", "Pin", "Unpin", "ShardBarrierFrom", "ShardBarrierTo",
+        "Sharding",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "LayoutConstraint",
+        "annotate_device_placement",
+        "MoveToHost",
+        "MoveToDevice",
+        "Pin",
+        "Unpin",
+        "ShardBarrierFrom",
+        "ShardBarrierTo",
         "xla.sdy.FuncResultSharding",
     };
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
@@ -89,19 +100,14 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
 {
     const struct shape *s = i->operand_count ? i->operands[0]->shape : NULL;
     switch (i->opcode) {
-    case OP_TUPLE:
-        return join_operands(pl, i, env, out), true;
+    case OP_TUPLE: return join_operands(pl, i, env, out), true;
     case OP_GET_TUPLE_ELEMENT:
         return *out = leaves_component(s, operand_leaves(i, env, 0), inst_int(i, A_INDEX, 0)), true;
-    case OP_COPY_DONE:
-        return *out = leaves_component(s, operand_leaves(i, env, 0), 0), true;
+    case OP_COPY_DONE: return *out = leaves_component(s, operand_leaves(i, env, 0), 0), true;
     case OP_ALL_GATHER_DONE:
-    case OP_COLLECTIVE_PERMUTE_DONE:
-        return *out = leaves_component(s, operand_leaves(i, env, 0), 1), true;
-    case OP_COPY_START:
-        return rename_copy_start(pl, i, env, out), true;
-    case OP_AFTER_ALL:
-        return no_values(pl, 1, out), true;
+    case OP_COLLECTIVE_PERMUTE_DONE: return *out = leaves_component(s, operand_leaves(i, env, 0), 1), true;
+    case OP_COPY_START: return rename_copy_start(pl, i, env, out), true;
+    case OP_AFTER_ALL: return no_values(pl, 1, out), true;
     case OP_CUSTOM_CALL:
         if (!s || !is_marker(i))
             return false;
@@ -114,8 +120,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
         if (!same_elements(s, i->shape))
             return false;
         return *out = operand_leaves(i, env, 0), true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -131,12 +136,9 @@ static bool inst_has_effect(struct planner *pl, const struct inst *i)
     case OP_SEND:
     case OP_SEND_DONE:
     case OP_RECV:
-    case OP_RECV_DONE:
-        return true;
-    case OP_CUSTOM_CALL:
-        return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
-    default:
-        break;
+    case OP_RECV_DONE: return true;
+    case OP_CUSTOM_CALL: return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+    default: break;
     }
     int n = inst_callees(i, NULL);
     if (n == 0)

@@ -4,7 +4,8 @@
  */
 #include "plan/plan_priv.h"
 
-static const int64_t KEEP_BYTES = (int64_t)256 << 20; /* in all functions together; beyond it, computed again */
+static const int64_t KEEP_BYTES = (int64_t)256
+                                  << 20; /* in all functions together; beyond it, computed again */
 
 /* The same operands give the same results, nothing else happens, and no function is called. */
 static bool is_pure(const struct step *s)
@@ -28,10 +29,8 @@ static bool is_pure(const struct step *s)
     case FAMILY_reduce:
     case FAMILY_shape:
     case FAMILY_sort:
-    case FAMILY_window:
-        return true;
-    default:
-        return s->inst->opcode == OP_MAP;
+    case FAMILY_window: return true;
+    default: return s->inst->opcode == OP_MAP;
     }
 }
 
@@ -44,10 +43,8 @@ static int64_t kept_bytes(const struct step *s)
     case OP_RESHAPE:
     case OP_REVERSE:
     case OP_SLICE:
-    case OP_TRANSPOSE:
-        return 0;
-    default:
-        break;
+    case OP_TRANSPOSE: return 0;
+    default: break;
     }
     for (int r = 0; r < s->result_count; r++)
         if (!shape_bytes(s->shapes[r], &bytes) || !add_i64(sum, bytes, &sum))
@@ -55,7 +52,8 @@ static int64_t kept_bytes(const struct step *s)
     return sum;
 }
 
-/* Which values come of constants alone, by the numbers that steps have for values until slots are given out. */
+/* Which values come of constants alone, by the numbers that steps have for values until slots are given out.
+ */
 static void find_constant_steps(const struct function *f, bool *constant, bool *once)
 {
     for (int k = 0; k < f->step_count; k++) {
@@ -91,7 +89,8 @@ static bool is_read(const struct step *s, const bool *read)
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     struct program *p = pl->p;
-    bool *constant = ARENA_ARRAY(&pl->scratch, bool, value_count + 1), *once = ARENA_ARRAY(&pl->scratch, bool, f->step_count + 1);
+    bool *constant = ARENA_ARRAY(&pl->scratch, bool, value_count + 1),
+         *once = ARENA_ARRAY(&pl->scratch, bool, f->step_count + 1);
     bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count + 1);
     int64_t bytes = pl->kept_bytes;
     find_constant_steps(f, constant, once);

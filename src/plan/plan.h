@@ -22,7 +22,7 @@ struct plan_options {
 };
 
 /* Where a step finds a value: slot number, or ~n for constant n of the program. */
-enum { NO_VALUE = INT_MIN };    /* a token: nothing is there */
+enum { NO_VALUE = INT_MIN }; /* a token: nothing is there */
 
 enum use {
     USE_KEEP, /* read again later, or not ours */
@@ -34,40 +34,41 @@ enum once { ONCE_NOT, ONCE_INNER, ONCE_KEPT };
 
 struct step {
     const struct inst *inst;
-    uint8_t once;                      /* enum once: done only the first time; its results are kept */
-    int kept;                          /* the first of them among the kept values of a run */
-    int operand_count;                 /* leaves of all operands, one operand after the other */
+    uint8_t once;      /* enum once: done only the first time; its results are kept */
+    int kept;          /* the first of them among the kept values of a run */
+    int operand_count; /* leaves of all operands, one operand after the other */
     const int *operands;
-    const uint8_t *uses;               /* enum use, for each of them */
-    const int *starts;                 /* first leaf of each operand of the instruction, and one past the last */
-    int result_count;                  /* leaves */
-    const int *results;                /* slots; NO_VALUE for tokens */
+    const uint8_t *uses; /* enum use, for each of them */
+    const int *starts;   /* first leaf of each operand of the instruction, and one past the last */
+    int result_count;    /* leaves */
+    const int *results;  /* slots; NO_VALUE for tokens */
     const struct shape *const *shapes; /* of the leaves */
     int release_count;
-    const int *release;                /* slots that hold nothing of use once the step is done */
+    const int *release; /* slots that hold nothing of use once the step is done */
     int callee_count;
-    struct function **callees;         /* computations that run on whole values; while: body, condition */
-    const struct body *bodies;         /* computations applied to elements: to_apply; or select, scatter */
-    const struct scalar_code *scalar;  /* the whole step as a scalar program, or NULL; arrays in and out are dense */
-    uint64_t *counter;                 /* rng: 128 bits of its own, which go on from run to run */
-    kern_tile_fn *tile;                /* elementwise, compare, convert */
-    enum dtype tile_type;              /* its operands are to be of this type (select's first: pred) ... */
-    enum dtype tile_result;            /* ... and its result is of this one */
+    struct function **callees; /* computations that run on whole values; while: body, condition */
+    const struct body *bodies; /* computations applied to elements: to_apply; or select, scatter */
+    const struct scalar_code
+        *scalar;            /* the whole step as a scalar program, or NULL; arrays in and out are dense */
+    uint64_t *counter;      /* rng: 128 bits of its own, which go on from run to run */
+    kern_tile_fn *tile;     /* elementwise, compare, convert */
+    enum dtype tile_type;   /* its operands are to be of this type (select's first: pred) ... */
+    enum dtype tile_result; /* ... and its result is of this one */
 };
 
 /* A computation, planned. Nothing is recursive, so one frame for each function is enough. */
 struct function {
     const struct computation *computation;
-    int index;                  /* in the program */
+    int index; /* in the program */
     int slot_count;
-    int param_count;            /* leaves of all parameters */
-    const int *params;          /* slot of each; NO_VALUE when nothing reads it */
+    int param_count;   /* leaves of all parameters */
+    const int *params; /* slot of each; NO_VALUE when nothing reads it */
     const struct shape *const *param_shapes;
     int step_count;
     struct step *steps;
-    int result_count;           /* leaves of the root */
+    int result_count; /* leaves of the root */
     const int *results;
-    const bool *result_moves;   /* the slot may be emptied: its last occurrence here */
+    const bool *result_moves; /* the slot may be emptied: its last occurrence here */
     const struct shape *const *result_shapes;
     const struct scalar_code *code; /* of a loop's condition: all of it as a scalar program, or NULL */
 };
@@ -80,10 +81,10 @@ struct program {
     int function_count, function_capacity;
     struct function **functions;
     int constant_count;
-    struct view *constants;     /* dense, over storage of the module or of `filled` */
+    struct view *constants; /* dense, over storage of the module or of `filled` */
     int filled_count;
-    int kept_count;             /* results of steps that are done once */
-    struct literal **filled;    /* storage made for elided constants, freed with the program */
+    int kept_count;          /* results of steps that are done once */
+    struct literal **filled; /* storage made for elided constants, freed with the program */
 };
 
 /* NULL with diagnostics: an elided constant that may not be filled, ranks and nesting beyond the
@@ -91,7 +92,8 @@ struct program {
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
 
-int plan_bits(const struct inst *i, enum attr_id a); /* of reduce-precision: more than any type has is all it has */
+int plan_bits(const struct inst *i,
+              enum attr_id a); /* of reduce-precision: more than any type has is all it has */
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 
 /* ---- body.c: computations that are applied to elements ---- */
@@ -99,23 +101,24 @@ void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 struct body {
     const struct scalar_code *code; /* NULL: run `function` for each element */
     struct function *function;
-    enum kern_combine combine;      /* of accumulator and value; KERN_CALL when it is nothing special */
-    enum kern_order order;          /* of a comparator, likewise */
+    enum kern_combine combine; /* of accumulator and value; KERN_CALL when it is nothing special */
+    enum kern_order order;     /* of a comparator, likewise */
     int key;
     bool total_order;
     int arg_count, result_count;
-    const enum dtype *args;         /* element types it takes; of reducers the first half are accumulators */
-    const enum dtype *results;      /* and gives */
+    const enum dtype *args;    /* element types it takes; of reducers the first half are accumulators */
+    const enum dtype *results; /* and gives */
 };
 
-/* ---- scalar.c: computations whose values are scalars and small arrays, as a flat list with addresses ---- */
+/* ---- scalar.c: computations whose values are scalars and small arrays, as a flat list with addresses ----
+ */
 
 enum scalar_kind {
-    SCALAR_APPLY,       /* fn on `count` elements */
-    SCALAR_MOVE,        /* out = args[0], `count` bytes */
-    SCALAR_COPY,        /* between two views */
-    SCALAR_PRECISION,   /* reduce-precision */
-    SCALAR_SLICE,       /* dynamic-slice, dynamic-update-slice */
+    SCALAR_APPLY,     /* fn on `count` elements */
+    SCALAR_MOVE,      /* out = args[0], `count` bytes */
+    SCALAR_COPY,      /* between two views */
+    SCALAR_PRECISION, /* reduce-precision */
+    SCALAR_SLICE,     /* dynamic-slice, dynamic-update-slice */
     SCALAR_REDUCE,
     SCALAR_DOT,
     SCALAR_JUMP,        /* to operation `count` */
@@ -123,12 +126,20 @@ enum scalar_kind {
     SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `count` of them */
     SCALAR_STOP
 };
-struct scalar_copy { struct view out, x; };
-struct scalar_precision { struct view out, x; int exponent, mantissa; };
+struct scalar_copy {
+    struct view out, x;
+};
+struct scalar_precision {
+    struct view out, x;
+    int exponent, mantissa;
+};
 struct scalar_slice { /* a window of `whole` at clamped indices, and what it is copied to or from */
     struct view whole, piece;
     bool update;
-    struct { const void *at; enum dtype type; } index[VIEW_MAX_RANK];
+    struct {
+        const void *at;
+        enum dtype type;
+    } index[VIEW_MAX_RANK];
 };
 struct scalar_reduce {
     int n;
@@ -138,7 +149,11 @@ struct scalar_reduce {
     bool reduced[VIEW_MAX_RANK];
     struct kern_body body;
 };
-struct scalar_dot { struct view out, lhs, rhs; struct kern_dot_dims dims; bool plain; };
+struct scalar_dot {
+    struct view out, lhs, rhs;
+    struct kern_dot_dims dims;
+    bool plain;
+};
 struct scalar_op {
     uint8_t kind;
     int32_t count;
@@ -155,7 +170,7 @@ struct scalar_op {
     const void *args[KERN_MAX_ARGS];
 };
 struct scalar_slot {
-    void *at;     /* NULL: a parameter that is not read, or a token */
+    void *at;      /* NULL: a parameter that is not read, or a token */
     uint32_t size; /* bytes */
 };
 struct scalar_code {

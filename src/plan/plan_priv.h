@@ -13,8 +13,8 @@
 #include "plan/plan.h"
 
 enum {
-    PLAN_MAX_DEPTH = 500,       /* calls inside calls: each costs C stack */
-    PLAN_MAX_LEAVES = 1 << 20   /* of one value: tuples of tuples grow without bound in a few lines */
+    PLAN_MAX_DEPTH = 500,     /* calls inside calls: each costs C stack */
+    PLAN_MAX_LEAVES = 1 << 20 /* of one value: tuples of tuples grow without bound in a few lines */
 };
 
 struct planner {
@@ -27,7 +27,7 @@ struct planner {
     struct map elided;                /* from the literal's address to a struct elided */
     int constant_capacity, filled_capacity;
     int depth;
-    int64_t kept_bytes;               /* of results that are kept */
+    int64_t kept_bytes; /* of results that are kept */
 };
 enum known { KNOWN_NOTHING, KNOWN_NO, KNOWN_YES };
 
@@ -39,8 +39,7 @@ struct leaves {
 };
 
 /* A message about an instruction, with the line of the user's program when that is known; false. */
-#define PLAN_FAIL(pl, inst, id, ...) \
-    plan_where((pl), (inst), DIAG((pl)->ds, (inst)->span, id, ##__VA_ARGS__))
+#define PLAN_FAIL(pl, inst, id, ...) plan_where((pl), (inst), DIAG((pl)->ds, (inst)->span, id, ##__VA_ARGS__))
 bool plan_where(struct planner *pl, const struct inst *i, struct diag *d);
 
 /* ---- plan.c ---- */
@@ -89,9 +88,9 @@ bool plan_bodies(struct planner *pl, struct step *s);
 
 struct elided {
     const struct literal *literal;
-    uint64_t number;  /* among the elided constants of the module */
-    uint64_t words;   /* 32-bit words of those before it */
-    uint64_t bytes;   /* and their odd bytes */
+    uint64_t number; /* among the elided constants of the module */
+    uint64_t words;  /* 32-bit words of those before it */
+    uint64_t bytes;  /* and their odd bytes */
 };
 void elided_collect(struct planner *pl);
 struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l);
@@ -101,12 +100,13 @@ struct literal *elided_fill(struct planner *pl, const struct inst *i, const stru
 /* A computation whose parameters are given in, and whose results are wanted in, other element types
  * than it declares is held between conversions. */
 struct scalar_types {
-    const enum dtype *args;    /* for each leaf; NULL: as declared */
+    const enum dtype *args; /* for each leaf; NULL: as declared */
     const enum dtype *results;
-    bool widen;                /* compute narrow floats in f32 */
+    bool widen; /* compute narrow floats in f32 */
 };
 /* NULL when it can't be one. */
-struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c, const struct scalar_types *t);
+struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
+                                          const struct scalar_types *t);
 /* A single call, fusion, while, conditional whose operands are its arguments. */
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i);
 

@@ -25,7 +25,10 @@ int scalar_new_reg(struct maker *m, enum dtype t, int64_t n)
     return scalar_alias_reg(m, -1, arena_zalloc(&m->pl->p->arena, size < 16 ? 16 : size), t, n);
 }
 
-enum dtype scalar_type(const struct maker *m, enum dtype t) { return m->widen ? dtype_widened(t) : t; }
+enum dtype scalar_type(const struct maker *m, enum dtype t)
+{
+    return m->widen ? dtype_widened(t) : t;
+}
 
 static struct scalar_op *push(struct maker *m, enum scalar_kind kind)
 {
@@ -80,7 +83,8 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
 
 /* ---- instructions ---- */
 
-static bool make_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out);
+static bool make_computation(struct maker *m, const struct computation *c, struct leaves args,
+                             struct leaves *out);
 
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
 {
@@ -140,7 +144,8 @@ static bool make_constant(struct maker *m, const struct inst *i, struct leaves *
     return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, l->shape->dtype)), out);
 }
 
-static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env,
+                           struct leaves *out)
 {
     int x = env[i->operands[0]->index].at[0];
     enum dtype t = i->operands[0]->shape->dtype;
@@ -165,9 +170,11 @@ static bool make_bitcast(struct maker *m, const struct inst *i, const struct lea
     enum dtype from = x->dtype, to = i->shape->dtype;
     int reg = env[i->operands[0]->index].at[0];
     int64_t n;
-    if (from != to && (dtype_bits(from) != dtype_bits(to) || dtype_bits(from) < 8 || to == DT_PRED || m->widen))
+    if (from != to &&
+        (dtype_bits(from) != dtype_bits(to) || dtype_bits(from) < 8 || to == DT_PRED || m->widen))
         return false;
-    if (i->opcode == OP_BITCAST && (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
+    if (i->opcode == OP_BITCAST &&
+        (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
         return false;
     if (!shape_elements(i->shape, &n) || n != m->regs[reg].n)
         return false;
@@ -187,7 +194,8 @@ static bool make_number(struct maker *m, int64_t number, struct leaves *out)
 
 /* ---- control flow ---- */
 
-static struct leaves operand_leaves(struct maker *m, const struct inst *i, const struct leaves *env, int first)
+static struct leaves operand_leaves(struct maker *m, const struct inst *i, const struct leaves *env,
+                                    int first)
 {
     int n = 0;
     for (int k = first; k < i->operand_count; k++)
@@ -242,7 +250,8 @@ static bool overlaps(const struct maker *m, struct leaves l, int reg)
 {
     const char *at = m->regs[reg].at, *end = at + bytes_of(m, reg);
     for (int k = 0; k < l.count; k++)
-        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at < end && at < m->regs[l.at[k]].at + bytes_of(m, l.at[k]))
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at < end &&
+            at < m->regs[l.at[k]].at + bytes_of(m, l.at[k]))
             return true;
     return false;
 }
@@ -283,8 +292,8 @@ static bool make_while(struct maker *m, const struct inst *i, const struct leave
     return true;
 }
 
-static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c, const struct leaves *env,
-                        int operand, struct leaves *out)
+static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,
+                        const struct leaves *env, int operand, struct leaves *out)
 {
     struct leaves made;
     if (!make_computation(m, c, env[i->operands[operand]->index], &made))
@@ -297,7 +306,8 @@ static bool make_branch(struct maker *m, const struct inst *i, const struct comp
     return true;
 }
 
-static bool make_conditional(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_conditional(struct maker *m, const struct inst *i, const struct leaves *env,
+                             struct leaves *out)
 {
     struct arena *scratch = &m->pl->scratch;
     int n = inst_callees(i, NULL), chooser = m->op_count;
@@ -309,7 +319,8 @@ static bool make_conditional(struct maker *m, const struct inst *i, const struct
         return false;
     inst_callees(i, branches);
     *out = (struct leaves){0, NULL};
-    push(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] = m->regs[env[i->operands[0]->index].at[0]].at;
+    push(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] =
+        m->regs[env[i->operands[0]->index].at[0]].at;
     for (int k = 0; k < n; k++) {
         targets[k] = m->op_count;
         if (!make_branch(m, i, branches[k], env, k + 1, out))
@@ -331,19 +342,13 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
 {
     const struct program *p = m->pl->p;
     switch (i->opcode) {
-    case OP_CONSTANT:
-        return make_constant(m, i, out);
-    case OP_CONVERT:
-        return make_convert(m, i, env, out);
-    case OP_REDUCE_PRECISION:
-        return make_precision(m, i, env, out);
+    case OP_CONSTANT: return make_constant(m, i, out);
+    case OP_CONVERT: return make_convert(m, i, env, out);
+    case OP_REDUCE_PRECISION: return make_precision(m, i, env, out);
     case OP_BITCAST:
-    case OP_BITCAST_CONVERT:
-        return make_bitcast(m, i, env, out);
-    case OP_REPLICA_ID:
-        return make_number(m, p->options.replica, out);
-    case OP_PARTITION_ID:
-        return make_number(m, p->options.partition, out);
+    case OP_BITCAST_CONVERT: return make_bitcast(m, i, env, out);
+    case OP_REPLICA_ID: return make_number(m, p->options.replica, out);
+    case OP_PARTITION_ID: return make_number(m, p->options.partition, out);
     case OP_MAP:
         if (i->shape->rank > 0)
             return false;
@@ -352,22 +357,18 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
         return make_computation(m, inst_computation(i, A_TO_APPLY), operand_leaves(m, i, env, 0), out);
     case OP_FUSION:
         return make_computation(m, inst_computation(i, A_CALLS), operand_leaves(m, i, env, 0), out);
-    case OP_WHILE:
-        return make_while(m, i, env, out);
-    case OP_CONDITIONAL:
-        return make_conditional(m, i, env, out);
+    case OP_WHILE: return make_while(m, i, env, out);
+    case OP_CONDITIONAL: return make_conditional(m, i, env, out);
     case OP_TUPLE:
     case OP_GET_TUPLE_ELEMENT:
     case OP_OPT_BARRIER:
     case OP_DOMAIN:
     case OP_ADD_DEPENDENCY:
-    case OP_AFTER_ALL:
-        return plan_rename(m->pl, i, env, out);
+    case OP_AFTER_ALL: return plan_rename(m->pl, i, env, out);
     case OP_COPY:
         return i->shape->dtype == i->operands[0]->shape->dtype ? plan_rename(m->pl, i, env, out)
                                                                : make_tile(m, i, env, out);
-    default:
-        break;
+    default: break;
     }
     uint8_t family = op_table[i->opcode].family;
     if (family == FAMILY_elementwise || family == FAMILY_compare)
@@ -414,19 +415,15 @@ static bool may_be_understood(const struct inst *i)
     case OP_REDUCE:
     case OP_DOT:
     case OP_DYNAMIC_SLICE:
-    case OP_DYNAMIC_UPDATE_SLICE:
-        return true;
-    default:
-        break;
+    case OP_DYNAMIC_UPDATE_SLICE: return true;
+    default: break;
     }
     switch (op_table[i->opcode].family) {
     case FAMILY_elementwise:
     case FAMILY_compare:
     case FAMILY_convert:
-    case FAMILY_shape:
-        return true;
-    default:
-        return false;
+    case FAMILY_shape: return true;
+    default: return false;
     }
 }
 
@@ -463,7 +460,8 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     return true;
 }
 
-static bool make_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out)
+static bool make_computation(struct maker *m, const struct computation *c, struct leaves args,
+                             struct leaves *out)
 {
     if (m->depth >= SCALAR_INLINE || m->pl->not_scalar[c->index])
         return false;
@@ -492,7 +490,8 @@ static void set_args(struct maker *m, struct scalar_code *code, struct leaves ar
         code->args[k] = slot_of(m, args.at[k]);
 }
 
-static struct scalar_code *finish(struct maker *m, struct scalar_code *code, struct leaves results, const enum dtype *types)
+static struct scalar_code *finish(struct maker *m, struct scalar_code *code, struct leaves results,
+                                  const enum dtype *types)
 {
     code->result_count = results.count;
     code->results = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, results.count);
@@ -542,12 +541,14 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
     return true;
 }
 
-struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c, const struct scalar_types *t)
+struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
+                                          const struct scalar_types *t)
 {
     struct maker m = {.pl = pl, .widen = t && t->widen, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
-    if (pl->not_scalar[c->index] || !all_small(c->root->shape) || !make_params(&m, c, code, t ? t->args : NULL, &args))
+    if (pl->not_scalar[c->index] || !all_small(c->root->shape) ||
+        !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
     if (!make_computation(&m, c, args, &results))
         return NULL;
@@ -572,8 +573,9 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
         env[i->operands[k]->index] = (struct leaves){count, ARENA_ARRAY(&pl->scratch, int, count)};
         for (int j = 0; j < count; j++) {
             int64_t n;
-            int made = shape_is_array(shapes[j]) && shape_elements(shapes[j], &n) ? scalar_new_reg(&m, shapes[j]->dtype, n)
-                                                                                  : NO_VALUE;
+            int made = shape_is_array(shapes[j]) && shape_elements(shapes[j], &n)
+                           ? scalar_new_reg(&m, shapes[j]->dtype, n)
+                           : NO_VALUE;
             if (made < 0 && made != NO_VALUE)
                 return NULL;
             env[i->operands[k]->index].at[j] = made;

@@ -18,7 +18,10 @@ static int operand(const struct inst *i, const struct leaves *env, int k)
     return env[i->operands[k]->index].at[0];
 }
 
-static const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
+static const struct shape *operand_shape(const struct inst *i, int k)
+{
+    return i->operands[k]->shape;
+}
 
 static int64_t elements_of(const struct shape *s)
 {
@@ -44,7 +47,8 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
 }
 
 /* The view `v` over a register as a value: another name where it lies in one piece, else a copy. */
-static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s, struct leaves *out)
+static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s,
+                        struct leaves *out)
 {
     if (view_is_dense(v))
         return scalar_one_leaf(m, scalar_alias_reg(m, reg, v->data, v->dtype, elements_of(s)), out);
@@ -67,7 +71,8 @@ int scalar_spread(struct maker *m, int reg, int64_t n)
     from.data = m->regs[reg].at;
     from.strides[0] = 0;
     if (n == 1)
-        from = (struct view){.dtype = to.dtype, .rank = 1, .dims = {1}, .strides = {to.strides[0]}, .data = from.data};
+        from = (struct view){
+            .dtype = to.dtype, .rank = 1, .dims = {1}, .strides = {to.strides[0]}, .data = from.data};
     push_copy(m, made, &to, &from, m->regs[reg].constant);
     return made;
 }
@@ -81,15 +86,9 @@ static bool make_view(struct maker *m, const struct inst *i, const struct leaves
     int64_t start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
     struct ints dims = inst_ints(i, A_DIMENSIONS);
     switch (i->opcode) {
-    case OP_BROADCAST:
-        kern_view_broadcast(&v, &x, i->shape->rank, i->shape->dims, dims.at);
-        break;
-    case OP_TRANSPOSE:
-        kern_view_transpose(&v, &x, dims.at);
-        break;
-    case OP_REVERSE:
-        kern_view_reverse(&v, &x, dims.at, (int)dims.count);
-        break;
+    case OP_BROADCAST: kern_view_broadcast(&v, &x, i->shape->rank, i->shape->dims, dims.at); break;
+    case OP_TRANSPOSE: kern_view_transpose(&v, &x, dims.at); break;
+    case OP_REVERSE: kern_view_reverse(&v, &x, dims.at, (int)dims.count); break;
     case OP_SLICE:
         for (int d = 0; d < x.rank; d++) {
             const struct slice_dim *s = &inst_attr(i, A_SLICE)->v.slices.dims[d];
@@ -99,14 +98,13 @@ static bool make_view(struct maker *m, const struct inst *i, const struct leaves
         }
         kern_view_slice(&v, &x, start, limit, stride);
         break;
-    default:
-        view_dense(&v, x.dtype, i->shape->rank, i->shape->dims, x.data);
-        break;
+    default: view_dense(&v, x.dtype, i->shape->rank, i->shape->dims, x.data); break;
     }
     return view_result(m, reg, &v, i->shape, out);
 }
 
-static bool make_concatenate(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+static bool make_concatenate(struct maker *m, const struct inst *i, const struct leaves *env,
+                             struct leaves *out)
 {
     int64_t d = inst_ints(i, A_DIMENSIONS).at[0];
     int made = scalar_new_reg(m, scalar_type(m, i->shape->dtype), elements_of(i->shape));
@@ -236,21 +234,14 @@ bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leave
     case OP_RESHAPE:
     case OP_TRANSPOSE:
     case OP_SLICE:
-    case OP_REVERSE:
-        return make_view(m, i, env, out);
-    case OP_CONCATENATE:
-        return make_concatenate(m, i, env, out);
-    case OP_IOTA:
-        return make_iota(m, i, out);
+    case OP_REVERSE: return make_view(m, i, env, out);
+    case OP_CONCATENATE: return make_concatenate(m, i, env, out);
+    case OP_IOTA: return make_iota(m, i, out);
     case OP_DYNAMIC_SLICE:
-    case OP_DYNAMIC_UPDATE_SLICE:
-        return make_slice(m, i, env, out);
-    case OP_REDUCE:
-        return make_reduce(m, i, env, out);
-    case OP_DOT:
-        return make_dot(m, i, env, out);
-    default:
-        return false;
+    case OP_DYNAMIC_UPDATE_SLICE: return make_slice(m, i, env, out);
+    case OP_REDUCE: return make_reduce(m, i, env, out);
+    case OP_DOT: return make_dot(m, i, env, out);
+    default: return false;
     }
 }
 

@@ -18,7 +18,8 @@ static void slice(const struct scalar_slice *s)
     struct view window;
     char *at = s->whole.data;
     for (int d = 0; d < s->whole.rank; d++) {
-        int64_t i = kern_load_index(s->index[d].type, s->index[d].at), last = s->whole.dims[d] - s->piece.dims[d];
+        int64_t i = kern_load_index(s->index[d].type, s->index[d].at),
+                last = s->whole.dims[d] - s->piece.dims[d];
         at += (i < 0 ? 0 : i > last ? last : i) * s->whole.strides[d];
     }
     if (s->whole.rank <= 1) {
@@ -35,26 +36,18 @@ static void slice(const struct scalar_slice *s)
 bool scalar_run_one(const struct scalar_op *op)
 {
     switch (op->kind) {
-    case SCALAR_APPLY:
-        op->fn(op->out, op->args, op->count);
-        return true;
-    case SCALAR_MOVE:
-        move(op->out, op->args[0], (uint32_t)op->count);
-        return true;
-    case SCALAR_COPY:
-        kern_copy(&op->copy->out, &op->copy->x);
-        return true;
+    case SCALAR_APPLY: op->fn(op->out, op->args, op->count); return true;
+    case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); return true;
+    case SCALAR_COPY: kern_copy(&op->copy->out, &op->copy->x); return true;
     case SCALAR_PRECISION:
-        kern_reduce_precision(&op->precision->out, &op->precision->x, op->precision->exponent, op->precision->mantissa);
+        kern_reduce_precision(&op->precision->out, &op->precision->x, op->precision->exponent,
+                              op->precision->mantissa);
         return true;
-    case SCALAR_SLICE:
-        slice(op->slice);
-        return true;
+    case SCALAR_SLICE: slice(op->slice); return true;
     case SCALAR_REDUCE:
         return kern_reduce(op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
                            op->reduce->reduced, &op->reduce->body);
-    default:
-        return kern_dot(&op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims, op->dot->plain);
+    default: return kern_dot(&op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims, op->dot->plain);
     }
 }
 
@@ -70,24 +63,15 @@ static bool run(const struct scalar_op *ops)
     for (int32_t at = 0;;) {
         const struct scalar_op *op = &ops[at++];
         switch (op->kind) {
-        case SCALAR_APPLY:
-            op->fn(op->out, op->args, op->count);
-            break;
-        case SCALAR_MOVE:
-            move(op->out, op->args[0], (uint32_t)op->count);
-            break;
-        case SCALAR_JUMP:
-            at = op->count;
-            break;
+        case SCALAR_APPLY: op->fn(op->out, op->args, op->count); break;
+        case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); break;
+        case SCALAR_JUMP: at = op->count; break;
         case SCALAR_JUMP_UNLESS:
             if (!*(const uint8_t *)op->args[0])
                 at = op->count;
             break;
-        case SCALAR_SWITCH:
-            at = branch(op);
-            break;
-        case SCALAR_STOP:
-            return true;
+        case SCALAR_SWITCH: at = branch(op); break;
+        case SCALAR_STOP: return true;
         default:
             if (!scalar_run_one(op))
                 return false;

@@ -11,7 +11,10 @@ enum dtype dtype_widened(enum dtype t)
     return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t;
 }
 
-static enum dtype widen_if(bool widen, enum dtype t) { return widen ? dtype_widened(t) : t; }
+static enum dtype widen_if(bool widen, enum dtype t)
+{
+    return widen ? dtype_widened(t) : t;
+}
 
 int plan_bits(const struct inst *i, enum attr_id a)
 {
@@ -43,16 +46,12 @@ static kern_tile_fn *tile_compare(const struct inst *i, enum dtype t)
 static enum dtype elementwise_result(enum opcode op, enum dtype t)
 {
     switch (op) {
-    case OP_IS_FINITE:
-        return DT_PRED;
+    case OP_IS_FINITE: return DT_PRED;
     case OP_ABS:
     case OP_REAL:
-    case OP_IMAG:
-        return dtype_component(t);
-    case OP_COMPLEX:
-        return t == DT_F64 ? DT_C128 : DT_C64;
-    default:
-        return t;
+    case OP_IMAG: return dtype_component(t);
+    case OP_COMPLEX: return t == DT_F64 ? DT_C128 : DT_C64;
+    default: return t;
     }
 }
 

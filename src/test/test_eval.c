@@ -74,7 +74,8 @@ static void check_text(const char *text, const char *expected)
 }
 
 /* What the first message of a run that fails says. */
-static void check_failure(const char *text, const struct literal *const *args, size_t count, const char *expected)
+static void check_failure(const char *text, const struct literal *const *args, size_t count,
+                          const char *expected)
 {
     struct run r;
     struct plan_options options = {0};
@@ -182,7 +183,8 @@ START_TEST(loop_updates_in_place)
              "  t = (s32[], s32[1000,16000]) tuple(z, k)\n"
              "  w = (s32[], s32[1000,16000]) while(t), condition=c, body=b\n"
              "  ROOT r = s32[1000,16000] get-tuple-element(w), index=1\n"
-             "}\n", &options);
+             "}\n",
+             &options);
     ck_assert_msg(r.program != NULL, "%s", messages(&r));
     r.result = eval_program(&r.ds, r.program, NULL, 0, &r.arena);
     ck_assert(r.result != NULL);
@@ -240,7 +242,8 @@ START_TEST(slots_are_shared)
              "  t = (f32[4], f32[4]) tuple(d, b)\n"
              "  g = f32[4] get-tuple-element(t), index=0\n"
              "  ROOT f = f32[4] add(g, b)\n"
-             "}\n", &options);
+             "}\n",
+             &options);
     ck_assert_msg(r.program != NULL, "%s", messages(&r));
     const struct function *f = r.program->entry;
     ck_assert_int_eq(f->step_count, 4); /* no tuple, nothing dead */
@@ -289,36 +292,37 @@ END_TEST
 
 /* ---- scalar programs ---- */
 
-#define COUNTING(shape)                                                                                         \
-    "HloModule m\n"                                                                                                    \
-    "half {\n  x = " shape " parameter(0)\n  q = f32[] constant(1.7)\n  k = " shape " broadcast(q), dimensions={}\n  ROOT r = " shape " divide(x, k)\n}\n" \
-    "twice {\n  x = " shape " parameter(0)\n  ROOT r = " shape " add(x, x)\n}\n"                                        \
-    "c {\n"                                                                                                            \
-    "  p = (s32[], " shape ") parameter(0)\n"                                                                          \
-    "  i = s32[] get-tuple-element(p), index=0\n"                                                                      \
-    "  n = s32[] constant(11)\n"                                                                                       \
-    "  ROOT r = pred[] compare(i, n), direction=LT\n"                                                                  \
-    "}\n"                                                                                                              \
-    "b {\n"                                                                                                            \
-    "  p = (s32[], " shape ") parameter(0)\n"                                                                          \
-    "  i = s32[] get-tuple-element(p), index=0\n"                                                                      \
-    "  x = " shape " get-tuple-element(p), index=1\n"                                                                  \
-    "  one = s32[] constant(1)\n"                                                                                      \
-    "  three = s32[] constant(3)\n"                                                                                    \
-    "  j = s32[] add(i, one)\n"                                                                                        \
-    "  m = s32[] remainder(i, three)\n"                                                                                \
-    "  y = " shape " conditional(m, x, x, x), branch_computations={half, twice, twice}\n"                              \
-    "  s = " shape " sine(y)\n"                                                                                        \
-    "  z = " shape " add(y, s)\n"                                                                                      \
-    "  ROOT t = (s32[], " shape ") tuple(j, z)\n"                                                                      \
-    "}\n"                                                                                                              \
-    "ENTRY e {\n"                                                                                                      \
-    "  z = s32[] constant(0)\n"                                                                                        \
-    "  q = f32[] constant(1.7)\n"                                                                                      \
-    "  x = " shape " broadcast(q), dimensions={}\n"                                                                    \
-    "  t = (s32[], " shape ") tuple(z, x)\n"                                                                           \
-    "  w = (s32[], " shape ") while(t), condition=c, body=b\n"                                                         \
-    "  ROOT r = " shape " get-tuple-element(w), index=1\n"                                                             \
+#define COUNTING(shape)                                                                                      \
+    "HloModule m\n"                                                                                          \
+    "half {\n  x = " shape " parameter(0)\n  q = f32[] constant(1.7)\n  k = " shape                          \
+    " broadcast(q), dimensions={}\n  ROOT r = " shape " divide(x, k)\n}\n"                                   \
+    "twice {\n  x = " shape " parameter(0)\n  ROOT r = " shape " add(x, x)\n}\n"                             \
+    "c {\n"                                                                                                  \
+    "  p = (s32[], " shape ") parameter(0)\n"                                                                \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                            \
+    "  n = s32[] constant(11)\n"                                                                             \
+    "  ROOT r = pred[] compare(i, n), direction=LT\n"                                                        \
+    "}\n"                                                                                                    \
+    "b {\n"                                                                                                  \
+    "  p = (s32[], " shape ") parameter(0)\n"                                                                \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                            \
+    "  x = " shape " get-tuple-element(p), index=1\n"                                                        \
+    "  one = s32[] constant(1)\n"                                                                            \
+    "  three = s32[] constant(3)\n"                                                                          \
+    "  j = s32[] add(i, one)\n"                                                                              \
+    "  m = s32[] remainder(i, three)\n"                                                                      \
+    "  y = " shape " conditional(m, x, x, x), branch_computations={half, twice, twice}\n"                    \
+    "  s = " shape " sine(y)\n"                                                                              \
+    "  z = " shape " add(y, s)\n"                                                                            \
+    "  ROOT t = (s32[], " shape ") tuple(j, z)\n"                                                            \
+    "}\n"                                                                                                    \
+    "ENTRY e {\n"                                                                                            \
+    "  z = s32[] constant(0)\n"                                                                              \
+    "  q = f32[] constant(1.7)\n"                                                                            \
+    "  x = " shape " broadcast(q), dimensions={}\n"                                                          \
+    "  t = (s32[], " shape ") tuple(z, x)\n"                                                                 \
+    "  w = (s32[], " shape ") while(t), condition=c, body=b\n"                                               \
+    "  ROOT r = " shape " get-tuple-element(w), index=1\n"                                                   \
     "}\n"
 
 static const struct step *last_step(const struct run *r)
@@ -401,15 +405,16 @@ END_TEST
 
 START_TEST(failures_say_why)
 {
-    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0, "the argument given is missing");
+    check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", NULL, 0,
+                  "the argument given is missing");
     struct arena a;
     arena_init(&a);
     int64_t three = 3;
     struct literal *l = literal_new(&a, shape_array(&a, DT_F32, 1, &three, NULL, NULL));
     const struct literal *args[] = {l};
     check_failure("HloModule m\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", args, 1, "f32[3]");
-    check_failure("HloModule m\nENTRY e {\n  c = f32[2] constant({...})\n  ROOT n = f32[2] negate(c)\n}\n", NULL, 0,
-                  "--elided=");
+    check_failure("HloModule m\nENTRY e {\n  c = f32[2] constant({...})\n  ROOT n = f32[2] negate(c)\n}\n",
+                  NULL, 0, "--elided=");
     literal_free_data(l);
     arena_free(&a);
 }
