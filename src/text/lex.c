@@ -779,7 +779,7 @@ bool enter(struct parser *p)
 {
     if (++p->depth <= NESTING_LIMIT)
         return true;
-    DIAG(p->ds, p->tok.span, TOO_DEEP, NESTING_LIMIT);
+    DIAG(p->ds, p->tok.span, TOO_DEEP);
     p->too_deep = true; /* nothing that follows can be told apart: reading ends here */
     lex_jump(p, p->text.len);
     return false;

@@ -119,6 +119,8 @@ static void *next_element(struct literal_reader *r)
         }
         if (r->p->m)
             module_own_literal(r->p->m, r->literal);
+        else
+            VEC_PUSH(r->p->arena, r->p->loose, r->p->loose_count, r->p->loose_capacity) = r->literal;
         r->data = r->literal->data;
     }
     return r->data + (size_t)r->at++ * dtype_bytes(r->dtype);
@@ -552,8 +554,11 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
     struct literal *tuple = ARENA_NEW(p->arena, struct literal), **elements = NULL;
     const struct shape **shapes = NULL;
     size_t count = 0, capacity = 0, shape_count = 0, shape_capacity = 0;
+    enum { WEIGHT = 2 }; /* as shapes */
+    p->depth += WEIGHT;
     bool ok = enter(p);
-    next(p);
+    if (ok)
+        next(p);
     while (ok && p->tok.kind != TOK_RPAREN) {
         struct literal *element = NULL;
         ok = parse_literal_with_shape(p, &element);
@@ -564,6 +569,7 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
         }
     }
     leave(p);
+    p->depth -= WEIGHT;
     if (!ok || !expect(p, TOK_RPAREN, NULL))
         return false;
     tuple->elements = elements;
@@ -572,7 +578,6 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
     return true;
 }
 
-/* Storage of a literal that no module owns and nobody asked for. */
 struct literal *text_parse_literal(struct diags *ds, struct source *source, struct arena *a)
 {
     struct parser p;
@@ -580,7 +585,7 @@ struct literal *text_parse_literal(struct diags *ds, struct source *source, stru
     lex_start(&p, ds, source->text, a, false);
     p.bare_literals = true;
     bool ok = parse_literal_with_shape(&p, &l) && (p.tok.kind == TOK_EOF || expected(&p, "the end of the literal"));
-    if (!ok && l)
-        literal_free_data(l);
+    for (size_t k = 0; !ok && k < p.loose_count; k++)
+        literal_free_data(p.loose[k]);
     return ok ? l : NULL;
 }

@@ -32,7 +32,8 @@ static bool is_remark(struct str text)
             s++;
         if (s < line_end && (line_end - s < 2 || s[0] != '/' || s[1] != '/'))
             return false;
-        if (memmem(s, (size_t)(line_end - s), "expect:", 7) || memmem(s, (size_t)(line_end - s), "error:", 6))
+        size_t len = (size_t)(line_end - s);
+        if (len > 6 && (memmem(s, len, "expect:", 7) || memmem(s, len, "error:", 6)))
             return false;
         s = newline ? newline + 1 : end;
     }

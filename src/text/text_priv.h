@@ -64,6 +64,8 @@ struct parser {
     struct parse_state *state; /* what only the parser proper knows (parse.h) */
     struct shape_cache *shapes; /* shapes by their spelling (shape.c) */
     bool has_frame_ids;  /* some metadata names a stack frame */
+    struct literal **loose; /* literals made without a module to own them */
+    size_t loose_count, loose_capacity;
     bool bare_literals;  /* `f32[2]{1,2}` is a value: a layout is one only when a value follows it */
 };
 
