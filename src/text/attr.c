@@ -600,10 +600,6 @@ static const struct attr_pair {
 #undef PAIR
 };
 
-/* value = bool | int | int32 | number | string | string_or_dict | IDENT | enum_list | bool_list | int_list
- *       | int_list_list | computation_ref | computation_list | inst_list | shape | shape_list | literal_with_shape
- *       | slices | pad_value | window | dim_labels | device_list | sharding | domain | metadata | statistics | origin
- *       | frontend_attributes | result_accuracy | sparsity_config | aliasing ; by the attribute's kind in attr.def */
 bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i, union attr_value *out)
 {
     struct attr_site site = {.id = id, .inst = i};

@@ -107,7 +107,6 @@ void print_iota_order(struct buf *out, struct iota_order order)
 
 /* ---- shardings by tile, read ---- */
 
-/* tile_type = "maximal" | "manual" | "unreduced" | "replicated" ; */
 static const char *const type_words[] = {"maximal", "manual", "unreduced", "replicated"};
 
 /* What the items said, before it is known what they amount to. */
@@ -145,7 +144,7 @@ static int type_of_token(enum token_kind kind)
     }
 }
 
-/* last_tile_dims = "{" [tile_type {"," tile_type}] "}" ; */
+/* last_tile_dims = "{" [type_word {"," type_word}] "}" ; */
 static bool parse_last_tile_dims(struct parser *p, struct tiling *t)
 {
     struct list l;

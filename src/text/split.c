@@ -33,7 +33,7 @@ static bool is_remark(struct str text)
         if (s < line_end && (line_end - s < 2 || s[0] != '/' || s[1] != '/'))
             return false;
         size_t len = (size_t)(line_end - s);
-        if (len > 6 && (memmem(s, len, "expect:", 7) || memmem(s, len, "error:", 6)))
+        if (s && (memmem(s, len, "expect:", 7) || memmem(s, len, "error:", 6)))
             return false;
         s = newline ? newline + 1 : end;
     }
