@@ -89,6 +89,9 @@ static bool list_of_iota(struct arena *a, struct iota_order o, struct ints *out)
     int64_t n = o.reshape.count, total;
     if (!is_permutation(a, o.transpose) || !ints_product(o.reshape, &total) || total < 0 || total > LIST_LIMIT)
         return false;
+    *out = (struct ints){0};
+    if (!total)
+        return true;
     int64_t *strides = ARENA_ARRAY(a, int64_t, n), *dims = ARENA_ARRAY(a, int64_t, n), *index = ARENA_ARRAY(a, int64_t, n);
     int64_t *list = ARENA_ARRAY(a, int64_t, total);
     for (int64_t d = n - 1, stride = 1; d >= 0; stride *= o.reshape.at[d--])
