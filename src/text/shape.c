@@ -395,7 +395,8 @@ static const struct shape *repeated_shape(struct parser *p)
     return p->shapes->last;
 }
 
-static bool parse_array_by_spelling(struct parser *p, const struct shape **out)
+/* Kept out of the frame of parse_shape, of which there may be thousands. */
+__attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p, const struct shape **out)
 {
     if ((*out = repeated_shape(p)))
         return true;
