@@ -171,7 +171,7 @@ bool verify_can_infer(enum opcode op, bool strict)
 {
     if (strict)
         return op_table[op].flags & OP_INFER && op != OP_OPT_BARRIER;
-    return memchr(declared_only, op, sizeof declared_only) == NULL;
+    return memchr(declared_only, (int)op, sizeof declared_only) == NULL;
 }
 
 const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict)
