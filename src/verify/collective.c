@@ -91,11 +91,11 @@ static const struct shape *gathered(struct verify *v, const struct inst *i, cons
             verify_bad_inst(v, i, NULL, "has the result %s, expected arrays of the operands' rank", verify_text(v, written));
             return NULL;
         }
-        if (operand_shape(i, 0)->dims[d] == 0) {
-            verify_bad_operand(v, i, 0, "a dimension %" PRId64 " that is not empty", d);
+        count = parts(out->dims[d], operand_shape(i, 0)->dims[d]);
+        if (count == 0) {
+            verify_bad_operand(v, i, 0, "a dimension %" PRId64 " that is not empty, nor in the result", d);
             return NULL;
         }
-        count = parts(out->dims[d], operand_shape(i, 0)->dims[d]);
         if (!check_parts(v, i, count, g.size))
             return NULL;
     }
@@ -148,7 +148,7 @@ static const struct shape *verify_reduce_scatter(struct verify *v, const struct 
 static const struct shape *verify_all_reduce(struct verify *v, const struct inst *i)
 {
     struct group_facts g;
-    if (inst_has(i, A_CHANNEL_ID) && inst_int(i, A_CHANNEL_ID, 0) <= 0) {
+    if (i->opcode == OP_ALL_REDUCE && inst_int(i, A_CHANNEL_ID, 1) <= 0) {
         verify_bad_attr(v, i, A_CHANNEL_ID, "must be above 0");
         return NULL;
     }
@@ -265,29 +265,33 @@ static bool check_in_place(struct verify *v, const struct inst *i)
     return true;
 }
 
-static bool check_permute(struct verify *v, const struct inst *i, bool in_place)
+static bool in_place(const struct inst *i)
 {
-    if ((in_place && !verify_operand_least(v, i, 4)) || !verify_permute_pairs(v, i))
+    const struct attr *sizes = inst_attr(i, A_SLICE_SIZES_LIST);
+    return sizes && sizes->v.ints_list.count > 0;
+}
+
+static bool check_permute(struct verify *v, const struct inst *i)
+{
+    if ((in_place(i) && !verify_operand_least(v, i, 4)) || !verify_permute_pairs(v, i, in_place(i)))
         return false;
-    return in_place ? check_in_place(v, i) : verify_operand_arrays(v, i, 0, i->operand_count);
+    return in_place(i) ? check_in_place(v, i) : verify_operand_arrays(v, i, 0, i->operand_count);
 }
 
 static const struct shape *verify_collective_permute(struct verify *v, const struct inst *i)
 {
-    bool in_place = inst_has(i, A_SLICE_SIZES_LIST);
-    if (!check_permute(v, i, in_place))
+    if (!check_permute(v, i))
         return NULL;
-    return in_place ? operand_shape(i, 1) : verify_operands_shape(v, i, i->operand_count);
+    return in_place(i) ? operand_shape(i, 1) : verify_operands_shape(v, i, i->operand_count);
 }
 
 /* (operands, results, context...): the context is whatever was written. */
 static const struct shape *verify_collective_permute_start(struct verify *v, const struct inst *i)
 {
-    bool in_place = inst_has(i, A_SLICE_SIZES_LIST);
-    if (!check_permute(v, i, in_place))
+    if (!check_permute(v, i))
         return NULL;
-    const struct shape *from = in_place ? operand_shape(i, 0) : verify_operands_shape(v, i, i->operand_count);
-    const struct shape *to = in_place ? operand_shape(i, 1) : from, *s = i->shape;
+    const struct shape *from = in_place(i) ? operand_shape(i, 0) : verify_operands_shape(v, i, i->operand_count);
+    const struct shape *to = in_place(i) ? operand_shape(i, 1) : from, *s = i->shape;
     int count = s && s->dtype == DT_TUPLE && s->count > 2 ? s->count : 2;
     const struct shape **out = ARENA_ARRAY(v->arena, const struct shape *, count);
     out[0] = from;

@@ -114,8 +114,6 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
 /* How often an id may stand on one side: once, or as often as an in-place permute's offsets have elements. */
 static int64_t permute_repeats(const struct inst *i)
 {
-    if (i->operand_count != 4)
-        return 1;
     const struct shape *offsets = operand_shape(i, 2);
     if (shape_is_tuple(operand_shape(i, 0)) && shape_is_tuple(offsets) && offsets->count > 0)
         offsets = offsets->elements[0];
@@ -133,12 +131,12 @@ static bool count_id(struct map *seen, const int64_t *id, struct arena *a, int64
     return ++*n <= most;
 }
 
-bool verify_permute_pairs(struct verify *v, const struct inst *i)
+bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
 {
     const struct attr *a = inst_attr(i, A_SOURCE_TARGET_PAIRS);
     struct ints_list pairs = a ? a->v.ints_list : (struct ints_list){0, NULL};
     int64_t limit = inst_has(i, A_CHANNEL_ID) ? v->m->num_partitions : v->m->replica_count;
-    int64_t most = permute_repeats(i);
+    int64_t most = in_place ? permute_repeats(i) : 1;
     static const char *const side[] = {"source", "target"};
     struct map seen[2];
     map_init(&seen[0], v->arena);

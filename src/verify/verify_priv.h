@@ -135,7 +135,7 @@ struct group_facts {
     int64_t size; /* participants of one group, 1 when the module has but one */
 };
 bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct group_facts *out);
-bool verify_permute_pairs(struct verify *v, const struct inst *i);
+bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place);
 
 /* ---- sharding.c ---- */
 
