@@ -70,10 +70,15 @@ enum kern_combine { /* recognised bodies f(accumulator, value) */
     /* the select of select-and-scatter: compare(first, second) */
     KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
 };
+enum { KERN_LANES = 256 };
 struct kern_body {
     enum kern_combine combine;
     kern_call_fn *call;   /* KERN_CALL, and the fallback of the others */
     void *context;
+    /* The same on KERN_LANES elements at a time: arguments and results are packed arrays of so many.
+     * NULL when there is none; then kernels do without. */
+    kern_call_fn *call_lanes;
+    void *lanes_context;
 };
 
 /* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, init once.

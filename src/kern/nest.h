@@ -112,6 +112,12 @@ void view_pick(struct view *out, const struct view *x, int count, const int64_t 
 void fold_dimensions(const struct view *out, const struct view *x, const void *init, enum dtype acc,
                      enum dtype work, const bool *reduced, enum kern_combine combine);
 
+/* ---- reduce_lanes.c ---- */
+
+bool lanes_apply(const struct view *out, const struct kern_body *body);
+bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
+                     const enum dtype *acc, const bool *reduced, const struct kern_body *body);
+
 /* ---- body.c: recognised combiners, and the others called element by element ---- */
 
 const char *combine_opcode(enum kern_combine c); /* NULL for bodies that are no elementwise op */

@@ -392,7 +392,10 @@ bool kern_reduce(int n, const struct view *out, const struct view *x, const void
         fill_with_init(n, out, init, acc);
         return true;
     }
-    if (!is_recognised(n, x, acc, body))
+    bool recognised = is_recognised(n, x, acc, body);
+    if (!recognised && lanes_apply(out, body))
+        return reduce_by_lanes(n, out, x, init, acc, reduced, body);
+    if (!recognised)
         return reduce_by_call(n, out, x, init, acc, reduced, body);
     fold_dimensions(out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);
     return true;

@@ -184,6 +184,15 @@ static bool doubling(void *context, const void *const *args, void *const *result
     return true;
 }
 
+static bool doubling_lanes(void *context, const void *const *args, void *const *results)
+{
+    for (int64_t i = 0; i < KERN_LANES; i++) {
+        const void *one[2] = {(const char *)args[0] + 4 * i, (const char *)args[1] + 4 * i};
+        doubling(context, one, (void *[]){(char *)results[0] + 4 * i});
+    }
+    return true;
+}
+
 static bool larger_pair(void *context, const void *const *args, void *const *results)
 {
     (void)context;
@@ -221,11 +230,12 @@ START_TEST(reduce_agrees_with_plain)
         struct kern_body body = {.combine = any_combine(&r, t)};
         if (seed % 5 == 0) {
             t = acc = calling;
-            body = (struct kern_body){.combine = KERN_CALL, .call = doubling, .context = &calling};
+            body = (struct kern_body){.combine = KERN_CALL, .call = doubling, .context = &calling,
+                                      .call_lanes = seed % 2 ? doubling_lanes : NULL, .lanes_context = &calling};
         } else if (t == DT_BF16 && seed % 2) {
             acc = DT_F32;
         }
-        random_dims(&r, rank, rank > 2 ? 7 : 70, dims);
+        random_dims(&r, rank, rank > 2 ? 20 : 70, dims);
         if (rank > 0 && seed % 50 == 7)
             dims[random_in(&r, 0, rank - 1)] = 2100;
         for (int d = 0; d < rank; d++) {
