@@ -50,6 +50,10 @@ struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_b
 {
     struct kern_body out = {.combine = b->combine};
     bind(ev, b, context, &out.call, &out.context);
+    if (b->lanes) {
+        out.call_lanes = scalar_call;
+        out.lanes_context = (void *)(uintptr_t)b->lanes;
+    }
     return out;
 }
 

@@ -71,12 +71,20 @@ static enum dtype *new_types(struct planner *pl, int n)
 static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, bool widen,
                       struct body *b)
 {
-    struct scalar_types types = {b->args, b->results, widen};
+    struct scalar_types types = {b->args, b->results, widen, 0};
     b->code = scalar_of_computation(pl, c, &types);
     if (b->code)
         return true;
     b->function = plan_function(pl, i, c);
     return b->function != NULL;
+}
+
+/* A reducer that no kernel knows, on many results at once. */
+static void make_lanes(struct planner *pl, const struct computation *c, bool widen, struct body *b)
+{
+    struct scalar_types types = {b->args, b->results, widen, KERN_LANES};
+    if (b->code && b->combine == KERN_CALL)
+        b->lanes = scalar_of_computation(pl, c, &types);
 }
 
 /* acc'.. = f(acc.., value..), all in the types of `types`; n of them. Reducers of narrow floats work
@@ -91,10 +99,12 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
         .combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
     if (!make_body(pl, i, c, widen, b))
         return false;
+    if (!b->code && widen)
+        return make_reducer(pl, i, c, n, types, false, b);
     if (b->code)
         b->combine = find_combine(b->code, args[0]);
-    else if (widen)
-        return make_reducer(pl, i, c, n, types, false, b);
+    if (i->opcode == OP_REDUCE)
+        make_lanes(pl, c, widen, b);
     return true;
 }
 

@@ -100,6 +100,7 @@ void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 
 struct body {
     const struct scalar_code *code; /* NULL: run `function` for each element */
+    const struct scalar_code *lanes; /* the same on KERN_LANES elements at once, or NULL */
     struct function *function;
     enum kern_combine combine; /* of accumulator and value; KERN_CALL when it is nothing special */
     enum kern_order order;     /* of a comparator, likewise */

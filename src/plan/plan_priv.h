@@ -102,7 +102,8 @@ struct literal *elided_fill(struct planner *pl, const struct inst *i, const stru
 struct scalar_types {
     const enum dtype *args; /* for each leaf; NULL: as declared */
     const enum dtype *results;
-    bool widen; /* compute narrow floats in f32 */
+    bool widen;    /* compute narrow floats in f32 */
+    int64_t lanes; /* so many values of each kind side by side; 0: one */
 };
 /* NULL when it can't be one. */
 struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,

@@ -25,6 +25,11 @@ int scalar_new_reg(struct maker *m, enum dtype t, int64_t n)
     return scalar_alias_reg(m, -1, arena_zalloc(&m->pl->p->arena, size < 16 ? 16 : size), t, n);
 }
 
+static bool elements_of(const struct maker *m, const struct shape *s, int64_t *n)
+{
+    return shape_elements(s, n) && mul_i64(*n, m->lanes, n);
+}
+
 enum dtype scalar_type(const struct maker *m, enum dtype t)
 {
     return m->widen ? dtype_widened(t) : t;
@@ -100,7 +105,7 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
     int args[KERN_MAX_ARGS];
     int64_t n = 0;
     bool constant = true;
-    if (!fn || i->operand_count > KERN_MAX_ARGS || !shape_elements(i->shape, &n))
+    if (!fn || i->operand_count > KERN_MAX_ARGS || !elements_of(m, i->shape, &n))
         return false;
     for (int k = 0; k < i->operand_count; k++) {
         bool chooser = i->opcode == OP_SELECT && k == 0;
@@ -134,12 +139,14 @@ static bool make_constant(struct maker *m, const struct inst *i, struct leaves *
 {
     const struct literal *l = i->literal;
     int64_t n;
-    if (!shape_is_array(l->shape) || l->elided || !shape_elements(l->shape, &n))
+    if (!shape_is_array(l->shape) || l->elided || !elements_of(m, l->shape, &n))
         return false;
     int reg = scalar_new_reg(m, l->shape->dtype, n);
     if (reg < 0)
         return false;
-    memcpy(m->regs[reg].at, l->data, (size_t)bytes_of(m, reg));
+    size_t size = (size_t)(bytes_of(m, reg) / m->lanes);
+    for (int64_t k = 0; k < m->lanes; k++)
+        memcpy(m->regs[reg].at + (size_t)k * size, l->data, size);
     m->regs[reg].constant = true;
     return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, l->shape->dtype)), out);
 }
@@ -176,7 +183,7 @@ static bool make_bitcast(struct maker *m, const struct inst *i, const struct lea
     if (i->opcode == OP_BITCAST &&
         (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
         return false;
-    if (!shape_elements(i->shape, &n) || n != m->regs[reg].n)
+    if (!elements_of(m, i->shape, &n) || n != m->regs[reg].n)
         return false;
     return scalar_one_leaf(m, scalar_alias_reg(m, reg, m->regs[reg].at, scalar_type(m, to), n), out);
 }
@@ -338,9 +345,18 @@ static bool make_conditional(struct maker *m, const struct inst *i, const struct
 
 /* ---- dispatch ---- */
 
+/* Side by side there are no turnings: what one lane does all do. */
+static bool works_in_lanes(const struct inst *i)
+{
+    return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID &&
+           i->opcode != OP_PARTITION_ID && (!shape_is_array(i->shape) || i->shape->rank == 0);
+}
+
 static bool make_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     const struct program *p = m->pl->p;
+    if (m->lanes > 1 && !works_in_lanes(i))
+        return false;
     switch (i->opcode) {
     case OP_CONSTANT: return make_constant(m, i, out);
     case OP_CONVERT: return make_convert(m, i, env, out);
@@ -373,7 +389,7 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
     uint8_t family = op_table[i->opcode].family;
     if (family == FAMILY_elementwise || family == FAMILY_compare)
         return make_tile(m, i, env, out);
-    return scalar_array_inst(m, i, env, out);
+    return m->lanes == 1 && scalar_array_inst(m, i, env, out);
 }
 
 static bool is_small(const struct shape *s)
@@ -468,7 +484,7 @@ static bool make_computation(struct maker *m, const struct computation *c, struc
     m->depth++;
     bool ok = make_live(m, c, args, out);
     m->depth--;
-    if (!ok && m->budget >= 0 && !m->widen && m->depth < SCALAR_INLINE)
+    if (!ok && m->budget >= 0 && !m->widen && m->lanes == 1 && m->depth < SCALAR_INLINE)
         m->pl->not_scalar[c->index] = true;
     return ok;
 }
@@ -527,7 +543,7 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
             enum dtype t = shapes[j]->dtype;
             given.at[at] = out->at[at] = NO_VALUE;
             int64_t elements;
-            if (!is_small(shapes[j]) || !shape_elements(shapes[j], &elements))
+            if (!is_small(shapes[j]) || !elements_of(m, shapes[j], &elements))
                 continue;
             given.at[at] = scalar_new_reg(m, types ? types[at] : t, elements);
             if (given.at[at] < 0)
@@ -544,7 +560,8 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
 struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
                                           const struct scalar_types *t)
 {
-    struct maker m = {.pl = pl, .widen = t && t->widen, .budget = SCALAR_BUDGET};
+    struct maker m = {
+        .pl = pl, .widen = t && t->widen, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
     if (pl->not_scalar[c->index] || !all_small(c->root->shape) ||
@@ -557,7 +574,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
 
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
 {
-    struct maker m = {.pl = pl, .budget = SCALAR_BUDGET};
+    struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET};
     if (!all_small(i->shape))
         return NULL;
     for (int k = 0; k < i->operand_count; k++)

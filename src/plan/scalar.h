@@ -26,6 +26,7 @@ struct reg {
 struct maker {
     struct planner *pl;
     bool widen;
+    int64_t lanes; /* every value is so many of its kind, side by side; 1 but for bodies of reductions */
     int budget, depth;
     int64_t bytes;
     struct reg *regs;
