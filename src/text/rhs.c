@@ -48,9 +48,10 @@ static bool parse_opcode(struct parser *p, struct draft *d)
     d->i.sugar = d->wrapped != OP_INVALID;
     d->word = p->tok.s;
     d->i.opcode_span = p->tok.span;
-    if (!d->i.shape && !verify_can_infer(op, p->strict))
-        return DIAG_ERROR(p->ds, p->tok.span, SHAPE_NEEDED, STR_ARG(p->tok.s));
+    struct token word = p->tok;
     next(p);
+    if (!d->i.shape && !verify_can_infer(op, p->strict))
+        return DIAG_ERROR(p->ds, word.span, SHAPE_NEEDED, STR_ARG(word.s));
     return true;
 }
 

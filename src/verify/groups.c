@@ -36,6 +36,14 @@ static int64_t product(int64_t a, int64_t b)
     return mul_i64(a, b, &p) ? p : INT64_MAX;
 }
 
+static int64_t order_size(struct iota_order o)
+{
+    int64_t n = 1;
+    for (int64_t k = 0; k < o.reshape.count; k++)
+        n = product(n, o.reshape.at[k]);
+    return n;
+}
+
 /* How many ids the groups must hold together. */
 static int64_t expected_ids(const struct module *m, enum group_mode mode)
 {
@@ -101,6 +109,9 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
             out->size = d->groups.at[0].count;
         } else {
             total = product(d->group_count, d->group_size);
+            if (d->form == GROUPS_IOTA && total != order_size(d->order))
+                return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " places for %" PRId64 " ids", total,
+                                       order_size(d->order));
             out->size = d->group_size;
         }
         if (expected != 1 && total != expected)
