@@ -31,7 +31,8 @@ struct lhs {
 
 static bool define(struct parser *p, struct scope *s, const struct lhs *l, struct inst *i)
 {
-    struct inst *before = i && !inst_is_poisoned(i) ? scope_add(p, s, i) : NULL;
+    s->broken |= inst_is_poisoned(i);
+    struct inst *before = !inst_is_poisoned(i) ? scope_add(p, s, i) : NULL;
     if (before) {
         struct diag *d = DIAG(p->ds, l->name_span, DUPLICATE, "instruction", STR_ARG(l->name));
         diag_note(p->ds, d, before->name_span, "it was defined here");
@@ -300,7 +301,7 @@ static bool parse_computation(struct parser *p)
     }
     struct scope scope;
     enter_scope(p, &scope, c);
-    bool ok = parse_instruction_list(p, &scope) && p->ds->errors == errors;
+    bool ok = parse_instruction_list(p, &scope) && p->ds->errors == errors && !scope.broken;
     leave_scope(p);
     c->span.end = p->prev_end;
     ok = ok && finish_computation(p, &scope) && check_signature(p, c, result, result_span);
@@ -320,7 +321,9 @@ static bool parse_nested_computation(struct parser *p, struct computation **out)
     c->name_span = c->span = p->tok.span;
     p->depth += COMPUTATION_WEIGHT;
     enter_scope(p, &scope, c);
-    bool ok = enter(p) && parse_instruction_list(p, &scope) && finish_computation(p, &scope);
+    bool ok = enter(p) && parse_instruction_list(p, &scope) && (scope.broken || finish_computation(p, &scope));
+    if (scope.broken)
+        p->state->poisoned = true;
     leave_scope(p);
     leave(p);
     p->depth -= COMPUTATION_WEIGHT;

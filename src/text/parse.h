@@ -16,7 +16,7 @@ struct scope {
     size_t count, capacity;
     struct arena table;
     bool makes_params; /* single-instruction text: unknown operands become parameters */
-    bool broken;       /* a brace was missing: what follows belongs to no instruction */
+    bool broken;       /* something in it is poisoned: nothing is concluded from the whole */
     struct span root_span; /* of the ROOT mark */
     struct inst *root;     /* instruction marked ROOT */
 };
