@@ -60,6 +60,11 @@ struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_b
 struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b, struct bound_body *context)
 {
     struct kern_comparator out = {.order = b->order, .key = b->key, .total_order = b->total_order};
+    if (b->keys) {
+        out.make_keys = scalar_call;
+        out.keys_context = (void *)(uintptr_t)b->keys;
+        out.key_type = b->key_type;
+    }
     bind(ev, b, context, &out.call, &out.context);
     return out;
 }

@@ -140,7 +140,8 @@ int64_t kern_load_index(enum dtype t, const void *p);
 /* ---- sort.c ---- */
 
 /* spec: Sort (hlo-values 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns a pred.
- * KERN_LESS / KERN_GREATER: a plain comparison of operand `key`. False: out of memory or `less` failed. */
+ * KERN_ORDER_LESS / GREATER: a plain comparison, of operand `key` or of what make_keys makes of the
+ * operands. False: out of memory or `less` failed. */
 enum kern_order { KERN_ORDER_CALL, KERN_ORDER_LESS, KERN_ORDER_GREATER };
 struct kern_comparator {
     enum kern_order order;
@@ -148,6 +149,11 @@ struct kern_comparator {
     bool total_order;
     kern_call_fn *call;
     void *context;
+    /* NULL, or: KERN_LANES keys of key_type from as many elements of each operand, in packed arrays.
+     * Takes arguments as `call` does, but looks only at the a's or only at the b's. */
+    kern_call_fn *make_keys;
+    void *keys_context;
+    enum dtype key_type;
 };
 bool kern_sort(int n, const struct view *out, const struct view *x, int dimension, const struct kern_comparator *less);
 /* spec: TopK (hlo-values 12.6) */

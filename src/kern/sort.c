@@ -148,6 +148,7 @@ struct called {
     const struct kern_comparator *less;
     char **line; /* where each operand's line begins */
     const void **args;
+    char *lanes, *keys; /* of make_keys: KERN_LANES elements of each operand; as many keys */
 };
 
 /* Whether element a goes before element b. */
@@ -219,22 +220,52 @@ static void pick_elements(char *out, int64_t out_stride, const char *x, int64_t 
     }
 }
 
+/* Entries of keys that are computed from all operands. */
+static bool make_computed_entries(struct called *c, struct entry *e, int64_t n, bool total)
+{
+    const struct kern_comparator *less = c->less;
+    void *keys = c->keys;
+    for (int64_t i = 0; i < n; i += KERN_LANES) {
+        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
+        char *at = c->lanes;
+        for (int k = 0; k < c->n; k++) {
+            size_t width = dtype_bytes(c->x[k].dtype);
+            int64_t stride = c->x[k].strides[c->dimension];
+            kern_pack(at, c->line[k] + i * stride, stride, width, count);
+            c->args[2 * k] = c->args[2 * k + 1] = at;
+            at += KERN_LANES * width;
+        }
+        if (!less->make_keys(less->keys_context, c->args, &keys))
+            return false;
+        int64_t width = (int64_t)dtype_bytes(less->key_type);
+        make_entries(e + i, less->key_type, c->keys, width, count, total, less->order == KERN_ORDER_GREATER);
+        for (int64_t j = i; j < i + count; j++)
+            e[j].index = (uint64_t)j;
+    }
+    return true;
+}
+
+static struct entry *sort_keys(struct called *c, struct entry *e, int64_t n)
+{
+    const struct kern_comparator *less = c->less;
+    const struct view *key = &c->x[less->key];
+    enum dtype t = less->make_keys ? less->key_type : key->dtype;
+    bool total = less->total_order || !dtype_is_float(t);
+    if (!less->make_keys)
+        make_entries(e, t, c->line[less->key], key->strides[c->dimension], n, total,
+                     less->order == KERN_ORDER_GREATER);
+    else if (!make_computed_entries(c, e, n, total))
+        return NULL;
+    return sort_entries(e, e + n, n, 8 * (unsigned)dtype_bytes(t));
+}
+
 static bool sort_line(struct called *c, const struct view *out, const int64_t *index, struct entry *e,
                       int64_t n)
 {
-    const struct kern_comparator *less = c->less;
     for (int k = 0; k < c->n; k++)
         c->line[k] = view_at(&c->x[k], index);
-    struct entry *sorted;
-    if (less->order == KERN_ORDER_CALL) {
-        sorted = sort_called(c, e, e + n, n);
-    } else {
-        const struct view *key = &c->x[less->key];
-        bool total = less->total_order || !dtype_is_float(key->dtype);
-        make_entries(e, key->dtype, c->line[less->key], key->strides[c->dimension], n, total,
-                     less->order == KERN_ORDER_GREATER);
-        sorted = sort_entries(e, e + n, n, 8 * (unsigned)dtype_bytes(key->dtype));
-    }
+    struct entry *sorted =
+        c->less->order == KERN_ORDER_CALL ? sort_called(c, e, e + n, n) : sort_keys(c, e, n);
     for (int k = 0; sorted && k < c->n; k++)
         pick_elements(view_at(&out[k], index), out[k].strides[c->dimension], c->line[k],
                       c->x[k].strides[c->dimension], dtype_bytes(out[k].dtype), sorted, n);
@@ -260,11 +291,13 @@ bool kern_sort(int n, const struct view *out, const struct view *x, int dimensio
     if (view_elements(out) == 0)
         return true;
     size_t count = (size_t)out->dims[dimension];
-    struct entry *e = mem_alloc(2 * count * sizeof *e + (size_t)n * 3 * sizeof(void *));
+    size_t lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
+    struct entry *e = mem_zalloc(2 * count * sizeof *e + lanes + (size_t)n * 3 * sizeof(void *));
     if (!e)
         return false;
-    struct called c = {
-        .n = n, .x = x, .dimension = dimension, .less = less, .args = (const void **)(e + 2 * count)};
+    struct called c = {.n = n, .x = x, .dimension = dimension, .less = less, .keys = (char *)(e + 2 * count)};
+    c.lanes = c.keys + (less->make_keys ? KERN_LANES * sizeof(union kern_cell) : 0);
+    c.args = (const void **)(void *)(c.keys + lanes);
     c.line = (char **)(c.args + 2 * n);
     bool ok = sort_lines(&c, out, e);
     mem_free(e);

@@ -161,6 +161,12 @@ static bool make_predicate(struct planner *pl, const struct inst *i, const struc
     if (b->code) {
         find_order(b);
         b->combine = find_select(b);
+        struct scalar_types types = {b->args, b->results, false, KERN_LANES};
+        const struct scalar_code *lanes = NULL;
+        if (i->opcode == OP_SORT && b->order == KERN_ORDER_CALL)
+            lanes = scalar_of_computation(pl, c, &types);
+        if (lanes)
+            plan_find_keys(pl, lanes, b);
     }
     return true;
 }

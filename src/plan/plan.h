@@ -106,6 +106,8 @@ struct body {
     enum kern_order order;     /* of a comparator, likewise */
     int key;
     bool total_order;
+    const struct scalar_code *keys; /* of a comparator: KERN_LANES keys of this type, or NULL */
+    enum dtype key_type;
     int arg_count, result_count;
     const enum dtype *args;    /* element types it takes; of reducers the first half are accumulators */
     const enum dtype *results; /* and gives */

@@ -79,6 +79,12 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 kern_tile_fn *plan_tile(const struct inst *i, bool widen, enum dtype *type, enum dtype *result);
 enum dtype dtype_widened(enum dtype t); /* f32 for floats narrower than it */
 
+/* ---- key.c ---- */
+
+/* Sets order, keys and key type of a comparator when it compares one function of both sides. `lanes`:
+ * its program on KERN_LANES elements. */
+void plan_find_keys(struct planner *pl, const struct scalar_code *lanes, struct body *b);
+
 /* ---- body.c ---- */
 
 /* Bodies of a step whose instruction applies computations to elements; false with a message. */
