@@ -9,6 +9,8 @@
  *
  * Order and accumulation: as dot; the contracted index is (kernel position row-major, input feature).
  */
+#include <stdlib.h>
+
 #include "kern/conv.h"
 #include "kern/plain/plain.h"
 
@@ -61,40 +63,64 @@ static bool needs_padding(const struct conv *c)
     return needs;
 }
 
-static bool run_is_finite(const double *x, int64_t n)
+/* An infinity or NaN less itself is NaN. */
+KERN_CLONES static bool run_is_finite_f32(const float *x, int64_t n)
 {
-    double zero = 0;
+    uint32_t odd = 0;
+    for (int64_t i = 0; i < n; i++) {
+        float difference = x[i] - x[i];
+        odd |= difference != 0;
+    }
+    return !odd;
+}
+
+static bool run_is_finite_f64(const double *x, int64_t n)
+{
+    bool odd = false;
     for (int64_t i = 0; i < n; i++)
-        zero += x[i] - x[i];
-    return zero == 0;
+        odd |= x[i] - x[i] != 0;
+    return !odd;
+}
+
+/* All parts of all elements, in the order of memory. */
+static void memory_order(struct nest *n, const struct view *k, enum dtype part)
+{
+    int64_t order[VIEW_MAX_RANK];
+    nest_init(n, 1);
+    for (int d = 0; d < k->rank; d++) {
+        int at = d;
+        for (; at > 0 && llabs(k->strides[order[at - 1]]) < llabs(k->strides[d]); at--)
+            order[at] = order[at - 1];
+        order[at] = d;
+    }
+    for (int d = 0; d < k->rank; d++)
+        nest_add(n, k->dims[order[d]], &k->strides[order[d]]);
+    if (part != k->dtype)
+        nest_add(n, 2, (int64_t[]){(int64_t)dtype_bytes(part)});
+    nest_merge(n);
+    if (n->rank == 0)
+        nest_add(n, 1, (int64_t[]){0});
 }
 
 /* True for a kernel without infinities and NaNs, and for types that have none. */
-static bool kernel_is_finite(const struct view *kernel)
+static bool kernel_is_finite(const struct view *k)
 {
-    double room[LOADER_ROOM / sizeof(double)];
-    struct view k = *kernel;
+    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    enum dtype part = dtype_component(k->dtype), work = part == DT_F64 ? DT_F64 : DT_F32;
     struct loader widen;
     struct nest n;
     struct nest_walk w;
-    k.dtype = dtype_component(kernel->dtype);
-    if (!dtype_is_float(k.dtype))
+    if (!dtype_is_float(part))
         return true;
-    loader_init(&widen, DT_F64, k.dtype);
-    nest_init(&n, 1);
-    for (int d = 0; d < k.rank; d++)
-        nest_add(&n, k.dims[d], &k.strides[d]);
-    if (k.dtype != kernel->dtype)
-        nest_add(&n, 2, (int64_t[]){(int64_t)dtype_bytes(k.dtype)});
-    nest_merge(&n);
-    if (n.rank == 0)
-        nest_add(&n, 1, (int64_t[]){0});
-    nest_start(&w, &n, n.rank - 1, &k.data);
+    loader_init(&widen, work, part);
+    memory_order(&n, k, part);
+    int64_t dim = n.dims[n.rank - 1], stride = n.strides[0][n.rank - 1];
+    nest_start(&w, &n, n.rank - 1, (char *[]){k->data});
     do {
-        int64_t dim = n.dims[n.rank - 1], stride = n.strides[0][n.rank - 1];
         for (int64_t i = 0; i < dim; i += KERN_TILE) {
             int64_t count = dim - i < KERN_TILE ? dim - i : KERN_TILE;
-            if (!run_is_finite(loader_read(&widen, room, w.at[0] + i * stride, stride, count), count))
+            const void *run = loader_read(&widen, room, w.at[0] + i * stride, stride, count);
+            if (work == DT_F64 ? !run_is_finite_f64(run, count) : !run_is_finite_f32(run, count))
                 return false;
         }
     } while (nest_step(&w));
