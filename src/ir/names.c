@@ -50,8 +50,8 @@ struct str name_sanitize(struct arena *a, struct str name)
 
 /* Numbers that are taken, 64 at a time: those of a root mostly run on. */
 struct block {
-    int64_t number;  /* of the block */
-    uint64_t taken;  /* a bit for each number; 0: empty slot */
+    int64_t number; /* of the block */
+    uint64_t taken; /* a bit for each number; 0: empty slot */
     uint32_t root;
 };
 
@@ -166,6 +166,24 @@ static bool is_canonical(struct str name, struct str root, int64_t number)
     return *p != '0' || (number == 0 && len == 1);
 }
 
+/* `root.7` */
+static struct str numbered(struct arena *a, struct str root, int64_t number)
+{
+    char digits[24], *end = digits + sizeof digits, *p = end;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (number < 0)
+        *--p = '-';
+    *--p = '.';
+    size_t len = (size_t)(end - p);
+    char *text = arena_alloc(a, root.len + len);
+    memcpy(text, root.ptr, root.len);
+    memcpy(text + root.len, p, len);
+    return (struct str){text, root.len + len};
+}
+
 struct str uniquifier_name(struct uniquifier *u, struct str prefix)
 {
     struct str name = prefix.len ? name_sanitize(u->names, prefix) : STR("name"), text = name;
@@ -175,14 +193,14 @@ struct str uniquifier_name(struct uniquifier *u, struct str prefix)
     if (take(u, root, number)) {
         if (!suffixed || is_canonical(name, text, number))
             return name;
-        return arena_printf(u->names, STR_FMT ".%" PRId64, STR_ARG(text), number);
+        return numbered(u->names, text, number);
     }
     while (!take(u, root, root->next))
         root->next++;
     number = root->next++;
     if (number == 0 && !suffixed)
         return text;
-    return arena_printf(u->names, STR_FMT ".%" PRId64, STR_ARG(text), number);
+    return numbered(u->names, text, number);
 }
 
 void module_uniquify(struct module *m)

@@ -118,9 +118,9 @@ bool parse_instruction_list(struct parser *p, struct scope *s)
         return false;
     }
     while (p->tok.kind != TOK_RBRACE && p->tok.kind != TOK_EOF && !starts_toplevel(p)) {
-        struct lex_state before = lex_save(p);
+        size_t before = p->at;
         parse_instruction(p, s);
-        if (p->at == before.at && p->tok.kind != TOK_RBRACE)
+        if (p->at == before && p->tok.kind != TOK_RBRACE)
             return false;
     }
     if (p->tok.kind != TOK_RBRACE && (p->ds->errors == errors)) {
@@ -141,7 +141,7 @@ static void enter_scope(struct parser *p, struct scope *s, struct computation *c
 
 static void leave_scope(struct parser *p)
 {
-    arena_free(&p->scope->table);
+    scope_free(p, p->scope);
     p->scope = p->scope->outer;
 }
 

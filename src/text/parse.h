@@ -14,6 +14,7 @@ struct scope {
     struct computation *c;
     struct scope_slot *slots;
     size_t count, capacity;
+    struct small_table *small; /* the slots stand here, or else in `table` */
     struct arena table;
     bool makes_params; /* single-instruction text: unknown operands become parameters */
     bool broken;       /* something in it is poisoned: nothing is concluded from the whole */
@@ -28,6 +29,7 @@ struct parse_state {
     size_t operand_count, operand_capacity;
     struct computation *entry, *last;
     struct span entry_span; /* of the mark */
+    struct small_table *spare; /* of scopes that have ended */
     struct opcode_cache { struct str word; enum opcode op; } opcodes[64];
     bool poisoned; /* a value that is being read refers to something erroneous */
     struct span alias_span; /* of input_output_alias */
@@ -39,6 +41,7 @@ struct parse_state {
 static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
 
 struct inst *scope_find(const struct scope *s, struct str name);
+void scope_free(struct parser *p, struct scope *s);
 /* The name will be asked for soon. */
 void scope_prefetch(const struct scope *s, struct str name);
 /* Returns the instruction that has the name already, else NULL. */

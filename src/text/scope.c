@@ -32,27 +32,59 @@ struct inst *scope_find(const struct scope *s, struct str name)
     return s->count ? find_slot(s, name, hash_name(name))->inst : NULL;
 }
 
-/* A large table has an arena of its own, which goes when the table has grown. */
+/* ---- tables: most scopes are small and leave theirs to the next one ---- */
+
+struct small_table {
+    struct small_table *next; /* another spare one */
+    struct scope_slot slots[64];
+};
+
+static void take_small(struct parser *p, struct scope *s)
+{
+    struct parse_state *state = p->state;
+    s->small = state->spare;
+    if (s->small)
+        state->spare = s->small->next;
+    else
+        s->small = ARENA_NEW(&state->scratch, struct small_table);
+    s->slots = s->small->slots;
+    s->capacity = COUNT_OF(s->small->slots);
+}
+
+void scope_free(struct parser *p, struct scope *s)
+{
+    if (s->small) {
+        memset(s->small->slots, 0, sizeof s->small->slots);
+        s->small->next = p->state->spare;
+        p->state->spare = s->small;
+    }
+    arena_free(&s->table);
+}
+
 static void grow(struct parser *p, struct scope *s)
 {
-    enum { LARGE = 1 << 14 };
-    struct scope_slot *old = s->slots;
-    struct arena old_table = s->table;
-    size_t old_capacity = s->capacity;
-    s->capacity = old_capacity ? old_capacity * 2 : 16;
+    struct scope old = *s;
+    if (old.capacity == 0) {
+        take_small(p, s);
+        return;
+    }
+    s->small = NULL;
+    s->capacity = old.capacity * 2;
     arena_init(&s->table);
-    s->slots = ARENA_ARRAY(s->capacity < LARGE ? &p->state->scratch : &s->table, struct scope_slot, s->capacity);
+    s->slots = ARENA_ARRAY(&s->table, struct scope_slot, s->capacity);
     size_t mask = s->capacity - 1;
-    for (size_t i = 0; i < old_capacity; i++) {
-        if (!old[i].inst)
+    for (size_t i = 0; i < old.capacity; i++) {
+        if (!old.slots[i].inst)
             continue;
-        size_t at = old[i].hash & mask;
+        size_t at = old.slots[i].hash & mask;
         while (s->slots[at].inst)
             at = (at + 1) & mask;
-        s->slots[at] = old[i];
+        s->slots[at] = old.slots[i];
     }
-    arena_free(&old_table);
+    scope_free(p, &old);
 }
+
+/* ---- names ---- */
 
 void scope_prefetch(const struct scope *s, struct str name)
 {
