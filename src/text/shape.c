@@ -494,7 +494,7 @@ bool parse_shape(struct parser *p, const struct shape **out)
 {
     if (p->tok.kind == TOK_DTYPE)
         return parse_array_by_spelling(p, out);
-    enum { WEIGHT = 2 }; /* so that the stack suffices for a build with sanitizers */
+    enum { WEIGHT = 1 }; /* so that the stack suffices for a build with sanitizers */
     p->depth += WEIGHT;
     bool ok = enter(p);
     if (ok && p->tok.kind == TOK_LPAREN)
