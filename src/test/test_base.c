@@ -68,9 +68,17 @@ START_TEST(arenas)
     for (int i = 0; i < 500; i++)
         for (size_t k = 0; k < sizes[i]; k++)
             ck_assert_int_eq((unsigned char)pieces[i][k], i & 255);
+    for (int i = 0; i < 40; i++) { /* far into the large pages */
+        char *piece = arena_zalloc(&a, 700001);
+        ck_assert(piece[0] == 0 && piece[700000] == 0);
+        memset(piece, 255, 700001);
+    }
     size_t total = a.total;
     struct arena_mark mark = arena_mark(&a);
     arena_alloc(&a, 5000000);
+    arena_release(&a, mark);
+    ck_assert_uint_eq(a.total, total);
+    memset(arena_alloc(&a, 20000000), 1, 20000000);
     arena_release(&a, mark);
     ck_assert_uint_eq(a.total, total);
     ck_assert_ptr_eq(arena_alloc(&a, 0), arena_alloc(&a, 0));

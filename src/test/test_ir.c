@@ -296,6 +296,27 @@ START_TEST(many_names)
 }
 END_TEST
 
+/* Numbers on either side of what is kept together, and the ends of the range. */
+START_TEST(far_numbers)
+{
+    static const char *const names[] = {
+        "r.63", "r.64", "r.-1", "r.-64", "r.-65", "r.1000", "r.9223372036854775807", "r.-9223372036854775808",
+    };
+    struct arena a;
+    arena_init(&a);
+    struct uniquifier *u = uniquifier_new(&a);
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        ck_assert(str_is(uniquifier_name(u, str_of(names[i])), names[i]));
+    for (int i = 0; i < 63; i++) {
+        char wanted[16];
+        snprintf(wanted, sizeof wanted, "r.%d", i);
+        ck_assert(str_is(uniquifier_name(u, str_of(names[(size_t)i % COUNT_OF(names)])), wanted));
+    }
+    ck_assert(str_is(uniquifier_name(u, STR("r.64")), "r.65"));
+    arena_free(&a);
+}
+END_TEST
+
 START_TEST(modules_are_made_unique)
 {
     struct module *m = module_new();
@@ -374,6 +395,7 @@ int main(void)
     tcase_add_test(tcase, legal_names);
     tcase_add_test(tcase, unique_names);
     tcase_add_test(tcase, many_names);
+    tcase_add_test(tcase, far_numbers);
     tcase_add_test(tcase, modules_are_made_unique);
     tcase_add_test(tcase, where_instructions_come_from);
     tcase_add_test(tcase, comparison_types);
