@@ -36,7 +36,7 @@ static const struct shape *bit_generator_shape(struct verify *v, const struct in
     const struct shape *out = i->shape, *state = operand_shape(i, 0);
     if (shape_is_array(out))
         return out;
-    if (shape_is_tuple(out) && out->count == 2 && verify_same(v, out->elements[0], state))
+    if (shape_is_tuple(out) && out->count == 2 && shape_compatible(out->elements[0], state))
         return out;
     verify_bad_inst(v, i, i->operands[0], "gives %s, expected an array or (%s, ...)", verify_text(v, out),
                     verify_text(v, state));
