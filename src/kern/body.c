@@ -61,35 +61,33 @@ static void extreme(enum dtype t, bool greatest, void *element)
 
 static bool store_zero(enum dtype t, void *element)
 {
+    enum dtype part = dtype_component(t);
     memset(element, 0, dtype_bytes(t));
-    if (!dtype_is_float(t))
+    if (!dtype_is_float(part))
         return true;
     if (t == DT_F8E8M0FNU)
         return false;
-    float_store(t, element, -0.0); /* x + -0 is x for every x; 0 in formats that have no -0 */
+    float_store(part, element, -0.0); /* x + -0 is x for every x; 0 in formats that have no -0 */
+    if (part != t)
+        float_store(part, (char *)element + dtype_bytes(part), -0.0);
     return true;
 }
 
 static bool store_one(enum dtype t, void *element)
 {
-    double one = 1;
     memset(element, 0, dtype_bytes(t));
     if (dtype_is_float(t))
-        float_store(t, element, one);
-    else if (t == DT_C64)
-        memcpy(element, &(float){1}, sizeof(float));
-    else if (t == DT_C128)
-        memcpy(element, &one, sizeof one);
+        float_store(t, element, 1);
     else
-        extreme(DT_PRED, true, element); /* little-endian 1 in the first byte */
+        *(uint8_t *)element = 1; /* little-endian */
     return t != DT_S1;
 }
 
 bool combine_identity(enum kern_combine c, enum dtype t, void *element)
 {
     switch (c) {
-    case KERN_ADD: return !dtype_is_complex(t) && store_zero(t, element);
-    case KERN_MULTIPLY: return !dtype_is_complex(t) && store_one(t, element);
+    case KERN_ADD: return store_zero(t, element);
+    case KERN_MULTIPLY: return !dtype_is_complex(t) && store_one(t, element); /* inf * (1 + 0i) is NaN */
     case KERN_MAXIMUM: return extreme(t, false, element), true;
     case KERN_MINIMUM: return extreme(t, true, element), true;
     case KERN_OR:

@@ -29,7 +29,7 @@ static void sort_dims(struct conv *c, const struct view *out, const struct view 
                       const struct kern_conv_dims *dims)
 {
     c->spatial = dims->spatial_count;
-    c->window = dims->window;
+    memcpy(c->window, dims->window, sizeof *dims->window * (size_t)dims->spatial_count);
     c->feature_groups = dims->feature_groups;
     c->batch_groups = dims->batch_groups;
     pick(&c->in, lhs, c->spatial, dims->input_batch, dims->input_feature, dims->input_spatial);
@@ -255,8 +255,9 @@ static bool conv_batch(const struct conv *c, const struct view *padded, const st
     return true;
 }
 
-static bool fast_conv(struct conv *c, const struct view *out, const struct view *lhs, const struct view *rhs,
-                      const struct kern_conv_dims *dims)
+enum outcome { CONV_DONE, CONV_NO_MEMORY, CONV_BY_FORMULA /* this is for the plain kernel */ };
+
+static enum outcome conv_whole(const struct conv *c)
 {
     struct view padded;
     struct kern_pad_dim pads[VIEW_MAX_RANK];
@@ -267,10 +268,60 @@ static bool fast_conv(struct conv *c, const struct view *out, const struct view 
     bool one_feature = c->kernel.dims[1] == 1 && c->feature_groups > 1;
     bool copy = pad || (!empty && taps > 1 && (c->in.dtype != c->work || one_feature));
     if (pad && !kernel_is_finite(&c->kernel))
-        return plain_conv(out, lhs, rhs, dims);
+        return CONV_BY_FORMULA;
     if (copy && !padded_dims(c, &padded, pads))
-        return plain_conv(out, lhs, rhs, dims);
-    return conv_batch(c, copy ? &padded : NULL, pads);
+        return CONV_BY_FORMULA;
+    return conv_batch(c, copy ? &padded : NULL, pads) ? CONV_DONE : CONV_NO_MEMORY;
+}
+
+/* ---- base dilation ---- */
+
+/* A spatial dimension whose input is dilated and whose windows step by one, or -1. */
+static int dilated_dimension(const struct conv *c)
+{
+    for (int d = 0; d < c->spatial; d++)
+        if (c->window[d].base_dilation > 1 && c->window[d].stride == 1 && c->window[d].window_dilation == 1)
+            return d;
+    return -1;
+}
+
+/* Keeps every `step`-th element of a dimension from `first` on. */
+static void thin_out(struct view *v, int d, int64_t first, int64_t step)
+{
+    v->data += first * v->strides[d];
+    v->dims[d] = v->dims[d] > first ? (v->dims[d] - first + step - 1) / step : 0;
+    v->strides[d] *= step;
+}
+
+/* Results `phase`, `phase` + dilation, ... along d see only every dilation-th kernel position: an undilated
+ * convolution of the rest. */
+static void take_phase(struct conv *c, int d, int64_t phase)
+{
+    struct kern_window_dim *w = &c->window[d];
+    int64_t dilation = w->base_dilation, first = (w->pad_low - phase) % dilation;
+    first += first < 0 ? dilation : 0;
+    thin_out(&c->out, d + 2, phase, dilation);
+    thin_out(&c->kernel, d + 2, first, dilation);
+    w->pad_low = (w->pad_low - phase - first) / dilation;
+    w->size = c->kernel.dims[d + 2];
+    w->base_dilation = 1;
+}
+
+/* Nothing is multiplied with the zeros between the elements of a dilated input. */
+static enum outcome fast_conv(const struct conv *c)
+{
+    int d = dilated_dimension(c);
+    enum outcome outcome = CONV_DONE;
+    if (d < 0)
+        return conv_whole(c);
+    for (int64_t phase = 0; phase < c->window[d].base_dilation && phase < c->out.dims[d + 2]; phase++) {
+        struct conv part = *c;
+        take_phase(&part, d, phase);
+        outcome = fast_conv(&part);
+        if (outcome != CONV_DONE)
+            break;
+    }
+    return outcome;
 }
 
 /* spec: ConvWithGeneralPadding */
@@ -280,6 +331,7 @@ bool kern_conv(const struct view *out, const struct view *lhs, const struct view
     struct product_types types;
     struct conv c;
     void *storage[2] = {NULL, NULL};
+    enum outcome outcome = CONV_NO_MEMORY;
     if (view_elements(out) == 0)
         return true;
     if (plain || dims->spatial_count > MOST_SPATIAL)
@@ -287,10 +339,10 @@ bool kern_conv(const struct view *out, const struct view *lhs, const struct view
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
-    bool ok = product_convert_operand(&c.in, types.via[0], &storage[0]) &&
-              product_convert_operand(&c.kernel, types.via[1], &storage[1]) &&
-              fast_conv(&c, out, lhs, rhs, dims);
+    if (product_convert_operand(&c.in, types.via[0], &storage[0]) &&
+        product_convert_operand(&c.kernel, types.via[1], &storage[1]))
+        outcome = fast_conv(&c);
     mem_free(storage[0]);
     mem_free(storage[1]);
-    return ok;
+    return outcome == CONV_BY_FORMULA ? plain_conv(out, lhs, rhs, dims) : outcome == CONV_DONE;
 }

@@ -10,7 +10,7 @@
 struct conv {
     int spatial;
     struct view in, kernel, out; /* [n, c, x...] [f, z, k...] [n, f, o...] */
-    const struct kern_window_dim *window;
+    struct kern_window_dim window[VIEW_MAX_RANK];
     int64_t feature_groups, batch_groups;
     enum dtype work; /* of products and sums */
 };

@@ -239,8 +239,7 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
     bool any = false;
     for (int d = 0; d < x->rank; d++)
         any |= is_long(&window[d]);
-    return any && !dtype_is_complex(acc) &&
-           kern_find_elementwise(combine_opcode(body->combine), combine_work_type(body->combine, acc));
+    return any && kern_find_elementwise(combine_opcode(body->combine), combine_work_type(body->combine, acc));
 }
 
 /* Recognised bodies over a padded operand; false when it has to be done the long way. */
