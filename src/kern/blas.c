@@ -1,5 +1,5 @@
 /*
- * blas: where is OpenBLAS? The loader knows: nothing is kept here, for to ask it again for what is loaded
+ * blas: where is OpenBLAS (no kernel of its own)? The loader knows: nothing is kept here, for to ask it again for what is loaded
  * takes less than a tenth of a microsecond. It is never unloaded.
  */
 #include "kern/blas.h"
