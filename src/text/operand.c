@@ -19,10 +19,11 @@ static void push_operand(struct parser *p, struct inst *i)
 static bool report_unknown(struct parser *p, struct str name, struct span span)
 {
     struct diag *d = DIAG(p->ds, span, UNKNOWN_OPERAND, STR_ARG(name));
-    struct span below = find_definition(p, name);
+    bool seen = p->ds->errors <= DIAG_ERROR_LIMIT; /* searching costs */
+    struct span below = seen ? find_definition(p, name) : NO_SPAN;
     if (below.begin)
         diag_note(p->ds, d, below, "it is defined here, below its use");
-    else
+    else if (seen)
         diag_suggest(p->ds, d, scope_nearest(p->scope, name));
     scope_poison(p, p->scope, name, span, NULL);
     return false;

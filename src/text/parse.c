@@ -120,7 +120,7 @@ bool parse_instruction_list(struct parser *p, struct scope *s)
     while (p->tok.kind != TOK_RBRACE && p->tok.kind != TOK_EOF && !starts_toplevel(p)) {
         size_t before = p->at;
         parse_instruction(p, s);
-        if (p->at == before && p->tok.kind != TOK_RBRACE)
+        if (gave_up(p) || (p->at == before && p->tok.kind != TOK_RBRACE))
             return false;
     }
     if (p->tok.kind != TOK_RBRACE && (p->ds->errors == errors)) {

@@ -44,12 +44,10 @@ static struct walk walk_from(struct parser *p)
 static void step(struct walk *w)
 {
     struct parser *p = w->p;
+    size_t before = p->tok.span.begin; /* strings and dictionaries may hold line breaks, too */
     next(p);
-    const char *end = p->text.ptr + p->prev_end;
-    const char *newline = memrchr(end, '\n', p->tok.span.begin - p->prev_end);
-    w->first = newline != NULL;
-    if (!newline) /* inside the token before: a string, a dictionary */
-        newline = memrchr(p->text.ptr + w->line, '\n', p->prev_end - w->line);
+    const char *newline = memrchr(p->text.ptr + before, '\n', p->tok.span.begin - before);
+    w->first = newline && newline >= p->text.ptr + p->prev_end;
     if (newline)
         w->line = (size_t)(newline - p->text.ptr) + 1;
 }
