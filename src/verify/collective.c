@@ -76,8 +76,9 @@ static bool dimension_in_range(struct verify *v, const struct inst *i, int64_t d
     return true;
 }
 
-/* The gathered shape; `written` is the result it should have, NULL where it is to be inferred. */
-static const struct shape *gathered(struct verify *v, const struct inst *i, const struct shape *written)
+/* The operands with their dimension multiplied by the number of participants or divided by it;
+ * `written` is the result that says how many there are, NULL where it is to be inferred. */
+static const struct shape *scaled_by_group(struct verify *v, const struct inst *i, const struct shape *written, bool divide)
 {
     struct group_facts g;
     int64_t d = only_dimension(i);
@@ -86,25 +87,25 @@ static const struct shape *gathered(struct verify *v, const struct inst *i, cons
         return NULL;
     int64_t count = g.size;
     if (written) {
-        const struct shape *out = first_array(written);
-        if (!out || out->rank != operand_shape(i, 0)->rank) {
+        const struct shape *in = operand_shape(i, 0), *out = first_array(written);
+        if (!out || out->rank != in->rank) {
             verify_bad_inst(v, i, NULL, "has the result %s, expected arrays of the operands' rank", verify_text(v, written));
             return NULL;
         }
-        count = parts(out->dims[d], operand_shape(i, 0)->dims[d]);
-        if (count == 0) {
+        count = divide ? parts(in->dims[d], out->dims[d]) : parts(out->dims[d], in->dims[d]);
+        if (!divide && count == 0) {
             verify_bad_operand(v, i, 0, "a dimension %" PRId64 " that is not empty, nor in the result", d);
             return NULL;
         }
         if (!check_parts(v, i, count, g.size))
             return NULL;
     }
-    return scaled(v, i, d, count, false);
+    return scaled(v, i, d, count, divide);
 }
 
 static const struct shape *verify_all_gather(struct verify *v, const struct inst *i)
 {
-    return gathered(v, i, i->shape);
+    return scaled_by_group(v, i, i->shape, false);
 }
 
 static const struct shape *verify_all_gather_start(struct verify *v, const struct inst *i)
@@ -114,7 +115,7 @@ static const struct shape *verify_all_gather_start(struct verify *v, const struc
         verify_bad_inst(v, i, NULL, "has the result %s, expected (operands, gathered)", verify_text(v, s));
         return NULL;
     }
-    const struct shape *out = gathered(v, i, s ? s->elements[1] : NULL);
+    const struct shape *out = scaled_by_group(v, i, s ? s->elements[1] : NULL, false);
     if (!out)
         return NULL;
     const struct shape *both[] = {verify_operands_shape(v, i, i->operand_count), out};
@@ -123,24 +124,7 @@ static const struct shape *verify_all_gather_start(struct verify *v, const struc
 
 static const struct shape *verify_reduce_scatter(struct verify *v, const struct inst *i)
 {
-    struct group_facts g;
-    int64_t d = only_dimension(i);
-    if (!verify_operand_least(v, i, 1) || !verify_operand_arrays(v, i, 0, i->operand_count) ||
-        !dimension_in_range(v, i, d) || !verify_groups(v, i, true, &g))
-        return NULL;
-    int64_t count = g.size;
-    if (i->shape) {
-        const struct shape *out = first_array(i->shape);
-        if (!out || out->rank != operand_shape(i, 0)->rank) {
-            verify_bad_inst(v, i, NULL, "has the result %s, expected arrays of the operands' rank",
-                            verify_text(v, i->shape));
-            return NULL;
-        }
-        count = parts(operand_shape(i, 0)->dims[d], out->dims[d]);
-        if (!check_parts(v, i, count, g.size))
-            return NULL;
-    }
-    return scaled(v, i, d, count, true);
+    return scaled_by_group(v, i, i->shape, true);
 }
 
 /* ---- all-reduce ---- */
