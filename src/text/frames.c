@@ -116,30 +116,23 @@ static int32_t intern(struct rebuild *r, struct map *m, struct str key, int32_t 
     return 0;
 }
 
-static int32_t intern_file(struct rebuild *r, int32_t old)
+/* The number of a name in a list, which it joins when it is new. */
+static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, struct str **list, int *count, size_t *capacity)
 {
-    struct str s = r->old->files[old - 1];
-    int32_t n = intern(r, &r->files, s, r->fresh.file_count + 1);
+    int32_t n = intern(r, m, name, *count + 1);
     if (n == 0)
-        VEC_PUSH(r->arena, r->fresh.files, r->fresh.file_count, r->file_capacity) = s;
-    return n ? n : r->fresh.file_count;
-}
-
-static int32_t intern_function(struct rebuild *r, int32_t old)
-{
-    struct str s = r->old->functions[old - 1];
-    int32_t n = intern(r, &r->functions, s, r->fresh.function_count + 1);
-    if (n == 0)
-        VEC_PUSH(r->arena, r->fresh.functions, r->fresh.function_count, r->function_capacity) = s;
-    return n ? n : r->fresh.function_count;
+        VEC_PUSH(r->arena, *list, *count, *capacity) = name;
+    return n ? n : *count;
 }
 
 /* The location is known to be good. */
 static int32_t intern_location(struct rebuild *r, int32_t old)
 {
     struct file_location l = r->old->locations[old - 1];
-    l.file = intern_file(r, l.file);
-    l.function = intern_function(r, l.function);
+    l.file = intern_name(r, &r->files, r->old->files[l.file - 1], &r->fresh.files, &r->fresh.file_count,
+                         &r->file_capacity);
+    l.function = intern_name(r, &r->functions, r->old->functions[l.function - 1], &r->fresh.functions,
+                             &r->fresh.function_count, &r->function_capacity);
     int32_t n = intern(r, &r->locations, (struct str){(const char *)&l, sizeof l}, r->fresh.location_count + 1);
     if (n == 0)
         VEC_PUSH(r->arena, r->fresh.locations, r->fresh.location_count, r->location_capacity) = l;
