@@ -32,6 +32,6 @@ bool eval_conv(struct eval *ev, const struct step *s)
     struct view *out = eval_result(ev, s, 0);
     if (!out)
         return false;
-    return kern_conv(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims, ev->p->options.plain) ||
+    return ev->kern->conv(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims) ||
            eval_no_memory(ev, s, s->shapes[0]);
 }

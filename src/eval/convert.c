@@ -51,12 +51,12 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
     int64_t in_pair[2] = {wanted, ratio}, out_pair[2] = {n, ratio};
     if (from_bits == to_bits && wanted <= n) {
         flat.dims[0] = wanted;
-        kern_bitcast_convert(&bits, &flat);
+        ev->kern->bitcast_convert(&bits, &flat);
     } else if (from_bits < to_bits && wanted * ratio <= n) {
         view_dense(&flat, row->dtype, 2, in_pair, row->data);
-        kern_bitcast_convert(&bits, &flat);
+        ev->kern->bitcast_convert(&bits, &flat);
     } else if (from_bits > to_bits && wanted <= n * ratio && value_new(ev, &cast, out->dtype, 2, out_pair)) {
-        kern_bitcast_convert(&cast.view, &flat);
+        ev->kern->bitcast_convert(&cast.view, &flat);
         view_dense(&flat, out->dtype, 1, &wanted, cast.view.data);
         kern_copy(&bits, &flat);
         value_drop(ev, &cast);
@@ -102,7 +102,7 @@ static bool eval_reduce_precision(struct eval *ev, const struct step *s)
     view_copy(&in, x);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        kern_reduce_precision(out, &in, plan_bits(i, A_EXPONENT_BITS), plan_bits(i, A_MANTISSA_BITS));
+        ev->kern->reduce_precision(out, &in, plan_bits(i, A_EXPONENT_BITS), plan_bits(i, A_MANTISSA_BITS));
     value_drop(ev, &made);
     return out != NULL;
 }
@@ -111,7 +111,7 @@ static bool eval_bitcast_convert(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        kern_bitcast_convert(out, eval_view(ev, s, 0));
+        ev->kern->bitcast_convert(out, eval_view(ev, s, 0));
     return out != NULL;
 }
 
@@ -121,7 +121,7 @@ static bool eval_stochastic_convert(struct eval *ev, const struct step *s)
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        kern_stochastic_convert(out, eval_view(ev, s, 0), eval_view(ev, s, 1));
+        ev->kern->stochastic_convert(out, eval_view(ev, s, 0), eval_view(ev, s, 1));
     return out != NULL;
 }
 

@@ -12,6 +12,6 @@ bool eval_dot(struct eval *ev, const struct step *s)
     struct view *out = eval_result(ev, s, 0);
     if (!out)
         return false;
-    return kern_dot(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims, ev->p->options.plain) ||
+    return ev->kern->dot(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims) ||
            eval_no_memory(ev, s, s->shapes[0]);
 }

@@ -277,7 +277,7 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, struct arena *a)
 {
-    struct eval ev = {.ds = ds, .p = p};
+    struct eval ev = {.ds = ds, .p = p, .kern = p->kern};
     struct literal *result = NULL;
     pool_init(&ev.pool);
     arena_init(&ev.scratch);

@@ -50,6 +50,7 @@ void view_copy(struct view *to, const struct view *from); /* its rank's entries 
 struct eval {
     struct diags *ds;
     struct program *p;
+    const struct kernels *kern; /* the program's */
     struct pool pool;
     struct arena scratch; /* arrays of values, by mark and release */
     struct value *constants;

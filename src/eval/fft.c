@@ -13,7 +13,7 @@ bool eval_fft(struct eval *ev, const struct step *s)
     };
     struct ints lengths = inst_ints(s->inst, A_FFT_LENGTH);
     struct view *out = eval_result(ev, s, 0);
-    return out && (kern_fft(out, eval_view(ev, s, 0), types[inst_enum(s->inst, A_FFT_TYPE, 0)],
-                            (int)lengths.count, lengths.at) ||
+    return out && (ev->kern->fft(out, eval_view(ev, s, 0), types[inst_enum(s->inst, A_FFT_TYPE, 0)],
+                                 (int)lengths.count, lengths.at) ||
                    eval_no_memory(ev, s, s->shapes[0]));
 }

@@ -55,7 +55,7 @@ static bool run_reduce(struct eval *ev, const struct step *s)
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
     unsigned errors = ev->ds->errors;
-    return out && (kern_reduce(n, out, x, init, s->bodies->args, reduced, &body) ||
+    return out && (ev->kern->reduce(n, out, x, init, s->bodies->args, reduced, &body) ||
                    eval_kernel_failed(ev, s, errors));
 }
 

@@ -22,7 +22,7 @@ static bool bits(struct eval *ev, const struct step *s)
         return false;
     if (dtype_is_complex(out->dtype))
         return eval_unsupported(ev, s);
-    kern_rng_bits(out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words, next);
+    ev->kern->rng_bits(out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words, next);
     if (s->result_count == 1)
         return true;
     out = eval_result(ev, s, 0);
@@ -41,7 +41,7 @@ static bool numbers(struct eval *ev, const struct step *s)
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        kern_rng_numbers(out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal, s->counter);
+        ev->kern->rng_numbers(out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal, s->counter);
     return out != NULL;
 }
 

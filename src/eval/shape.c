@@ -100,7 +100,7 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     struct view *out = value ? eval_result(ev, s, 0) : NULL;
     if (!out)
         return false;
-    kern_pad(out, x, value->data, dims);
+    ev->kern->pad(out, x, value->data, dims);
     value_drop(ev, &x_made);
     value_drop(ev, &value_made);
     return true;
@@ -110,7 +110,7 @@ static bool eval_iota(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        kern_iota(out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
+        ev->kern->iota(out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
     return out != NULL;
 }
 

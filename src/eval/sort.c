@@ -10,7 +10,7 @@ static bool run_sort(struct eval *ev, const struct step *s)
     struct kern_comparator less = eval_bind_order(ev, s->bodies, &context);
     struct view *x = eval_views(ev, s, 0, n), *out = eval_results(ev, s);
     unsigned errors = ev->ds->errors;
-    return out && (kern_sort(n, out, x, (int)inst_ints(s->inst, A_DIMENSIONS).at[0], &less) ||
+    return out && (ev->kern->sort(n, out, x, (int)inst_ints(s->inst, A_DIMENSIONS).at[0], &less) ||
                    eval_kernel_failed(ev, s, errors));
 }
 
@@ -22,8 +22,8 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
         values->dtype != x->dtype || values->dims[x->rank - 1] > x->dims[x->rank - 1])
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where &&
-           (kern_topk(out, where, x, values->dims[x->rank - 1], largest) || eval_no_memory(ev, s, values));
+    return where && (ev->kern->topk(out, where, x, values->dims[x->rank - 1], largest) ||
+                     eval_no_memory(ev, s, values));
 }
 
 bool eval_sort(struct eval *ev, const struct step *s)

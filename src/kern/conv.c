@@ -326,7 +326,7 @@ static enum outcome fast_conv(const struct conv *c)
 
 /* spec: ConvWithGeneralPadding */
 bool kern_conv(const struct view *out, const struct view *lhs, const struct view *rhs,
-               const struct kern_conv_dims *dims, bool plain)
+               const struct kern_conv_dims *dims)
 {
     struct product_types types;
     struct conv c;
@@ -334,7 +334,7 @@ bool kern_conv(const struct view *out, const struct view *lhs, const struct view
     enum outcome outcome = CONV_NO_MEMORY;
     if (view_elements(out) == 0)
         return true;
-    if (plain || dims->spatial_count > MOST_SPATIAL)
+    if (dims->spatial_count > MOST_SPATIAL)
         return plain_conv(out, lhs, rhs, dims);
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);

@@ -61,13 +61,11 @@ static bool fast_dot(const struct view *out, struct view *lhs, struct view *rhs,
 
 /* spec: DotGeneral */
 bool kern_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
-              const struct kern_dot_dims *dims, bool plain)
+              const struct kern_dot_dims *dims)
 {
     struct product_types types;
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
-    if (plain)
-        return plain_dot(out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     bool ok = product_convert_operand(&l, types.via[0], &storage[0]) &&
               product_convert_operand(&r, types.via[1], &storage[1]) &&

@@ -5,7 +5,8 @@
  * packed elements and are what everything element by element is made of (whole arrays, fused loops,
  * scalar programs); the rest take views. Results never overlap operands unless a comment says so.
  * No kernel allocates what a user could make too large without saying so: those return false when
- * memory runs out. kern/plain/ holds one plain kernel per op, kern/ the fast ones beside them.
+ * memory runs out. kern/plain/ holds one plain kernel per op, kern/ the fast ones beside them; a
+ * program runs one set or the other, by way of `struct kernels` below.
  */
 #ifndef HLO_KERN_H
 #define HLO_KERN_H
@@ -34,21 +35,24 @@ enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
 void kern_map_tiles(kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
 
 /* spec: ReducePrecision (hlo-values 8.1) */
-void kern_reduce_precision(const struct view *out, const struct view *x, int exponent_bits, int mantissa_bits);
+typedef void kern_reduce_precision_fn(const struct view *out, const struct view *x, int exponent_bits,
+                                      int mantissa_bits);
 /* spec: stochastic-convert (hlo-values 8.2) */
-void kern_stochastic_convert(const struct view *out, const struct view *x, const struct view *random);
+typedef void kern_stochastic_convert_fn(const struct view *out, const struct view *x,
+                                        const struct view *random);
 /* spec: BitcastConvertType: logical, component 0 of a wider element is its low end. */
-void kern_bitcast_convert(const struct view *out, const struct view *x);
+typedef void kern_bitcast_convert_fn(const struct view *out, const struct view *x);
 
 /* ---- shape.c: moving elements; bits are kept ---- */
 
 void kern_copy(const struct view *out, const struct view *x); /* equal dims and type, any strides */
 void kern_fill(const struct view *out, const void *element);
 /* spec: Iota */
-void kern_iota(const struct view *out, int dimension);
+typedef void kern_iota_fn(const struct view *out, int dimension);
 struct kern_pad_dim { int64_t low, high, interior; };
 /* spec: Pad */
-void kern_pad(const struct view *out, const struct view *x, const void *value, const struct kern_pad_dim *dims);
+typedef void kern_pad_fn(const struct view *out, const struct view *x, const void *value,
+                         const struct kern_pad_dim *dims);
 
 /* Views of views, all free: row-major `dims` over the same bytes when x is dense (else false);
  * transposed; broadcast along new dimensions; a strided window; reversed dimensions. */
@@ -84,17 +88,19 @@ struct kern_body {
 /* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, init once.
  * n operands of equal dims; out[k] has the kept dims; init[k] is one element of accumulator type.
  * acc[k]: element type the body works in (the operands are converted to it, the results from it). */
-bool kern_reduce(int n, const struct view *out, const struct view *x, const void *const *init,
-                 const enum dtype *acc, const bool *reduced, const struct kern_body *body);
+typedef bool kern_reduce_fn(int n, const struct view *out, const struct view *x, const void *const *init,
+                            const enum dtype *acc, const bool *reduced, const struct kern_body *body);
 
 struct kern_window_dim { int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation; bool reversal; };
 /* spec: ReduceWindow (hlo-values 12.2) */
-bool kern_reduce_window(int n, const struct view *out, const struct view *x, const void *const *init,
-                        const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body);
+typedef bool kern_reduce_window_fn(int n, const struct view *out, const struct view *x,
+                                   const void *const *init, const enum dtype *acc,
+                                   const struct kern_window_dim *window, const struct kern_body *body);
 /* spec: SelectAndScatter (hlo-values 12.3). `select` returns a pred. */
-bool kern_select_and_scatter(const struct view *out, const struct view *x, const struct view *source,
-                             const void *init, const struct kern_window_dim *window,
-                             const struct kern_body *select, const struct kern_body *scatter);
+typedef bool kern_select_and_scatter_fn(const struct view *out, const struct view *x,
+                                        const struct view *source, const void *init,
+                                        const struct kern_window_dim *window, const struct kern_body *select,
+                                        const struct kern_body *scatter);
 
 /* ---- dot.c, conv.c ---- */
 
@@ -103,9 +109,9 @@ struct kern_dot_dims {
     int64_t lhs_batch[VIEW_MAX_RANK], rhs_batch[VIEW_MAX_RANK];
     int64_t lhs_contracting[VIEW_MAX_RANK], rhs_contracting[VIEW_MAX_RANK];
 };
-/* spec: DotGeneral (hlo-values 13.1), any element types. False: out of memory. `plain`: the formula. */
-bool kern_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
-              const struct kern_dot_dims *dims, bool plain);
+/* spec: DotGeneral (hlo-values 13.1), any element types. False: out of memory. */
+typedef bool kern_dot_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+                         const struct kern_dot_dims *dims);
 
 struct kern_conv_dims {
     int spatial_count;
@@ -115,8 +121,8 @@ struct kern_conv_dims {
     int64_t feature_groups, batch_groups;
 };
 /* spec: ConvWithGeneralPadding (hlo-values 13.4). False: out of memory. */
-bool kern_conv(const struct view *out, const struct view *lhs, const struct view *rhs,
-               const struct kern_conv_dims *dims, bool plain);
+typedef bool kern_conv_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+                          const struct kern_conv_dims *dims);
 
 /* ---- gather.c ---- */
 
@@ -128,12 +134,13 @@ struct kern_gather_dims { /* lists as in the text; counts beside them */
     int64_t slice_sizes[VIEW_MAX_RANK]; /* gather only */
 };
 /* spec: Gather (hlo-values 11.3) */
-void kern_gather(const struct view *out, const struct view *operand, const struct view *indices,
-                 const struct kern_gather_dims *dims);
+typedef void kern_gather_fn(const struct view *out, const struct view *operand, const struct view *indices,
+                            const struct kern_gather_dims *dims);
 /* spec: Scatter (hlo-values 11.4). out[k] already holds the operands and is updated in place. For
  * scatter offset_dims is update_window_dims and collapsed is inserted_window_dims. */
-bool kern_scatter(int n, const struct view *out, const struct view *indices, const struct view *updates,
-                  const struct kern_gather_dims *dims, const struct kern_body *body);
+typedef bool kern_scatter_fn(int n, const struct view *out, const struct view *indices,
+                             const struct view *updates, const struct kern_gather_dims *dims,
+                             const struct kern_body *body);
 /* One integer element of any integer type, as the signed value it names (u64 above 2^63-1: INT64_MAX). */
 int64_t kern_load_index(enum dtype t, const void *p);
 
@@ -155,46 +162,108 @@ struct kern_comparator {
     void *keys_context;
     enum dtype key_type;
 };
-bool kern_sort(int n, const struct view *out, const struct view *x, int dimension, const struct kern_comparator *less);
+typedef bool kern_sort_fn(int n, const struct view *out, const struct view *x, int dimension,
+                          const struct kern_comparator *less);
 /* spec: TopK (hlo-values 12.6) */
-bool kern_topk(const struct view *values, const struct view *indices, const struct view *x, int64_t k, bool largest);
+typedef bool kern_topk_fn(const struct view *values, const struct view *indices, const struct view *x,
+                          int64_t k, bool largest);
 
 /* ---- rng.c: `out` is dense ---- */
 
 /* spec: RngBitGenerator (hlo-values 14.1): state of two u64, or three for philox; `next` likewise. */
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
-void kern_rng_bits(const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words, uint64_t *next);
+typedef void kern_rng_bits_fn(const struct view *out, enum kern_rng algorithm, const uint64_t *state,
+                              int words, uint64_t *next);
 /* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type; the counter goes on. */
-void kern_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter);
+typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal,
+                                 uint64_t *counter);
 
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
 /* spec: Cholesky (hlo-values 13.5) */
-bool kern_cholesky(const struct view *out, const struct view *a, bool lower);
+typedef bool kern_cholesky_fn(const struct view *out, const struct view *a, bool lower);
 struct kern_triangular { bool left_side, lower, unit_diagonal, transpose, conjugate; };
 /* spec: TriangularSolve (hlo-values 13.6) */
-bool kern_triangular_solve(const struct view *out, const struct view *a, const struct view *b,
-                           const struct kern_triangular *how);
+typedef bool kern_triangular_solve_fn(const struct view *out, const struct view *a, const struct view *b,
+                                      const struct kern_triangular *how);
 
 /* ---- fft.c ---- */
 
 /* spec: Fft (hlo-values 13.7) of the last `count` dimensions. False: out of memory. */
 enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
-bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, int count, const int64_t *lengths);
+typedef bool kern_fft_fn(const struct view *out, const struct view *x, enum kern_fft type, int count,
+                         const int64_t *lengths);
 
 /* ---- batchnorm.c: per-feature operands are rows; false: out of memory (hlo-values 13.8) ---- */
 
 /* spec: BatchNormInference */
-void kern_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale,
-                               const struct view *offset, const struct view *mean, const struct view *var, double eps,
-                               int feature);
+typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x,
+                                          const struct view *scale, const struct view *offset,
+                                          const struct view *mean, const struct view *var, double eps,
+                                          int feature);
 /* spec: BatchNormTraining */
-bool kern_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var,
-                              const struct view *x, const struct view *scale, const struct view *offset, double eps,
-                              int feature);
+typedef bool kern_batch_norm_training_fn(const struct view *y, const struct view *mean,
+                                         const struct view *var, const struct view *x,
+                                         const struct view *scale, const struct view *offset, double eps,
+                                         int feature);
 /* spec: BatchNormGrad */
-bool kern_batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset,
-                          const struct view *x, const struct view *scale, const struct view *mean,
-                          const struct view *var, const struct view *dy, double eps, int feature);
+typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *dscale,
+                                     const struct view *doffset, const struct view *x,
+                                     const struct view *scale, const struct view *mean,
+                                     const struct view *var, const struct view *dy, double eps, int feature);
+
+/* ---- table.c: which kernels a program runs ---- */
+
+/* Every op that is not done element by element. kern_fast: the fast ones; kern_plain: those of
+ * kern/plain/, each op by its formula. Where both name the same function, it is the formula already. */
+struct kernels {
+    kern_reduce_precision_fn *reduce_precision;
+    kern_stochastic_convert_fn *stochastic_convert;
+    kern_bitcast_convert_fn *bitcast_convert;
+    kern_iota_fn *iota;
+    kern_pad_fn *pad;
+    kern_reduce_fn *reduce;
+    kern_reduce_window_fn *reduce_window;
+    kern_select_and_scatter_fn *select_and_scatter;
+    kern_dot_fn *dot;
+    kern_conv_fn *conv;
+    kern_gather_fn *gather;
+    kern_scatter_fn *scatter;
+    kern_sort_fn *sort;
+    kern_topk_fn *topk;
+    kern_rng_bits_fn *rng_bits;
+    kern_rng_numbers_fn *rng_numbers;
+    kern_cholesky_fn *cholesky;
+    kern_triangular_solve_fn *triangular_solve;
+    kern_fft_fn *fft;
+    kern_batch_norm_inference_fn *batch_norm_inference;
+    kern_batch_norm_training_fn *batch_norm_training;
+    kern_batch_norm_grad_fn *batch_norm_grad;
+};
+extern const struct kernels kern_fast, kern_plain;
+
+/* The entries of kern_fast. */
+kern_reduce_precision_fn kern_reduce_precision;
+kern_stochastic_convert_fn kern_stochastic_convert;
+kern_bitcast_convert_fn kern_bitcast_convert;
+kern_iota_fn kern_iota;
+kern_pad_fn kern_pad;
+kern_reduce_fn kern_reduce;
+kern_reduce_window_fn kern_reduce_window;
+kern_select_and_scatter_fn kern_select_and_scatter;
+kern_dot_fn kern_dot;
+kern_conv_fn kern_conv;
+kern_gather_fn kern_gather;
+kern_scatter_fn kern_scatter;
+kern_sort_fn kern_sort;
+kern_topk_fn kern_topk;
+kern_rng_bits_fn kern_rng_bits;
+kern_rng_numbers_fn kern_rng_numbers;
+kern_cholesky_fn kern_cholesky;
+kern_triangular_solve_fn kern_triangular_solve;
+kern_fft_fn kern_fft;
+kern_batch_norm_inference_fn kern_batch_norm_inference;
+kern_batch_norm_training_fn kern_batch_norm_training;
+kern_batch_norm_grad_fn kern_batch_norm_grad;
 
 #endif

@@ -124,6 +124,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->arena = arena;
     p->module = m;
     p->options = *options;
+    p->kern = options->plain ? &kern_plain : &kern_fast;
     struct planner pl = {.ds = ds, .p = p};
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);

@@ -77,6 +77,7 @@ struct program {
     struct arena arena;
     struct module *module;
     struct plan_options options;
+    const struct kernels *kern; /* fast or plain, as the options say */
     struct function *entry;
     int function_count, function_capacity;
     struct function **functions;
@@ -155,7 +156,6 @@ struct scalar_reduce {
 struct scalar_dot {
     struct view out, lhs, rhs;
     struct kern_dot_dims dims;
-    bool plain;
 };
 struct scalar_op {
     uint8_t kind;
@@ -177,6 +177,7 @@ struct scalar_slot {
     uint32_t size; /* bytes */
 };
 struct scalar_code {
+    const struct kernels *kern;
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;

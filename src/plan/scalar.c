@@ -53,7 +53,7 @@ void scalar_done(struct maker *m, int out, bool constant)
 {
     if (!constant)
         return;
-    scalar_run_one(&m->ops[--m->op_count]);
+    scalar_run_one(m->pl->p->kern, &m->ops[--m->op_count]);
     m->regs[out].constant = true;
 }
 
@@ -509,6 +509,7 @@ static void set_args(struct maker *m, struct scalar_code *code, struct leaves ar
 static struct scalar_code *finish(struct maker *m, struct scalar_code *code, struct leaves results,
                                   const enum dtype *types)
 {
+    code->kern = m->pl->p->kern;
     code->result_count = results.count;
     code->results = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, results.count);
     for (int k = 0; k < results.count; k++) {

@@ -57,6 +57,6 @@ int scalar_spread(struct maker *m, int reg, int64_t n);
 
 /* ---- scalar_run.c ---- */
 
-bool scalar_run_one(const struct scalar_op *op); /* one that does not jump */
+bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op); /* one that does not jump */
 
 #endif

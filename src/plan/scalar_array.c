@@ -132,7 +132,7 @@ static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
     if (made < 0)
         return false;
     struct view v = view_of(m, made, i->shape);
-    kern_iota(&v, (int)inst_int(i, A_IOTA_DIMENSION, 0));
+    m->pl->p->kern->iota(&v, (int)inst_int(i, A_IOTA_DIMENSION, 0));
     m->regs[made].constant = true;
     int wide = scalar_convert(m, made, scalar_type(m, i->shape->dtype));
     return scalar_one_leaf(m, wide, out);
@@ -219,7 +219,6 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
         return false;
     struct scalar_dot *d = ARENA_NEW(&m->pl->p->arena, struct scalar_dot);
     plan_dot_dims(i, &d->dims);
-    d->plain = m->pl->p->options.plain;
     d->out = view_of(m, made, i->shape);
     d->lhs = view_of(m, operand(i, env, 0), operand_shape(i, 0));
     d->rhs = view_of(m, operand(i, env, 1), operand_shape(i, 1));

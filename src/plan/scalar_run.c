@@ -33,21 +33,21 @@ static void slice(const struct scalar_slice *s)
     kern_copy(s->update ? &window : &s->piece, s->update ? &s->piece : &window);
 }
 
-bool scalar_run_one(const struct scalar_op *op)
+bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
 {
     switch (op->kind) {
     case SCALAR_APPLY: op->fn(op->out, op->args, op->count); return true;
     case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); return true;
     case SCALAR_COPY: kern_copy(&op->copy->out, &op->copy->x); return true;
     case SCALAR_PRECISION:
-        kern_reduce_precision(&op->precision->out, &op->precision->x, op->precision->exponent,
-                              op->precision->mantissa);
+        kern->reduce_precision(&op->precision->out, &op->precision->x, op->precision->exponent,
+                               op->precision->mantissa);
         return true;
     case SCALAR_SLICE: slice(op->slice); return true;
     case SCALAR_REDUCE:
-        return kern_reduce(op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
-                           op->reduce->reduced, &op->reduce->body);
-    default: return kern_dot(&op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims, op->dot->plain);
+        return kern->reduce(op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
+                            op->reduce->reduced, &op->reduce->body);
+    default: return kern->dot(&op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims);
     }
 }
 
@@ -58,8 +58,9 @@ static int32_t branch(const struct scalar_op *op)
     return op->targets[i < 0 || i >= op->count ? op->count - 1 : i];
 }
 
-static bool run(const struct scalar_op *ops)
+static bool run(const struct scalar_code *c)
 {
+    const struct scalar_op *ops = c->ops;
     for (int32_t at = 0;;) {
         const struct scalar_op *op = &ops[at++];
         switch (op->kind) {
@@ -73,7 +74,7 @@ static bool run(const struct scalar_op *ops)
         case SCALAR_SWITCH: at = branch(op); break;
         case SCALAR_STOP: return true;
         default:
-            if (!scalar_run_one(op))
+            if (!scalar_run_one(c->kern, op))
                 return false;
         }
     }
@@ -85,7 +86,7 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
     for (int k = 0; k < c->arg_count; k++)
         if (c->args[k].at)
             move(c->args[k].at, args[k], c->args[k].size);
-    if (!run(c->ops))
+    if (!run(c))
         return false;
     for (int k = 0; k < c->result_count; k++)
         if (c->results[k].at)

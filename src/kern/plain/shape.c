@@ -38,7 +38,7 @@ static bool goes_before(int n, const struct view *x, int dimension, const struct
         args[2 * k + 1] = view_at(&x[k], o);
     }
     enum kern_direction direction = less->order == KERN_ORDER_LESS ? KERN_LT : KERN_GT;
-    if (less->order == KERN_ORDER_CALL)
+    if (less->call)
         ok = ok && less->call(less->context, args, results);
     else if (ok)
         kern_find_compare(direction, less->total_order, x[less->key].dtype)(&answer, args + 2 * less->key, 1);
