@@ -206,6 +206,15 @@ size_t hlo_messages_count(const hlo_messages *m)
     return n;
 }
 
+bool hlo_messages_limit(const hlo_messages *m)
+{
+    for (struct sink *s = m->first; s; s = s->next)
+        for (struct diag *d = s->ds.first; d; d = d->next)
+            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME)
+                return true;
+    return false;
+}
+
 bool hlo_messages_at_end(const hlo_messages *m)
 {
     for (struct sink *s = m->first; s; s = s->next)
@@ -658,7 +667,8 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
                                    .elided = (enum elided_mode)o->elided,
                                    .seed = o->seed,
                                    .replica = o->replica,
-                                   .partition = o->partition};
+                                   .partition = o->partition,
+                                   .limits = {o->max_steps, o->max_memory, o->timeout}};
     struct program *p = plan_module(sink_of_module(m, module), module->m, &options);
     if (!p)
         return NULL;

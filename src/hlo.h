@@ -48,6 +48,8 @@ void hlo_messages_free(hlo_messages *m);
 size_t hlo_messages_errors(const hlo_messages *m);
 size_t hlo_messages_count(const hlo_messages *m); /* errors and warnings kept */
 bool hlo_messages_at_end(const hlo_messages *m);  /* the first error says that the text ended early */
+/* Some error says that a limit was hit: what failed is HLO_LIMIT, not HLO_FAILED. */
+bool hlo_messages_limit(const hlo_messages *m);
 struct hlo_message {
     const char *id;        /* "unknown-opcode" */
     bool error;            /* else a warning */
@@ -152,6 +154,11 @@ struct hlo_run_options {
     enum hlo_elided elided;  /* what stands for constants written `{...}` */
     uint64_t seed;           /* of HLO_ELIDED_RANDOM */
     int64_t replica, partition; /* which participant this is; 0 */
+    /* Limits of one run, 0 for none. What goes beyond ends in an error; see hlo_messages_limit. They are
+     * looked at between instructions, so that a single long one still comes to its end. */
+    uint64_t max_steps;  /* instructions run and iterations of loops */
+    uint64_t max_memory; /* bytes of values alive at once */
+    double timeout;      /* seconds */
 };
 /* Makes a verified module ready to run; the module must outlive the program. NULL with messages. */
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);

@@ -155,6 +155,25 @@ bool num_parse_i64(struct str s, int64_t *out); /* the same, but refuses what do
 size_t num_format_g(char *out, size_t size, double v, int digits);
 void buf_g(struct buf *b, double v, int digits);
 
+/* ---- budget.c: how much a run may take ---- */
+
+struct limits { /* 0: none */
+    uint64_t steps;  /* instructions run, and iterations of loops */
+    uint64_t memory; /* bytes of values alive at once */
+    double seconds;
+};
+enum limit { LIMIT_NONE, LIMIT_STEPS, LIMIT_MEMORY, LIMIT_TIME };
+struct budget {
+    int64_t slice;    /* steps until the next look at the clock */
+    uint64_t steps;   /* what is left after those */
+    int64_t deadline; /* of the monotonic clock, in nanoseconds; INT64_MAX: none */
+    enum limit hit;   /* the one that ended the run */
+};
+void budget_start(struct budget *b, const struct limits *l);
+bool budget_refill(struct budget *b);
+/* Pays for one step; false, with `hit` set, once a limit is reached. */
+static inline bool budget_step(struct budget *b) { return --b->slice >= 0 || budget_refill(b); }
+
 /* ---- file.c: whole files ---- */
 
 struct file_bytes {

@@ -202,10 +202,43 @@ static int collect_arguments(struct run *r)
 
 /* ---- the run ---- */
 
+/* A number of bytes: 500, 64k, 500M, 2G. */
+static bool byte_count(const char *text, uint64_t *out)
+{
+    static const char units[] = "kMGT";
+    struct str s = str_of(text);
+    const char *unit = s.len > 1 ? strchr(units, s.ptr[s.len - 1]) : NULL;
+    int64_t n, scale = 1;
+    for (; unit && unit >= units; unit--)
+        scale *= 1024;
+    if (scale > 1)
+        s.len--;
+    if (!num_parse_i64(s, &n) || n < 1 || !mul_i64(n, scale, &n))
+        return false;
+    *out = (uint64_t)n;
+    return true;
+}
+
+static bool limit_options(const struct options *o, struct hlo_run_options *out)
+{
+    const char *memory = o->value[OPT_MAX_MEMORY], *seconds = o->value[OPT_TIMEOUT];
+    int64_t steps;
+    if (!option_int(o, OPT_MAX_STEPS, 1, INT64_MAX, 0, &steps))
+        return false;
+    out->max_steps = (uint64_t)steps;
+    if (memory && !byte_count(memory, &out->max_memory))
+        return usage_error(o, "`--max-memory=%s`: a number of bytes is wanted", memory), false;
+    if (seconds && !(num_parse_double(str_of(seconds), &out->timeout) && out->timeout > 0))
+        return usage_error(o, "`--timeout=%s`: a number of seconds is wanted", seconds), false;
+    return true;
+}
+
 static bool run_options(const struct options *o, struct hlo_run_options *out)
 {
     const char *how = o->value[OPT_ELIDED];
     *out = (struct hlo_run_options){.plain = o->given[OPT_PLAIN], .seed = 1};
+    if (!limit_options(o, out))
+        return false;
     if (!how)
         return true;
     if (strcmp(how, "zero") == 0)
@@ -249,7 +282,7 @@ static int run_module(struct run *r)
     hlo_program *p = hlo_plan(r->module, &options, r->m);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)r->values, r->count, r->m) : NULL;
     if (!result)
-        status = HLO_FAILED;
+        status = hlo_messages_limit(r->m) ? HLO_LIMIT : HLO_FAILED;
     else if (!put_result(r, result))
         status = HLO_USAGE;
     hlo_literal_free(result);

@@ -132,6 +132,8 @@ static bool run_loop(struct eval *ev, const struct step *s)
             return eval_kernel_failed(ev, s, errors);
         if (!go)
             break;
+        if (!budget_step(&ev->p->budget))
+            return eval_limit(ev, s);
         if (!eval_function(ev, l.body, l.state, l.state))
             return false;
     }

@@ -24,9 +24,23 @@ bool eval_unsupported(struct eval *ev, const struct step *s)
     return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(i->opcode), dtype_spelling(shape->dtype));
 }
 
+bool eval_limit(struct eval *ev, const struct step *s)
+{
+    const struct limits *l = &ev->p->options.limits;
+    switch (ev->p->budget.hit) {
+    case LIMIT_MEMORY: return EVAL_FAIL(ev, s, LIMIT_MEMORY, l->memory);
+    case LIMIT_TIME: return EVAL_FAIL(ev, s, LIMIT_TIME, l->seconds);
+    default: return EVAL_FAIL(ev, s, LIMIT_STEPS, l->steps);
+    }
+}
+
 bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *shape)
 {
     int64_t bytes = 0;
+    if (ev->pool.over)
+        ev->p->budget.hit = LIMIT_MEMORY;
+    if (ev->p->budget.hit != LIMIT_NONE)
+        return eval_limit(ev, s);
     shape_bytes(shape, &bytes);
     struct str size = arena_printf(&ev->ds->arena, "%" PRId64, bytes);
     return EVAL_FAIL(ev, s, OUT_OF_MEMORY, STR_ARG(shape_text(&ev->ds->arena, shape)), size.ptr);
@@ -105,6 +119,8 @@ static bool run_steps(struct eval *ev, const struct function *f)
     bool again = ev->ran[f->index];
     for (int k = 0; k < f->step_count; k++) {
         const struct step *s = &f->steps[k];
+        if (!budget_step(&ev->p->budget))
+            return eval_limit(ev, s);
         if (s->once != ONCE_NOT && again) {
             if (s->once == ONCE_KEPT)
                 keep_or_take(ev, s, false);
@@ -280,6 +296,8 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     struct eval ev = {.ds = ds, .p = p, .kern = p->kern};
     struct literal *result = NULL;
     pool_init(&ev.pool);
+    ev.pool.limit = p->options.limits.memory;
+    budget_start(&p->budget, &p->options.limits);
     arena_init(&ev.scratch);
     ev.constants = ARENA_ARRAY(&ev.scratch, struct value, p->constant_count);
     ev.kept = ARENA_ARRAY(&ev.scratch, struct value, p->kept_count);

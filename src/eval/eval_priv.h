@@ -28,6 +28,8 @@ struct pool {
     struct buffer *spare;              /* headers without storage */
     struct buffer *free[POOL_CLASSES]; /* storage without owner, by size class */
     size_t cached, live;               /* bytes in `free`, bytes in use */
+    size_t limit;                      /* of both together; 0: none */
+    bool over;                         /* the limit stood in the way */
 };
 
 struct value {
@@ -79,7 +81,9 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
 #define EVAL_FAIL(ev, s, id, ...) eval_where((s), DIAG((ev)->ds, (s)->inst->span, id, ##__VA_ARGS__), (ev))
 bool eval_where(const struct step *s, struct diag *d, struct eval *ev);
 bool eval_unsupported(struct eval *ev, const struct step *s); /* names opcode and type */
+/* Says which limit was hit, if one was, else that there is no memory. */
 bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *shape);
+bool eval_limit(struct eval *ev, const struct step *s); /* after budget_step refused */
 /* After a kernel gave up: whatever it called has reported already, else there was no memory. */
 bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
 

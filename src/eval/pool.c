@@ -89,8 +89,12 @@ struct buffer *pool_take(struct pool *p, size_t size)
     struct buffer *b = find_idle(p, class);
     if (b)
         return b;
-    if (p->cached > IDLE_BYTES + p->live / 2)
+    if (p->cached > IDLE_BYTES + p->live / 2 || (p->limit && p->live + p->cached + rounded > p->limit))
         trim(p);
+    if (p->limit && p->live + rounded > p->limit) {
+        p->over = true;
+        return NULL;
+    }
     char *data = mem_alloc(rounded);
     if (!data) {
         trim(p);

@@ -19,6 +19,7 @@ struct plan_options {
     enum elided_mode elided;    /* what stands for constants written `{...}` */
     uint64_t seed;              /* of ELIDED_RANDOM */
     int64_t replica, partition; /* which participant this is */
+    struct limits limits;       /* of one run */
 };
 
 /* Where a step finds a value: slot number, or ~n for constant n of the program. */
@@ -86,6 +87,7 @@ struct program {
     int filled_count;
     int kept_count;          /* results of steps that are done once */
     struct literal **filled; /* storage made for elided constants, freed with the program */
+    struct budget budget;    /* of the run that is going on */
 };
 
 /* NULL with diagnostics: an elided constant that may not be filled, ranks and nesting beyond the
@@ -181,8 +183,10 @@ struct scalar_code {
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
+    struct budget *budget; /* the program's; loops pay for every iteration */
 };
-/* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory. */
+/* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory,
+ * or a limit was hit. */
 bool scalar_call(void *code, const void *const *args, void *const *results);
 
 #endif

@@ -522,6 +522,7 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
     }
     push(m, SCALAR_STOP);
     code->op_count = m->op_count;
+    code->budget = &m->pl->p->budget;
     code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
     return code;
 }

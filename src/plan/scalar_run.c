@@ -66,7 +66,11 @@ static bool run(const struct scalar_code *c)
         switch (op->kind) {
         case SCALAR_APPLY: op->fn(op->out, op->args, op->count); break;
         case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); break;
-        case SCALAR_JUMP: at = op->count; break;
+        case SCALAR_JUMP:
+            if (!budget_step(c->budget))
+                return false;
+            at = op->count;
+            break;
         case SCALAR_JUMP_UNLESS:
             if (!*(const uint8_t *)op->args[0])
                 at = op->count;

@@ -1,0 +1,46 @@
+/*
+ * How much a run may take: steps are counted down, and every so often somebody looks at the clock.
+ */
+#include "base/base.h"
+
+#include <time.h>
+
+enum { STEPS_A_LOOK = 1 << 12 }; /* between two looks at the clock */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void next_slice(struct budget *b)
+{
+    uint64_t n = b->steps < STEPS_A_LOOK ? b->steps : STEPS_A_LOOK;
+    b->slice = (int64_t)n;
+    b->steps -= n;
+}
+
+void budget_start(struct budget *b, const struct limits *l)
+{
+    double ns = l->seconds * 1e9;
+    *b = (struct budget){.steps = l->steps ? l->steps : UINT64_MAX, .deadline = INT64_MAX};
+    if (ns > 0 && ns < 0x1p62)
+        b->deadline = now_ns() + (int64_t)ns;
+    next_slice(b);
+}
+
+bool budget_refill(struct budget *b)
+{
+    if (b->hit == LIMIT_NONE && b->deadline != INT64_MAX && now_ns() >= b->deadline)
+        b->hit = LIMIT_TIME;
+    else if (b->hit == LIMIT_NONE && b->steps == 0)
+        b->hit = LIMIT_STEPS;
+    if (b->hit != LIMIT_NONE) {
+        b->slice = 0; /* whoever goes on all the same is stopped again */
+        return false;
+    }
+    next_slice(b);
+    b->slice--;
+    return true;
+}
