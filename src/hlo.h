@@ -172,6 +172,8 @@ hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t coun
 size_t hlo_op_count(void);
 struct hlo_op {
     const char *name, *family, *spec, *help;
+    const char *form; /* the names of its operands: "lhs, rhs" */
+    const char *rule; /* what it computes, in lines */
     int min_operands, max_operands; /* -1: any number */
 };
 struct hlo_op hlo_op_get(size_t i);
@@ -184,8 +186,19 @@ struct hlo_op_attribute {
 bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out);
 /* The words that an attribute may have as its value; NULL past the end. */
 const char *hlo_op_attribute_word(size_t op, size_t attribute, size_t i);
+/* The worked examples of an op; false past the end. */
+struct hlo_op_example {
+    const char *args;   /* a literal a line, one for each parameter */
+    const char *result; /* as hlo_literal_print has it, one line */
+    const char *dtype;  /* the element type it is shown for; NULL: it is not written for several */
+    const char *other;  /* the second type of a conversion, an index ...; NULL: there is none */
+};
+bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out);
+/* The module of an example, written for other types than its own where they are given. */
+hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other);
 /* The element types; NULL past the end. */
 const char *hlo_dtype_name(size_t i);
+bool hlo_dtype_is_array(size_t i); /* else tuples, tokens and their like */
 
 #ifdef __cplusplus
 }

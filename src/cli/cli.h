@@ -40,6 +40,7 @@ enum option_id {
     OPT_TIME_LIMIT,
     OPT_RUNS,
     OPT_DICT,
+    OPT_MATRIX,
     OPT_COUNT
 };
 

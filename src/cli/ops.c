@@ -1,7 +1,7 @@
 /*
  * hlo ops: what the language has, from its one table.
  */
-#include "cli/cli.h"
+#include "cli/ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +123,40 @@ static void put_operands(const struct hlo_op *op)
         printf("%d to %d\n", op->min_operands, op->max_operands);
 }
 
+/* The element types of one kind that parser and verifier take, by the worked examples: the kind's name
+ * where that is all of them. */
+static void put_kind(size_t op, const char *initials, const char *name, const char **comma)
+{
+    const char *dtype;
+    struct buf list = {0};
+    size_t all = 0, taken = 0;
+    for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++) {
+        if (!hlo_dtype_is_array(i) || !strchr(initials, *dtype))
+            continue;
+        all++;
+        if (ops_accepts(op, dtype))
+            buf_printf(&list, taken++ ? ", %s" : "%s", dtype);
+    }
+    if (taken > 0) {
+        printf("%s%s", *comma, taken == all ? name : list.data);
+        *comma = ", ";
+    }
+    buf_free(&list);
+}
+
+static void put_types(size_t op)
+{
+    const char *comma = "Element types: ";
+    if (!ops_is_typed(op))
+        return;
+    put_kind(op, "p", "pred", &comma);
+    put_kind(op, "s", "signed", &comma);
+    put_kind(op, "u", "unsigned", &comma);
+    put_kind(op, "fb", "floats", &comma);
+    put_kind(op, "c", "complex", &comma);
+    putchar('\n');
+}
+
 static void put_words(size_t op, size_t attribute)
 {
     const char *word;
@@ -132,29 +166,61 @@ static void put_words(size_t op, size_t attribute)
         putchar('\n');
 }
 
-static void put_attribute_rows(size_t op)
+static void put_attributes_of(size_t op)
 {
     struct hlo_op_attribute a;
+    if (hlo_op_attribute(op, 0, &a))
+        puts("\nAttributes:");
     for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
         printf("  %-30s %s: %s%s\n", a.name, a.kind, a.help, a.required ? " Required." : "");
         put_words(op, i);
     }
+    fputs("\nLike every operation it may also carry", stdout);
+    for (size_t i = 0; hlo_op_attribute(hlo_op_count(), i, &a); i++)
+        printf("%s%s", i % 5 == 0 ? (i ? ",\n  " : "\n  ") : ", ", a.name);
+    putchar('\n');
 }
 
-static int put_op(size_t i)
+/* Each line of a text after a prefix. */
+static void put_lines(const char *prefix, const char *text)
+{
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        end = strchr(text, '\n');
+        end = end ? end : text + strlen(text);
+        printf("%s%.*s\n", prefix, (int)(end - text), text);
+    }
+}
+
+/* A command to paste into a shell; what it prints follows as comments. */
+static void put_example(size_t op, size_t i, const struct hlo_op_example *e)
+{
+    hlo_text module = hlo_op_example_text(op, i, NULL, NULL);
+    fputs("hlo run -", stdout);
+    for (const char *arg = e->args; *arg; arg += *arg == '\n') {
+        size_t n = strcspn(arg, "\n");
+        printf(" '%.*s'", (int)n, arg);
+        arg += n;
+    }
+    printf(" <<'END'\n%sEND\n", module.data);
+    put_lines("# ", e->result);
+    hlo_text_free(&module);
+}
+
+static void put_op(size_t i)
 {
     struct hlo_op op = hlo_op_get(i);
-    struct hlo_op_attribute a;
-    printf("%s: %s\n\n", op.name, op.help);
+    struct hlo_op_example e;
+    printf("%s(%s): %s\n\n", op.name, op.form, op.help);
+    put_lines("  ", op.rule);
+    putchar('\n');
     put_operands(&op);
+    put_types(i);
     printf("Family: %s\nSpecification: %s\n", op.family, op.spec);
-    if (hlo_op_attribute(i, 0, &a)) {
-        puts("\nAttributes:");
-        put_attribute_rows(i);
+    put_attributes_of(i);
+    for (size_t k = 0; hlo_op_example(i, k, &e); k++) {
+        puts(k ? "" : "\nTo try it:\n");
+        put_example(i, k, &e);
     }
-    puts("\nEvery operation may also carry:");
-    put_attribute_rows(hlo_op_count());
-    return HLO_OK;
 }
 
 static int unknown_op(const struct options *o, const char *name)
@@ -202,14 +268,45 @@ static int put_all(void)
     return HLO_OK;
 }
 
+/* The number of an op by its name; that of all ops when there is none. */
+static size_t find_op(const char *name)
+{
+    size_t i = 0;
+    while (i < hlo_op_count() && strcmp(hlo_op_get(i).name, name) != 0)
+        i++;
+    return i;
+}
+
+static int put_json(size_t op)
+{
+    struct buf b = {0};
+    bool one = op < hlo_op_count();
+    buf_puts(&b, "{\"schema\":1,\"ops\":[");
+    for (size_t i = one ? op : 0; i < (one ? op + 1 : hlo_op_count()); i++) {
+        buf_puts(&b, i > 0 && !one ? ",\n" : "\n");
+        put_op_json(&b, i);
+    }
+    buf_puts(&b, "\n]}\n");
+    fwrite(b.data, 1, b.size, stdout);
+    buf_free(&b);
+    return HLO_OK;
+}
+
 int ops_command(const struct options *o)
 {
+    if (o->arg_count > 1)
+        return usage_error(o, "one operation at a time");
+    size_t op = o->arg_count ? find_op(o->args[0]) : hlo_op_count();
+    if (o->arg_count && op == hlo_op_count())
+        return unknown_op(o, o->args[0]);
     if (o->given[OPT_DICT])
         return put_dictionary();
-    if (o->arg_count == 0)
+    if (o->given[OPT_MATRIX])
+        return ops_matrix(o, op);
+    if (o->given[OPT_JSON])
+        return put_json(op);
+    if (!o->arg_count)
         return put_all();
-    for (size_t i = 0; i < hlo_op_count(); i++)
-        if (strcmp(hlo_op_get(i).name, o->args[0]) == 0)
-            return put_op(i);
-    return unknown_op(o, o->args[0]);
+    put_op(op);
+    return HLO_OK;
 }

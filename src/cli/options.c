@@ -23,7 +23,7 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_STRICT] = {"strict", "", "take exactly what XLA's parser (jaxlib 0.10.2) takes",
                     IN(RUN) | IN(VERIFY) | IN(FMT), 0},
     [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
-    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH), 0},
+    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(OPS), 0},
     [OPT_INPUTS] = {"inputs", "=FILE.npz",
                     "arguments by the names arg0, arg1, ...: tuples flattened in order", IN(RUN), 0},
     [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
@@ -56,6 +56,8 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_RUNS] = {"runs", "=N", "run it this often, the first time included (5), or for 20 seconds",
                   IN(BENCH), 'n'},
     [OPT_DICT] = {"dict", "", "every word of the language as a dictionary for libFuzzer", IN(OPS), 0},
+    [OPT_MATRIX] = {"matrix", "", "operations by element types: what runs, what is rejected, what is missing",
+                    IN(OPS), 0},
     [OPT_COLOR] = {"color", "=WHEN", "auto, always or never; NO_COLOR is obeyed", EVERYWHERE, 0},
     [OPT_HELP] = {"help", "", "show this", EVERYWHERE, 'h'},
     [OPT_VERSION] = {"version", "", "show the version", EVERYWHERE, 0},
@@ -95,9 +97,12 @@ static const struct command_row command_table[CMD_COUNT] = {
                    "Say how long a module takes to read, plan and run.",
                    "  hlo bench step.hlo\n"
                    "  hlo bench step.hlo -n 20 --json\n"},
-    [CMD_OPS] = {"ops", "hlo ops [NAME]", "List the operations, or show one with its attributes.",
+    [CMD_OPS] = {"ops", "hlo ops [OPTION...] [NAME]",
+                 "List the operations, or say all of one: rule, types, attributes, an example.",
                  "  hlo ops\n"
                  "  hlo ops dynamic-slice\n"
+                 "  hlo ops --matrix\n"
+                 "  hlo ops --matrix convert\n"
                  "  hlo ops --dict >hlo.dict\n"},
 };
 

@@ -121,6 +121,21 @@ enum attr_id attr_find_common(struct str word);          /* one of the eight all
 bool attr_exists(struct str word);                       /* on any opcode */
 extern const uint8_t attr_common[];                      /* those eight, ended by A_NONE */
 
+/* What doc/ says of an op. */
+struct op_example {
+    const char *dtype; /* what $T stands for when it is shown; NULL: there is no $T */
+    const char *other; /* the same for $U */
+    const char *args;  /* a literal a line, one for each parameter */
+    const char *text;  /* the module after its first line; NULL ends a list */
+    const char *result;
+};
+struct op_doc {
+    const char *form; /* the names of the operands */
+    const char *rule; /* lines */
+    const struct op_example *examples;
+};
+extern const struct op_doc op_docs[OP_COUNT];
+
 /* Words of an ENUM attribute. */
 int enum_find(enum attr_id a, struct str word);          /* -1 when unknown */
 const char *enum_word(enum attr_id a, int number);

@@ -1,0 +1,101 @@
+/*
+ * What becomes of an operation for an element type, found out by its worked examples.
+ */
+#include "cli/ops.h"
+
+#include <stdlib.h>
+
+/* The module of an example, as far as parser and verifier let it come; or NULL. */
+static hlo_module *accepted(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m)
+{
+    hlo_text text = hlo_op_example_text(op, example, dtype, other);
+    hlo_file *f = hlo_file_of_text(hlo_op_get(op).name, text.data, text.size, false);
+    hlo_module *module = hlo_parse(f, 0, m);
+    if (module && !hlo_verify(module, m)) {
+        hlo_module_free(module);
+        module = NULL;
+    }
+    hlo_file_free(f);
+    hlo_text_free(&text);
+    return module;
+}
+
+/* XLA's verifier, and so ours, takes some ops on types for which the specification gives them no value;
+ * the plan says so. */
+static bool is_undefined(const hlo_messages *m)
+{
+    size_t n = hlo_messages_count(m);
+    return n > 0 && strcmp(hlo_messages_get(m, n - 1).id, "not-defined") == 0;
+}
+
+/* Whether the module runs on made-up inputs. */
+static bool runs(const hlo_module *module, hlo_messages *m)
+{
+    size_t count = hlo_param_count(module), made = 0;
+    hlo_literal **args = calloc(count + 1, sizeof *args), *result = NULL;
+    while (args && made < count && (args[made] = hlo_random_param(module, made, 1, m)))
+        made++;
+    hlo_program *p = args && made == count ? hlo_plan(module, &(struct hlo_run_options){0}, m) : NULL;
+    if (p)
+        result = hlo_run(p, (const hlo_literal *const *)args, count, m);
+    bool ok = result != NULL;
+    hlo_literal_free(result);
+    hlo_program_free(p);
+    for (size_t i = 0; i < made; i++)
+        hlo_literal_free(args[i]);
+    free(args);
+    return ok;
+}
+
+enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m)
+{
+    hlo_module *module = accepted(op, example, dtype, other, m);
+    if (!module)
+        return CELL_REJECTED;
+    enum cell cell = runs(module, m) ? CELL_RUNS : is_undefined(m) ? CELL_REJECTED : CELL_MISSING;
+    hlo_module_free(module);
+    return cell;
+}
+
+static bool accepts_example(size_t op, size_t i, const char *dtype, const char *other)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_module *module = accepted(op, i, dtype, other, m);
+    hlo_module_free(module);
+    hlo_messages_free(m);
+    return module != NULL;
+}
+
+bool ops_accepts(size_t op, const char *dtype)
+{
+    struct hlo_op_example e;
+    for (size_t i = 0; hlo_op_example(op, i, &e); i++) {
+        if (!e.dtype)
+            continue;
+        if (accepts_example(op, i, dtype, NULL))
+            return true;
+        const char *other;
+        for (size_t u = 0; e.other && (other = hlo_dtype_name(u)); u++)
+            if (hlo_dtype_is_array(u) && accepts_example(op, i, dtype, other))
+                return true;
+    }
+    return false;
+}
+
+bool ops_is_typed(size_t op)
+{
+    struct hlo_op_example e;
+    for (size_t i = 0; hlo_op_example(op, i, &e); i++)
+        if (e.dtype)
+            return true;
+    return false;
+}
+
+bool ops_has_pairs(size_t op)
+{
+    struct hlo_op_example e;
+    for (size_t i = 0; hlo_op_example(op, i, &e); i++)
+        if (e.other)
+            return true;
+    return false;
+}

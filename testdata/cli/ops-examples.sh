@@ -1,0 +1,12 @@
+# ops NAME: every worked example, pasted into a shell, prints what is written below it.
+# stdout: all examples run
+hlo() { "$HLO" "$@"; }
+for op in $($HLO ops | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p'); do
+    case $op in ragged-dot | scaled-dot | infeed | outfeed | send* | recv*) continue ;; esac # not run yet
+    $HLO ops "$op" | sed '1,/^To try it:$/d' >script
+    grep -q '^hlo run ' script || { echo "$op has no example"; exit 1; }
+    sed -n 's/^# //p' script >want
+    . ./script >got 2>err || { echo "$op does not run:"; cat err; exit 1; }
+    sed 's/-nan/nan/g' got | cmp -s - want || { echo "$op prints:"; cat got; exit 1; }
+done
+echo "all examples run"
