@@ -25,7 +25,7 @@ void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *
 bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out, const struct view *x)
 {
     if (out->dtype == x->dtype) {
-        kern_copy(out, x);
+        ev->kern->copy(out, x);
         return true;
     }
     kern_tile_fn *fn = kern_find_convert(out->dtype, x->dtype);

@@ -1,5 +1,6 @@
 /*
- * Moving elements. Most of these are views over the operand's bytes and cost nothing.
+ * Moving elements. Most of these are views over the operand's bytes and cost nothing; the plain kernels
+ * write them out.
  */
 #include "eval/eval_priv.h"
 
@@ -71,6 +72,32 @@ static bool eval_reverse(struct eval *ev, const struct step *s)
     return eval_alias(ev, s, 0, 0, &v);
 }
 
+/* The same by plain kernels. */
+static bool rearrange(struct eval *ev, const struct step *s)
+{
+    const struct inst *i = s->inst;
+    const struct view *x = eval_view(ev, s, 0);
+    struct ints dims = inst_ints(i, A_DIMENSIONS);
+    int64_t start[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
+    struct view *out = eval_result(ev, s, 0);
+    if (!out)
+        return false;
+    switch (i->opcode) {
+    case OP_SLICE:
+        for (int d = 0; d < x->rank; d++) {
+            start[d] = inst_attr(i, A_SLICE)->v.slices.dims[d].start;
+            stride[d] = inst_attr(i, A_SLICE)->v.slices.dims[d].stride;
+        }
+        ev->kern->slice(out, x, start, stride);
+        break;
+    case OP_RESHAPE: ev->kern->reshape(out, x); break;
+    case OP_BROADCAST: ev->kern->broadcast(out, x, dims.at); break;
+    case OP_TRANSPOSE: ev->kern->transpose(out, x, dims.at); break;
+    default: ev->kern->reverse(out, x, dims.at, (int)dims.count); break;
+    }
+    return true;
+}
+
 static bool eval_concatenate(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0), part;
@@ -116,12 +143,13 @@ static bool eval_iota(struct eval *ev, const struct step *s)
 
 bool eval_shape(struct eval *ev, const struct step *s)
 {
+    bool plain = ev->kern->reshape != NULL;
     switch (s->inst->opcode) {
-    case OP_SLICE: return eval_slice(ev, s);
-    case OP_RESHAPE: return eval_reshape(ev, s);
-    case OP_BROADCAST: return eval_broadcast(ev, s);
-    case OP_TRANSPOSE: return eval_transpose(ev, s);
-    case OP_REVERSE: return eval_reverse(ev, s);
+    case OP_SLICE: return plain ? rearrange(ev, s) : eval_slice(ev, s);
+    case OP_RESHAPE: return plain ? rearrange(ev, s) : eval_reshape(ev, s);
+    case OP_BROADCAST: return plain ? rearrange(ev, s) : eval_broadcast(ev, s);
+    case OP_TRANSPOSE: return plain ? rearrange(ev, s) : eval_transpose(ev, s);
+    case OP_REVERSE: return plain ? rearrange(ev, s) : eval_reverse(ev, s);
     case OP_CONCATENATE: return eval_concatenate(ev, s);
     case OP_PAD: return eval_pad(ev, s);
     case OP_IOTA: return eval_iota(ev, s);

@@ -149,14 +149,14 @@ void kern_stochastic_convert(const struct view *out, const struct view *x, const
 
 /* ---- bitcast-convert ---- */
 
-static uint64_t load_bits(enum dtype t, const void *p) /* zeros above the element's own */
+uint64_t bits_load(enum dtype t, const void *p)
 {
     const int bits = (int)dtype_bits(t);
     const uint64_t w = load_word(p, dtype_bytes(t));
     return bits < 8 ? w & (((uint64_t)1 << bits) - 1) : w;
 }
 
-static void store_bits(enum dtype t, void *p, uint64_t w)
+void bits_store(enum dtype t, void *p, uint64_t w)
 {
     const int bits = (int)dtype_bits(t);
     if (t == DT_PRED)
@@ -177,8 +177,8 @@ static void recast_tile(const void *context, void *out, const void *const *args,
     const struct recast *r = context;
     const size_t to = dtype_bytes(r->to), from = dtype_bytes(r->from);
     for (int64_t i = 0; i < n; i++)
-        store_bits(r->to, (char *)out + (size_t)i * to,
-                   load_bits(r->from, (const char *)args[0] + (size_t)i * from));
+        bits_store(r->to, (char *)out + (size_t)i * to,
+                   bits_load(r->from, (const char *)args[0] + (size_t)i * from));
 }
 
 static bool same_in_memory(enum dtype a, enum dtype b)
@@ -200,15 +200,15 @@ static void split_or_join(const struct view *wide, const struct view *narrow, bo
         return;
     do {
         char *whole = view_at(wide, index), *part = view_at(&outer, index);
-        uint64_t w = split ? load_bits(wide->dtype, whole) : 0;
+        uint64_t w = split ? bits_load(wide->dtype, whole) : 0;
         for (int i = 0; i < ratio; i++, part += step) {
             if (split)
-                store_bits(narrow->dtype, part, w >> (i * bits));
+                bits_store(narrow->dtype, part, w >> (i * bits));
             else
-                w |= load_bits(narrow->dtype, part) << (i * bits);
+                w |= bits_load(narrow->dtype, part) << (i * bits);
         }
         if (!split)
-            store_bits(wide->dtype, whole, w);
+            bits_store(wide->dtype, whole, w);
     } while (index_next(wide->rank, wide->dims, index));
 }
 

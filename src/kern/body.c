@@ -114,9 +114,10 @@ bool call_fold_init(struct call_fold *f, int n, const struct view *out, const st
     f->results = (void **)(f->args + 2 * count);
     for (int k = 0; k < n; k++) {
         struct call_slot *s = &f->slots[k];
-        loader_init(&s->in, acc[k], x[k].dtype);
-        loader_init(&s->out, out[k].dtype, acc[k]);
-        s->width = dtype_bytes(acc[k]);
+        enum dtype t = acc ? acc[k] : out[k].dtype;
+        loader_init(&s->in, t, x[k].dtype);
+        loader_init(&s->out, out[k].dtype, t);
+        s->width = dtype_bytes(t);
         f->args[k] = &s->acc;
         f->results[k] = &s->result;
     }

@@ -45,7 +45,7 @@ typedef void kern_bitcast_convert_fn(const struct view *out, const struct view *
 
 /* ---- shape.c: moving elements; bits are kept ---- */
 
-void kern_copy(const struct view *out, const struct view *x); /* equal dims and type, any strides */
+typedef void kern_copy_fn(const struct view *out, const struct view *x); /* equal dims and type, any strides */
 void kern_fill(const struct view *out, const void *element);
 /* spec: Iota */
 typedef void kern_iota_fn(const struct view *out, int dimension);
@@ -61,6 +61,14 @@ void kern_view_transpose(struct view *out, const struct view *x, const int64_t *
 void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims, const int64_t *dimensions);
 void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit, const int64_t *stride);
 void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions, int count);
+
+/* The same as copies. */
+typedef void kern_reshape_fn(const struct view *out, const struct view *x);
+typedef void kern_transpose_fn(const struct view *out, const struct view *x, const int64_t *permutation);
+typedef void kern_broadcast_fn(const struct view *out, const struct view *x, const int64_t *dimensions);
+typedef void kern_slice_fn(const struct view *out, const struct view *x, const int64_t *start,
+                           const int64_t *stride);
+typedef void kern_reverse_fn(const struct view *out, const struct view *x, const int64_t *dimensions, int count);
 
 /* ---- computations applied to elements ---- */
 
@@ -168,7 +176,7 @@ typedef bool kern_sort_fn(int n, const struct view *out, const struct view *x, i
 typedef bool kern_topk_fn(const struct view *values, const struct view *indices, const struct view *x,
                           int64_t k, bool largest);
 
-/* ---- rng.c: `out` is dense ---- */
+/* ---- plain/rng.c: `out` is dense ---- */
 
 /* spec: RngBitGenerator (hlo-values 14.1): state of two u64, or three for philox; `next` likewise. */
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
@@ -178,7 +186,7 @@ typedef void kern_rng_bits_fn(const struct view *out, enum kern_rng algorithm, c
 typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal,
                                  uint64_t *counter);
 
-/* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
+/* ---- plain/linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
 /* spec: Cholesky (hlo-values 13.5) */
 typedef bool kern_cholesky_fn(const struct view *out, const struct view *a, bool lower);
@@ -194,7 +202,7 @@ enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
 typedef bool kern_fft_fn(const struct view *out, const struct view *x, enum kern_fft type, int count,
                          const int64_t *lengths);
 
-/* ---- batchnorm.c: per-feature operands are rows; false: out of memory (hlo-values 13.8) ---- */
+/* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory (hlo-values 13.8) ---- */
 
 /* spec: BatchNormInference */
 typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x,
@@ -214,12 +222,18 @@ typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *d
 
 /* ---- table.c: which kernels a program runs ---- */
 
-/* Every op that is not done element by element. kern_fast: the fast ones; kern_plain: those of
- * kern/plain/, each op by its formula. Where both name the same function, it is the formula already. */
+/* Every op that is not done element by element. kern_plain has the plain ones, kern_fast the fast ones where
+ * there are any. Rearrangements are NULL in kern_fast: there a view does. */
 struct kernels {
+    kern_reshape_fn *reshape;
+    kern_transpose_fn *transpose;
+    kern_broadcast_fn *broadcast;
+    kern_slice_fn *slice;
+    kern_reverse_fn *reverse;
     kern_reduce_precision_fn *reduce_precision;
     kern_stochastic_convert_fn *stochastic_convert;
     kern_bitcast_convert_fn *bitcast_convert;
+    kern_copy_fn *copy;
     kern_iota_fn *iota;
     kern_pad_fn *pad;
     kern_reduce_fn *reduce;
@@ -231,21 +245,22 @@ struct kernels {
     kern_scatter_fn *scatter;
     kern_sort_fn *sort;
     kern_topk_fn *topk;
+    kern_fft_fn *fft;
     kern_rng_bits_fn *rng_bits;
     kern_rng_numbers_fn *rng_numbers;
     kern_cholesky_fn *cholesky;
     kern_triangular_solve_fn *triangular_solve;
-    kern_fft_fn *fft;
     kern_batch_norm_inference_fn *batch_norm_inference;
     kern_batch_norm_training_fn *batch_norm_training;
     kern_batch_norm_grad_fn *batch_norm_grad;
 };
 extern const struct kernels kern_fast, kern_plain;
 
-/* The entries of kern_fast. */
+/* The fast ones. */
 kern_reduce_precision_fn kern_reduce_precision;
 kern_stochastic_convert_fn kern_stochastic_convert;
 kern_bitcast_convert_fn kern_bitcast_convert;
+kern_copy_fn kern_copy;
 kern_iota_fn kern_iota;
 kern_pad_fn kern_pad;
 kern_reduce_fn kern_reduce;
@@ -257,13 +272,6 @@ kern_gather_fn kern_gather;
 kern_scatter_fn kern_scatter;
 kern_sort_fn kern_sort;
 kern_topk_fn kern_topk;
-kern_rng_bits_fn kern_rng_bits;
-kern_rng_numbers_fn kern_rng_numbers;
-kern_cholesky_fn kern_cholesky;
-kern_triangular_solve_fn kern_triangular_solve;
 kern_fft_fn kern_fft;
-kern_batch_norm_inference_fn kern_batch_norm_inference;
-kern_batch_norm_training_fn kern_batch_norm_training;
-kern_batch_norm_grad_fn kern_batch_norm_grad;
 
 #endif

@@ -86,6 +86,11 @@ void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
 /* Narrows an array about to be padded and its operand to the elements that have a place in it. */
 void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims);
 
+/* ---- bits.c: one element as a bit pattern ---- */
+
+uint64_t bits_load(enum dtype t, const void *p); /* zeros above the element's own */
+void bits_store(enum dtype t, void *p, uint64_t w); /* as the type is stored: extended by its sign, pred 0 or 1 */
+
 /* ---- load.c: elements as another type ---- */
 
 struct loader {
@@ -131,7 +136,7 @@ bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work);
 /* The element e with f(a, e) = a for every a, in type `t`; false when there is none. */
 bool combine_identity(enum kern_combine c, enum dtype t, void *element);
 
-/* A fold of n operands through body->call. */
+/* A fold of n operands through body->call. `acc`: the types it runs in; NULL: those of the results. */
 struct call_slot {
     union kern_cell acc, value, result;
     struct loader in, out; /* operand -> accumulator type -> result */

@@ -1,7 +1,7 @@
 /*
  * plain gather and scatter: for every index tuple a start, for every position of the window an element.
  */
-#include "kern/nest.h"
+#include "kern/plain/fold.h"
 #include "kern/plain/plain.h"
 
 /* The position of d in a list, or -1. */
@@ -77,40 +77,15 @@ static bool window_is_inside(const struct view *array, const struct view *update
     return inside;
 }
 
-/* out[at] = f(out[at], update) for all operands. */
-static bool combine_all(int n, const struct view *out, const struct view *updates,
-                        const struct kern_body *body, const int64_t *at, const int64_t *o)
-{
-    const char *opcode = combine_opcode(body->combine);
-    enum { FEW = 64 };
-    const void *args[2 * FEW];
-    void *results[FEW];
-    union kern_cell cells[FEW];
-    if (n > FEW)
-        return false;
-    for (int k = 0; k < n; k++) {
-        args[k] = view_at(&out[k], at);
-        args[n + k] = view_at(&updates[k], o);
-        results[k] = &cells[k];
-    }
-    if (opcode)
-        kern_find_elementwise(opcode, out->dtype)(cells, args, 1);
-    else if (body->combine == KERN_TAKE_VALUE)
-        memcpy(cells, args[1], dtype_bytes(out->dtype));
-    else if (!body->call(body->context, args, results))
-        return false;
-    for (int k = 0; k < n; k++)
-        memcpy(view_at(&out[k], at), &cells[k], dtype_bytes(out[k].dtype));
-    return true;
-}
-
 /* spec: Scatter. Index tuples row-major, inside of them windows row-major. */
 bool plain_scatter(int n, const struct view *out, const struct view *indices, const struct view *updates,
                    const struct kern_gather_dims *dims, const struct kern_body *body)
 {
     int64_t order[VIEW_MAX_RANK], sizes[VIEW_MAX_RANK], i[VIEW_MAX_RANK] = {0};
     int64_t o[VIEW_MAX_RANK], start[VIEW_MAX_RANK], offset[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
+    struct plain_fold f;
     int rank = updates->rank, count = 0;
+    bool ok = true;
     for (int d = 0; d < rank; d++)
         if (place_in(dims->offset_dims, dims->offset_count, d) < 0)
             order[count++] = d;
@@ -120,13 +95,18 @@ bool plain_scatter(int n, const struct view *out, const struct view *indices, co
         return true;
     for (int d = 0; d < rank; d++)
         sizes[d] = updates->dims[order[d]];
+    if (!plain_fold_init(&f, out->dtype, n, out, updates, NULL, body))
+        return false;
     do {
         for (int d = 0; d < rank; d++)
             o[order[d]] = i[d];
         find_start(out, indices, dims, o, rank, start, offset);
-        if (window_is_inside(out, updates, dims, start, offset, at) &&
-            !combine_all(n, out, updates, body, at, o))
-            return false;
-    } while (index_next(rank, sizes, i));
-    return true;
+        if (!window_is_inside(out, updates, dims, start, offset, at))
+            continue;
+        plain_fold_start_at(&f, out, at);
+        ok = plain_fold_value(&f, updates, o);
+        plain_fold_store(&f, out, at);
+    } while (ok && index_next(rank, sizes, i));
+    plain_fold_free(&f);
+    return ok;
 }

@@ -1,13 +1,28 @@
 /*
  * plain: one kernel per op that says what it means: a loop over result indices, each element by the
  * formula. What people read to learn an op, what `--plain` runs, and what the fast kernels are tested
- * against; same arguments as those. Never clever, never fast.
+ * against; same arguments as those. Never clever, never fast, the same bits on every machine: no library
+ * but libm, one fixed order of operations.
+ *
+ * Shared with fast runs, because they give equal bits by how they are made: the tile kernels of elementwise
+ * ops, compare, convert, reduce-precision and stochastic-convert (each element is a function of its operands
+ * alone, nothing is contracted), also where a small computation runs as a scalar program; bodies of
+ * reductions that are one such op, which call its tile kernel. Kernels that are here and have no fast one
+ * beside them serve both.
  */
 #ifndef HLO_KERN_PLAIN_H
 #define HLO_KERN_PLAIN_H
 
 #include "kern/kern.h"
 
+kern_reshape_fn plain_reshape;
+kern_transpose_fn plain_transpose;
+kern_broadcast_fn plain_broadcast;
+kern_slice_fn plain_slice;
+kern_reverse_fn plain_reverse;
+kern_bitcast_convert_fn plain_bitcast_convert;
+kern_copy_fn plain_copy;
+kern_iota_fn plain_iota;
 kern_pad_fn plain_pad;
 kern_reduce_fn plain_reduce;
 kern_reduce_window_fn plain_reduce_window;
@@ -17,5 +32,14 @@ kern_conv_fn plain_conv;
 kern_gather_fn plain_gather;
 kern_scatter_fn plain_scatter;
 kern_sort_fn plain_sort;
+kern_topk_fn plain_topk;
+kern_fft_fn plain_fft;
+kern_rng_bits_fn plain_rng_bits;
+kern_rng_numbers_fn plain_rng_numbers;
+kern_cholesky_fn plain_cholesky;
+kern_triangular_solve_fn plain_triangular_solve;
+kern_batch_norm_inference_fn plain_batch_norm_inference;
+kern_batch_norm_training_fn plain_batch_norm_training;
+kern_batch_norm_grad_fn plain_batch_norm_grad;
 
 #endif

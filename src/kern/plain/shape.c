@@ -1,8 +1,89 @@
 /*
- * plain pad and sort: elements in their places, one by one.
+ * plain movers: for every place of the result the place of the operand that it is taken from.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
+
+static void move(const struct view *out, const int64_t *o, const struct view *x, const int64_t *at)
+{
+    memcpy(view_at(out, o), view_at(x, at), dtype_bytes(out->dtype));
+}
+
+/* What DynamicSlice, DynamicUpdateSlice and ConcatInDim do with windows of their arrays. */
+void plain_copy(const struct view *out, const struct view *x)
+{
+    int64_t o[VIEW_MAX_RANK] = {0};
+    if (view_elements(out) == 0)
+        return;
+    do
+        move(out, o, x, o);
+    while (index_next(out->rank, out->dims, o));
+}
+
+/* spec: BroadcastInDim. out[o] = x[o[dimensions[0]], o[dimensions[1]], ...] */
+void plain_broadcast(const struct view *out, const struct view *x, const int64_t *dimensions)
+{
+    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
+    if (view_elements(out) == 0)
+        return;
+    do {
+        for (int d = 0; d < x->rank; d++)
+            at[d] = o[dimensions[d]];
+        move(out, o, x, at);
+    } while (index_next(out->rank, out->dims, o));
+}
+
+/* spec: Transpose. Dimension k of the result is dimension permutation[k] of the operand. */
+void plain_transpose(const struct view *out, const struct view *x, const int64_t *permutation)
+{
+    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
+    if (view_elements(out) == 0)
+        return;
+    do {
+        for (int d = 0; d < out->rank; d++)
+            at[permutation[d]] = o[d];
+        move(out, o, x, at);
+    } while (index_next(out->rank, out->dims, o));
+}
+
+/* spec: Reshape. Both arrays are the same row-major sequence. */
+void plain_reshape(const struct view *out, const struct view *x)
+{
+    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK] = {0};
+    if (view_elements(out) == 0)
+        return;
+    do {
+        move(out, o, x, at);
+        index_next(x->rank, x->dims, at);
+    } while (index_next(out->rank, out->dims, o));
+}
+
+/* spec: Rev (reverse) */
+void plain_reverse(const struct view *out, const struct view *x, const int64_t *dimensions, int count)
+{
+    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
+    if (view_elements(out) == 0)
+        return;
+    do {
+        memcpy(at, o, sizeof at);
+        for (int k = 0; k < count; k++)
+            at[dimensions[k]] = out->dims[dimensions[k]] - 1 - o[dimensions[k]];
+        move(out, o, x, at);
+    } while (index_next(out->rank, out->dims, o));
+}
+
+/* spec: Slice */
+void plain_slice(const struct view *out, const struct view *x, const int64_t *start, const int64_t *stride)
+{
+    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
+    if (view_elements(out) == 0)
+        return;
+    do {
+        for (int d = 0; d < out->rank; d++)
+            at[d] = start[d] + o[d] * stride[d];
+        move(out, o, x, at);
+    } while (index_next(out->rank, out->dims, o));
+}
 
 /* spec: Pad */
 void plain_pad(const struct view *out, const struct view *x, const void *value,
@@ -22,52 +103,15 @@ void plain_pad(const struct view *out, const struct view *x, const void *value,
     } while (index_next(out->rank, out->dims, o));
 }
 
-/* comparator(a, b): whether element i of the line at `o` goes before element j. */
-static bool goes_before(int n, const struct view *x, int dimension, const struct kern_comparator *less,
-                        int64_t *o, int64_t i, int64_t j, bool *before)
+/* spec: Iota. An element is its index along `dimension`, converted from s64. */
+void plain_iota(const struct view *out, int dimension)
 {
-    enum { FEW = 64 };
-    const void *args[2 * FEW];
-    uint8_t answer = 0;
-    void *results[1] = {&answer};
-    bool ok = n <= FEW;
-    for (int k = 0; ok && k < n; k++) {
-        o[dimension] = i;
-        args[2 * k] = view_at(&x[k], o);
-        o[dimension] = j;
-        args[2 * k + 1] = view_at(&x[k], o);
-    }
-    enum kern_direction direction = less->order == KERN_ORDER_LESS ? KERN_LT : KERN_GT;
-    if (less->call)
-        ok = ok && less->call(less->context, args, results);
-    else if (ok)
-        kern_find_compare(direction, less->total_order, x[less->key].dtype)(&answer, args + 2 * less->key, 1);
-    *before = answer != 0;
-    return ok;
-}
-
-/* spec: Sort. The place of an element is the number of those that go before it, equal ones to its left
- * included. */
-bool plain_sort(int n, const struct view *out, const struct view *x, int dimension,
-                const struct kern_comparator *less)
-{
-    int64_t o[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK], count = out->dims[dimension];
+    int64_t o[VIEW_MAX_RANK] = {0};
+    struct loader from_index;
+    loader_init(&from_index, out->dtype, DT_S64);
     if (view_elements(out) == 0)
-        return true;
-    do {
-        int64_t i = o[dimension], place = 0;
-        memcpy(p, o, sizeof p);
-        for (int64_t j = 0; j < count; j++) {
-            bool before, after;
-            if (!goes_before(n, x, dimension, less, p, j, i, &before) ||
-                !goes_before(n, x, dimension, less, p, i, j, &after))
-                return false;
-            place += before || (!after && j < i);
-        }
-        memcpy(p, o, sizeof p);
-        p[dimension] = place;
-        for (int k = 0; k < n; k++)
-            memcpy(view_at(&out[k], p), view_at(&x[k], o), dtype_bytes(out[k].dtype));
-    } while (index_next(out->rank, out->dims, o));
-    return true;
+        return;
+    do
+        loader_write(&from_index, view_at(out, o), 0, &o[dimension], 1);
+    while (index_next(out->rank, out->dims, o));
 }

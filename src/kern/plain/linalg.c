@@ -6,7 +6,7 @@
  * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices have
  * no second one.
  */
-#include "kern/kern.h"
+#include "kern/plain/plain.h"
 
 #include <math.h>
 
@@ -137,7 +137,7 @@ static void factor(struct matrix *m)
         }
 }
 
-bool kern_cholesky(const struct view *out, const struct view *a, bool lower)
+bool plain_cholesky(const struct view *out, const struct view *a, bool lower)
 {
     struct matrix m;
     int64_t index[VIEW_MAX_RANK] = {0};
@@ -205,8 +205,8 @@ static void substitute(const struct matrix *m, struct matrix *x, bool lower, boo
     }
 }
 
-bool kern_triangular_solve(const struct view *out, const struct view *a, const struct view *b,
-                           const struct kern_triangular *how)
+bool plain_triangular_solve(const struct view *out, const struct view *a, const struct view *b,
+                            const struct kern_triangular *how)
 {
     struct matrix m, x;
     int64_t index[VIEW_MAX_RANK] = {0};

@@ -4,7 +4,7 @@
  * Batch normalisation over a feature dimension (hlo-values 13.8): sums and formulas in double,
  * rounded once.
  */
-#include "kern/kern.h"
+#include "kern/plain/plain.h"
 
 #include <math.h>
 
@@ -80,16 +80,16 @@ static void normalise(const struct view *y, const struct view *x, const struct v
     } while (index_next(x->rank, x->dims, index));
 }
 
-void kern_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale,
-                               const struct view *offset, const struct view *mean, const struct view *var,
-                               double eps, int feature)
+void plain_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale,
+                                const struct view *offset, const struct view *mean, const struct view *var,
+                                double eps, int feature)
 {
     normalise(y, x, scale, offset, mean, var, eps, feature);
 }
 
-bool kern_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var,
-                              const struct view *x, const struct view *scale, const struct view *offset,
-                              double eps, int feature)
+bool plain_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var,
+                               const struct view *x, const struct view *scale, const struct view *offset,
+                               double eps, int feature)
 {
     struct sums *s = sum_features(&x, NULL, feature, sum_squares);
     double n = per_feature(x, feature);
@@ -105,9 +105,9 @@ bool kern_batch_norm_training(const struct view *y, const struct view *mean, con
     return true;
 }
 
-bool kern_batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset,
-                          const struct view *x, const struct view *scale, const struct view *mean,
-                          const struct view *var, const struct view *dy, double eps, int feature)
+bool plain_batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset,
+                           const struct view *x, const struct view *scale, const struct view *mean,
+                           const struct view *var, const struct view *dy, double eps, int feature)
 {
     const struct view *both[2] = {x, dy};
     struct sums *s = sum_features(both, mean, feature, sum_gradients);

@@ -3,7 +3,7 @@
  *
  * Random bits by counter (hlo-values 14.1), and numbers made of them (14.3).
  */
-#include "kern/kern.h"
+#include "kern/plain/plain.h"
 
 #include <math.h>
 
@@ -135,8 +135,8 @@ static void threefry_bits(const struct view *out, const uint64_t *state, uint64_
     next[1] = state[1] + used;
 }
 
-void kern_rng_bits(const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
-                   uint64_t *next)
+void plain_rng_bits(const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
+                    uint64_t *next)
 {
     if (algorithm == KERN_PHILOX)
         philox_bits(out, state, words, next);
@@ -182,7 +182,8 @@ static void random_integer(enum dtype t, void *at, const void *a, const void *b,
     store_bits(t, at, t == DT_PRED ? bits : lo + (range ? bits % range : 0));
 }
 
-void kern_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter)
+void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal,
+                       uint64_t *counter)
 {
     size_t width = dtype_bytes(out->dtype);
     int64_t n = view_elements(out);

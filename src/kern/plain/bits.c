@@ -1,0 +1,36 @@
+/*
+ * plain bitcast-convert: bits from their place in one array to the same place in the other.
+ */
+#include "kern/nest.h"
+#include "kern/plain/plain.h"
+
+/* Element k of those that one element at `whole` is made of; to or from `part`. */
+static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *part, int64_t k, bool split)
+{
+    const unsigned bits = dtype_bits(narrow);
+    if (bits >= 8 && narrow != DT_PRED && wide != DT_PRED) {
+        char *place = whole + (size_t)k * dtype_bytes(narrow);
+        memcpy(split ? part : place, split ? place : part, dtype_bytes(narrow));
+        return;
+    }
+    const unsigned shift = (unsigned)k * bits;
+    if (split)
+        bits_store(narrow, part, bits_load(wide, whole) >> shift);
+    else /* the first part overwrites what was there */
+        bits_store(wide, whole, (k ? bits_load(wide, whole) : 0) | bits_load(narrow, part) << shift);
+}
+
+/* spec: BitcastConvertType. The array of narrow elements has one dimension more; along it lie the parts of
+ * a wide element, the lowest bits first. */
+void plain_bitcast_convert(const struct view *out, const struct view *x)
+{
+    int64_t i[VIEW_MAX_RANK] = {0};
+    const bool split = out->rank > x->rank;
+    const struct view *wide = split ? x : out, *narrow = split ? out : x;
+    if (view_elements(narrow) == 0)
+        return;
+    do {
+        const int64_t k = narrow->rank > wide->rank ? i[wide->rank] : 0;
+        move_part(wide->dtype, view_at(wide, i), narrow->dtype, view_at(narrow, i), k, split);
+    } while (index_next(narrow->rank, narrow->dims, i));
+}

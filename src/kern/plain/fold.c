@@ -1,0 +1,74 @@
+/*
+ * fold: one step of a reduction after the other (spec: Reduce, ReduceWindow, Scatter).
+ */
+#include "kern/plain/fold.h"
+
+bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out,
+                     const struct view *x, const enum dtype *acc, const struct kern_body *body)
+{
+    const char *opcode = combine_opcode(body->combine);
+    f->called = n > 1 || !(opcode || body->combine == KERN_TAKE_VALUE);
+    if (f->called)
+        return call_fold_init(&f->call, n, out, x, acc, body);
+    enum dtype t = acc ? *acc : out->dtype;
+    f->work = work;
+    f->fn = opcode ? kern_find_elementwise(opcode, work) : NULL;
+    return loader_init(&f->to_acc, t, x->dtype) && loader_init(&f->to_work, work, t) &&
+           loader_init(&f->from_work, t, work) && loader_init(&f->from_acc, out->dtype, t);
+}
+
+void plain_fold_free(struct plain_fold *f)
+{
+    if (f->called)
+        call_fold_free(&f->call);
+}
+
+static void start_with(struct plain_fold *f, const void *init)
+{
+    union kern_cell room;
+    memcpy(&f->acc, loader_read(&f->to_work, &room, init, 0, 1), dtype_bytes(f->work));
+}
+
+void plain_fold_start(struct plain_fold *f, const void *const *init)
+{
+    if (f->called)
+        call_fold_start(&f->call, init);
+    else
+        start_with(f, init[0]);
+}
+
+void plain_fold_start_at(struct plain_fold *f, const struct view *init, const int64_t *at)
+{
+    if (!f->called)
+        start_with(f, view_at(init, at));
+    for (int k = 0; f->called && k < f->call.n; k++)
+        memcpy(&f->call.slots[k].acc, view_at(&init[k], at), f->call.slots[k].width);
+}
+
+bool plain_fold_value(struct plain_fold *f, const struct view *x, const int64_t *at)
+{
+    union kern_cell room[2], result;
+    if (f->called) {
+        for (int k = 0; k < f->call.n; k++)
+            f->call.slots[k].at = view_at(&x[k], at);
+        return call_fold_value(&f->call);
+    }
+    const void *value = loader_read(&f->to_acc, &room[0], view_at(x, at), 0, 1);
+    value = loader_read(&f->to_work, &room[1], value, 0, 1);
+    if (f->fn)
+        f->fn(&result, (const void *const[]){&f->acc, value}, 1);
+    else
+        memcpy(&result, value, dtype_bytes(f->work));
+    f->acc = result;
+    return true;
+}
+
+void plain_fold_store(struct plain_fold *f, const struct view *out, const int64_t *at)
+{
+    union kern_cell room;
+    if (!f->called)
+        loader_write(&f->from_acc, view_at(out, at), 0, loader_read(&f->from_work, &room, f->acc.bytes, 0, 1),
+                     1);
+    for (int k = 0; f->called && k < f->call.n; k++)
+        call_fold_store(&f->call, k, view_at(&out[k], at));
+}
