@@ -1,0 +1,331 @@
+/*
+ * Instructions that run computations, and tuples, tokens, sizes and collectives.
+ */
+#include "fuzz/generate_priv.h"
+
+/* Some operands for a computation. */
+static int some_values(struct gen *g, struct val *out, struct type *types, int least)
+{
+    int count = (int)gen_between(g, least, 3);
+    for (int k = 0; k < count; k++) {
+        out[k] = gen_pick(g, TY_ANY, 0);
+        types[k] = out[k].type;
+    }
+    return count;
+}
+
+/* ---- call, fusion, async ---- */
+
+static void call(struct gen *g, enum opcode op)
+{
+    struct val args[3];
+    struct type types[3], results[GEN_LEAVES], one;
+    int n = some_values(g, args, types, 1), count;
+    int body = gen_function(g, n, types, &count, results);
+    struct buf rest = {0};
+    one = results[0];
+    if (op == OP_FUSION)
+        buf_printf(&rest, ", kind=%s, calls=c%d", enum_word(A_KIND, (int)gen_below(g, 3)), body);
+    else
+        buf_printf(&rest, ", to_apply=c%d%s", body,
+                   gen_chance(g, 20)
+                       ? ", is_composite=true, "
+                         "frontend_attributes={composite.name=\"own.op\",composite.version=\"1\"}"
+                       : "");
+    if (count == 0)
+        gen_emit(g, op, one, n, args, "%s", rest.data);
+    else
+        gen_emit_tuple(g, op, count, results, n, args, NULL, "%s", rest.data);
+    buf_free(&rest);
+}
+
+/* async-start, perhaps an update, async-done. (A copy on its own would print as the other copy-start.) */
+static void async(struct gen *g)
+{
+    struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 0), args[2] = {x, gen_value(g, x.type)}, inner[2];
+    struct type types[2] = {x.type, x.type};
+    struct region r;
+    int n = gen_chance(g, 50) ? 2 : 1;
+    gen_open(g, &r, n, types, inner);
+    int body = gen_close(g, gen_emit(g, n == 2 ? OP_ADD : OP_NEGATE, x.type, n, inner, NULL));
+    struct buf in = {0}, shape = {0};
+    put_tuple_type(&in, n, types);
+    buf_printf(&shape, "(%s, ", in.data);
+    put_plain_type(&shape, &x.type);
+    buf_puts(&shape, ", u32[])");
+    struct val chain = gen_emit_raw(g, shape.data, "async-start", n, args, ", calls=c%d", body);
+    if (gen_chance(g, 30))
+        chain = gen_emit_raw(g, shape.data, "async-update", 1, &chain, NULL);
+    gen_emit(g, OP_ASYNC_DONE, x.type, 1, &chain, NULL);
+    buf_free(&in);
+    buf_free(&shape);
+}
+
+/* ---- while ---- */
+
+static int loop_condition(struct gen *g, int count, const struct type *types, int64_t trips)
+{
+    struct region r;
+    struct val v[GEN_LEAVES];
+    gen_open_tuple(g, &r, count, types, v);
+    struct val both[2] = {v[0], gen_number(g, DT_S32, trips)};
+    return gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=LT"));
+}
+
+static int loop_body(struct gen *g, int count, const struct type *types)
+{
+    struct region r;
+    struct val v[GEN_LEAVES];
+    gen_open_tuple(g, &r, count, types, v);
+    for (int64_t n = gen_between(g, 1, 3); n > 0; n--)
+        gen_simple(g);
+    for (int k = 1; k < count; k++)
+        v[k] = gen_last(g, &types[k]);
+    struct val both[2] = {v[0], gen_number(g, DT_S32, 1)};
+    v[0] = gen_emit(g, OP_ADD, types[0], 2, both, NULL);
+    return gen_close_tuple(g, count, v);
+}
+
+static void loop(struct gen *g)
+{
+    struct val init[4];
+    struct type types[4];
+    int count = 1 + some_values(g, init + 1, types + 1, 1);
+    init[0] = gen_number(g, DT_S32, 0);
+    types[0] = init[0].type;
+    int condition = loop_condition(g, count, types, gen_between(g, 0, 4)), body = loop_body(g, count, types);
+    struct buf shape = {0};
+    put_tuple_type(&shape, count, types);
+    struct val state = gen_emit_raw(g, shape.data, "tuple", count, init, NULL);
+    gen_emit_tuple(g, OP_WHILE, count, types, 1, &state, NULL, ", condition=c%d, body=c%d", condition, body);
+    buf_free(&shape);
+}
+
+/* ---- conditional ---- */
+
+static void conditional(struct gen *g)
+{
+    bool two = gen_chance(g, 50);
+    int branches = two ? 2 : (int)gen_between(g, 1, 4);
+    struct type t = gen_pick(g, TY_ANY, 0).type;
+    struct val all[5] = {gen_value(g, type_scalar(two ? DT_PRED : DT_S32))};
+    struct buf rest = {0};
+    for (int k = 0; k < branches; k++) {
+        all[k + 1] = gen_value(g, t);
+        int body = gen_step(g, 1, &t, 1, &t);
+        if (two)
+            buf_printf(&rest, ", %s_computation=c%d", k ? "false" : "true", body);
+        else
+            buf_printf(&rest, "%sc%d%s", k ? ", " : ", branch_computations={", body,
+                       k == branches - 1 ? "}" : "");
+    }
+    gen_emit(g, OP_CONDITIONAL, t, branches + 1, all, "%s", rest.data);
+    buf_free(&rest);
+}
+
+/* Custom calls that are part of the language by now. */
+static void custom_call(struct gen *g)
+{
+    struct val x = gen_pick(g, TY_ANY, 0);
+    gen_emit(g, OP_CUSTOM_CALL, x.type, 1, &x, ", custom_call_target=\"Sharding\", sharding={replicated}");
+}
+
+void gen_control(struct gen *g, enum opcode op)
+{
+    switch (op) {
+    case OP_WHILE: loop(g); break;
+    case OP_CONDITIONAL: conditional(g); break;
+    case OP_MAP: gen_map(g); break;
+    case OP_CUSTOM_CALL: custom_call(g); break;
+    case OP_CALL:
+    case OP_FUSION: call(g, op); break;
+    default: async(g); break;
+    }
+}
+
+/* ---- tuple ---- */
+
+static struct val token(struct gen *g)
+{
+    return gen_emit_raw(g, "token[]", "after-all", 0, NULL, NULL);
+}
+
+static void tuple(struct gen *g)
+{
+    struct val all[3];
+    struct type types[3];
+    int n = some_values(g, all, types, 1);
+    struct buf shape = {0};
+    put_tuple_type(&shape, n, types);
+    struct val t = gen_emit_raw(g, shape.data, "tuple", n, all, NULL);
+    if (gen_chance(g, 30))
+        t = gen_emit_raw(g, shape.data, "opt-barrier", 1, &t, NULL);
+    int k = (int)gen_below(g, n);
+    gen_element(g, t, k, types[k]);
+    buf_free(&shape);
+}
+
+void gen_tuple(struct gen *g, enum opcode op)
+{
+    struct val both[2];
+    switch (op) {
+    case OP_ADD_DEPENDENCY:
+    case OP_AFTER_ALL:
+        both[0] = gen_pick(g, TY_ANY, 0);
+        both[1] = token(g);
+        gen_emit(g, OP_ADD_DEPENDENCY, both[0].type, 2, both, NULL);
+        break;
+    case OP_CONSTANT: gen_constant(g, gen_type(g, TY_ANY, 0)); break;
+    case OP_DOMAIN:
+        both[0] = gen_pick(g, TY_ANY, 0);
+        gen_emit(g, op, both[0].type, 1, both,
+                 ", domain={kind=\"sharding\", entry={replicated}, exit={maximal device=0}}");
+        break;
+    case OP_OPT_BARRIER:
+        both[0] = gen_pick(g, TY_ANY, 0);
+        gen_emit(g, op, both[0].type, 1, both, NULL);
+        break;
+    case OP_PARAMETER: gen_fresh(g, gen_type(g, TY_ANY, 0)); break;
+    default: tuple(g); break;
+    }
+}
+
+/* ---- dynamic: a size is set, something is done with what is there, and it is summed up ---- */
+
+static struct val shortened(struct gen *g, struct val x, int d)
+{
+    struct type t = x.type;
+    t.dynamic |= 1u << d;
+    struct val both[2] = {x, gen_number(g, DT_S32, gen_between(g, 0, t.dims[d]))};
+    return gen_emit(g, OP_SET_DIMENSION_SIZE, t, 2, both, ", dimensions={%d}", d);
+}
+
+/* One instruction that keeps the type. */
+static struct val worked(struct gen *g, struct val x)
+{
+    static const enum opcode unary[] = {OP_NEGATE, OP_ABS, OP_COPY};
+    if (gen_chance(g, 50))
+        return gen_emit(g, unary[gen_below(g, 3)], x.type, 1, &x, NULL);
+    struct val both[2] = {x, x};
+    return gen_emit(g, gen_chance(g, 50) ? OP_ADD : OP_MULTIPLY, x.type, 2, both, NULL);
+}
+
+void gen_dynamic(struct gen *g, enum opcode op)
+{
+    struct val x = gen_pick(g, TY_SIGNED, 1);
+    int d = (int)gen_below(g, x.type.rank);
+    struct val y = shortened(g, x, d);
+    enum dtype t = x.type.dtype;
+    if (op == OP_GET_DIMENSION_SIZE) {
+        gen_emit(g, op, type_scalar(DT_S32), 1, &y, ", dimensions={%d}", d);
+    } else {
+        for (int64_t n = gen_below(g, 3); n > 0; n--)
+            y = worked(g, y);
+        struct region r;
+        struct val v[2], both[2];
+        struct type scalars[2] = {type_scalar(t), type_scalar(t)};
+        int64_t all[GEN_RANK];
+        for (int k = 0; k < x.type.rank; k++)
+            all[k] = k;
+        gen_open(g, &r, 2, scalars, v);
+        int sum = gen_close(g, gen_emit(g, OP_ADD, scalars[0], 2, v, NULL));
+        both[0] = y;
+        both[1] = gen_number(g, t, 0);
+        struct buf list = {0};
+        put_list(&list, all, x.type.rank);
+        gen_emit(g, OP_REDUCE, scalars[0], 2, both, ", dimensions=%s, to_apply=c%d", list.data, sum);
+        buf_free(&list);
+    }
+    for (int k = 0; k < g->region->count; k++) /* what is dynamic stays among ourselves */
+        if (g->region->vals[k].type.dynamic)
+            g->region->vals[k].plumbing = true;
+}
+
+/* ---- collective: of one participant ---- */
+
+static const char *groups(struct gen *g)
+{
+    return gen_chance(g, 50) ? "{}" : "{{0}}";
+}
+
+static void all_reduce(struct gen *g, bool in_two)
+{
+    struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 0);
+    int body = gen_reducer(g, 1, &x.type.dtype);
+    if (!in_two) {
+        gen_emit(g, OP_ALL_REDUCE, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g), body);
+        return;
+    }
+    struct val start =
+        gen_emit(g, OP_ALL_REDUCE_START, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g), body);
+    for (int k = 0; k < g->region->count; k++)
+        if (g->region->vals[k].id == start.id)
+            g->region->vals[k].plumbing = true;
+    gen_emit(g, OP_ALL_REDUCE_DONE, x.type, 1, &start, NULL);
+}
+
+/* With something to divide along dimension 0. */
+static struct val not_empty(struct gen *g, unsigned types)
+{
+    struct val x = gen_pick(g, types, 1);
+    struct type t = x.type;
+    t.dims[0] = 2;
+    return x.type.dims[0] > 0 ? x : gen_fresh(g, t);
+}
+
+/* Start and done of an operation that keeps operand and result in its tuple. */
+static void in_two(struct gen *g, const char *start, enum opcode done, const char *rest)
+{
+    struct val x = not_empty(g, TY_ANY);
+    struct type both[2] = {x.type, x.type};
+    struct buf shape = {0};
+    put_tuple_type(&shape, 2, both);
+    struct val begun = gen_emit_raw(g, shape.data, start, 1, &x, "%s", rest);
+    gen_emit(g, done, x.type, 1, &begun, NULL);
+    buf_free(&shape);
+}
+
+static void one_array(struct gen *g, enum opcode op, const char *rest)
+{
+    struct val x = not_empty(g, TY_ANY);
+    gen_emit(g, op, x.type, 1, &x, "%s", rest);
+}
+
+void gen_collective(struct gen *g, enum opcode op)
+{
+    struct val x;
+    switch (op) {
+    case OP_ALL_REDUCE: all_reduce(g, false); break;
+    case OP_ALL_REDUCE_START:
+    case OP_ALL_REDUCE_DONE: all_reduce(g, true); break;
+    case OP_ALL_GATHER: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
+    case OP_ALL_GATHER_START:
+    case OP_ALL_GATHER_DONE:
+        in_two(g, "all-gather-start", OP_ALL_GATHER_DONE, ", replica_groups={}, dimensions={0}");
+        break;
+    case OP_ALL_TO_ALL: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
+    case OP_COLLECTIVE_BROADCAST: one_array(g, op, ", replica_groups={{0}}"); break;
+    case OP_COLLECTIVE_PERMUTE:
+        one_array(g, op, gen_chance(g, 70) ? ", source_target_pairs={{0,0}}" : ", source_target_pairs={}");
+        break;
+    case OP_COLLECTIVE_PERMUTE_START:
+    case OP_COLLECTIVE_PERMUTE_DONE:
+        in_two(g, "collective-permute-start", OP_COLLECTIVE_PERMUTE_DONE, ", source_target_pairs={{0,0}}");
+        break;
+    case OP_REDUCE_SCATTER:
+        x = not_empty(g, TY_INTEGER | TY_FLOAT);
+        gen_emit(g, op, x.type, 1, &x, ", replica_groups={}, dimensions={0}, to_apply=c%d",
+                 gen_reducer(g, 1, &x.type.dtype));
+        break;
+    case OP_REPLICA_ID:
+    case OP_PARTITION_ID: gen_emit(g, op, type_scalar(DT_U32), 0, NULL, NULL); break;
+    default: break; /* ragged-all-to-all */
+    }
+}
+
+/* Queues and channels have nobody at their other end here. */
+void gen_io(struct gen *g, enum opcode op)
+{
+    (void)op;
+    gen_elementwise(g, OP_ADD);
+}

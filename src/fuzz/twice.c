@@ -1,0 +1,311 @@
+/*
+ * Fast against plain over whole modules.
+ *
+ * The two may add up floats in another order, so what comes of a sum is compared within a bound, and
+ * what is computed further from it is not compared at all: a comparison or a rounding would make a
+ * great difference of a small one. Arguments are quarters, whose sums are exact.
+ */
+#include "fuzz/twice.h"
+
+#include "eval/eval.h"
+#include "io/io.h"
+#include "test/random_view.h"
+#include "text/text.h"
+#include "verify/verify.h"
+
+/* ---- how much work a module is ---- */
+
+enum { MOST_ELEMENTS = 1 << 20, MOST_WORK = 1 << 24 };
+
+static int64_t leaf_elements(const struct shape *s)
+{
+    int64_t n = 0, total = 0;
+    if (shape_leaf_count(s) > 1000)
+        return MOST_WORK;
+    if (shape_is_array(s))
+        return shape_elements(s, &n) && n < MOST_ELEMENTS ? n : MOST_WORK;
+    for (int k = 0; k < s->count; k++)
+        total += leaf_elements(s->elements[k]);
+    return total < MOST_WORK ? total : MOST_WORK;
+}
+
+/* Elements that are looked at for each element of the result, where that is not all of an operand. */
+static int64_t inner_work(const struct inst *i)
+{
+    struct window w = inst_window(i);
+    int64_t n = 1;
+    for (int d = 0; d < w.rank; d++)
+        if (!mul_i64(n, w.dims[d].size, &n) || n > MOST_WORK)
+            return MOST_WORK;
+    switch (op_table[i->opcode].family) {
+    case FAMILY_dot:
+    case FAMILY_linalg:
+    case FAMILY_conv:
+    case FAMILY_gather: return i->operand_count ? n + leaf_elements(i->operands[0]->shape) : n;
+    default: return n;
+    }
+}
+
+static bool is_little_work(const struct module *m)
+{
+    int64_t total = 0;
+    for (int c = 0; c < m->computation_count; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            const struct inst *i = m->computations[c]->insts[k];
+            int64_t work;
+            if (!mul_i64(1 + leaf_elements(i->shape), inner_work(i), &work) || (total += work) >= MOST_WORK)
+                return false;
+        }
+    return true;
+}
+
+/* ---- what may differ, and by how much ---- */
+
+enum likeness {
+    TAME,  /* arguments and what is moved, chosen or counted of them: sums of it are exact */
+    EQUAL, /* the same on both sides, but any number */
+    NEAR,  /* a sum of tame numbers in some order */
+    WILD
+};
+
+static bool adds_up(const struct inst *i)
+{
+    switch (op_table[i->opcode].family) {
+    case FAMILY_dot:
+    case FAMILY_conv:
+    case FAMILY_reduce:
+    case FAMILY_window:
+    case FAMILY_fft:
+    case FAMILY_linalg:
+    case FAMILY_batchnorm:
+    case FAMILY_collective: return true;
+    default: return i->opcode == OP_SCATTER || i->opcode == OP_CUSTOM_CALL;
+    }
+}
+
+static bool has_floats(const struct shape *s)
+{
+    for (int k = 0; k < s->count; k++)
+        if (has_floats(s->elements[k]))
+            return true;
+    return dtype_is_float(s->dtype) || dtype_is_complex(s->dtype);
+}
+
+static bool touches_floats(const struct inst *i)
+{
+    for (int k = 0; k < i->operand_count; k++)
+        if (has_floats(i->operands[k]->shape))
+            return true;
+    return has_floats(i->shape);
+}
+
+static bool adds_up_inside(const struct computation *c, int depth)
+{
+    if (depth > 20)
+        return true;
+    for (int k = 0; k < c->inst_count; k++) {
+        const struct inst *i = c->insts[k];
+        struct computation *callees[64];
+        int n = inst_callees(i, NULL);
+        if (n > 64 || (adds_up(i) && touches_floats(i)))
+            return true;
+        inst_callees(i, callees);
+        for (int j = 0; j < n; j++)
+            if (adds_up_inside(callees[j], depth + 1))
+                return true;
+    }
+    return false;
+}
+
+static bool moves(const struct inst *i)
+{
+    enum family f = (enum family)op_table[i->opcode].family;
+    return f == FAMILY_shape || f == FAMILY_tuple || f == FAMILY_dynslice || i->opcode == OP_GATHER;
+}
+
+static bool stays_tame(const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_ABS:
+    case OP_NEGATE:
+    case OP_SELECT:
+    case OP_MAXIMUM:
+    case OP_MINIMUM:
+    case OP_COMPARE: return true;
+    default: return moves(i) || i->opcode == OP_PARAMETER;
+    }
+}
+
+static enum likeness likeness_of(const struct inst *i, const uint8_t *known)
+{
+    enum likeness worst = TAME;
+    struct computation *callees[64];
+    int n = inst_callees(i, NULL);
+    for (int k = 0; k < i->operand_count; k++)
+        if (known[i->operands[k]->index] > worst)
+            worst = (enum likeness)known[i->operands[k]->index];
+    if (n > 64)
+        return WILD;
+    inst_callees(i, callees);
+    for (int k = 0; k < n; k++)
+        if (adds_up_inside(callees[k], 0))
+            return WILD;
+    if (adds_up(i) && touches_floats(i))
+        return worst == TAME ? NEAR : WILD;
+    if (worst >= NEAR)
+        return moves(i) ? worst : WILD;
+    return stays_tame(i) ? worst : EQUAL;
+}
+
+static uint8_t *know(struct arena *a, const struct computation *c)
+{
+    uint8_t *known = ARENA_ARRAY(a, uint8_t, c->inst_count);
+    struct inst **order = computation_order(a, c);
+    for (int k = 0; k < c->inst_count; k++)
+        known[order[k]->index] = (uint8_t)likeness_of(order[k], known);
+    return known;
+}
+
+/* ---- comparing ---- */
+
+static double greatest(const struct literal *l)
+{
+    double most = 1;
+    int64_t n = 0;
+    size_t width = dtype_bytes(l->shape->dtype);
+    shape_elements(l->shape, &n);
+    for (int64_t k = 0; k < n && dtype_is_float(l->shape->dtype); k++) {
+        double v = fabs(float_load(l->shape->dtype, (const char *)l->data + (size_t)k * width));
+        if (v > most && isfinite(v))
+            most = v;
+    }
+    return most;
+}
+
+static bool leaf_agrees(const struct literal *a, const struct literal *b, enum likeness how, struct buf *why)
+{
+    if (how == WILD)
+        return true;
+    struct io_tolerance t = {0};
+    if (how == NEAR) {
+        t.rel = dtype_bits(dtype_component(a->shape->dtype)) >= 32 ? 1e-3 : 0.3;
+        t.abs = t.rel * greatest(b);
+    }
+    return io_compare(a, b, &t, why);
+}
+
+/* A root tuple's components are as like as what they were made of. */
+static bool agree(const struct inst *root, const uint8_t *known, const struct literal *a,
+                  const struct literal *b, struct buf *why)
+{
+    if (!shape_is_tuple(a->shape))
+        return leaf_agrees(a, b, (enum likeness)known[root->index], why);
+    for (int k = 0; k < a->shape->count; k++) {
+        const struct inst *from = root->opcode == OP_TUPLE ? root->operands[k] : root;
+        if (!agree(from, known, a->elements[k], b->elements[k], why))
+            return false;
+    }
+    return true;
+}
+
+/* ---- running ---- */
+
+static struct literal *some_argument(struct arena *a, struct random *r, const struct shape *s)
+{
+    if (shape_is_tuple(s)) {
+        struct literal *l = ARENA_NEW(a, struct literal);
+        l->shape = s;
+        l->elements = ARENA_ARRAY(a, struct literal *, s->count);
+        for (int k = 0; k < s->count; k++)
+            l->elements[k] = some_argument(a, r, s->elements[k]);
+        return l;
+    }
+    struct literal *l = literal_new(a, s);
+    int64_t n = 0;
+    if (l && shape_is_array(s) && shape_elements(s, &n))
+        for (int64_t k = 0; k < n; k++)
+            random_element(r, s->dtype, (char *)l->data + (size_t)k * dtype_bytes(s->dtype));
+    return l;
+}
+
+struct pair {
+    struct diags *ds;
+    struct module *m;
+    struct arena arena;
+    const struct literal **args;
+};
+
+static struct literal *run_one(struct pair *p, bool plain)
+{
+    struct plan_options options = {.plain = plain, .elided = ELIDED_IOTA, .limits = {20000, 256 << 20, 10}};
+    struct program *program = plan_module(p->ds, p->m, &options);
+    struct literal *l =
+        program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, &p->arena) : NULL;
+    program_free(program);
+    return l;
+}
+
+static bool hit_limit(const struct diags *ds)
+{
+    for (const struct diag *d = ds->first; d; d = d->next)
+        if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME ||
+            d->msg == MSG_OUT_OF_MEMORY)
+            return true;
+    return false;
+}
+
+static enum twice run_pair(struct pair *p, struct buf *why)
+{
+    struct literal *fast = run_one(p, false), *plain = run_one(p, true);
+    enum twice outcome = TWICE_STOPPED;
+    if (fast && plain)
+        outcome = agree(p->m->entry->root, know(&p->arena, p->m->entry), fast, plain, why) ? TWICE_AGREES
+                                                                                           : TWICE_DIFFERS;
+    else if ((fast || plain) && !hit_limit(p->ds))
+        outcome = TWICE_DIFFERS;
+    if (fast)
+        literal_free_data(fast);
+    if (plain)
+        literal_free_data(plain);
+    return outcome;
+}
+
+static enum twice run_module(struct diags *ds, struct module *m, uint64_t seed, struct buf *why)
+{
+    struct pair p = {.ds = ds, .m = m};
+    struct random r = {.state = seed};
+    enum twice outcome = TWICE_SKIPPED;
+    arena_init(&p.arena);
+    if (is_little_work(m)) {
+        int n = m->entry->param_count;
+        struct literal **args = ARENA_ARRAY(&p.arena, struct literal *, n);
+        for (int k = 0; k < n; k++)
+            args[k] = some_argument(&p.arena, &r, m->entry->params[k]->shape);
+        p.args = (const struct literal **)args;
+        outcome = run_pair(&p, why);
+        for (int k = 0; k < n; k++)
+            if (args[k])
+                literal_free_data(args[k]);
+    }
+    arena_free(&p.arena);
+    return outcome;
+}
+
+enum twice run_twice(struct str text, uint64_t seed, struct buf *why)
+{
+    struct source source;
+    struct diags ds;
+    enum twice outcome = TWICE_REJECTED;
+    source_init(&source, STR("generated"), text);
+    diags_init(&ds, &source);
+    struct module *m = text_parse_module(&ds, &source, &(struct parse_options){0});
+    if (m && verify_module(&ds, m, &(struct verify_options){0}))
+        outcome = run_module(&ds, m, seed, why);
+    if (ds.first)
+        diags_draw(why, &ds, false);
+    if (m)
+        module_free(m);
+    diags_free(&ds);
+    source_free(&source);
+    return outcome;
+}

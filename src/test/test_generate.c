@@ -1,0 +1,95 @@
+/*
+ * test_generate.c: what holds for random modules of all operations: the verifier takes them, they print
+ * as they were read, and the fast kernels give what the plain ones do.
+ */
+#include "fuzz/generate.h"
+#include "fuzz/twice.h"
+#include "text/text.h"
+
+#include <check.h>
+
+enum { SEEDS = 2000 };
+
+static void print_of(struct str text, struct buf *out)
+{
+    struct source source;
+    struct diags ds;
+    source_init(&source, STR("generated"), text);
+    diags_init(&ds, &source);
+    struct module *m = text_parse_module(&ds, &source, &(struct parse_options){.strict = true});
+    ck_assert_msg(m != NULL, "%s", text.ptr);
+    text_print_module(out, m, &(struct print_options){.large_constants = true});
+    module_free(m);
+    diags_free(&ds);
+    source_free(&source);
+}
+
+START_TEST(prints_as_it_was_read)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct buf text = {0}, once = {0}, twice = {0}, thrice = {0};
+        generate_of_seed(&text, seed);
+        print_of(buf_view(&text), &once); /* computations may still change places */
+        print_of(buf_view(&once), &twice);
+        print_of(buf_view(&twice), &thrice);
+        ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)), "seed %d",
+                      (int)seed);
+        buf_free(&text);
+        buf_free(&once);
+        buf_free(&twice);
+        buf_free(&thrice);
+    }
+}
+END_TEST
+
+START_TEST(fast_is_plain)
+{
+    int ran = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct buf text = {0}, why = {0};
+        generate_of_seed(&text, seed);
+        enum twice outcome = run_twice(buf_view(&text), seed, &why);
+        ck_assert_msg(outcome == TWICE_AGREES || outcome == TWICE_STOPPED, "seed %d: %.3000s", (int)seed,
+                      why.data);
+        ran += outcome == TWICE_AGREES;
+        buf_free(&text);
+        buf_free(&why);
+    }
+    ck_assert_int_gt(ran, SEEDS * 3 / 4);
+}
+END_TEST
+
+/* One byte decides one thing: what came before it stays. */
+START_TEST(bytes_decide)
+{
+    uint8_t bytes[64];
+    struct buf a = {0}, b = {0}, c = {0};
+    for (size_t k = 0; k < sizeof bytes; k++)
+        bytes[k] = (uint8_t)(k * 37);
+    generate_of_bytes(&a, bytes, sizeof bytes);
+    generate_of_bytes(&b, bytes, sizeof bytes);
+    bytes[2] ^= 1;
+    generate_of_bytes(&c, bytes, sizeof bytes);
+    ck_assert(str_eq(buf_view(&a), buf_view(&b)));
+    ck_assert(!str_eq(buf_view(&a), buf_view(&c)));
+    buf_free(&a);
+    buf_free(&b);
+    buf_free(&c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("generate");
+    TCase *t = tcase_create("generate");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, prints_as_it_was_read);
+    tcase_add_test(t, fast_is_plain);
+    tcase_add_test(t, bytes_decide);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
