@@ -11,6 +11,34 @@ static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
     return (int)from.count;
 }
 
+/* What is wrong with batching dimension k of the array, or NULL. XLA's verifier lets these pass; no place in
+ * the array would follow from them, or one outside of it. */
+static const char *batching_problem(const struct kern_gather_dims *d, int k, const struct view *array,
+                                    const struct view *indices)
+{
+    int64_t dim = d->operand_batching[k], of_indices = d->indices_batching[k];
+    for (int c = 0; c < d->collapsed_count; c++)
+        if (d->collapsed[c] == dim)
+            return "is left out of the windows twice";
+    for (int m = 0; m < d->map_count; m++)
+        if (d->start_index_map[m] == dim)
+            return "has an index of its own";
+    if (of_indices == d->index_vector_dim)
+        return "goes along the index vectors";
+    return array->dims[dim] == indices->dims[of_indices] ? NULL : "is of another size than that of the indices";
+}
+
+static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d,
+                           const struct view *array, const struct view *indices)
+{
+    for (int k = 0; k < d->batching_count; k++) {
+        const char *problem = batching_problem(d, k, array, indices);
+        if (problem)
+            return EVAL_FAIL(ev, s, BATCHING_DIMENSION, d->operand_batching[k], op_spelling(s->inst->opcode), problem);
+    }
+    return true;
+}
+
 static bool gather(struct eval *ev, const struct step *s)
 {
     const struct inst *i = s->inst;
@@ -22,6 +50,8 @@ static bool gather(struct eval *ev, const struct step *s)
     copy_dims(d.indices_batching, i, A_START_INDICES_BATCHING_DIMS);
     copy_dims(d.slice_sizes, i, A_SLICE_SIZES);
     d.index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
+    if (!batching_sound(ev, s, &d, eval_view(ev, s, 0), eval_view(ev, s, 1)))
+        return false;
     struct view *out = eval_result(ev, s, 0);
     if (out)
         ev->kern->gather(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &d);
@@ -49,6 +79,8 @@ static bool run_scatter(struct eval *ev, const struct step *s)
     struct view *updates = ARENA_ARRAY(&ev->scratch, struct view, n);
     struct value *made = ARENA_ARRAY(&ev->scratch, struct value, n);
     scatter_dims(s->inst, &dims);
+    if (!batching_sound(ev, s, &dims, eval_view(ev, s, 0), eval_view(ev, s, n)))
+        return false;
     for (int k = 0; k < n; k++) {
         const struct view *v = eval_as_type(ev, s, n + 1 + k, s->shapes[k]->dtype, &made[k]);
         if (!v)
