@@ -196,6 +196,10 @@ static bool custom_call(struct eval *ev, const struct step *s)
     struct str target = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
     if (str_is(target, "TopK") && s->operand_count == 1)
         return eval_topk(ev, s, true);
+    if (str_is(target, "PadToStatic"))
+        return eval_pad_to_static(ev, s);
+    if (str_is(target, "SliceToDynamic"))
+        return eval_slice_to_dynamic(ev, s);
     if (str_is(target, "AllocateBuffer") && s->result_count == 1 && shape_is_array(s->shapes[0]))
         return zeros(ev, s);
     return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(target));

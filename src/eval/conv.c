@@ -3,7 +3,7 @@
  */
 #include "eval/eval_priv.h"
 
-static void conv_dims(const struct inst *i, struct kern_conv_dims *d)
+void eval_conv_dims(const struct inst *i, struct kern_conv_dims *d)
 {
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
     d->spatial_count = l->spatial_count;
@@ -28,7 +28,7 @@ bool eval_conv(struct eval *ev, const struct step *s)
     struct kern_conv_dims dims;
     if (inst_has(s->inst, A_SPARSITY_CONFIG))
         return eval_unsupported(ev, s);
-    conv_dims(s->inst, &dims);
+    eval_conv_dims(s->inst, &dims);
     struct view *out = eval_result(ev, s, 0);
     if (!out)
         return false;

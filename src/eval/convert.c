@@ -69,18 +69,23 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
     return true;
 }
 
+bool bitcast_is_reshape(const struct inst *i)
+{
+    const struct shape *from = i->operands[0]->shape, *to = i->shape;
+    int64_t n, wanted;
+    return from->dtype == to->dtype && layout_is_descending(from->layout) &&
+           layout_is_descending(to->layout) && shape_elements(from, &n) && shape_elements(to, &wanted) &&
+           n == wanted;
+}
+
 static bool eval_bitcast(struct eval *ev, const struct step *s)
 {
     const struct shape *from = s->inst->operands[0]->shape, *to = s->inst->shape;
     struct value row;
-    struct view v;
     if (!shape_is_array(from) || !shape_is_array(to))
         return eval_unsupported(ev, s);
-    int64_t n, wanted;
-    if (from->dtype == to->dtype && layout_is_descending(from->layout) && layout_is_descending(to->layout) &&
-        shape_elements(from, &n) && shape_elements(to, &wanted) && n == wanted &&
-        kern_view_reshape(&v, eval_view(ev, s, 0), to->rank, to->dims))
-        return eval_alias(ev, s, 0, 0, &v);
+    if (bitcast_is_reshape(s->inst))
+        return eval_reshape(ev, s);
     struct view *out = bytes_in_order(ev, s, &row) ? eval_result(ev, s, 0) : NULL;
     if (!out)
         return false;

@@ -1,44 +1,134 @@
 /*
- * Dynamic sizes, as far as every dimension is as large as its bound.
+ * Operations that ask for sizes and set them.
  */
 #include "eval/eval_priv.h"
 
-static bool get_dimension_size(struct eval *ev, const struct step *s)
+static bool is_size(const struct view *x)
 {
-    struct view *out = eval_result(ev, s, 0);
-    int32_t size = (int32_t)eval_view(ev, s, 0)->dims[inst_ints(s->inst, A_DIMENSIONS).at[0]];
+    return x->rank == 0 && dtype_is_integer(x->dtype);
+}
+
+static int64_t load_size(struct eval *ev, const struct step *s, int k)
+{
+    const struct view *x = eval_view(ev, s, k);
+    return kern_load_index(x->dtype, x->data);
+}
+
+static bool check_size(struct eval *ev, const struct step *s, int64_t size, int d, int64_t bound)
+{
+    return (size >= 0 && size <= bound) ||
+           EVAL_FAIL(ev, s, SIZE_OUT_OF_BOUNDS, (long long)size, d, (long long)bound);
+}
+
+/* Sizes for all dimensions of the first result, from the operands after the first. */
+static bool load_sizes(struct eval *ev, const struct step *s, int64_t *sizes)
+{
+    const struct shape *to = s->shapes[0];
+    if (s->operand_count != 1 + to->rank)
+        return eval_unsupported(ev, s);
+    for (int d = 0; d < to->rank; d++) {
+        if (!is_size(eval_view(ev, s, 1 + d)))
+            return eval_unsupported(ev, s);
+        sizes[d] = load_size(ev, s, 1 + d);
+        if (!check_size(ev, s, sizes[d], d, to->dims[d]))
+            return false;
+    }
+    return true;
+}
+
+/* Result 0 is operand 0, as large as its bounds; shown with other sizes (NULL: with all of them). */
+static bool show(struct eval *ev, const struct step *s, const int64_t *sizes)
+{
+    struct value *out = &ev->frame[s->results[0]], x;
+    eval_hand_over(ev, s, 0, &x);
+    if (!value_whole(ev, &x))
+        return eval_no_memory(ev, s, s->shapes[0]);
+    value_move(out, &x);
+    for (int d = 0; sizes && d < out->view.rank; d++)
+        out->view.dims[d] = sizes[d];
+    value_fit(out, s->shapes[0], true);
+    return true;
+}
+
+static bool number(struct eval *ev, const struct step *s, int r, int64_t size)
+{
+    struct view *out = eval_result(ev, s, r);
+    int32_t n = (int32_t)size;
     if (out)
-        memcpy(out->data, &size, sizeof size);
+        memcpy(out->data, &n, sizeof n);
     return out != NULL;
 }
 
-/* The size must be the bound: nothing here keeps a size beside its array. */
-static bool set_dimension_size(struct eval *ev, const struct step *s)
+static bool get_dimension_size(struct eval *ev, const struct step *s)
 {
-    const struct view *x = eval_view(ev, s, 0), *size = eval_view(ev, s, 1);
-    if (kern_load_index(size->dtype, size->data) != x->dims[inst_ints(s->inst, A_DIMENSIONS).at[0]])
-        return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a size below the bound");
-    return eval_alias(ev, s, 0, 0, x);
+    return number(ev, s, 0, eval_view(ev, s, 0)->dims[inst_ints(s->inst, A_DIMENSIONS).at[0]]);
 }
 
+static bool set_dimension_size(struct eval *ev, const struct step *s)
+{
+    const struct view *x = eval_view(ev, s, 0);
+    int d = (int)inst_ints(s->inst, A_DIMENSIONS).at[0];
+    int64_t sizes[VIEW_MAX_RANK];
+    for (int k = 0; k < x->rank; k++)
+        sizes[k] = x->dims[k];
+    sizes[d] = load_size(ev, s, 1);
+    return check_size(ev, s, sizes[d], d, s->shapes[0]->dims[d]) && show(ev, s, sizes);
+}
+
+/* The elements of x in their row-major order as an array of these sizes. */
 static bool dynamic_reshape(struct eval *ev, const struct step *s)
 {
-    const struct shape *to = s->shapes[0];
-    struct view v;
-    for (int d = 0; d < to->rank; d++) {
-        const struct view *size = eval_view(ev, s, 1 + d);
-        if (kern_load_index(size->dtype, size->data) != to->dims[d])
-            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a size below the bound");
-    }
-    if (kern_view_reshape(&v, eval_view(ev, s, 0), to->rank, to->dims))
-        return eval_alias(ev, s, 0, 0, &v);
-    struct view whole, *out = eval_result(ev, s, 0);
-    if (!out)
-        return false;
     const struct view *x = eval_view(ev, s, 0);
-    view_dense(&whole, x->dtype, x->rank, x->dims, out->data);
-    kern_copy(&whole, x);
+    struct value *out = &ev->frame[s->results[0]];
+    int64_t sizes[VIEW_MAX_RANK], count = 1;
+    struct view v;
+    if (!load_sizes(ev, s, sizes))
+        return false;
+    for (int d = 0; d < s->shapes[0]->rank; d++)
+        count *= sizes[d];
+    if (count != view_elements(x))
+        return EVAL_FAIL(ev, s, SIZES_MISMATCH, (long long)view_elements(x), (long long)count);
+    if (kern_view_reshape(&v, x, s->shapes[0]->rank, sizes)) {
+        eval_alias(ev, s, 0, 0, &v);
+    } else {
+        if (!value_new(ev, out, x->dtype, s->shapes[0]->rank, sizes))
+            return eval_no_memory(ev, s, s->shapes[0]);
+        view_dense(&v, x->dtype, x->rank, x->dims, out->view.data);
+        kern_copy(&v, x);
+    }
+    value_fit(out, s->shapes[0], false);
     return true;
+}
+
+static bool same_bounds(const struct shape *a, const struct shape *b)
+{
+    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
+}
+
+/* Operand: an array; results: all of it up to its bounds, and the size of each dimension. */
+bool eval_pad_to_static(struct eval *ev, const struct step *s)
+{
+    const struct shape *x = s->operand_count == 1 ? s->inst->operands[0]->shape : NULL;
+    int rank = x ? x->rank : 0;
+    bool sound = x && s->result_count == 1 + rank && same_bounds(s->shapes[0], x);
+    for (int d = 0; d < rank && sound; d++)
+        sound = s->shapes[1 + d]->dtype == DT_S32 && s->shapes[1 + d]->rank == 0;
+    if (!sound)
+        return eval_unsupported(ev, s);
+    for (int d = 0; d < rank; d++)
+        if (!number(ev, s, 1 + d, eval_view(ev, s, 0)->dims[d]))
+            return false;
+    return show(ev, s, NULL);
+}
+
+/* Operands: an array as large as its bounds, and the size of each dimension. */
+bool eval_slice_to_dynamic(struct eval *ev, const struct step *s)
+{
+    int64_t sizes[VIEW_MAX_RANK];
+    if (s->result_count != 1 || s->operand_count < 1 ||
+        !same_bounds(s->shapes[0], s->inst->operands[0]->shape))
+        return eval_unsupported(ev, s);
+    return load_sizes(ev, s, sizes) && show(ev, s, sizes);
 }
 
 bool eval_dynamic(struct eval *ev, const struct step *s)

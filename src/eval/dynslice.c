@@ -29,7 +29,7 @@ static void window_at(struct view *v, const struct view *x, const int64_t *start
 static bool dynamic_slice(struct eval *ev, const struct step *s)
 {
     const struct view *x = eval_view(ev, s, 0);
-    const int64_t *sizes = s->shapes[0]->dims;
+    const int64_t *sizes = eval_dims(ev, s, 0);
     int64_t start[VIEW_MAX_RANK];
     struct view v;
     read_start(ev, s, 1, x, sizes, start);
@@ -42,7 +42,7 @@ static bool dynamic_update_slice(struct eval *ev, const struct step *s)
     const struct view *update = eval_view(ev, s, 1);
     int64_t start[VIEW_MAX_RANK];
     struct view window;
-    read_start(ev, s, 2, eval_view(ev, s, 0), update->dims, start);
+    read_start(ev, s, 2, eval_view(ev, s, 0), s->inst->operands[1]->shape->dims, start);
     struct view *out = eval_update(ev, s, 0, 0);
     if (!out)
         return false;

@@ -59,7 +59,7 @@ static bool apply_converted(struct eval *ev, const struct step *s)
             return false;
         view_copy(&args[k], x);
     }
-    if (!value_new(ev, &result, s->tile_result, shape->rank, shape->dims))
+    if (!value_new(ev, &result, s->tile_result, shape->rank, eval_dims(ev, s, 0)))
         return eval_no_memory(ev, s, shape);
     kern_map_tiles(s->tile, &result.view, s->operand_count, args);
     for (int k = 0; k < s->operand_count; k++)

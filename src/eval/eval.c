@@ -63,6 +63,8 @@ void value_drop(struct eval *ev, struct value *v)
 void value_move(struct value *to, struct value *from)
 {
     to->buffer = from->buffer;
+    to->bounds = from->bounds;
+    to->roomy = from->roomy;
     from->buffer = NULL;
     if (to->buffer)
         view_copy(&to->view, &from->view);
@@ -71,6 +73,8 @@ void value_move(struct value *to, struct value *from)
 void value_share(struct value *to, const struct value *from)
 {
     to->buffer = from->buffer;
+    to->bounds = from->bounds;
+    to->roomy = from->roomy;
     if (to->buffer) {
         to->buffer->refs++;
         view_copy(&to->view, &from->view);
@@ -86,6 +90,7 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
     v->buffer = pool_take(&ev->pool, (size_t)size);
     if (!v->buffer)
         return false;
+    v->bounds = NULL;
     view_dense(&v->view, t, rank, dims, v->buffer->data);
     return true;
 }
@@ -114,6 +119,12 @@ static void keep_or_take(struct eval *ev, const struct step *s, bool keep)
     }
 }
 
+static bool run_step(struct eval *ev, const struct step *s)
+{
+    eval_family_fn *run = families[op_table[s->inst->opcode].family];
+    return ev->p->dynamic ? eval_sized(ev, s, run) : run(ev, s);
+}
+
 static bool run_steps(struct eval *ev, const struct function *f)
 {
     bool again = ev->ran[f->index];
@@ -124,7 +135,7 @@ static bool run_steps(struct eval *ev, const struct function *f)
         if (s->once != ONCE_NOT && again) {
             if (s->once == ONCE_KEPT)
                 keep_or_take(ev, s, false);
-        } else if (!families[op_table[s->inst->opcode].family](ev, s)) {
+        } else if (!run_step(ev, s)) {
             return false;
         } else if (s->once == ONCE_KEPT) {
             keep_or_take(ev, s, true);
@@ -180,6 +191,21 @@ static enum dtype find_odd(const struct shape *s)
     return odd;
 }
 
+/* Every dimension is as wanted, or at most that where it may change. */
+static bool fits(const struct shape *wanted, const struct shape *given)
+{
+    if (wanted->dtype != given->dtype || wanted->rank != given->rank || wanted->count != given->count)
+        return false;
+    for (int d = 0; d < wanted->rank; d++)
+        if (given->dims[d] > wanted->dims[d] ||
+            (given->dims[d] < wanted->dims[d] && !shape_dim_dynamic(wanted, d)))
+            return false;
+    for (int k = 0; k < wanted->count; k++)
+        if (!fits(wanted->elements[k], given->elements[k]))
+            return false;
+    return true;
+}
+
 static bool check_shape(struct eval *ev, int number, const struct shape *wanted, const struct shape *given)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
@@ -187,19 +213,20 @@ static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
     enum dtype odd = find_odd(wanted);
     if (odd != DT_INVALID)
         return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(odd));
-    if (shape_compatible(wanted, given))
+    if (fits(wanted, given))
         return true;
     return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)),
                       STR_ARG(shape_text(a, given)));
 }
 
-static bool take_argument(struct eval *ev, int number, const struct literal *l, struct value **next)
+static bool take_argument(struct eval *ev, int number, const struct shape *shape, const struct literal *l,
+                          struct value **next)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
     int64_t bytes = 0;
-    if (shape_is_tuple(l->shape)) {
-        for (int k = 0; k < l->shape->count; k++)
-            if (!take_argument(ev, number, l->elements[k], next))
+    if (shape_is_tuple(shape)) {
+        for (int k = 0; k < shape->count; k++)
+            if (!take_argument(ev, number, shape->elements[k], l->elements[k], next))
                 return false;
         return true;
     }
@@ -209,6 +236,7 @@ static bool take_argument(struct eval *ev, int number, const struct literal *l, 
     struct value *v = (*next)++;
     v->buffer = pool_borrow(&ev->pool, l->data, (size_t)bytes);
     view_dense(&v->view, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
+    value_fit(v, shape, false);
     return true;
 }
 
@@ -228,9 +256,30 @@ static bool check_params(struct eval *ev, const struct literal *const *args, siz
     return true;
 }
 
-/* Storage of the result: the value's own where nobody else has it, else a copy. */
-static bool give_result(struct eval *ev, struct value *v, struct literal *l)
+/* The shape of what is handed out: dimensions that may change are as large as they are now, the others
+ * as the shape says. NULL without memory. */
+static const struct shape *fit_result(struct eval *ev, struct value *v, const struct shape *s,
+                                      struct arena *a)
 {
+    int64_t dims[VIEW_MAX_RANK];
+    bool missing = false;
+    for (int d = 0; d < s->rank; d++) {
+        dims[d] = shape_dim_dynamic(s, d) ? v->view.dims[d] : s->dims[d];
+        missing |= dims[d] > v->view.dims[d];
+    }
+    if (missing && !value_whole(ev, v))
+        return NULL;
+    for (int d = 0; d < s->rank; d++)
+        v->view.dims[d] = dims[d];
+    return s->dynamic ? shape_array(a, s->dtype, s->rank, dims, NULL, s->layout) : s;
+}
+
+/* Storage of the result: the value's own where nobody else has it, else a copy. */
+static bool give_result(struct eval *ev, struct value *v, struct literal *l, struct arena *a)
+{
+    l->shape = fit_result(ev, v, l->shape, a);
+    if (!l->shape)
+        return false;
     void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view)
                     ? pool_steal(&ev->pool, v->buffer)
                     : NULL;
@@ -257,15 +306,21 @@ static struct literal *make_literal(struct eval *ev, const struct shape *s, stru
     struct literal *l = ARENA_NEW(a, struct literal);
     l->shape = s;
     if (shape_is_tuple(s)) {
+        const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, s->count);
         l->elements = ARENA_ARRAY(a, struct literal *, s->count);
-        for (int k = 0; k < s->count; k++)
+        for (int k = 0; k < s->count; k++) {
             l->elements[k] = make_literal(ev, s->elements[k], next, a, ok);
+            shapes[k] = l->elements[k]->shape;
+        }
+        if (*ok && shape_has_dynamic(s))
+            l->shape = shape_tuple(a, s->count, shapes);
         return l;
     }
     struct value *v = (*next)++;
-    if (*ok && shape_is_array(s) && !give_result(ev, v, l)) {
+    if (*ok && shape_is_array(s) && !give_result(ev, v, l, a)) {
         struct step step = {.inst = ev->p->entry->computation->root};
         *ok = eval_no_memory(ev, &step, s);
+        l->shape = s;
     }
     return l;
 }
@@ -276,7 +331,7 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     int n = f->param_count > f->result_count ? f->param_count : f->result_count;
     struct value *values = ARENA_ARRAY(&ev->scratch, struct value, n), *next = values;
     for (int k = 0; k < f->computation->param_count; k++)
-        if (!take_argument(ev, k, args[k], &next))
+        if (!take_argument(ev, k, f->computation->params[k]->shape, args[k], &next))
             return NULL;
     if (!eval_function(ev, f, values, values))
         return NULL;

@@ -3,6 +3,7 @@
  *
  * eval.c     a run: arguments in, steps, results out       pool.c  storage, counted and used again
  * operand.c  what a step reads and where its results go    body.c  computations handed to kernels
+ * sizes.c    dimensions smaller than their bounds          size_rules.c  what each family makes of them
  * and one file for each family of operations.
  */
 #ifndef HLO_EVAL_PRIV_H
@@ -32,8 +33,12 @@ struct pool {
     bool over;                         /* the limit stood in the way */
 };
 
+/* The dims of the view are always the sizes that hold at the moment, never mere bounds. */
 struct value {
     struct buffer *buffer; /* NULL: nothing here */
+    const int64_t *bounds; /* of an array with a dimension smaller than its shape says: those of the
+                            * shape; NULL when all are as large as they can be */
+    bool roomy;            /* with bounds: the storage reaches up to them in the strides of the view */
     struct view view;
 };
 
@@ -60,6 +65,7 @@ struct eval {
     struct value *kept;    /* results of steps that are done once */
     bool *ran;             /* by function: those steps are done */
     struct value *frame;   /* of the function that runs */
+    const struct sizes *sizes; /* of the step that runs; NULL when its operands are as large as can be */
 };
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
@@ -87,6 +93,42 @@ bool eval_limit(struct eval *ev, const struct step *s); /* after budget_step ref
 /* After a kernel gave up: whatever it called has reported already, else there was no memory. */
 bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
 
+/* ---- sizes.c ---- */
+
+/* A step that reads an array smaller than its bounds: what it sees of its operands, and with which
+ * dimensions its results are made, and shown when it is done. Filled by the rule of its family, so that
+ * the family itself need not know of bounds at all. */
+struct sizes {
+    struct value *operands;
+    struct result_sizes {
+        int64_t made[VIEW_MAX_RANK], shown[VIEW_MAX_RANK];
+    } *results;
+};
+
+/* Runs a step of a program that may hold such arrays. */
+bool eval_sized(struct eval *ev, const struct step *s, eval_family_fn *run);
+/* The dimensions that result r is to be made with. */
+static inline const int64_t *eval_dims(const struct eval *ev, const struct step *s, int r)
+{
+    return ev->sizes ? ev->sizes->results[r].made : s->shapes[r]->dims;
+}
+/* Notes how the sizes of a value stand to the bounds of its shape; `roomy` as there. */
+void value_fit(struct value *v, const struct shape *s, bool roomy);
+/* Makes a value as large as its bounds: by what its storage holds there, or by zeros in a copy. False:
+ * out of memory. */
+bool value_whole(struct eval *ev, struct value *v);
+
+/* ---- size_rules.c ---- */
+
+typedef bool size_rule(struct eval *ev, const struct step *s, struct sizes *z); /* false with a message */
+/* NULL where the step sees to sizes itself. */
+size_rule *find_size_rule(const struct step *s);
+
+/* ---- dynamic.c: also custom calls ---- */
+
+bool eval_pad_to_static(struct eval *ev, const struct step *s);
+bool eval_slice_to_dynamic(struct eval *ev, const struct step *s);
+
 /* ---- operand.c ---- */
 
 /* Leaf k of the operands. */
@@ -104,7 +146,7 @@ const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, en
 /* The same, row-major and gapless. */
 const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
 
-/* Result r as new dense storage of its shape, not cleared; NULL with a message. */
+/* Result r as new dense storage of its dimensions, not cleared; NULL with a message. */
 struct view *eval_result(struct eval *ev, const struct step *s, int r);
 /* Result r in the storage of operand k, if nobody else sees it and it has the right form; else NULL. */
 struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone);
@@ -136,6 +178,17 @@ struct view *eval_results(struct eval *ev, const struct step *s);
 
 /* shape.c: result r is a part of operand k, as a view or a copy */
 bool eval_piece(struct eval *ev, const struct step *s, int r, int k, const struct view *piece);
+bool eval_reshape(struct eval *ev, const struct step *s); /* also a bitcast that is one */
+
+/* convert.c: the elements keep their type and their row-major order */
+bool bitcast_is_reshape(const struct inst *i);
+
+/* gather.c: the dimensions that a gather or scatter names, and those of its array that windows keep */
+void eval_gather_dims(const struct inst *i, struct kern_gather_dims *d);
+int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept);
+
+/* conv.c */
+void eval_conv_dims(const struct inst *i, struct kern_conv_dims *d);
 
 /* sort.c: also a custom call */
 bool eval_topk(struct eval *ev, const struct step *s, bool largest);

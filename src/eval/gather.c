@@ -3,6 +3,23 @@
  */
 #include "eval/eval_priv.h"
 
+static bool is_in(const int64_t *list, int count, int64_t d)
+{
+    for (int k = 0; k < count; k++)
+        if (list[k] == d)
+            return true;
+    return false;
+}
+
+int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept)
+{
+    int n = 0;
+    for (int k = 0; k < rank; k++)
+        if (!is_in(d->collapsed, d->collapsed_count, k) && !is_in(d->operand_batching, d->batching_count, k))
+            kept[n++] = k;
+    return n;
+}
+
 static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
 {
     struct ints from = inst_ints(i, a);
@@ -13,8 +30,8 @@ static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
 
 /* What is wrong with batching dimension k of the array, or NULL. XLA's verifier lets these pass; no place in
  * the array would follow from them, or one outside of it. */
-static const char *batching_problem(const struct kern_gather_dims *d, int k, const struct view *array,
-                                    const struct view *indices)
+static const char *batching_problem(const struct kern_gather_dims *d, int k, const struct shape *array,
+                                    const struct shape *indices)
 {
     int64_t dim = d->operand_batching[k], of_indices = d->indices_batching[k];
     for (int c = 0; c < d->collapsed_count; c++)
@@ -29,7 +46,7 @@ static const char *batching_problem(const struct kern_gather_dims *d, int k, con
 }
 
 static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d,
-                           const struct view *array, const struct view *indices)
+                           const struct shape *array, const struct shape *indices)
 {
     for (int k = 0; k < d->batching_count; k++) {
         const char *problem = batching_problem(d, k, array, indices);
@@ -39,19 +56,31 @@ static bool batching_sound(struct eval *ev, const struct step *s, const struct k
     return true;
 }
 
+static void gather_dims(const struct inst *i, struct kern_gather_dims *d)
+{
+    *d = (struct kern_gather_dims){0};
+    d->offset_count = copy_dims(d->offset_dims, i, A_OFFSET_DIMS);
+    d->collapsed_count = copy_dims(d->collapsed, i, A_COLLAPSED_SLICE_DIMS);
+    d->map_count = copy_dims(d->start_index_map, i, A_START_INDEX_MAP);
+    d->batching_count = copy_dims(d->operand_batching, i, A_OPERAND_BATCHING_DIMS);
+    copy_dims(d->indices_batching, i, A_START_INDICES_BATCHING_DIMS);
+    copy_dims(d->slice_sizes, i, A_SLICE_SIZES);
+    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
+}
+
 static bool gather(struct eval *ev, const struct step *s)
 {
-    const struct inst *i = s->inst;
-    struct kern_gather_dims d = {0};
-    d.offset_count = copy_dims(d.offset_dims, i, A_OFFSET_DIMS);
-    d.collapsed_count = copy_dims(d.collapsed, i, A_COLLAPSED_SLICE_DIMS);
-    d.map_count = copy_dims(d.start_index_map, i, A_START_INDEX_MAP);
-    d.batching_count = copy_dims(d.operand_batching, i, A_OPERAND_BATCHING_DIMS);
-    copy_dims(d.indices_batching, i, A_START_INDICES_BATCHING_DIMS);
-    copy_dims(d.slice_sizes, i, A_SLICE_SIZES);
-    d.index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
-    if (!batching_sound(ev, s, &d, eval_view(ev, s, 0), eval_view(ev, s, 1)))
+    struct kern_gather_dims d;
+    int64_t kept[VIEW_MAX_RANK];
+    gather_dims(s->inst, &d);
+    if (!batching_sound(ev, s, &d, s->inst->operands[0]->shape, s->inst->operands[1]->shape))
         return false;
+    if (ev->sizes) { /* a window of an array that is smaller now is no larger than that */
+        const struct view *x = eval_view(ev, s, 0);
+        for (int n = eval_gather_kept(&d, x->rank, kept), k = 0; k < n; k++)
+            if (d.slice_sizes[kept[k]] > x->dims[kept[k]])
+                d.slice_sizes[kept[k]] = x->dims[kept[k]];
+    }
     struct view *out = eval_result(ev, s, 0);
     if (out)
         ev->kern->gather(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &d);
@@ -69,6 +98,14 @@ static void scatter_dims(const struct inst *i, struct kern_gather_dims *d)
     d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
 }
 
+void eval_gather_dims(const struct inst *i, struct kern_gather_dims *d)
+{
+    if (i->opcode == OP_GATHER)
+        gather_dims(i, d);
+    else
+        scatter_dims(i, d);
+}
+
 static bool run_scatter(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count / 2;
@@ -79,7 +116,7 @@ static bool run_scatter(struct eval *ev, const struct step *s)
     struct view *updates = ARENA_ARRAY(&ev->scratch, struct view, n);
     struct value *made = ARENA_ARRAY(&ev->scratch, struct value, n);
     scatter_dims(s->inst, &dims);
-    if (!batching_sound(ev, s, &dims, eval_view(ev, s, 0), eval_view(ev, s, n)))
+    if (!batching_sound(ev, s, &dims, s->inst->operands[0]->shape, s->inst->operands[n]->shape))
         return false;
     for (int k = 0; k < n; k++) {
         const struct view *v = eval_as_type(ev, s, n + 1 + k, s->shapes[k]->dtype, &made[k]);

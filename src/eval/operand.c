@@ -7,6 +7,8 @@
 struct value *eval_operand(struct eval *ev, const struct step *s, int k)
 {
     int at = s->operands[k];
+    if (ev->sizes)
+        return &ev->sizes->operands[k];
     return at >= 0 ? &ev->frame[at] : &ev->constants[~at];
 }
 
@@ -66,18 +68,18 @@ struct view *eval_result(struct eval *ev, const struct step *s, int r)
 {
     struct value *v = &ev->frame[s->results[r]];
     const struct shape *shape = s->shapes[r];
-    if (value_new(ev, v, shape->dtype, shape->rank, shape->dims))
+    if (value_new(ev, v, shape->dtype, shape->rank, eval_dims(ev, s, r)))
         return &v->view;
     eval_no_memory(ev, s, shape);
     return NULL;
 }
 
-static bool same_dims(const struct view *v, const struct shape *s)
+static bool has_dims(const struct view *v, int rank, const int64_t *dims)
 {
-    if (v->rank != s->rank)
+    if (v->rank != rank)
         return false;
-    for (int d = 0; d < v->rank; d++)
-        if (v->dims[d] != s->dims[d])
+    for (int d = 0; d < rank; d++)
+        if (v->dims[d] != dims[d])
             return false;
     return true;
 }
@@ -88,14 +90,16 @@ struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, boo
         return NULL;
     struct value *x = eval_operand(ev, s, k), *out = &ev->frame[s->results[r]];
     const struct shape *shape = s->shapes[r];
+    const int64_t *dims = eval_dims(ev, s, r);
     if (!x->buffer || x->buffer->refs != 1 || x->buffer->class == POOL_BORROWED ||
-        dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) || !same_dims(&x->view, shape) ||
+        dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) || !has_dims(&x->view, shape->rank, dims) ||
         !view_is_dense(&x->view))
         return NULL;
     out->buffer =
         x->buffer; /* the operand keeps its view for the kernel to read, but no longer the storage */
     x->buffer = NULL;
-    view_dense(&out->view, shape->dtype, shape->rank, shape->dims, x->view.data);
+    out->bounds = NULL;
+    view_dense(&out->view, shape->dtype, shape->rank, dims, x->view.data);
     return &out->view;
 }
 
@@ -119,6 +123,7 @@ bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struc
     copy.dtype = s->shapes[r]->dtype;
     out->buffer = x->buffer;
     out->buffer->refs++;
+    out->bounds = NULL;
     view_copy(&out->view, &copy);
     return true;
 }

@@ -79,6 +79,20 @@ static void slice_at(struct view *v, const struct view *x, int64_t dimension, in
     v->rank--;
 }
 
+/* Piece t of a result. Pieces may be smaller than the result has room for: then it is cut to the smallest. */
+static void give_piece(struct view *whole, const struct view *piece, int64_t dimension, int64_t t)
+{
+    struct view out, x;
+    for (int d = 0; d < piece->rank; d++)
+        if (whole->dims[d + (d >= dimension)] > piece->dims[d])
+            whole->dims[d + (d >= dimension)] = piece->dims[d];
+    slice_at(&out, whole, dimension, t);
+    view_copy(&x, piece);
+    for (int d = 0; d < piece->rank; d++)
+        x.dims[d] = out.dims[d];
+    kern_copy(&out, &x);
+}
+
 static bool scan_step(struct eval *ev, const struct step *s, const struct scan *c, int64_t t)
 {
     for (int k = 0; k < c->inputs; k++) {
@@ -86,13 +100,12 @@ static bool scan_step(struct eval *ev, const struct step *s, const struct scan *
         c->values[k].buffer = x->buffer;
         x->buffer->refs++;
         slice_at(&c->values[k].view, &x->view, c->dimension, t);
+        value_fit(&c->values[k], c->f->param_shapes[k], false);
     }
     if (!eval_function(ev, c->f, c->values, c->values))
         return false;
     for (int k = 0; k < c->outputs; k++) {
-        struct view out;
-        slice_at(&out, &ev->frame[s->results[k]].view, c->dimension, t);
-        kern_copy(&out, &c->values[k].view);
+        give_piece(&ev->frame[s->results[k]].view, &c->values[k].view, c->dimension, t);
         value_drop(ev, &c->values[k]);
     }
     /* The carries stand after the outputs; they go to where they are taken from: after the inputs. */
@@ -113,7 +126,7 @@ static bool run_scan(struct eval *ev, const struct step *s)
     c.outputs = s->result_count - c.carries;
     if (c.inputs < 0 || c.outputs < 0 || (c.inputs == 0 && c.outputs == 0))
         return eval_unsupported(ev, s);
-    c.length = c.inputs > 0 ? eval_view(ev, s, 0)->dims[c.dimension] : s->shapes[0]->dims[c.dimension];
+    c.length = c.inputs > 0 ? eval_view(ev, s, 0)->dims[c.dimension] : eval_dims(ev, s, 0)[c.dimension];
     c.values = ARENA_ARRAY(&ev->scratch, struct value, s->operand_count + s->result_count);
     for (int k = 0; k < c.carries; k++)
         eval_hand_over(ev, s, c.inputs + k, &c.values[c.inputs + k]);
@@ -126,6 +139,8 @@ static bool run_scan(struct eval *ev, const struct step *s)
             return false;
     for (int k = 0; k < c.carries; k++)
         value_move(&ev->frame[s->results[c.outputs + k]], &c.values[c.inputs + k]);
+    for (int k = 0; k < c.outputs; k++)
+        value_fit(&ev->frame[s->results[k]], s->shapes[k], false);
     return true;
 }
 

@@ -34,12 +34,11 @@ static bool eval_slice(struct eval *ev, const struct step *s)
     return eval_piece(ev, s, 0, 0, &v);
 }
 
-static bool eval_reshape(struct eval *ev, const struct step *s)
+bool eval_reshape(struct eval *ev, const struct step *s)
 {
-    const struct shape *to = s->shapes[0];
     const struct view *x = eval_view(ev, s, 0);
     struct view v, whole;
-    if (kern_view_reshape(&v, x, to->rank, to->dims))
+    if (kern_view_reshape(&v, x, s->shapes[0]->rank, eval_dims(ev, s, 0)))
         return eval_alias(ev, s, 0, 0, &v);
     struct view *out = eval_result(ev, s, 0);
     if (!out)
@@ -51,9 +50,9 @@ static bool eval_reshape(struct eval *ev, const struct step *s)
 
 static bool eval_broadcast(struct eval *ev, const struct step *s)
 {
-    const struct shape *to = s->shapes[0];
     struct view v;
-    kern_view_broadcast(&v, eval_view(ev, s, 0), to->rank, to->dims, inst_ints(s->inst, A_DIMENSIONS).at);
+    kern_view_broadcast(&v, eval_view(ev, s, 0), s->shapes[0]->rank, eval_dims(ev, s, 0),
+                        inst_ints(s->inst, A_DIMENSIONS).at);
     return eval_alias(ev, s, 0, 0, &v);
 }
 

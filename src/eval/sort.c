@@ -18,11 +18,12 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
 {
     const struct view *x = eval_view(ev, s, 0);
     const struct shape *values = s->shapes[0];
+    const int64_t *dims = eval_dims(ev, s, 0);
     if (s->result_count != 2 || x->rank == 0 || values->rank != x->rank || s->shapes[1]->dtype != DT_S32 ||
-        values->dtype != x->dtype || values->dims[x->rank - 1] > x->dims[x->rank - 1])
+        values->dtype != x->dtype || dims[x->rank - 1] > x->dims[x->rank - 1])
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where && (ev->kern->topk(out, where, x, values->dims[x->rank - 1], largest) ||
+    return where && (ev->kern->topk(out, where, x, dims[x->rank - 1], largest) ||
                      eval_no_memory(ev, s, values));
 }
 

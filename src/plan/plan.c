@@ -114,6 +114,30 @@ bool plan_constant(struct planner *pl, const struct inst *i, const struct litera
     return constant_leaf(pl, i, l, out);
 }
 
+/* ---- sizes ---- */
+
+static bool sets_size(const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_SET_DIMENSION_SIZE:
+    case OP_DYNAMIC_RESHAPE: return true;
+    case OP_CUSTOM_CALL: return str_is(inst_str(i, A_CUSTOM_CALL_TARGET), "SliceToDynamic");
+    default: return false;
+    }
+}
+
+/* Sizes come from parameters that say so, and from operations whatever their shape says. */
+static bool is_dynamic(const struct module *m)
+{
+    for (int c = 0; c < m->computation_count; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            const struct inst *i = m->computations[c]->insts[k];
+            if (sets_size(i) || (i->opcode == OP_PARAMETER && shape_has_dynamic(i->shape)))
+                return true;
+        }
+    return false;
+}
+
 /* ---- the whole ---- */
 
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options)
@@ -125,6 +149,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->module = m;
     p->options = *options;
     p->kern = options->plain ? &kern_plain : &kern_fast;
+    p->dynamic = is_dynamic(m);
     struct planner pl = {.ds = ds, .p = p};
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);

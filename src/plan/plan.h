@@ -79,6 +79,7 @@ struct program {
     struct module *module;
     struct plan_options options;
     const struct kernels *kern; /* fast or plain, as the options say */
+    bool dynamic; /* an array may be smaller at run time than its shape says */
     struct function *entry;
     int function_count, function_capacity;
     struct function **functions;

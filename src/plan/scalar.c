@@ -392,19 +392,20 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
     return m->lanes == 1 && scalar_array_inst(m, i, env, out);
 }
 
-static bool is_small(const struct shape *s)
+/* Where arrays may change their sizes, registers are for scalars only. */
+static bool is_small(const struct program *p, const struct shape *s)
 {
     int64_t n;
-    return shape_is_array(s) && s->rank <= VIEW_MAX_RANK && !shape_has_dynamic(s) && shape_elements(s, &n) &&
+    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) && shape_elements(s, &n) &&
            n <= SCALAR_MAX_ELEMENTS;
 }
 
-static bool all_small(const struct shape *s)
+static bool all_small(const struct program *p, const struct shape *s)
 {
     if (!shape_is_tuple(s))
-        return is_small(s) || shape_is_token(s);
+        return is_small(p, s) || shape_is_token(s);
     for (int k = 0; k < s->count; k++)
-        if (!all_small(s->elements[k]))
+        if (!all_small(p, s->elements[k]))
             return false;
     return true;
 }
@@ -444,13 +445,13 @@ static bool may_be_understood(const struct inst *i)
 }
 
 /* What is not live may be anything: conditions of loops look at one or two of their parameters. */
-static bool all_live_small(struct inst *const *order, int count)
+static bool all_live_small(const struct program *p, struct inst *const *order, int count)
 {
     for (int k = 0; k < count; k++) {
         const struct inst *i = order[k];
         if (i->opcode == OP_PARAMETER && shape_is_tuple(i->shape))
             continue;
-        if (!all_small(i->shape) || !may_be_understood(i))
+        if (!all_small(p, i->shape) || !may_be_understood(i))
             return false;
     }
     return true;
@@ -461,7 +462,7 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     int count;
     struct inst **order = plan_live(m->pl, c, &count);
     m->budget -= count;
-    if (m->budget < 0 || !all_live_small(order, count))
+    if (m->budget < 0 || !all_live_small(m->pl->p, order, count))
         return false;
     struct leaves *env = ARENA_ARRAY(&m->pl->scratch, struct leaves, c->inst_count);
     for (int k = 0, first = 0; k < c->param_count; k++) {
@@ -545,7 +546,7 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
             enum dtype t = shapes[j]->dtype;
             given.at[at] = out->at[at] = NO_VALUE;
             int64_t elements;
-            if (!is_small(shapes[j]) || !elements_of(m, shapes[j], &elements))
+            if (!is_small(m->pl->p, shapes[j]) || !elements_of(m, shapes[j], &elements))
                 continue;
             given.at[at] = scalar_new_reg(m, types ? types[at] : t, elements);
             if (given.at[at] < 0)
@@ -566,7 +567,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
         .pl = pl, .widen = t && t->widen, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
-    if (pl->not_scalar[c->index] || !all_small(c->root->shape) ||
+    if (pl->not_scalar[c->index] || !all_small(pl->p, c->root->shape) ||
         !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
     if (!make_computation(&m, c, args, &results))
@@ -577,10 +578,10 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
 {
     struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET};
-    if (!all_small(i->shape))
+    if (!all_small(pl->p, i->shape))
         return NULL;
     for (int k = 0; k < i->operand_count; k++)
-        if (!all_small(i->operands[k]->shape))
+        if (!all_small(pl->p, i->operands[k]->shape))
             return NULL;
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves *env = ARENA_ARRAY(&pl->scratch, struct leaves, i->parent->inst_count);
