@@ -15,6 +15,7 @@ static const char *const kind_names[KIND_COUNT] = {
     [KIND_DEVICE_LIST] = "groups of participants",
     [KIND_DIM_LABELS] = "dimension labels",
     [KIND_DOMAIN] = "pair of shardings",
+    [KIND_DTYPE] = "element type",
     [KIND_ENUM] = "word",
     [KIND_ENUM_LIST] = "list of words",
     [KIND_FLOAT] = "number",
@@ -38,6 +39,7 @@ static const char *const kind_names[KIND_COUNT] = {
     [KIND_STRING] = "string",
     [KIND_STRING_OR_DICT] = "string or dictionary",
     [KIND_WINDOW] = "window",
+    [KIND_WINDOW_PADDING] = "same, valid or pads",
 };
 
 size_t hlo_op_count(void)

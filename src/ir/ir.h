@@ -67,6 +67,12 @@ struct dim_labels { /* positions in each operand; spatial[i] is where spatial di
 struct padding_dim { int64_t low, high, interior; };
 struct padding { int rank; const struct padding_dim *dims; };
 
+/* padding of a window in builder forms */
+struct window_padding {
+    enum { PAD_LIST, PAD_SAME, PAD_VALID } word;
+    struct padding pads; /* PAD_LIST */
+};
+
 struct slice_dim { int64_t start, limit, stride; };
 struct slices { int rank; const struct slice_dim *dims; };
 
@@ -197,7 +203,7 @@ struct attr {
     union attr_value {
         bool b;                          /* BOOL */
         int64_t i;                       /* INT INT32 */
-        int e;                           /* ENUM */
+        int e;                           /* ENUM; DTYPE: enum dtype */
         double f;                        /* FLOAT */
         struct str s;                    /* STRING STRING_OR_DICT */
         struct ints ints;                /* INT_LIST */
@@ -212,6 +218,7 @@ struct attr {
         struct slices slices;
         struct padding padding;
         struct window window;
+        const struct window_padding *window_padding;
         const struct dim_labels *dim_labels;
         const struct device_list *groups; /* DEVICE_LIST */
         struct aliasing aliasing;

@@ -11,6 +11,7 @@
 #define ALWAYS(a) {A_##a, USE_ALWAYS}
 #define DROPPED(a) {A_##a, USE_DROPPED}
 #define NEWER(a) {A_##a, USE_NEWER}
+#define BUILDER(a) {A_##a, USE_BUILDER}
 #define ATTRS(...) ((const struct op_attr[]){__VA_ARGS__, {A_NONE, 0}})
 #define NO_ATTRS ((const struct op_attr[]){{A_NONE, 0}})
 #define MANY OPERANDS_MANY
@@ -29,6 +30,22 @@ const struct attr_info attr_table[A_COUNT] = {
 #undef ATTR
 };
 
+const struct form_info form_table[FORM_COUNT] = {
+#define FORM(id, spelling, opcode, min, max, spec, help) {spelling, OP_##opcode, min, max, spec, help},
+#include "op/form.def"
+#undef FORM
+};
+
+static const struct form_attr {
+    uint8_t opcode;
+    const char *spelling;
+    uint8_t attr;
+} form_attrs[] = {
+#define FORM_ATTR(opcode, spelling, attr) {OP_##opcode, spelling, A_##attr},
+#include "op/form.def"
+#undef FORM_ATTR
+};
+
 const char *const family_names[FAMILY_COUNT] = {
 #define X(name) #name,
     FAMILIES(X)
@@ -44,18 +61,21 @@ const uint8_t attr_common[] = {
 
 struct word {
     uint8_t attr;
-    bool any_case;
+    bool any_case; /* of the first row of an attribute: its words are read in any case */
+    bool builder;
     const char *spelling;
 };
 
 static const struct word words[] = {
-#define ENUM_BEGIN(attr, case) {A_##attr, CASE_##case, NULL},
-#define WORD(attr, id, spelling) {A_##attr, false, spelling},
+#define ENUM_BEGIN(attr, case) {A_##attr, CASE_##case, false, NULL},
+#define WORD(attr, id, spelling) {A_##attr, false, false, spelling},
+#define BUILDER_WORD(attr, id, spelling) {A_##attr, false, true, spelling},
 #define CASE_ANY true
 #define CASE_EXACT false
 #include "op/enum.def"
 #undef ENUM_BEGIN
 #undef WORD
+#undef BUILDER_WORD
 };
 
 /* The row that begins the words of `a`, or the end of the table. */
@@ -91,6 +111,11 @@ int enum_find(enum attr_id a, struct str word)
 const char *enum_word(enum attr_id a, int number)
 {
     return words[words_of(a) + 1 + (size_t)number].spelling;
+}
+
+bool enum_is_builder(enum attr_id a, int number)
+{
+    return words[words_of(a) + 1 + (size_t)number].builder;
 }
 
 /* ---- opcodes and attributes by spelling ---- */
@@ -135,4 +160,37 @@ bool attr_exists(struct str word)
         if (attr_is((enum attr_id)a, word))
             return true;
     return false;
+}
+
+/* ---- builder forms ---- */
+
+static int form_row_cmp(const void *key, const void *row)
+{
+    const struct str *word = key;
+    const struct form_info *form = row;
+    return str_cmp(*word, str_of(form->spelling));
+}
+
+enum form form_find(struct str word)
+{
+    char kebab[32];
+    if (word.len > sizeof kebab)
+        return FORM_NONE;
+    for (size_t k = 0; k < word.len; k++)
+        kebab[k] = word.ptr[k] == '_' ? '-' : word.ptr[k];
+    word.ptr = kebab;
+    const struct form_info *row = bsearch(&word, form_table, FORM_COUNT, sizeof *form_table, form_row_cmp);
+    return row ? (enum form)(row - form_table) : FORM_NONE;
+}
+
+const struct op_attr *form_attr_find(enum opcode op, struct str word)
+{
+    for (size_t k = 0; k < COUNT_OF(form_attrs); k++) {
+        if (form_attrs[k].opcode != op || !str_is(word, form_attrs[k].spelling))
+            continue;
+        for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
+            if (a->id == form_attrs[k].attr)
+                return a;
+    }
+    return NULL;
 }

@@ -25,25 +25,37 @@ enum attr_id {
     A_NONE = A_COUNT
 };
 
+/* Builder forms: words that stand for an opcode outside --strict. */
+enum form {
+#define FORM(id, ...) FORM_##id,
+#include "op/form.def"
+#undef FORM
+    FORM_COUNT,
+    FORM_NONE = FORM_COUNT
+};
+
 /* E_DIRECTION_EQ ...: numbers of the words of enum.def */
 #define ENUM_BEGIN(attr, case)                                                                     \
     };                                                                                             \
     enum {
 #define WORD(attr, id, spelling) E_##attr##_##id,
+#define BUILDER_WORD WORD
 enum {
     E_UNUSED_FIRST,
 #include "op/enum.def"
 };
 #undef ENUM_BEGIN
 #undef WORD
+#undef BUILDER_WORD
 
 enum attr_kind {
     KIND_ALIASING, KIND_BOOL, KIND_BOOL_LIST, KIND_COMPUTATION, KIND_COMPUTATION_LIST,
-    KIND_DEVICE_LIST, KIND_DIM_LABELS, KIND_DOMAIN, KIND_ENUM, KIND_ENUM_LIST, KIND_FLOAT,
+    KIND_DEVICE_LIST, KIND_DIM_LABELS, KIND_DOMAIN, KIND_DTYPE, KIND_ENUM, KIND_ENUM_LIST, KIND_FLOAT,
     KIND_FRONTEND_ATTRIBUTES, KIND_INST_LIST, KIND_INT, KIND_INT32, KIND_INT_LIST,
     KIND_INT_LIST_LIST, KIND_LITERAL, KIND_METADATA, KIND_ORIGIN, KIND_PADDING,
     KIND_RESULT_ACCURACY, KIND_SHAPE, KIND_SHAPE_LIST, KIND_SHARDING, KIND_SLICES,
     KIND_SPARSITY_CONFIG, KIND_STATISTICS, KIND_STRING, KIND_STRING_OR_DICT, KIND_WINDOW,
+    KIND_WINDOW_PADDING,
     KIND_COUNT
 };
 
@@ -79,7 +91,7 @@ enum op_compare { /* the written result shape against the inferred one */
     COMPARE_DEFAULT, COMPARE_STRICT, COMPARE_STRICT_MTM, COMPARE_COPY, COMPARE_OWN
 };
 
-enum attr_use { USE_REQUIRED = 1, USE_ALWAYS = 2, USE_DROPPED = 4, USE_NEWER = 8 };
+enum attr_use { USE_REQUIRED = 1, USE_ALWAYS = 2, USE_DROPPED = 4, USE_NEWER = 8, USE_BUILDER = 16 };
 struct op_attr {
     uint8_t id;  /* enum attr_id; A_NONE ends a list */
     uint8_t use; /* enum attr_use bits */
@@ -101,6 +113,14 @@ struct op_info {
 };
 extern const struct op_info op_table[OP_COUNT];
 
+struct form_info {
+    const char *spelling;
+    uint8_t opcode;
+    uint8_t min_operands, max_operands;
+    const char *spec, *help;
+};
+extern const struct form_info form_table[FORM_COUNT];
+
 struct attr_info {
     const char *spelling;
     uint8_t length;     /* of the spelling */
@@ -118,6 +138,9 @@ static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].s
 enum opcode op_find(struct str word);                    /* OP_INVALID when unknown */
 const struct op_attr *op_attr_find(enum opcode op, struct str word); /* an opcode's own; or NULL */
 enum attr_id attr_find_common(struct str word);          /* one of the eight all may carry, or A_NONE */
+enum form form_find(struct str word);                    /* FORM_NONE when there is none */
+/* The attribute of an opcode that the specification calls `word`; or NULL. */
+const struct op_attr *form_attr_find(enum opcode op, struct str word);
 bool attr_exists(struct str word);                       /* on any opcode */
 extern const uint8_t attr_common[];                      /* those eight, ended by A_NONE */
 
@@ -139,6 +162,7 @@ extern const struct op_doc op_docs[OP_COUNT];
 /* Words of an ENUM attribute. */
 int enum_find(enum attr_id a, struct str word);          /* -1 when unknown */
 const char *enum_word(enum attr_id a, int number);
+bool enum_is_builder(enum attr_id a, int number);        /* a word that --strict does not know */
 int enum_count(enum attr_id a);
 
 #endif

@@ -77,6 +77,7 @@ static bool begin_wrapped(struct parser *p, struct draft *d)
     inner->i.opcode_span = inner->i.name_span = d->i.opcode_span;
     inner->word = d->word;
     inner->open = d->open;
+    inner->form = FORM_NONE;
     inner->wrapped = OP_INVALID;
     inner->wrapped_inside = true;
     inner->dropped = d->dropped;
@@ -91,6 +92,7 @@ static void begin_poisoned(struct parser *p, struct draft *d)
     d->inner = ARENA_NEW(p->arena, struct draft);
     d->inner->i.opcode = (uint8_t)d->wrapped;
     d->inner->i.parent = d->i.parent;
+    d->inner->form = FORM_NONE;
     d->inner->wrapped = OP_INVALID;
     d->inner->poisoned = true;
 }

@@ -262,13 +262,15 @@ static bool parse_enum_word(struct parser *p, enum attr_id id, int *out)
     if (p->tok.kind != TOK_IDENT)
         return expected(p, "a word");
     *out = enum_find(id, p->tok.s);
-    if (*out < 0) {
+    if (*out < 0 || (p->strict && enum_is_builder(id, *out))) {
         const char *words[32];
-        int count = enum_count(id);
-        for (int i = 0; i < count; i++)
-            words[i] = enum_word(id, i);
+        int all = enum_count(id);
+        size_t count = 0;
+        for (int i = 0; i < all; i++)
+            if (!p->strict || !enum_is_builder(id, i))
+                words[count++] = enum_word(id, i);
         struct diag *d = DIAG(p->ds, p->tok.span, UNKNOWN_VALUE, STR_ARG(p->tok.s), attr_spelling(id));
-        struct str near = diag_nearest(p->tok.s, words, (size_t)count);
+        struct str near = diag_nearest(p->tok.s, words, count);
         if (near.len)
             diag_suggest(p->ds, d, near);
         return false;
@@ -349,11 +351,17 @@ static void print_bool_list_value(struct buf *out, const struct attr_site *site,
     buf_putc(out, '}');
 }
 
-/* int_list = "{" [INT {"," INT}] "}" ; */
+/* int_list = "{" [INT {"," INT}] "}" ;
+ * int_list = INT ; (* extension *) */
 bool parse_int_list(struct parser *p, struct ints *out)
 {
     struct int_vec v;
     int_vec_init(&v);
+    if (!p->strict && p->tok.kind == TOK_INT) {
+        *out = (struct ints){1, ARENA_DUP(p->arena, &p->tok.i, 1)};
+        next(p);
+        return true;
+    }
     if (!parse_masked_ints(p, TOK_LBRACE, TOK_COMMA, TOK_RBRACE, &v))
         return false;
     *out = int_vec_ints(p, &v);
@@ -503,7 +511,24 @@ static void print_inst_list_value(struct buf *out, const struct attr_site *site,
     buf_putc(out, '}');
 }
 
-/* ---- shapes and literals ---- */
+/* ---- element types, shapes and literals ---- */
+
+/* dtype = DTYPE ; (* extension *) */
+static bool parse_dtype_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    if (p->tok.kind != TOK_DTYPE)
+        return expected(p, "an element type");
+    out->e = (int)p->tok.dtype;
+    next(p);
+    return true;
+}
+
+static void print_dtype_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    (void)site;
+    buf_puts(out, dtype_spelling((enum dtype)v.e));
+}
 
 static bool parse_shape_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
@@ -574,6 +599,7 @@ static const struct attr_pair {
     [KIND_DEVICE_LIST] = PAIR(device_list),
     [KIND_DIM_LABELS] = PAIR(dim_labels),
     [KIND_DOMAIN] = PAIR(domain),
+    [KIND_DTYPE] = PAIR(dtype),
     [KIND_ENUM] = PAIR(enum),
     [KIND_ENUM_LIST] = PAIR(enum_list),
     [KIND_FLOAT] = PAIR(float),
@@ -597,6 +623,7 @@ static const struct attr_pair {
     [KIND_STRING] = PAIR(string),
     [KIND_STRING_OR_DICT] = PAIR(string_or_dict),
     [KIND_WINDOW] = PAIR(window),
+    [KIND_WINDOW_PADDING] = PAIR(window_padding),
 #undef PAIR
 };
 

@@ -39,6 +39,7 @@ ATTR_PAIR(dim_labels);
 ATTR_PAIR(padding);
 ATTR_PAIR(slices);
 ATTR_PAIR(window);
+ATTR_PAIR(window_padding);
 /* sharding.c */
 ATTR_PAIR(device_list);
 ATTR_PAIR(domain);

@@ -23,6 +23,10 @@ bool check_operand_count(struct parser *p, struct draft *d)
     int n = d->i.operand_count, min = op->min_operands, max = op->max_operands;
     if (d->i.opcode == OP_CONVOLUTION && !p->strict)
         max = OPERANDS_MANY;
+    if (d->form != FORM_NONE) {
+        min = form_table[d->form].min_operands;
+        max = form_table[d->form].max_operands;
+    }
     bool counted = d->i.opcode == OP_RAGGED_DOT || d->i.opcode == OP_SCALED_DOT;
     if (d->wrapped_inside && !counted && max != OPERANDS_MANY && n > max)
         d->i.operand_count = n = max;

@@ -30,7 +30,7 @@ struct parse_state {
     struct computation *entry, *last;
     struct span entry_span; /* of the mark */
     struct small_table *spare; /* of scopes that have ended */
-    struct opcode_cache { struct str word; enum opcode op; } opcodes[64];
+    struct opcode_cache { struct str word; enum opcode op; enum form form; } opcodes[64];
     bool poisoned; /* a value that is being read refers to something erroneous */
     struct span alias_span; /* of input_output_alias */
     int nesting;   /* module in a string of a module ... */
@@ -55,6 +55,7 @@ struct str scope_nearest(const struct scope *s, struct str name);
 struct draft {
     struct inst i;          /* not yet in the computation */
     struct str word;        /* opcode as written */
+    enum form form;         /* the builder form that the word is, or FORM_NONE */
     enum opcode wrapped;    /* async sugar: the opcode inside, else OP_INVALID */
     struct draft *inner;    /* OP-start: the instruction inside */
     struct span open;       /* `(` of the operands */
@@ -65,6 +66,8 @@ struct draft {
     uint64_t seen[2];       /* attributes that were given, by id */
     struct span seen_from;  /* of the first attribute */
 };
+
+_Static_assert(A_COUNT <= 128, "`seen` has a bit for each attribute");
 
 static inline bool draft_has(const struct draft *d, enum attr_id id) { return d->seen[id / 64] >> id % 64 & 1; }
 

@@ -8,27 +8,43 @@
 /* ---- opcodes ---- */
 
 /* Programs use few opcodes many times: a small cache before the search. */
-static enum opcode find_opcode(struct parser *p, struct str word)
+static enum opcode find_opcode(struct parser *p, struct str word, enum form *form)
 {
+    *form = FORM_NONE;
     const unsigned char *c = (const unsigned char *)word.ptr;
     size_t h = c[0] * 7U + c[word.len > 1] * 5U + c[word.len - 1] * 3U + word.len;
     struct opcode_cache *slot = &p->state->opcodes[h % COUNT_OF(p->state->opcodes)];
-    if (str_eq(slot->word, word))
+    if (str_eq(slot->word, word)) {
+        *form = slot->form;
         return slot->op;
+    }
     enum opcode op = op_find(word);
+    if (!p->strict)
+        *form = form_find(word);
+    if (op == OP_INVALID && *form != FORM_NONE)
+        op = (enum opcode)form_table[*form].opcode;
     if (op != OP_INVALID)
-        *slot = (struct opcode_cache){word, op};
+        *slot = (struct opcode_cache){word, op, *form};
     return op;
 }
 
 static bool report_opcode(struct parser *p)
 {
-    const char *words[OP_COUNT];
+    const char *words[OP_COUNT + FORM_COUNT];
+    size_t count = 0;
     for (int op = 0; op < OP_COUNT; op++)
-        words[op] = op_spelling((enum opcode)op);
+        words[count++] = op_spelling((enum opcode)op);
+    for (int form = 0; form < FORM_COUNT && !p->strict; form++)
+        words[count++] = form_table[form].spelling;
     struct diag *d = DIAG(p->ds, p->tok.span, UNKNOWN_OPCODE, STR_ARG(p->tok.s));
-    diag_suggest(p->ds, d, diag_nearest(p->tok.s, words, OP_COUNT));
+    diag_suggest(p->ds, d, diag_nearest(p->tok.s, words, count));
     return false;
+}
+
+/* Whether the shape is known already, follows from the operands, or may be said by an attribute. */
+static bool shape_may_come(const struct parser *p, const struct draft *d, enum opcode op)
+{
+    return d->i.shape || verify_can_infer(op, p->strict) || (!p->strict && !d->i.sugar && build_may_shape(op));
 }
 
 /* opcode = IDENT ; or IDENT ("-start" | "-update" | "-done") around most opcodes */
@@ -37,7 +53,7 @@ static bool parse_opcode(struct parser *p, struct draft *d)
     const struct shape *none;
     if (p->tok.kind != TOK_IDENT)
         return expected(p, d->i.shape ? "an opcode" : "a shape or an opcode");
-    enum opcode op = find_opcode(p, p->tok.s);
+    enum opcode op = find_opcode(p, p->tok.s, &d->form);
     d->wrapped = OP_INVALID;
     if (op == OP_INVALID && !async_opcode(p->tok.s, &op, &d->wrapped)) {
         if (!d->i.shape && peek(p) == TOK_LSQUARE)
@@ -50,7 +66,7 @@ static bool parse_opcode(struct parser *p, struct draft *d)
     d->i.opcode_span = p->tok.span;
     struct token word = p->tok;
     next(p);
-    if (!d->i.shape && !verify_can_infer(op, p->strict))
+    if (!shape_may_come(p, d, op))
         return DIAG_ERROR(p->ds, word.span, SHAPE_NEEDED, STR_ARG(word.s));
     return true;
 }
@@ -63,14 +79,23 @@ struct attr_target {
     bool both;
 };
 
-static void list_attribute_names(const struct draft *d, struct str name, struct diags *ds, struct diag *said)
+/* --strict knows only what XLA's parser does; async sugar and what it wraps are core HLO. */
+static bool attribute_is_read(const struct parser *p, const struct draft *d, const struct op_attr *a)
 {
+    if (a->use & USE_BUILDER)
+        return !p->strict && !d->i.sugar && !d->wrapped_inside;
+    return !p->strict || !(a->use & USE_NEWER);
+}
+
+static void list_attribute_names(const struct parser *p, const struct draft *d, struct str name, struct diag *said)
+{
+    struct diags *ds = p->ds;
     const char *words[64];
     size_t count = 0;
     struct buf list = {0};
     enum opcode op = d->inner ? d->wrapped : (enum opcode)d->i.opcode;
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
-        if (check_attribute_applies(d, (enum attr_id)a->id))
+        if (check_attribute_applies(d, (enum attr_id)a->id) && attribute_is_read(p, d->inner ? d->inner : d, a))
             words[count++] = attr_spelling((enum attr_id)a->id);
     size_t own = count;
     for (const uint8_t *a = attr_common; *a != A_NONE; a++)
@@ -89,7 +114,9 @@ static void list_attribute_names(const struct draft *d, struct str name, struct 
 static bool find_own(const struct parser *p, const struct draft *d, enum opcode op, struct str name, enum attr_id *id)
 {
     const struct op_attr *a = op_attr_find(op, name);
-    if (!a || (p->strict && a->use & USE_NEWER) || !check_attribute_applies(d, (enum attr_id)a->id))
+    if (!a && !p->strict)
+        a = form_attr_find(op, name);
+    if (!a || !attribute_is_read(p, d, a) || !check_attribute_applies(d, (enum attr_id)a->id))
         return false;
     *id = (enum attr_id)a->id;
     return true;
@@ -113,7 +140,7 @@ static bool find_attribute(struct parser *p, struct draft *d, struct str name, s
     if (out->id != A_NONE)
         return true;
     struct diag *said = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(d->word), STR_ARG(name));
-    list_attribute_names(d, name, p->ds, said);
+    list_attribute_names(p, d, name, said);
     return false;
 }
 
@@ -232,6 +259,19 @@ static bool parse_body(struct parser *p, struct draft *d)
 
 /* ---- from draft to instruction ---- */
 
+/* Builder forms become core HLO; the attributes they are given count as written. */
+static bool lower_draft(struct parser *p, struct draft *d)
+{
+    if (p->strict || d->i.sugar)
+        return true;
+    if (!build_lower(p->ds, p->scope->c, &d->i, d->form))
+        return false;
+    for (int k = 0; k < d->i.attr_count; k++)
+        d->seen[d->i.attrs[k].id / 64] |= UINT64_C(1) << d->i.attrs[k].id % 64;
+    return d->i.shape || verify_can_infer((enum opcode)d->i.opcode, false) ||
+           DIAG_ERROR(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
+}
+
 static bool infer_shape(struct parser *p, struct draft *d)
 {
     d->i.shape_inferred = true;
@@ -281,10 +321,10 @@ static struct inst *add_to_computation(struct parser *p, struct draft *d, struct
 /* Checks, shape and place of a draft whose text has been read. */
 static struct inst *finish_draft(struct parser *p, struct draft *d, struct str name)
 {
-    if (!check_required(p, d))
-        return NULL;
-    if (d->poisoned)
+    if (d->poisoned) /* nobody knows what lowering would have made of it */
         return poison_draft(p, d, name);
+    if (!lower_draft(p, d) || !check_required(p, d))
+        return NULL;
     if (!async_finish(p, d) || !check_draft(p, d) || (!d->i.shape && !infer_shape(p, d)))
         return NULL;
     if (d->dropped && !p->strict)
@@ -312,7 +352,7 @@ struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span,
     size_t operands = p->state->operand_count;
     bool poisoned = p->state->poisoned;
     struct draft d = {.i = {.shape = before, .parent = p->scope->c, .name = name, .name_span = name_span},
-                      .nested = name.len == 0, .wrapped = OP_INVALID};
+                      .nested = name.len == 0, .form = FORM_NONE, .wrapped = OP_INVALID};
     struct inst *i = NULL;
     p->state->poisoned = false;
     d.i.span.begin = (uint32_t)begin;

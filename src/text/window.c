@@ -78,6 +78,58 @@ void print_padding_value(struct buf *out, const struct attr_site *site, union at
     }
 }
 
+/* ---- padding of windows in builder forms ---- */
+
+/* Pads as `{low,high}` of each dimension. */
+static bool parse_pad_pairs(struct parser *p, struct padding *out)
+{
+    struct padding_dim *dims = NULL;
+    size_t count = 0, capacity = 0;
+    struct list l;
+    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
+        return false;
+    while (list_more(p, &l)) {
+        struct ints pair;
+        uint32_t begin = p->tok.span.begin;
+        if (!parse_int_list(p, &pair))
+            return false;
+        if (pair.count != 2)
+            return wrong_count(p, span_since(p, begin), "padding", pair.count, 2, "low and high");
+        VEC_PUSH(p->arena, dims, count, capacity) = (struct padding_dim){pair.at[0], pair.at[1], 0};
+    }
+    *out = (struct padding){(int)count, dims};
+    return l.ok;
+}
+
+/* window_padding = "same" | "valid" | PAD | "{" [int_list {"," int_list}] "}" ; (* extension *) */
+bool parse_window_padding_value(struct parser *p, const struct attr_site *site, union attr_value *out)
+{
+    (void)site;
+    struct window_padding *w = ARENA_NEW(p->arena, struct window_padding);
+    out->window_padding = w;
+    bool same = p->tok.kind == TOK_IDENT && str_eq_nocase(p->tok.s, STR("same"));
+    if (same || (p->tok.kind == TOK_IDENT && str_eq_nocase(p->tok.s, STR("valid")))) {
+        w->word = same ? PAD_SAME : PAD_VALID;
+        next(p);
+        return true;
+    }
+    if (p->tok.kind == TOK_LBRACE)
+        return parse_pad_pairs(p, &w->pads);
+    if (p->tok.kind == TOK_PAD)
+        return parse_pads(p, 2, &w->pads);
+    return expected(p, "same, valid, or padding as in 0_0x1_1 or {{0,0},{1,1}}");
+}
+
+void print_window_padding_value(struct buf *out, const struct attr_site *site, union attr_value v)
+{
+    static const char *const words[] = {[PAD_SAME] = "same", [PAD_VALID] = "valid"};
+    const struct window_padding *w = v.window_padding;
+    if (w->word == PAD_LIST)
+        print_padding_value(out, site, (union attr_value){.padding = w->pads});
+    else
+        buf_puts(out, words[w->word]);
+}
+
 /* ---- window ---- */
 
 enum window_key { WIN_SIZE, WIN_STRIDE, WIN_PAD, WIN_BASE, WIN_WINDOW, WIN_REVERSAL, WIN_KEYS };

@@ -8,6 +8,11 @@ struct span verify_place(const struct inst *i)
     return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span;
 }
 
+static const char *called(const struct verify *v, const struct inst *i)
+{
+    return v->word ? v->word : op_spelling((enum opcode)i->opcode);
+}
+
 static struct span result_place(const struct inst *i)
 {
     return i->shape_span.end > i->shape_span.begin ? i->shape_span : verify_place(i);
@@ -30,7 +35,7 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
     va_start(ap, expected);
     struct str wanted = arena_vprintf(&v->ds->arena, expected, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, verify_place(i), BAD_OPERAND, k, op_spelling(i->opcode),
+    struct diag *d = DIAG(v->ds, verify_place(i), BAD_OPERAND, k, called(v, i),
                           verify_text(v, operand_shape(i, k)), wanted.ptr);
     note_definition(v, d, i->operands[k]);
     return false;
@@ -38,7 +43,7 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
 
 bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what)
 {
-    struct diag *d = DIAG(v->ds, verify_place(i), OPERANDS_DIFFER, a, b, op_spelling(i->opcode), what,
+    struct diag *d = DIAG(v->ds, verify_place(i), OPERANDS_DIFFER, a, b, called(v, i), what,
                           verify_text(v, operand_shape(i, a)), verify_text(v, operand_shape(i, b)));
     note_definition(v, d, i->operands[a]);
     note_definition(v, d, i->operands[b]);
@@ -47,7 +52,7 @@ bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, c
 
 bool verify_bad_result(struct verify *v, const struct inst *i, const struct shape *expected)
 {
-    return DIAG_ERROR(v->ds, result_place(i), BAD_RESULT, op_spelling(i->opcode), verify_text(v, i->shape),
+    return DIAG_ERROR(v->ds, result_place(i), BAD_RESULT, called(v, i), verify_text(v, i->shape),
                       verify_text(v, expected));
 }
 
@@ -59,7 +64,7 @@ bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, co
     va_end(ap);
     struct span span = inst_attr_span(i, id);
     return DIAG_ERROR(v->ds, span.end > span.begin ? span : verify_place(i), BAD_ATTRIBUTE, attr_spelling(id),
-                      op_spelling(i->opcode), text.ptr);
+                      called(v, i), text.ptr);
 }
 
 bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
@@ -69,7 +74,7 @@ bool verify_bad_computation(struct verify *v, const struct inst *i, const struct
     va_start(ap, problem);
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, verify_place(i), BAD_COMPUTATION, STR_ARG(c->name), op_spelling(i->opcode), text.ptr);
+    struct diag *d = DIAG(v->ds, verify_place(i), BAD_COMPUTATION, STR_ARG(c->name), called(v, i), text.ptr);
     diag_note(v->ds, d, c->name_span, "`" STR_FMT "` is defined here", STR_ARG(c->name));
     return false;
 }
@@ -80,7 +85,7 @@ bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *
     va_start(ap, problem);
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, verify_place(i), BAD_INSTRUCTION, op_spelling(i->opcode), text.ptr);
+    struct diag *d = DIAG(v->ds, verify_place(i), BAD_INSTRUCTION, called(v, i), text.ptr);
     if (other)
         note_definition(v, d, other);
     return false;

@@ -38,6 +38,7 @@ struct verify {
     struct verify_options options;
     bool parsing;              /* inference for the parser: broadcasts, float mixtures */
     bool strict;               /* ... as XLA's parser infers */
+    const char *word;          /* what messages call the operation: a builder form; NULL: its opcode */
 };
 
 /* One per family, expanded from op.def: the result shape by the op's rule, or NULL with a

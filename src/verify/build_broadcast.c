@@ -1,0 +1,308 @@
+/*
+ * build_broadcast.c: how do operands of different shapes meet? In HLO all dimensions agree; the builder
+ * repeats scalars, dimensions of size 1, and, by broadcast_dimensions, arrays of lower rank.
+ */
+#include "verify/build_priv.h"
+
+/* ---- one array in a larger shape ---- */
+
+/* The operand of a broadcast to the sizes of `to`: without the dimensions that are repeated; *dims says
+ * where the others go. */
+static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to, const int64_t *map,
+                                  struct ints *dims)
+{
+    const struct shape *s = x->shape;
+    struct dims kept = verify_dims(&b->v, s->rank);
+    int64_t *at = ARENA_ARRAY(b->v.arena, int64_t, s->rank);
+    for (int k = 0; k < s->rank; k++) {
+        if (s->dims[k] != to->dims[map[k]])
+            continue;
+        at[kept.rank] = map[k];
+        dims_take(&kept, s, k);
+    }
+    *dims = (struct ints){kept.rank, at};
+    if (kept.rank == s->rank)
+        return x;
+    return build_inst(b, OP_RESHAPE, verify_dims_shape(&b->v, s->dtype, &kept), 1, &x);
+}
+
+/* The sizes of `to`, dynamic where the dimension of `x` that goes there is. */
+static const struct shape *repeated_shape(struct build *b, const struct inst *x, const struct shape *to, struct ints dims)
+{
+    struct dims d = verify_dims(&b->v, to->rank);
+    for (int k = 0; k < to->rank; k++)
+        dims_add(&d, to->dims[k], false);
+    for (int64_t k = 0; k < dims.count; k++)
+        d.dynamic[dims.at[k]] = shape_dim_dynamic(x->shape, (int)k);
+    return verify_dims_shape(&b->v, x->shape->dtype, &d);
+}
+
+struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape *to, const int64_t *map)
+{
+    struct ints dims;
+    bool same = x->shape->rank == to->rank;
+    for (int k = 0; same && k < to->rank; k++)
+        same = map[k] == k && x->shape->dims[k] == to->dims[k];
+    if (same)
+        return x;
+    x = drop_repeated(b, x, to, map, &dims);
+    struct inst *i = build_inst(b, OP_BROADCAST, repeated_shape(b, x, to, dims), 1, &x);
+    build_set(b, i, A_DIMENSIONS, (union attr_value){.ints = dims});
+    return i;
+}
+
+/* spec: Broadcast, BroadcastInDim */
+bool build_lower_broadcast(struct build *b)
+{
+    struct inst *i = b->i;
+    struct inst *x = i->operands[0];
+    const struct shape *s = x->shape;
+    struct ints sizes = inst_ints(i, A_SIZES), dims = inst_ints(i, A_DIMENSIONS);
+    bool sized = inst_has(i, A_SIZES), mapped = inst_has(i, A_BROADCAST_DIMENSIONS);
+    enum attr_id map = mapped ? A_BROADCAST_DIMENSIONS : A_DIMENSIONS;
+    if (!shape_is_array(s) || (!sized && !i->shape && b->form == FORM_NONE && !mapped))
+        return true; /* core, whatever it is worth */
+    if (mapped)
+        dims = inst_ints(i, A_BROADCAST_DIMENSIONS);
+    struct dims d = verify_dims(&b->v, sizes.count + s->rank);
+    for (int64_t k = 0; k < sizes.count; k++) {
+        if (!verify_attr_int(&b->v, i, A_SIZES, sizes.at[k], 0, INT64_MAX))
+            return false;
+        dims_add(&d, sizes.at[k], false);
+    }
+    bool in_front = sized && !mapped && !inst_has(i, A_DIMENSIONS) && b->form != FORM_BROADCAST_IN_DIM;
+    if (in_front) { /* new dimensions on the left */
+        for (int k = 0; k < s->rank; k++)
+            dims_take(&d, s, k);
+        dims = build_iota(b, sizes.count + s->rank);
+        dims = (struct ints){s->rank, dims.at + sizes.count};
+    }
+    if (!sized && !i->shape)
+        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or sizes={...}");
+    const struct shape *to = sized ? verify_dims_shape(&b->v, s->dtype, &d) : i->shape;
+    if (sized && !build_shape(b, to))
+        return false;
+    if (!in_front && !verify_attr_count(&b->v, i, map, dims.count, s->rank))
+        return b->form == FORM_NONE && !mapped && !sized; /* core: the verifier says so */
+    if (!shape_is_array(to))
+        return true;
+    bool repeats = false;
+    for (int k = 0; k < s->rank; k++) {
+        if (!verify_attr_int(&b->v, i, map, dims.at[k], 0, to->rank))
+            return false;
+        repeats |= s->dims[k] == 1 && to->dims[dims.at[k]] != 1;
+    }
+    if (repeats)
+        build_operands(b, 1, (struct inst *[]){drop_repeated(b, x, to, dims.at, &dims)});
+    build_set_ints(b, i, A_DIMENSIONS, dims.count, dims.at);
+    return true;
+}
+
+/* ---- binary operations ---- */
+
+static bool has_unbounded(const struct inst *i)
+{
+    return shape_has_unbounded(operand_shape(i, 0)) || shape_has_unbounded(operand_shape(i, 1));
+}
+
+/* Where the dimensions of the operand of lower rank go; false (reported) when nothing says it. */
+static bool map_smaller(struct build *b, int small, struct ints *map)
+{
+    const struct inst *i = b->i;
+    const struct shape *s = operand_shape(i, small), *large = operand_shape(i, !small);
+    *map = inst_ints(i, A_BROADCAST_DIMENSIONS);
+    if (s->rank > 0 && !inst_has(i, A_BROADCAST_DIMENSIONS))
+        return verify_bad_inst(&b->v, i, NULL,
+                               "has operands of rank %d and %d, %s and %s: broadcast_dimensions={...} must say which "
+                               "dimensions of %s those of %s are",
+                               operand_shape(i, 0)->rank, operand_shape(i, 1)->rank,
+                               verify_text(&b->v, operand_shape(i, 0)), verify_text(&b->v, operand_shape(i, 1)),
+                               verify_text(&b->v, large), verify_text(&b->v, s));
+    if (!verify_attr_count(&b->v, i, A_BROADCAST_DIMENSIONS, map->count, s->rank))
+        return false;
+    for (int64_t k = 0; k < map->count; k++) {
+        if (!verify_attr_int(&b->v, i, A_BROADCAST_DIMENSIONS, map->at[k], 0, large->rank))
+            return false;
+        if (k > 0 && map->at[k] <= map->at[k - 1])
+            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS, "not ascending: %" PRId64 " after %" PRId64,
+                                   map->at[k], map->at[k - 1]);
+    }
+    return true;
+}
+
+/* Between arrays of one rank, broadcast_dimensions can only say what is so anyway. */
+static bool map_equal(struct build *b, int rank, struct ints *map)
+{
+    struct ints given = inst_ints(b->i, A_BROADCAST_DIMENSIONS);
+    *map = build_iota(b, rank);
+    if (given.count == 0)
+        return true;
+    if (!verify_attr_count(&b->v, b->i, A_BROADCAST_DIMENSIONS, given.count, rank))
+        return false;
+    for (int k = 0; k < rank; k++)
+        if (given.at[k] != k)
+            return verify_bad_attr(&b->v, b->i, A_BROADCAST_DIMENSIONS,
+                                   "operands of one rank keep their dimensions: %" PRId64 " stands where %d should",
+                                   given.at[k], k);
+    return true;
+}
+
+/* The sizes both operands are brought to; NULL (reported) when two differ and neither is 1. */
+static const struct shape *meet(struct build *b, int small, struct ints map)
+{
+    const struct shape *s = operand_shape(b->i, small), *large = operand_shape(b->i, !small);
+    struct dims d = verify_dims(&b->v, large->rank);
+    for (int k = 0; k < large->rank; k++)
+        dims_add(&d, large->dims[k], false);
+    for (int64_t k = 0; k < map.count; k++) {
+        int64_t *size = &d.size[map.at[k]], other = s->dims[k];
+        if (*size == 1)
+            *size = other;
+        if (other == 1 || other == *size)
+            continue;
+        verify_bad_inst(&b->v, b->i, NULL,
+                        "has operands of incompatible shapes %s and %s: dimension %" PRId64 " is %" PRId64 " and %" PRId64
+                        ", which only size 1 fits",
+                        verify_text(&b->v, operand_shape(b->i, 0)), verify_text(&b->v, operand_shape(b->i, 1)), map.at[k],
+                        *size, other);
+        return NULL;
+    }
+    return verify_dims_shape(&b->v, large->dtype, &d);
+}
+
+static bool compare_form(struct build *b); /* below */
+
+/* spec: Element-wise binary arithmetic operations, Element-wise comparison operations */
+bool build_lower_binary(struct build *b)
+{
+    struct inst *i = b->i;
+    if (b->form != FORM_NONE && i->opcode == OP_COMPARE && !compare_form(b))
+        return false;
+    const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
+    bool given = inst_has(i, A_BROADCAST_DIMENSIONS), arrays = shape_is_array(l) && shape_is_array(r);
+    if (!arrays || has_unbounded(i) || (!given && shape_same_dims(l, r)))
+        return true;
+    struct diags *ds = b->v.ds;
+    int small = r->rank < l->rank;
+    struct ints map;
+    bool quiet = ds->quiet, core = i->shape && !given; /* may be broken core HLO: the verifier's business */
+    unsigned errors = ds->errors;
+    ds->quiet |= core;
+    bool ok = l->rank == r->rank ? map_equal(b, l->rank, &map) : map_smaller(b, small, &map);
+    const struct shape *to = ok ? meet(b, small, map) : NULL;
+    ds->quiet = quiet;
+    if (core) {
+        ds->errors = errors;
+        if (!to || !shape_compatible_any(to, i->shape))
+            return true;
+    }
+    if (!to)
+        return false;
+    struct inst *both[2] = {i->operands[0], i->operands[1]};
+    both[small] = build_broadcast(b, both[small], to, map.at);
+    both[!small] = build_broadcast(b, both[!small], to, build_iota(b, to->rank).at);
+    build_operands(b, 2, both);
+    return true;
+}
+
+/* `eq`, `less-than`, `ge-total-order`, ...: what they compare for. */
+static bool compare_form(struct build *b)
+{
+    static const struct { uint8_t form, direction; bool total; } words[] = {
+        {FORM_EQ, E_DIRECTION_EQ, false},           {FORM_EQUAL_TO, E_DIRECTION_EQ, false},
+        {FORM_EQ_TOTAL_ORDER, E_DIRECTION_EQ, true}, {FORM_NE, E_DIRECTION_NE, false},
+        {FORM_NOT_EQUAL_TO, E_DIRECTION_NE, false}, {FORM_NE_TOTAL_ORDER, E_DIRECTION_NE, true},
+        {FORM_GE, E_DIRECTION_GE, false},           {FORM_GREATER_THAN_OR_EQUAL_TO, E_DIRECTION_GE, false},
+        {FORM_GE_TOTAL_ORDER, E_DIRECTION_GE, true}, {FORM_GT, E_DIRECTION_GT, false},
+        {FORM_GREATER_THAN, E_DIRECTION_GT, false}, {FORM_GT_TOTAL_ORDER, E_DIRECTION_GT, true},
+        {FORM_LE, E_DIRECTION_LE, false},           {FORM_LESS_THAN_OR_EQUAL_TO, E_DIRECTION_LE, false},
+        {FORM_LE_TOTAL_ORDER, E_DIRECTION_LE, true}, {FORM_LT, E_DIRECTION_LT, false},
+        {FORM_LESS_THAN, E_DIRECTION_LT, false},    {FORM_LT_TOTAL_ORDER, E_DIRECTION_LT, true},
+    };
+    size_t k = 0;
+    while (words[k].form != b->form)
+        k++;
+    if (inst_has(b->i, A_DIRECTION))
+        return verify_bad_attr(&b->v, b->i, A_DIRECTION, "the opcode says it");
+    build_set(b, b->i, A_DIRECTION, (union attr_value){.e = words[k].direction});
+    /* On integers every order is total already. */
+    if (words[k].total && dtype_is_float(operand_shape(b->i, 0)->dtype))
+        build_set(b, b->i, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
+    return true;
+}
+
+/* ---- select ---- */
+
+enum { SELECT_MOST = 1 << 16 }; /* components that a select of tuples may have */
+
+static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y, struct inst **parts);
+
+/* Tuples count as scalars here: each of their arrays is taken whole. NULL after a message. */
+static struct inst *select_value(struct build *b, struct inst *pred, struct inst *x, struct inst *y)
+{
+    if (!shape_is_tuple(x->shape)) {
+        if (!shape_is_array(x->shape))
+            return verify_bad_operand(&b->v, b->i, 1, "arrays, in tuples perhaps"), NULL;
+        return build_inst(b, OP_SELECT, x->shape, 3, (struct inst *[]){pred, x, y});
+    }
+    int count = x->shape->count;
+    struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
+    return select_parts(b, pred, x, y, parts) ? build_inst(b, OP_TUPLE, x->shape, count, parts) : NULL;
+}
+
+static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y, struct inst **parts)
+{
+    for (int k = 0; k < x->shape->count; k++) {
+        struct inst *left = build_element(b, x, k), *right = build_element(b, y, k);
+        parts[k] = select_value(b, pred, left, right);
+        if (!parts[k])
+            return false;
+    }
+    return true;
+}
+
+static bool select_tuples(struct build *b)
+{
+    struct inst *i = b->i, *pred = i->operands[0], *x = i->operands[1], *y = i->operands[2];
+    if (!shape_is_scalar_of(pred->shape, DT_PRED))
+        return verify_bad_operand(&b->v, i, 0, "pred[] where tuples are selected");
+    if (!shape_compatible(x->shape, y->shape))
+        return verify_bad_operands(&b->v, i, 1, 2, "shape");
+    if (shape_part_count(x->shape) > SELECT_MOST)
+        return verify_bad_operand(&b->v, i, 1, "at most %d components", SELECT_MOST);
+    int count = x->shape->count;
+    struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
+    if (!select_parts(b, pred, x, y, parts))
+        return false;
+    if (!build_shape(b, x->shape))
+        return false;
+    i->opcode = OP_TUPLE;
+    build_operands(b, count, parts);
+    return true;
+}
+
+/* spec: Select */
+bool build_lower_select(struct build *b)
+{
+    struct inst *i = b->i;
+    if (shape_is_tuple(operand_shape(i, 1)) || shape_is_tuple(operand_shape(i, 2)))
+        return select_tuples(b);
+    const struct shape *to = NULL; /* of the first that is no scalar */
+    static const int order[] = {1, 2, 0};
+    for (int k = 0; k < 3; k++) {
+        const struct shape *s = operand_shape(i, order[k]);
+        if (!shape_is_array(s) || shape_has_unbounded(s))
+            return true;
+        if (!to && s->rank > 0)
+            to = s;
+    }
+    bool scalars = operand_shape(i, 1)->rank == 0 || operand_shape(i, 2)->rank == 0;
+    if (!to || !scalars || (i->shape && !shape_compatible_any(i->shape, to)))
+        return true;
+    struct inst *operands[3] = {i->operands[0], i->operands[1], i->operands[2]};
+    for (int k = 1; k < 3; k++)
+        if (operands[k]->shape->rank == 0)
+            operands[k] = build_broadcast(b, operands[k], to, NULL);
+    build_operands(b, 3, operands);
+    return true;
+}

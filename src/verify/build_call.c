@@ -1,0 +1,187 @@
+/*
+ * build_call.c: operations whose computation, or whose dimensions, a builder fills in: dot by the ranks of
+ * its operands, sort without a comparator, cross-replica-sum, map with static operands, composite calls.
+ */
+#include "verify/build_priv.h"
+
+/* ---- dot ---- */
+
+/* spec: Dot: vector with vector, matrix with vector, matrix with matrix */
+bool build_dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left, int64_t *right)
+{
+    if (!shape_is_array(lhs) || !shape_is_array(rhs) || lhs->rank < rhs->rank || rhs->rank < 1 || lhs->rank > 2)
+        return false;
+    *left = lhs->rank - 1;
+    *right = 0;
+    return dim_compatible(lhs->dims[*left], rhs->dims[0]);
+}
+
+/* Without dimension numbers XLA reads the product of every element with every other. Where another result
+ * is written, the specification's Dot is meant. */
+bool build_lower_dot(struct build *b)
+{
+    struct inst *i = b->i;
+    static const enum attr_id numbers[] = {A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS, A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS};
+    for (size_t k = 0; k < COUNT_OF(numbers); k++)
+        if (inst_has(i, numbers[k]))
+            return true;
+    int64_t left, right;
+    const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
+    if (!build_dot_numbers(l, r, &left, &right))
+        return true;
+    if (!i->shape) {
+        DIAG(b->v.ds, i->opcode_span, DOT_OUTER, left, right);
+        return true;
+    }
+    if (i->shape->rank != l->rank + r->rank - 2)
+        return true;
+    build_set_ints(b, i, A_LHS_CONTRACTING_DIMS, 1, &left);
+    build_set_ints(b, i, A_RHS_CONTRACTING_DIMS, 1, &right);
+    return true;
+}
+
+/* ---- computations ---- */
+
+/* One of `count` parameters of scalars; the root is `op` on the first two. */
+static struct computation *scalar_computation(struct build *b, const char *name, enum opcode op, const struct shape *result,
+                                              int count, const enum dtype *types)
+{
+    struct computation *c = computation_new(b->v.m, str_of(name));
+    c->span = c->name_span = b->i->opcode_span;
+    for (int k = 0; k < count; k++) {
+        struct inst *p = inst_new(c, OP_PARAMETER, arena_printf(b->v.arena, "p%d", k), shape_scalar(b->v.arena, types[k]), 0, NULL);
+        p->number = k;
+        p->span = p->name_span = b->i->opcode_span;
+    }
+    struct inst *root = inst_new(c, op, str_of(op_spelling(op)), result, 2, (struct inst *[]){c->insts[0], c->insts[1]});
+    root->span = root->name_span = root->opcode_span = b->i->opcode_span;
+    c->root = root;
+    computation_finish(c);
+    return c;
+}
+
+/* spec: Sort */
+bool build_lower_sort(struct build *b)
+{
+    struct inst *i = b->i;
+    if (i->operand_count == 0 || !shape_is_array(operand_shape(i, 0)))
+        return true;
+    if (!inst_has(i, A_DIMENSIONS)) {
+        int64_t last = operand_shape(i, 0)->rank - 1;
+        build_set_ints(b, i, A_DIMENSIONS, 1, &last);
+    }
+    if (inst_has(i, A_TO_APPLY))
+        return true;
+    enum dtype key = operand_shape(i, 0)->dtype, *types = ARENA_ARRAY(b->v.arena, enum dtype, 2 * i->operand_count);
+    if (dtype_is_complex(key))
+        return verify_bad_operand(&b->v, i, 0, "elements that have an order, or a comparator");
+    for (int k = 0; k < i->operand_count; k++)
+        types[2 * k] = types[2 * k + 1] = operand_shape(i, k)->dtype;
+    struct computation *c = scalar_computation(b, "less_than", OP_COMPARE, shape_scalar(b->v.arena, DT_PRED),
+                                               2 * i->operand_count, types);
+    build_set(b, c->root, A_DIRECTION, (union attr_value){.e = E_DIRECTION_LT});
+    if (dtype_is_float(key)) /* NaN has a place, too */
+        build_set(b, c->root, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
+    build_set(b, i, A_TO_APPLY, (union attr_value){.computation = c});
+    return true;
+}
+
+/* spec: CrossReplicaSum */
+static void sum_replicas(struct build *b)
+{
+    enum dtype t[2];
+    t[0] = t[1] = operand_shape(b->i, 0)->dtype;
+    struct computation *c = scalar_computation(b, "sum", OP_ADD, shape_scalar(b->v.arena, t[0]), 2, t);
+    build_set(b, b->i, A_TO_APPLY, (union attr_value){.computation = c});
+}
+
+/* spec: AllReduce: a tuple stands for its components */
+bool build_lower_all_reduce(struct build *b)
+{
+    struct inst *i = b->i;
+    struct inst *tuple = i->operand_count == 1 ? i->operands[0] : NULL;
+    if (tuple && shape_is_tuple(tuple->shape) && tuple->shape->count > 1) {
+        int count = tuple->shape->count;
+        struct inst **parts = ARENA_ARRAY(b->v.arena, struct inst *, count);
+        for (int k = 0; k < count; k++)
+            parts[k] = build_element(b, tuple, k);
+        build_operands(b, count, parts);
+    }
+    if (b->form != FORM_CROSS_REPLICA_SUM)
+        return true;
+    if (inst_has(i, A_TO_APPLY))
+        return verify_bad_attr(&b->v, i, A_TO_APPLY, "a sum needs none");
+    if (!verify_operand_arrays(&b->v, i, 0, i->operand_count))
+        return false;
+    sum_replicas(b);
+    return true;
+}
+
+/* ---- map ---- */
+
+/* spec: Map: static operands go to every call; broadcast, they are operands like the others. */
+bool build_lower_map(struct build *b)
+{
+    struct inst *i = b->i;
+    const struct attr *fixed = inst_attr(i, A_STATIC_OPERANDS);
+    if (i->operand_count == 0 || !shape_is_array(operand_shape(i, 0)))
+        return true;
+    const struct shape *s = operand_shape(i, 0);
+    if (!inst_has(i, A_DIMENSIONS) && !i->shape)
+        build_set(b, i, A_DIMENSIONS, (union attr_value){.ints = build_iota(b, s->rank)});
+    if (!fixed)
+        return true;
+    int count = i->operand_count, more = fixed->v.insts.count;
+    struct inst **operands = ARENA_ARRAY(b->v.arena, struct inst *, count + more);
+    memcpy(operands, i->operands, (size_t)count * sizeof *operands);
+    for (int k = 0; k < more; k++) {
+        struct inst *x = fixed->v.insts.at[k];
+        if (!shape_is_scalar(x->shape))
+            return verify_bad_attr(&b->v, i, A_STATIC_OPERANDS,
+                                   "`" STR_FMT "` is %s; only scalars can be given to every call, slice it before",
+                                   STR_ARG(x->name), verify_text(&b->v, x->shape));
+        operands[count + k] = build_broadcast(b, x, s, NULL);
+    }
+    build_operands(b, count + more, operands);
+    return true;
+}
+
+/* ---- composite calls ---- */
+
+/* Puts a pair where its key belongs. */
+static void add_pair(struct string_pair *at, int *count, const char *key, struct str value)
+{
+    int k = 0;
+    while (k < *count && str_cmp(at[k].key, str_of(key)) < 0)
+        k++;
+    if (k == *count || !str_is(at[k].key, key)) {
+        memmove(&at[k + 1], &at[k], (size_t)(*count - k) * sizeof *at);
+        ++*count;
+    }
+    at[k] = (struct string_pair){str_of(key), value};
+}
+
+/* spec: CompositeCall */
+bool build_lower_call(struct build *b)
+{
+    struct inst *i = b->i;
+    const struct attr *name = inst_attr(i, A_NAME), *given = inst_attr(i, A_FRONTEND_ATTRIBUTES);
+    const struct attr *attributes = inst_attr(i, A_COMPOSITE_ATTRIBUTES);
+    if (b->form == FORM_NONE && !name && !attributes && !inst_has(i, A_VERSION))
+        return true;
+    if (!name)
+        return verify_bad_inst(&b->v, i, NULL, "needs name=\"...\", the name of the composite");
+    int64_t version = inst_int(i, A_VERSION, 0);
+    if (!verify_attr_int(&b->v, i, A_VERSION, version, 0, INT64_MAX))
+        return false;
+    int count = given ? given->v.frontend.count : 0;
+    struct string_pair *at = ARENA_ARRAY(b->v.arena, struct string_pair, count + 3);
+    if (count)
+        memcpy(at, given->v.frontend.at, (size_t)count * sizeof *at);
+    add_pair(at, &count, "composite.attributes", attributes ? attributes->v.s : STR("{}"));
+    add_pair(at, &count, "composite.name", name->v.s);
+    add_pair(at, &count, "composite.version", arena_printf(b->v.arena, "%" PRId64, version));
+    build_set(b, i, A_FRONTEND_ATTRIBUTES, (union attr_value){.frontend = {count, at}});
+    build_set(b, i, A_IS_COMPOSITE, (union attr_value){.b = true});
+    return true;
+}

@@ -1,0 +1,125 @@
+/*
+ * build_feed.c: random numbers by the names of their distributions, and feeds without tokens, as early
+ * editions have them.
+ */
+#include "verify/build_priv.h"
+
+/* ---- random numbers ---- */
+
+/* Ones where a number in [0, 1) falls below the mean. */
+static bool bernoulli(struct build *b)
+{
+    struct inst *i = b->i, *mean = i->operands[0];
+    if (i->operand_count != 1)
+        return verify_bad_inst(&b->v, i, NULL, "has %d operands, expected the mean", i->operand_count);
+    if (!shape_is_scalar(mean->shape) || !dtype_is_float(mean->shape->dtype))
+        return verify_bad_operand(&b->v, i, 0, "a float scalar, the mean");
+    if (!i->shape)
+        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or shape=");
+    if (!shape_is_array(i->shape) || dtype_is_complex(i->shape->dtype) || shape_has_dynamic(i->shape))
+        return verify_bad_inst(&b->v, i, NULL, "gives %s, expected an array of real numbers", verify_text(&b->v, i->shape));
+    enum dtype t = mean->shape->dtype;
+    const struct shape *s = shape_array(b->v.arena, t, i->shape->rank, i->shape->dims, NULL, NULL);
+    struct inst *bounds[] = {build_scalar(b, t, 0), build_scalar(b, t, 1)};
+    if (!bounds[0] || !bounds[1])
+        return false;
+    struct inst *random = build_inst(b, OP_RNG, s, 2, bounds);
+    build_set(b, random, A_DISTRIBUTION, (union attr_value){.e = E_DISTRIBUTION_UNIFORM});
+    struct inst *sides[] = {random, build_broadcast(b, mean, s, NULL)};
+    struct inst *below = build_inst(b, OP_COMPARE, shape_with_dtype(b->v.arena, s, DT_PRED), 2, sides);
+    build_set(b, below, A_DIRECTION, (union attr_value){.e = E_DIRECTION_LT});
+    inst_remove_attr(i, A_DISTRIBUTION);
+    i->opcode = OP_CONVERT;
+    build_operands(b, 1, &below);
+    return true;
+}
+
+/* spec: RngBernoulli, RngNormal, RngUniform */
+bool build_lower_rng(struct build *b)
+{
+    int given = inst_enum(b->i, A_DISTRIBUTION, -1);
+    int wanted = b->form == FORM_RNG_BERNOULLI ? E_DISTRIBUTION_BERNOULLI
+                 : b->form == FORM_RNG_NORMAL  ? E_DISTRIBUTION_NORMAL
+                 : b->form == FORM_RNG_UNIFORM ? E_DISTRIBUTION_UNIFORM
+                                               : given;
+    if (wanted != given && given >= 0)
+        return verify_bad_attr(&b->v, b->i, A_DISTRIBUTION, "the opcode says it");
+    if (!build_lower_shape(b))
+        return false;
+    if (wanted == E_DISTRIBUTION_BERNOULLI)
+        return b->i->operand_count > 0 ? bernoulli(b) : verify_operand_least(&b->v, b->i, 1);
+    if (wanted >= 0)
+        build_set(b, b->i, A_DISTRIBUTION, (union attr_value){.e = wanted});
+    return true;
+}
+
+/* ---- feeds ---- */
+
+/* The token after which a feed without one comes: feeds of a computation happen in the order of its text. */
+static struct inst *token_before(struct build *b)
+{
+    for (int k = b->c->inst_count - 1; k >= 0; k--) {
+        struct inst *i = b->c->insts[k];
+        if (i->opcode == OP_OUTFEED && shape_is_token(i->shape))
+            return i;
+        if (i->opcode == OP_INFEED && shape_is_tuple(i->shape) && i->shape->count == 2)
+            return build_element(b, i, 1);
+    }
+    return build_inst(b, OP_AFTER_ALL, shape_token(), 0, NULL);
+}
+
+/* spec: Infeed */
+bool build_lower_infeed(struct build *b)
+{
+    struct inst *i = b->i;
+    const struct attr *shape = inst_attr(i, A_SHAPE), *config = inst_attr(i, A_INFEED_CONFIG);
+    if (i->operand_count > 0) {
+        if (!shape)
+            return true;
+        const struct shape *parts[] = {shape->v.shape, shape_token()};
+        return build_shape(b, shape_tuple(b->v.arena, 2, parts));
+    }
+    if (!build_lower_shape(b))
+        return false;
+    if (!i->shape)
+        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or shape=");
+    const struct shape *data = i->shape;
+    if (shape_is_tuple(data) && data->count == 0) { /* nothing is read */
+        inst_remove_attr(i, A_INFEED_CONFIG);
+        i->opcode = OP_TUPLE;
+        return true;
+    }
+    for (int k = 0; shape_is_tuple(data) && k < data->count; k++)
+        if (shape_is_tuple(data->elements[k]))
+            return verify_bad_inst(&b->v, i, NULL, "gives %s, expected no tuple in a tuple", verify_text(&b->v, data));
+    const struct shape *parts[] = {data, shape_token()};
+    struct inst *token = token_before(b);
+    struct inst *feed = build_inst(b, OP_INFEED, shape_tuple(b->v.arena, 2, parts), 1, &token);
+    if (config)
+        build_set(b, feed, A_INFEED_CONFIG, config->v);
+    inst_remove_attr(i, A_INFEED_CONFIG);
+    i->opcode = OP_GET_TUPLE_ELEMENT;
+    build_set(b, i, A_INDEX, (union attr_value){.i = 0});
+    build_operands(b, 1, &feed);
+    return true;
+}
+
+/* The 2017 edition's Outfeed: what is written, and no token. */
+bool build_lower_outfeed(struct build *b)
+{
+    if (b->i->operand_count != 1 || shape_is_token(operand_shape(b->i, 0)))
+        return true;
+    struct inst *operands[] = {b->i->operands[0], token_before(b)};
+    build_operands(b, 2, operands);
+    return true;
+}
+
+/* spec: Recv */
+bool build_lower_recv(struct build *b)
+{
+    const struct attr *a = inst_attr(b->i, A_SHAPE);
+    if (!a)
+        return true;
+    const struct shape *parts[] = {a->v.shape, shape_scalar(b->v.arena, DT_U32), shape_token()};
+    return build_shape(b, shape_tuple(b->v.arena, 3, parts));
+}

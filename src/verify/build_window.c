@@ -1,0 +1,151 @@
+/*
+ * build_window.c: windows said by lists, and padding by name: `valid` adds none, `same` gives each
+ * dimension as many windows as strides fit into it.
+ */
+#include "verify/build_priv.h"
+
+/* Which attribute says which part of the window of an opcode. */
+struct window_attrs {
+    enum attr_id size, stride, base, window;
+};
+
+static bool entries_fit(struct build *b, enum attr_id id, int rank)
+{
+    return id == A_NONE || !inst_has(b->i, id) || verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count, rank);
+}
+
+static void take_entries(struct build *b, enum attr_id id, struct window_dim *dims, int rank, size_t member)
+{
+    if (id == A_NONE || !inst_has(b->i, id))
+        return;
+    for (int k = 0; k < rank; k++)
+        *(int64_t *)((char *)&dims[k] + member) = inst_ints(b->i, id).at[k];
+}
+
+static int64_t dilated_size(int64_t size, int64_t dilation)
+{
+    int64_t out;
+    return size > 0 && mul_i64(size - 1, dilation, &out) && add_i64(out, 1, &out) ? out : size;
+}
+
+/* spec: ReduceWindow, Conv (convolution) */
+static void pad_same(struct window_dim *w, int64_t size)
+{
+    int64_t base = dilated_size(size, w->base_dilation), window = dilated_size(w->size, w->window_dilation);
+    int64_t count = w->stride > 0 ? base / w->stride + (base % w->stride != 0) : 0, covered;
+    if (count == 0 || !mul_i64(count - 1, w->stride, &covered) || !add_i64(covered, window, &covered) || covered <= base)
+        covered = base;
+    w->pad_low = (covered - base) / 2;
+    w->pad_high = covered - base - w->pad_low;
+}
+
+/* `sizes[k]` is the size of the dimension that window dimension k slides over. */
+static bool take_padding(struct build *b, struct window_dim *dims, int rank, const int64_t *sizes)
+{
+    const struct attr *a = inst_attr(b->i, A_PADDING_FORM);
+    if (!a)
+        return true;
+    const struct window_padding *p = a->v.window_padding;
+    if (p->word == PAD_LIST && !verify_attr_count(&b->v, b->i, A_PADDING_FORM, p->pads.rank, rank))
+        return false;
+    for (int k = 0; k < rank; k++) {
+        dims[k].pad_low = p->word == PAD_LIST ? p->pads.dims[k].low : 0;
+        dims[k].pad_high = p->word == PAD_LIST ? p->pads.dims[k].high : 0;
+        if (p->word == PAD_SAME && sizes[k] == DIM_UNBOUNDED)
+            return verify_bad_attr(&b->v, b->i, A_PADDING_FORM, "`same` needs dimensions of known size");
+        if (p->word == PAD_SAME)
+            pad_same(&dims[k], sizes[k]);
+    }
+    return true;
+}
+
+/* Makes the window of rank `rank`; what neither `window` nor a list says is 1, padding 0. */
+static bool make_window(struct build *b, const struct window_attrs *from, int rank, const int64_t *sizes,
+                        const int64_t *window_sizes)
+{
+    struct window given = inst_window(b->i);
+    struct window_dim *dims = ARENA_ARRAY(b->v.arena, struct window_dim, rank);
+    if (given.rank > 0 && !verify_attr_count(&b->v, b->i, A_WINDOW, given.rank, rank))
+        return false;
+    for (int k = 0; k < rank; k++)
+        dims[k] = given.rank ? given.dims[k]
+                             : (struct window_dim){.size = window_sizes ? window_sizes[k] : 1, .stride = 1,
+                                                   .base_dilation = 1, .window_dilation = 1};
+    if (!entries_fit(b, from->size, rank) || !entries_fit(b, from->stride, rank) || !entries_fit(b, from->base, rank) ||
+        !entries_fit(b, from->window, rank))
+        return false;
+    take_entries(b, from->size, dims, rank, offsetof(struct window_dim, size));
+    take_entries(b, from->stride, dims, rank, offsetof(struct window_dim, stride));
+    take_entries(b, from->base, dims, rank, offsetof(struct window_dim, base_dilation));
+    take_entries(b, from->window, dims, rank, offsetof(struct window_dim, window_dilation));
+    if (!take_padding(b, dims, rank, sizes))
+        return false;
+    build_set(b, b->i, A_WINDOW, (union attr_value){.window = {rank, dims}});
+    return true;
+}
+
+/* spec: ReduceWindow, SelectAndScatter */
+bool build_lower_windowed(struct build *b)
+{
+    static const struct window_attrs from = {A_WINDOW_DIMENSIONS, A_WINDOW_STRIDES, A_BASE_DILATIONS, A_WINDOW_DILATIONS};
+    bool any = inst_has(b->i, from.size) || inst_has(b->i, from.stride) || inst_has(b->i, from.base) ||
+               inst_has(b->i, from.window) || inst_has(b->i, A_PADDING_FORM);
+    if (!any)
+        return true;
+    if (!verify_operand_least(&b->v, b->i, 2) || !verify_operand_array(&b->v, b->i, 0))
+        return false;
+    if (!inst_has(b->i, A_WINDOW) && !inst_has(b->i, from.size))
+        return verify_bad_inst(&b->v, b->i, NULL, "needs window_dimensions={...}");
+    const struct shape *s = operand_shape(b->i, 0);
+    return make_window(b, &from, s->rank, s->dims, NULL);
+}
+
+/* ---- convolution ---- */
+
+/* The specification's order: batch, feature, spatial; output feature, input feature, spatial. */
+static const struct dim_labels *usual_labels(struct build *b, int spatial)
+{
+    struct dim_labels *l = ARENA_NEW(b->v.arena, struct dim_labels);
+    int64_t *at = ARENA_ARRAY(b->v.arena, int64_t, spatial);
+    for (int k = 0; k < spatial; k++)
+        at[k] = k + 2;
+    *l = (struct dim_labels){.spatial_count = spatial, .input_batch = 0, .input_feature = 1, .input_spatial = at,
+                             .kernel_output_feature = 0, .kernel_input_feature = 1, .kernel_spatial = at,
+                             .output_batch = 0, .output_feature = 1, .output_spatial = at};
+    return l;
+}
+
+static bool labels_fit(struct build *b, const struct dim_labels *l)
+{
+    for (int k = 0; k < 2; k++)
+        if (operand_shape(b->i, k)->rank != l->spatial_count + 2)
+            return verify_bad_operand(&b->v, b->i, k, "%d dimensions, as dim_labels says", l->spatial_count + 2);
+    return true;
+}
+
+/* spec: Conv (convolution), ConvWithGeneralPadding (convolution) */
+bool build_lower_convolution(struct build *b)
+{
+    static const struct window_attrs from = {A_NONE, A_WINDOW_STRIDES, A_LHS_DILATION, A_RHS_DILATION};
+    struct inst *i = b->i;
+    bool any = inst_has(i, from.stride) || inst_has(i, from.base) || inst_has(i, from.window) || inst_has(i, A_PADDING_FORM) ||
+               !inst_has(i, A_DIM_LABELS) || b->form != FORM_NONE;
+    if (!any || i->operand_count < 2)
+        return true;
+    if (!verify_operand_arrays(&b->v, i, 0, 2))
+        return false;
+    if (operand_shape(i, 0)->rank < 2)
+        return verify_bad_operand(&b->v, i, 0, "at least the dimensions batch and feature");
+    if (!inst_has(i, A_DIM_LABELS))
+        build_set(b, i, A_DIM_LABELS, (union attr_value){.dim_labels = usual_labels(b, operand_shape(i, 0)->rank - 2)});
+    const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
+    if (!labels_fit(b, l))
+        return false;
+    int64_t *sizes = ARENA_ARRAY(b->v.arena, int64_t, l->spatial_count);
+    int64_t *window_sizes = ARENA_ARRAY(b->v.arena, int64_t, l->spatial_count);
+    for (int k = 0; k < l->spatial_count; k++) {
+        sizes[k] = operand_shape(i, 0)->dims[l->input_spatial[k]];
+        window_sizes[k] = operand_shape(i, 1)->dims[l->kernel_spatial[k]];
+    }
+    return make_window(b, &from, l->spatial_count, sizes, window_sizes);
+}
