@@ -44,7 +44,7 @@ static bool report_opcode(struct parser *p)
 /* Whether the shape is known already, follows from the operands, or may be said by an attribute. */
 static bool shape_may_come(const struct parser *p, const struct draft *d, enum opcode op)
 {
-    return d->i.shape || verify_can_infer(op, p->strict) || (!p->strict && !d->i.sugar && build_may_shape(op));
+    return d->i.shape || verify_can_infer(op, p->strict) || (!p->strict && !d->i.sugar && build_may_shape(op) != A_NONE);
 }
 
 /* opcode = IDENT ; or IDENT ("-start" | "-update" | "-done") around most opcodes */
@@ -268,8 +268,11 @@ static bool lower_draft(struct parser *p, struct draft *d)
         return false;
     for (int k = 0; k < d->i.attr_count; k++)
         d->seen[d->i.attrs[k].id / 64] |= UINT64_C(1) << d->i.attrs[k].id % 64;
-    return d->i.shape || verify_can_infer((enum opcode)d->i.opcode, false) ||
-           DIAG_ERROR(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
+    if (d->i.shape || verify_can_infer((enum opcode)d->i.opcode, false))
+        return true;
+    struct diag *said = DIAG(p->ds, d->i.opcode_span, SHAPE_NEEDED, STR_ARG(d->word));
+    diag_note(p->ds, said, d->i.opcode_span, "or said by %s=", attr_spelling(build_may_shape((enum opcode)d->i.opcode)));
+    return false;
 }
 
 static bool infer_shape(struct parser *p, struct draft *d)

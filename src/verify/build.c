@@ -109,12 +109,12 @@ static build_fn *lowering_of(enum opcode op)
     return op_table[op].class == CLASS_BINARY ? build_lower_binary : by_opcode[op];
 }
 
-bool build_may_shape(enum opcode op)
+enum attr_id build_may_shape(enum opcode op)
 {
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
         if (a->use & USE_BUILDER && (a->id == A_SHAPE || a->id == A_SIZES || a->id == A_NEW_ELEMENT_TYPE))
-            return true;
-    return false;
+            return (enum attr_id)a->id;
+    return A_NONE;
 }
 
 /* What a lowering has not replaced says no more than the core instruction does. `opcode` is the one whose

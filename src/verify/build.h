@@ -14,8 +14,8 @@
  * a message. */
 bool build_lower(struct diags *ds, struct computation *c, struct inst *i, enum form form);
 
-/* Whether some attribute may give this opcode the shape that nothing else gives. */
-bool build_may_shape(enum opcode op);
+/* The attribute that may give this opcode the shape that nothing else gives; A_NONE when there is none. */
+enum attr_id build_may_shape(enum opcode op);
 
 /* The contracting dimensions of the specification's Dot, which follow from the ranks; false where none do. */
 bool build_dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t *left, int64_t *right);

@@ -82,12 +82,17 @@ bool build_lower_broadcast(struct build *b)
     const struct shape *to = sized ? verify_dims_shape(&b->v, s->dtype, &d) : i->shape;
     if (sized && !build_shape(b, to))
         return false;
-    if (!in_front && !verify_attr_count(&b->v, i, map, dims.count, s->rank))
-        return b->form == FORM_NONE && !mapped && !sized; /* core: the verifier says so */
-    if (!shape_is_array(to))
+    bool core = b->form == FORM_NONE && !mapped && !sized; /* the verifier says what is wrong with it */
+    if (core && (!shape_is_array(to) || dims.count != s->rank))
         return true;
+    if (!shape_is_array(to))
+        return verify_bad_inst(&b->v, i, NULL, "gives %s, expected an array", verify_text(&b->v, to));
+    if (!verify_attr_count(&b->v, i, map, dims.count, s->rank))
+        return false;
     bool repeats = false;
     for (int k = 0; k < s->rank; k++) {
+        if (core && (dims.at[k] < 0 || dims.at[k] >= to->rank))
+            return true;
         if (!verify_attr_int(&b->v, i, map, dims.at[k], 0, to->rank))
             return false;
         repeats |= s->dims[k] == 1 && to->dims[dims.at[k]] != 1;

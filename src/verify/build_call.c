@@ -68,6 +68,8 @@ bool build_lower_sort(struct build *b)
         return true;
     if (!inst_has(i, A_DIMENSIONS)) {
         int64_t last = operand_shape(i, 0)->rank - 1;
+        if (last < 0)
+            return verify_bad_operand(&b->v, i, 0, "at least one dimension");
         build_set_ints(b, i, A_DIMENSIONS, 1, &last);
     }
     if (inst_has(i, A_TO_APPLY))
