@@ -351,17 +351,11 @@ static void print_bool_list_value(struct buf *out, const struct attr_site *site,
     buf_putc(out, '}');
 }
 
-/* int_list = "{" [INT {"," INT}] "}" ;
- * int_list = INT ; (* extension *) */
+/* int_list = "{" [INT {"," INT}] "}" ; */
 bool parse_int_list(struct parser *p, struct ints *out)
 {
     struct int_vec v;
     int_vec_init(&v);
-    if (!p->strict && p->tok.kind == TOK_INT) {
-        *out = (struct ints){1, ARENA_DUP(p->arena, &p->tok.i, 1)};
-        next(p);
-        return true;
-    }
     if (!parse_masked_ints(p, TOK_LBRACE, TOK_COMMA, TOK_RBRACE, &v))
         return false;
     *out = int_vec_ints(p, &v);

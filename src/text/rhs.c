@@ -77,6 +77,7 @@ struct attr_target {
     enum attr_id id;
     struct inst *inst; /* the draft, or what an async start wraps */
     bool both;
+    bool renamed; /* the word is the specification's, not HLO's */
 };
 
 /* --strict knows only what XLA's parser does; async sugar and what it wraps are core HLO. */
@@ -111,14 +112,15 @@ static void list_attribute_names(const struct parser *p, const struct draft *d, 
     buf_free(&list);
 }
 
-static bool find_own(const struct parser *p, const struct draft *d, enum opcode op, struct str name, enum attr_id *id)
+static bool find_own(const struct parser *p, const struct draft *d, enum opcode op, struct str name, struct attr_target *out)
 {
     const struct op_attr *a = op_attr_find(op, name);
-    if (!a && !p->strict)
+    out->renamed = !a && !p->strict;
+    if (out->renamed)
         a = form_attr_find(op, name);
     if (!a || !attribute_is_read(p, d, a) || !check_attribute_applies(d, (enum attr_id)a->id))
         return false;
-    *id = (enum attr_id)a->id;
+    out->id = (enum attr_id)a->id;
     return true;
 }
 
@@ -126,15 +128,16 @@ static bool find_own(const struct parser *p, const struct draft *d, enum opcode 
 static bool find_attribute(struct parser *p, struct draft *d, struct str name, struct span span, struct attr_target *out)
 {
     *out = (struct attr_target){.inst = &d->i};
-    if (d->inner && find_own(p, d->inner, d->wrapped, name, &out->id)) {
+    if (d->inner && find_own(p, d->inner, d->wrapped, name, out)) {
         out->inst = out->id == A_OUTPUT_TO_OPERAND_ALIASING && d->wrapped != OP_CUSTOM_CALL && d->wrapped != OP_FUSION
                         ? &d->i
                         : &d->inner->i;
         return true;
     }
     bool calls = d->wrapped != OP_INVALID && str_is(name, "calls");
-    if (!calls && find_own(p, d, (enum opcode)d->i.opcode, name, &out->id))
+    if (!calls && find_own(p, d, (enum opcode)d->i.opcode, name, out))
         return true;
+    out->renamed = false;
     out->id = attr_find_common(name);
     out->both = d->inner && (out->id == A_FRONTEND_ATTRIBUTES || out->id == A_STATISTICS);
     if (out->id != A_NONE)
@@ -183,7 +186,8 @@ static bool check_duplicate(struct parser *p, struct draft *d, struct attr_targe
     return false;
 }
 
-/* attribute = IDENT "=" value ; the `=` follows the name at once, but for an extension */
+/* attribute = IDENT "=" value ; the `=` follows the name at once, but for an extension. Where the name is
+ * the specification's, a list of one may be a plain number: `dimension=0`. */
 static bool parse_attribute(struct parser *p, struct draft *d)
 {
     struct span span = p->tok.span;
@@ -199,8 +203,12 @@ static bool parse_attribute(struct parser *p, struct draft *d)
     next(p);
     if (loose)
         next(p);
-    if (!attr_parse_value(p, t.id, t.inst, &v))
+    if (t.renamed && attr_table[t.id].kind == KIND_INT_LIST && p->tok.kind == TOK_INT) {
+        v.ints = (struct ints){1, ARENA_DUP(p->arena, &p->tok.i, 1)};
+        next(p);
+    } else if (!attr_parse_value(p, t.id, t.inst, &v)) {
         return false;
+    }
     span.end = p->prev_end;
     if (t.id == A_BACKEND_CONFIG)
         v.s = clean_config(p, v.s);

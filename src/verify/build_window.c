@@ -129,7 +129,7 @@ bool build_lower_convolution(struct build *b)
     static const struct window_attrs from = {A_NONE, A_WINDOW_STRIDES, A_LHS_DILATION, A_RHS_DILATION};
     struct inst *i = b->i;
     bool any = inst_has(i, from.stride) || inst_has(i, from.base) || inst_has(i, from.window) || inst_has(i, A_PADDING_FORM) ||
-               !inst_has(i, A_DIM_LABELS) || b->form != FORM_NONE;
+               b->form != FORM_NONE || (!inst_has(i, A_DIM_LABELS) && !inst_has(i, A_WINDOW));
     if (!any || i->operand_count < 2)
         return true;
     if (!verify_operand_arrays(&b->v, i, 0, 2))
