@@ -68,10 +68,9 @@ static enum dtype *new_types(struct planner *pl, int n)
 }
 
 /* A body that takes and gives `b`'s types: as a scalar program, else as a function. */
-static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, bool widen,
-                      struct body *b)
+static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, struct body *b)
 {
-    struct scalar_types types = {b->args, b->results, widen, 0};
+    struct scalar_types types = {b->args, b->results, 0};
     b->code = scalar_of_computation(pl, c, &types);
     if (b->code)
         return true;
@@ -80,31 +79,28 @@ static bool make_body(struct planner *pl, const struct inst *i, const struct com
 }
 
 /* A reducer that no kernel knows, on many results at once. */
-static void make_lanes(struct planner *pl, const struct computation *c, bool widen, struct body *b)
+static void make_lanes(struct planner *pl, const struct computation *c, struct body *b)
 {
-    struct scalar_types types = {b->args, b->results, widen, KERN_LANES};
+    struct scalar_types types = {b->args, b->results, KERN_LANES};
     if (b->code && b->combine == KERN_CALL)
         b->lanes = scalar_of_computation(pl, c, &types);
 }
 
-/* acc'.. = f(acc.., value..), all in the types of `types`; n of them. Reducers of narrow floats work
- * in f32 and are rounded at the end, where that can be done. */
+/* acc'.. = f(acc.., value..), all in the types of `types`; n of them. */
 static bool make_reducer(struct planner *pl, const struct inst *i, const struct computation *c, int n,
-                         const enum dtype *types, bool widen, struct body *b)
+                         const enum dtype *types, struct body *b)
 {
     enum dtype *args = new_types(pl, 2 * n);
     for (int k = 0; k < 2 * n; k++)
-        args[k] = widen ? dtype_widened(types[k % n]) : types[k % n];
+        args[k] = types[k % n];
     *b = (struct body){
         .combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
-    if (!make_body(pl, i, c, widen, b))
+    if (!make_body(pl, i, c, b))
         return false;
-    if (!b->code && widen)
-        return make_reducer(pl, i, c, n, types, false, b);
     if (b->code)
         b->combine = find_combine(b->code, args[0]);
     if (i->opcode == OP_REDUCE)
-        make_lanes(pl, c, widen, b);
+        make_lanes(pl, c, b);
     return true;
 }
 
@@ -115,7 +111,7 @@ static bool reduce_body(struct planner *pl, struct step *s, struct body *b)
     enum dtype *types = new_types(pl, n);
     for (int k = 0; k < n; k++)
         types[k] = c->params[k]->shape->dtype;
-    return make_reducer(pl, s->inst, c, n, types, true, b);
+    return make_reducer(pl, s->inst, c, n, types, b);
 }
 
 static bool scatter_body(struct planner *pl, struct step *s, struct body *b)
@@ -124,7 +120,7 @@ static bool scatter_body(struct planner *pl, struct step *s, struct body *b)
     enum dtype *types = new_types(pl, n);
     for (int k = 0; k < n; k++)
         types[k] = s->shapes[k]->dtype;
-    return make_reducer(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), n, types, false, b);
+    return make_reducer(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), n, types, b);
 }
 
 /* The select of select-and-scatter: compare(first, second). */
@@ -156,12 +152,12 @@ static bool make_predicate(struct planner *pl, const struct inst *i, const struc
                        .result_count = 1,
                        .args = args,
                        .results = result};
-    if (!make_body(pl, i, c, false, b))
+    if (!make_body(pl, i, c, b))
         return false;
     if (b->code) {
         find_order(b);
         b->combine = find_select(b);
-        struct scalar_types types = {b->args, b->results, false, KERN_LANES};
+        struct scalar_types types = {b->args, b->results, KERN_LANES};
         const struct scalar_code *lanes = NULL;
         if (i->opcode == OP_SORT && b->order == KERN_ORDER_CALL)
             lanes = scalar_of_computation(pl, c, &types);
@@ -187,7 +183,7 @@ static bool select_and_scatter_bodies(struct planner *pl, struct step *s, struct
     enum dtype *args = new_types(pl, 2), result = i->shape->dtype;
     args[0] = args[1] = i->operands[0]->shape->dtype;
     return make_predicate(pl, i, inst_computation(i, A_SELECT), 2, args, b) &&
-           make_reducer(pl, i, inst_computation(i, A_SCATTER), 1, &result, false, b + 1);
+           make_reducer(pl, i, inst_computation(i, A_SCATTER), 1, &result, b + 1);
 }
 
 static bool map_body(struct planner *pl, struct step *s, struct body *b)
@@ -198,7 +194,7 @@ static bool map_body(struct planner *pl, struct step *s, struct body *b)
         args[k] = i->operands[k]->shape->dtype;
     *result = i->shape->dtype;
     *b = (struct body){.arg_count = i->operand_count, .result_count = 1, .args = args, .results = result};
-    return make_body(pl, i, inst_computation(i, A_TO_APPLY), false, b);
+    return make_body(pl, i, inst_computation(i, A_TO_APPLY), b);
 }
 
 bool plan_bodies(struct planner *pl, struct step *s)

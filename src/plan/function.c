@@ -115,13 +115,13 @@ static bool prepare(struct build *b, struct step *s)
         s->counter = ARENA_ARRAY(keep(b), uint64_t, 2);
         s->counter[0] = 0x7012395; /* where XLA begins */
         return true;
-    case OP_COPY: s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result); return true;
+    case OP_COPY: s->tile = plan_tile(s->inst, &s->tile_type, &s->tile_result); return true;
     default: break;
     }
     switch (op_table[s->inst->opcode].family) {
     case FAMILY_elementwise:
     case FAMILY_compare:
-    case FAMILY_convert: s->tile = plan_tile(s->inst, false, &s->tile_type, &s->tile_result); return true;
+    case FAMILY_convert: s->tile = plan_tile(s->inst, &s->tile_type, &s->tile_result); return true;
     default: return plan_bodies(b->pl, s);
     }
 }

@@ -75,9 +75,8 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 /* ---- tile.c ---- */
 
 /* The tile kernel of an elementwise, compare or convert instruction, what its operands must be and
- * what comes out. Narrow floats are taken as f32 when `widen`. NULL: there is none. */
-kern_tile_fn *plan_tile(const struct inst *i, bool widen, enum dtype *type, enum dtype *result);
-enum dtype dtype_widened(enum dtype t); /* f32 for floats narrower than it */
+ * what comes out. NULL: there is none. */
+kern_tile_fn *plan_tile(const struct inst *i, enum dtype *type, enum dtype *result);
 
 /* ---- key.c ---- */
 
@@ -108,7 +107,6 @@ struct literal *elided_fill(struct planner *pl, const struct inst *i, const stru
 struct scalar_types {
     const enum dtype *args; /* for each leaf; NULL: as declared */
     const enum dtype *results;
-    bool widen;    /* compute narrow floats in f32 */
     int64_t lanes; /* so many values of each kind side by side; 0: one */
 };
 /* NULL when it can't be one. */

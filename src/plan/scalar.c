@@ -30,11 +30,6 @@ static bool elements_of(const struct maker *m, const struct shape *s, int64_t *n
     return shape_elements(s, n) && mul_i64(*n, m->lanes, n);
 }
 
-enum dtype scalar_type(const struct maker *m, enum dtype t)
-{
-    return m->widen ? dtype_widened(t) : t;
-}
-
 static struct scalar_op *push(struct maker *m, enum scalar_kind kind)
 {
     struct scalar_op *op = &VEC_PUSH(&m->pl->scratch, m->ops, m->op_count, m->op_capacity);
@@ -101,7 +96,7 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     enum dtype type, result;
-    kern_tile_fn *fn = plan_tile(i, m->widen, &type, &result);
+    kern_tile_fn *fn = plan_tile(i, &type, &result);
     int args[KERN_MAX_ARGS];
     int64_t n = 0;
     bool constant = true;
@@ -125,14 +120,13 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;
     scalar_done(m, reg, constant);
-    return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, i->shape->dtype)), out);
+    return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
 
-/* Between widened floats there is nothing to convert. */
 static bool make_convert(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     int reg = env[i->operands[0]->index].at[0];
-    return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, i->shape->dtype)), out);
+    return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
 
 static bool make_constant(struct maker *m, const struct inst *i, struct leaves *out)
@@ -148,7 +142,7 @@ static bool make_constant(struct maker *m, const struct inst *i, struct leaves *
     for (int64_t k = 0; k < m->lanes; k++)
         memcpy(m->regs[reg].at + (size_t)k * size, l->data, size);
     m->regs[reg].constant = true;
-    return scalar_one_leaf(m, scalar_convert(m, reg, scalar_type(m, l->shape->dtype)), out);
+    return scalar_one_leaf(m, reg, out);
 }
 
 static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -156,7 +150,7 @@ static bool make_precision(struct maker *m, const struct inst *i, const struct l
 {
     int x = env[i->operands[0]->index].at[0];
     enum dtype t = i->operands[0]->shape->dtype;
-    int reg = scalar_type(m, t) != t || t != i->shape->dtype ? -1 : scalar_new_reg(m, t, m->regs[x].n);
+    int reg = t != i->shape->dtype ? -1 : scalar_new_reg(m, t, m->regs[x].n);
     if (reg < 0)
         return false;
     struct scalar_precision *p = ARENA_NEW(&m->pl->p->arena, struct scalar_precision);
@@ -177,15 +171,14 @@ static bool make_bitcast(struct maker *m, const struct inst *i, const struct lea
     enum dtype from = x->dtype, to = i->shape->dtype;
     int reg = env[i->operands[0]->index].at[0];
     int64_t n;
-    if (from != to &&
-        (dtype_bits(from) != dtype_bits(to) || dtype_bits(from) < 8 || to == DT_PRED || m->widen))
+    if (from != to && (dtype_bits(from) != dtype_bits(to) || dtype_bits(from) < 8 || to == DT_PRED))
         return false;
     if (i->opcode == OP_BITCAST &&
         (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
         return false;
     if (!elements_of(m, i->shape, &n) || n != m->regs[reg].n)
         return false;
-    return scalar_one_leaf(m, scalar_alias_reg(m, reg, m->regs[reg].at, scalar_type(m, to), n), out);
+    return scalar_one_leaf(m, scalar_alias_reg(m, reg, m->regs[reg].at, to, n), out);
 }
 
 static bool make_number(struct maker *m, int64_t number, struct leaves *out)
@@ -485,7 +478,7 @@ static bool make_computation(struct maker *m, const struct computation *c, struc
     m->depth++;
     bool ok = make_live(m, c, args, out);
     m->depth--;
-    if (!ok && m->budget >= 0 && !m->widen && m->lanes == 1 && m->depth < SCALAR_INLINE)
+    if (!ok && m->budget >= 0 && m->lanes == 1 && m->depth < SCALAR_INLINE)
         m->pl->not_scalar[c->index] = true;
     return ok;
 }
@@ -551,7 +544,7 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
             given.at[at] = scalar_new_reg(m, types ? types[at] : t, elements);
             if (given.at[at] < 0)
                 return false;
-            out->at[at] = scalar_convert(m, given.at[at], scalar_type(m, t));
+            out->at[at] = scalar_convert(m, given.at[at], t);
             if (out->at[at] < 0)
                 return false;
         }
@@ -563,8 +556,7 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
 struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
                                           const struct scalar_types *t)
 {
-    struct maker m = {
-        .pl = pl, .widen = t && t->widen, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
+    struct maker m = {.pl = pl, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
     if (pl->not_scalar[c->index] || !all_small(pl->p, c->root->shape) ||

@@ -25,7 +25,6 @@ struct reg {
 
 struct maker {
     struct planner *pl;
-    bool widen;
     int64_t lanes; /* every value is so many of its kind, side by side; 1 but for bodies of reductions */
     int budget, depth;
     int64_t bytes;
@@ -46,7 +45,6 @@ struct scalar_op *scalar_push(struct maker *m, enum scalar_kind kind, int out);
 void scalar_done(struct maker *m, int out, bool constant);
 /* The register, or a new one with its value in another type; -1 when types don't convert. */
 int scalar_convert(struct maker *m, int reg, enum dtype t);
-enum dtype scalar_type(const struct maker *m, enum dtype t);
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out); /* false for a negative register */
 
 /* ---- scalar_array.c: what needs more than one element to be worth anything ---- */

@@ -107,7 +107,7 @@ static bool make_concatenate(struct maker *m, const struct inst *i, const struct
                              struct leaves *out)
 {
     int64_t d = inst_ints(i, A_DIMENSIONS).at[0];
-    int made = scalar_new_reg(m, scalar_type(m, i->shape->dtype), elements_of(i->shape));
+    int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
     bool constant = true;
     if (made < 0)
         return false;
@@ -134,8 +134,7 @@ static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
     struct view v = view_of(m, made, i->shape);
     m->pl->p->kern->iota(&v, (int)inst_int(i, A_IOTA_DIMENSION, 0));
     m->regs[made].constant = true;
-    int wide = scalar_convert(m, made, scalar_type(m, i->shape->dtype));
-    return scalar_one_leaf(m, wide, out);
+    return scalar_one_leaf(m, made, out);
 }
 
 /* ---- at computed places ---- */
@@ -182,7 +181,7 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
     int n = i->operand_count / 2;
     struct step s = {.inst = i};
     const struct body *b = NULL;
-    if (m->widen || !plan_bodies(m->pl, &s) || !s.bodies->code)
+    if (!plan_bodies(m->pl, &s) || !s.bodies->code)
         return false;
     b = s.bodies;
     struct scalar_reduce *r = ARENA_NEW(keep, struct scalar_reduce);
@@ -212,7 +211,7 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
 
 static bool make_dot(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
-    if (m->widen || i->operand_count != 2)
+    if (i->operand_count != 2)
         return false;
     int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
     if (made < 0)

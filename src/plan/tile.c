@@ -6,16 +6,6 @@
  */
 #include "plan/plan_priv.h"
 
-enum dtype dtype_widened(enum dtype t)
-{
-    return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t;
-}
-
-static enum dtype widen_if(bool widen, enum dtype t)
-{
-    return widen ? dtype_widened(t) : t;
-}
-
 int plan_bits(const struct inst *i, enum attr_id a)
 {
     int64_t bits = inst_int(i, a, 0);
@@ -23,7 +13,7 @@ int plan_bits(const struct inst *i, enum attr_id a)
 }
 
 /* The type that all operands have, or that they meet in. */
-static enum dtype common_type(const struct inst *i, int first, bool widen)
+static enum dtype common_type(const struct inst *i, int first)
 {
     enum dtype t = i->operands[first]->shape->dtype;
     for (int k = first + 1; k < i->operand_count; k++) {
@@ -33,7 +23,7 @@ static enum dtype common_type(const struct inst *i, int first, bool widen)
         enum dtype higher = dtype_higher(t, other);
         t = higher == DT_INVALID ? (dtype_is_float(t) ? DT_F32 : t) : higher;
     }
-    return widen_if(widen, t);
+    return t;
 }
 
 static kern_tile_fn *tile_compare(const struct inst *i, enum dtype t)
@@ -55,7 +45,7 @@ static enum dtype elementwise_result(enum opcode op, enum dtype t)
     }
 }
 
-kern_tile_fn *plan_tile(const struct inst *i, bool widen, enum dtype *type, enum dtype *result)
+kern_tile_fn *plan_tile(const struct inst *i, enum dtype *type, enum dtype *result)
 {
     if (!shape_is_array(i->shape) || i->operand_count == 0)
         return NULL;
@@ -64,16 +54,16 @@ kern_tile_fn *plan_tile(const struct inst *i, bool widen, enum dtype *type, enum
             return NULL;
     switch (i->opcode) {
     case OP_COMPARE:
-        *type = common_type(i, 0, widen && inst_compare_type(i) != E_TYPE_TOTALORDER);
+        *type = common_type(i, 0);
         *result = DT_PRED;
         return tile_compare(i, *type);
     case OP_CONVERT:
     case OP_COPY:
-        *type = widen_if(widen, i->operands[0]->shape->dtype);
-        *result = widen_if(widen, i->shape->dtype);
+        *type = i->operands[0]->shape->dtype;
+        *result = i->shape->dtype;
         return kern_find_convert(*result, *type);
     default:
-        *type = common_type(i, i->opcode == OP_SELECT ? 1 : 0, widen);
+        *type = common_type(i, i->opcode == OP_SELECT ? 1 : 0);
         *result = elementwise_result(i->opcode, *type);
         return kern_find_elementwise(op_spelling(i->opcode), *type);
     }
