@@ -196,47 +196,119 @@ static struct val shortened(struct gen *g, struct val x, int d)
 {
     struct type t = x.type;
     t.dynamic |= 1u << d;
-    struct val both[2] = {x, gen_number(g, DT_S32, gen_between(g, 0, t.dims[d]))};
+    struct val held[3] = {gen_number(g, DT_S32, 0), gen_value(g, type_scalar(DT_S32)),
+                          gen_number(g, DT_S32, t.dims[d])};
+    struct val both[2] = {x, gen_emit(g, OP_CLAMP, held[0].type, 3, held, NULL)};
     return gen_emit(g, OP_SET_DIMENSION_SIZE, t, 2, both, ", dimensions={%d}", d);
 }
 
-/* One instruction that keeps the type. */
+static struct val turned(struct gen *g, struct val x)
+{
+    int64_t order[GEN_RANK];
+    struct type t = x.type;
+    for (int d = 0; d < t.rank; d++)
+        order[d] = d;
+    gen_shuffle(g, order, t.rank);
+    t.dynamic = 0;
+    for (int d = 0; d < t.rank; d++) {
+        t.dims[d] = x.type.dims[order[d]];
+        t.dynamic |= (x.type.dynamic >> order[d] & 1) << d;
+    }
+    struct buf list = {0};
+    put_list(&list, order, t.rank);
+    struct val y = gen_emit(g, OP_TRANSPOSE, t, 1, &x, ", dimensions=%s", list.data);
+    buf_free(&list);
+    return y;
+}
+
+/* Put before or after an array of static size. */
+static struct val joined(struct gen *g, struct val x, int d)
+{
+    struct type t = x.type, more = x.type;
+    more.dynamic = 0;
+    more.dims[d] = gen_between(g, 1, 3);
+    struct val y = gen_value(g, more), both[2] = {x, y};
+    if (gen_chance(g, 40)) {
+        both[0] = y;
+        both[1] = x;
+    }
+    t.dims[d] += more.dims[d];
+    return gen_emit(g, OP_CONCATENATE, t, 2, both, ", dimensions={%d}", d);
+}
+
+static struct val padded(struct gen *g, struct val x, int d)
+{
+    struct type t = x.type;
+    struct buf config = {0};
+    int64_t low = gen_between(g, 0, 2), high = gen_between(g, 0, 2);
+    for (int k = 0; k < t.rank; k++)
+        buf_printf(&config, "%s%d_%d", k ? "x" : "", k == d ? (int)low : 0, k == d ? (int)high : 0);
+    t.dims[d] += low + high;
+    struct val both[2] = {x, gen_number(g, t.dtype, 1)};
+    struct val y = gen_emit(g, OP_PAD, t, 2, both, ", padding=%s", config.data);
+    buf_free(&config);
+    return y;
+}
+
+static struct val counted(struct gen *g, struct val x, int d)
+{
+    struct type t = x.type;
+    t.dynamic = 0;
+    struct val both[2] = {x, gen_emit(g, OP_IOTA, t, 0, NULL, ", iota_dimension=%d", d)};
+    return gen_emit(g, OP_MULTIPLY, x.type, 2, both, NULL);
+}
+
+static int sum_of(struct gen *g, enum dtype t)
+{
+    struct region r;
+    struct val v[2];
+    struct type scalars[2] = {type_scalar(t), type_scalar(t)};
+    gen_open(g, &r, 2, scalars, v);
+    return gen_close(g, gen_emit(g, OP_ADD, scalars[0], 2, v, NULL));
+}
+
+/* One instruction over what is dynamic along dimension d. */
 static struct val worked(struct gen *g, struct val x)
 {
-    static const enum opcode unary[] = {OP_NEGATE, OP_ABS, OP_COPY};
-    if (gen_chance(g, 50))
-        return gen_emit(g, unary[gen_below(g, 3)], x.type, 1, &x, NULL);
+    static const enum opcode unary[] = {OP_NEGATE, OP_ABS, OP_COPY, OP_NOT};
     struct val both[2] = {x, x};
-    return gen_emit(g, gen_chance(g, 50) ? OP_ADD : OP_MULTIPLY, x.type, 2, both, NULL);
+    int d = 0;
+    while (!(x.type.dynamic >> d & 1))
+        d++;
+    switch (gen_below(g, 8)) {
+    case 0: return turned(g, x);
+    case 1: return joined(g, x, d);
+    case 2: return padded(g, x, d);
+    case 3: return counted(g, x, d);
+    case 4: return gen_emit(g, OP_REVERSE, x.type, 1, &x, ", dimensions={%d}", d);
+    case 5: return gen_emit(g, gen_chance(g, 50) ? OP_ADD : OP_MULTIPLY, x.type, 2, both, NULL);
+    case 6: return x.type.rank > 1 ? shortened(g, x, (d + 1) % x.type.rank) : x;
+    default: return gen_emit(g, unary[gen_below(g, 4)], x.type, 1, &x, NULL);
+    }
 }
 
 void gen_dynamic(struct gen *g, enum opcode op)
 {
     struct val x = gen_pick(g, TY_SIGNED, 1);
-    int d = (int)gen_below(g, x.type.rank);
-    struct val y = shortened(g, x, d);
+    int64_t all[GEN_RANK];
+    int before = g->region->count;
     enum dtype t = x.type.dtype;
+    struct val y = shortened(g, x, (int)gen_below(g, x.type.rank));
+    for (int64_t n = gen_below(g, 4); n > 0; n--)
+        y = worked(g, y);
+    for (int k = 0; k < y.type.rank; k++)
+        all[k] = k;
     if (op == OP_GET_DIMENSION_SIZE) {
-        gen_emit(g, op, type_scalar(DT_S32), 1, &y, ", dimensions={%d}", d);
+        gen_emit(g, op, type_scalar(DT_S32), 1, &y, ", dimensions={%d}", (int)gen_below(g, y.type.rank));
     } else {
-        for (int64_t n = gen_below(g, 3); n > 0; n--)
-            y = worked(g, y);
-        struct region r;
-        struct val v[2], both[2];
-        struct type scalars[2] = {type_scalar(t), type_scalar(t)};
-        int64_t all[GEN_RANK];
-        for (int k = 0; k < x.type.rank; k++)
-            all[k] = k;
-        gen_open(g, &r, 2, scalars, v);
-        int sum = gen_close(g, gen_emit(g, OP_ADD, scalars[0], 2, v, NULL));
-        both[0] = y;
-        both[1] = gen_number(g, t, 0);
+        struct val both[2] = {y, gen_number(g, t, 0)};
         struct buf list = {0};
-        put_list(&list, all, x.type.rank);
-        gen_emit(g, OP_REDUCE, scalars[0], 2, both, ", dimensions=%s, to_apply=c%d", list.data, sum);
+        put_list(&list, all, y.type.rank);
+        gen_emit(g, OP_REDUCE, type_scalar(t), 2, both, ", dimensions=%s, to_apply=c%d", list.data,
+                 sum_of(g, t));
         buf_free(&list);
     }
-    for (int k = 0; k < g->region->count; k++) /* what is dynamic stays among ourselves */
+    for (int k = before; k < g->region->count; k++) /* what is dynamic stays among ourselves */
         if (g->region->vals[k].type.dynamic)
             g->region->vals[k].plumbing = true;
 }

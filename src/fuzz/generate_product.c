@@ -324,7 +324,7 @@ static void random_numbers(struct gen *g)
     struct val both[2] = {gen_number(g, t, 0), gen_number(g, t, 1)};
     struct val x =
         gen_emit(g, OP_RNG, type, 2, both, ", distribution=%s", normal ? "rng_normal" : "rng_uniform");
-    struct val sides[2] = {x, filled(g, type, normal ? -20 : 0)};
+    struct val sides[2] = {x, filled(g, type, normal ? -6 : 0)};
     gen_emit(g, OP_COMPARE, type_with(type, DT_PRED), 2, sides, ", direction=GE");
     for (int k = 0; k < g->region->count; k++) /* the numbers themselves are nobody's result */
         if (g->region->vals[k].id == x.id)
