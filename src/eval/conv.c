@@ -29,9 +29,9 @@ bool eval_conv(struct eval *ev, const struct step *s)
     if (inst_has(s->inst, A_SPARSITY_CONFIG))
         return eval_unsupported(ev, s);
     eval_conv_dims(s->inst, &dims);
-    struct view *out = eval_result(ev, s, 0);
+    struct value made;
+    struct view *out = eval_sum_begin(ev, s, &made);
     if (!out)
         return false;
-    return ev->kern->conv(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims) ||
-           eval_no_memory(ev, s, s->shapes[0]);
+    return eval_sum_end(ev, s, &made, ev->kern->conv(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
 }

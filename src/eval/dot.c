@@ -3,15 +3,50 @@
  */
 #include "eval/eval_priv.h"
 
+/* Floats whose sum is wanted as an integer: the sum is a float of their type first, rounded and perhaps
+ * infinite, as in XLA (both compiled and folded). */
+static enum dtype sum_type(enum dtype out, enum dtype lhs, enum dtype rhs)
+{
+    if (!dtype_is_integer(out) || !dtype_is_float(lhs) || !dtype_is_float(rhs))
+        return out;
+    enum dtype t = dtype_higher(lhs, rhs);
+    return t == DT_INVALID ? DT_F32 : t;
+}
+
+struct view *eval_sum_begin(struct eval *ev, const struct step *s, struct value *made)
+{
+    struct view *out = eval_result(ev, s, 0);
+    made->buffer = NULL;
+    if (!out)
+        return NULL;
+    enum dtype t = sum_type(out->dtype, eval_view(ev, s, 0)->dtype, eval_view(ev, s, 1)->dtype);
+    if (t == out->dtype)
+        return out;
+    if (value_new(ev, made, t, out->rank, out->dims))
+        return &made->view;
+    eval_no_memory(ev, s, s->shapes[0]);
+    return NULL;
+}
+
+bool eval_sum_end(struct eval *ev, const struct step *s, struct value *made, bool ok)
+{
+    if (!ok)
+        eval_no_memory(ev, s, s->shapes[0]);
+    else if (made->buffer)
+        ok = eval_convert_to(ev, s, &ev->frame[s->results[0]].view, &made->view);
+    value_drop(ev, made);
+    return ok;
+}
+
 bool eval_dot(struct eval *ev, const struct step *s)
 {
     struct kern_dot_dims dims;
     if (s->inst->opcode != OP_DOT || s->operand_count != 2)
         return eval_unsupported(ev, s);
     plan_dot_dims(s->inst, &dims);
-    struct view *out = eval_result(ev, s, 0);
+    struct value made;
+    struct view *out = eval_sum_begin(ev, s, &made);
     if (!out)
         return false;
-    return ev->kern->dot(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims) ||
-           eval_no_memory(ev, s, s->shapes[0]);
+    return eval_sum_end(ev, s, &made, ev->kern->dot(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
 }

@@ -176,6 +176,11 @@ const void *const *eval_inits(struct eval *ev, const struct step *s, int first, 
 struct view *eval_views(struct eval *ev, const struct step *s, int first, int n);
 struct view *eval_results(struct eval *ev, const struct step *s);
 
+/* dot.c: where a sum of products goes, which is the result, or `made` when it is to be converted; NULL with
+ * a message. Then what the kernel said: converts, drops `made`, says that there was no memory. */
+struct view *eval_sum_begin(struct eval *ev, const struct step *s, struct value *made);
+bool eval_sum_end(struct eval *ev, const struct step *s, struct value *made, bool ok);
+
 /* shape.c: result r is a part of operand k, as a view or a copy */
 bool eval_piece(struct eval *ev, const struct step *s, int r, int k, const struct view *piece);
 bool eval_reshape(struct eval *ev, const struct step *s); /* also a bitcast that is one */
