@@ -72,11 +72,12 @@ static const struct {
     const char *key;
     size_t offset;
 } keys[] = {
-    {"error", offsetof(struct golden, errors)}, {"expect", offsetof(struct golden, expect)},
-    {"from", offsetof(struct golden, from)},    {"in", offsetof(struct golden, in)},
-    {"out", offsetof(struct golden, out)},      {"out-pairs", offsetof(struct golden, pairs)},
-    {"print", offsetof(struct golden, print)},  {"spec", offsetof(struct golden, spec)},
-    {"test", offsetof(struct golden, test)},    {"warning", offsetof(struct golden, warnings)},
+    {"case", offsetof(struct golden, cases)},     {"error", offsetof(struct golden, errors)},
+    {"expect", offsetof(struct golden, expect)},  {"from", offsetof(struct golden, from)},
+    {"in", offsetof(struct golden, in)},          {"out", offsetof(struct golden, out)},
+    {"out-pairs", offsetof(struct golden, pairs)}, {"print", offsetof(struct golden, print)},
+    {"spec", offsetof(struct golden, spec)},      {"test", offsetof(struct golden, test)},
+    {"warning", offsetof(struct golden, warnings)},
 };
 
 static struct directives *list_of(struct golden *g, struct str key)
@@ -175,6 +176,23 @@ static void read_verdict(struct golden *g, const struct directive *d)
                  "rejected by the verifier");
 }
 
+/* `case: value`, `edge` or `rejection`, then the ops it is a case of where the file has another name. */
+static void check_case(struct golden *g, const struct directive *d)
+{
+    struct str rest = d->text, kind = cut_word(&rest), op;
+    if (!str_is(kind, "value") && !str_is(kind, "edge") && !str_is(kind, "rejection"))
+        complain(g, d->line, "`case:` wants value, edge or rejection");
+    if (str_is(kind, "rejection") ? g->errors.count == 0 : g->out.count + g->pairs.count == 0)
+        complain(g, d->line, "a `case:` of rejection needs `error:`, one of value or edge `out:` or `out-pairs:`");
+    while ((op = cut_word(&rest)).len > 0) {
+        size_t i = 0;
+        while (i < hlo_op_count() && !str_is(op, hlo_op_get(i).name))
+            i++;
+        if (i == hlo_op_count())
+            complain(g, d->line, "`case:` names an operation that there is not");
+    }
+}
+
 static void check(struct golden *g)
 {
     bool evaluates = g->out.count + g->pairs.count > 0;
@@ -189,6 +207,8 @@ static void check(struct golden *g)
         complain(g, line, "there can be only one `out:`, `out-pairs:`, `expect:` and `print:`");
     if ((g->kind == TEST_PRINT) != (g->print.count > 0))
         complain(g, line, "`print:` and `test: print` belong together");
+    for (size_t i = 0; i < g->cases.count; i++)
+        check_case(g, &g->cases.at[i]);
     if (g->kind == TEST_EVAL && g->errors.count == 0 && g->from.count == 0 && g->expect.count == 0)
         complain(g, line, "an expected value needs its source: `from: ...`");
 }

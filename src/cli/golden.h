@@ -34,7 +34,7 @@ struct golden {
     bool has_tolerance;
     struct hlo_tolerance tolerance;
     enum verdict verdict;
-    struct directives test, spec, from, in, out, pairs, errors, warnings, expect, print;
+    struct directives test, cases, spec, from, in, out, pairs, errors, warnings, expect, print;
     const char *problem; /* what is wrong with the directives themselves; or NULL */
     uint32_t problem_line;
 };
