@@ -377,12 +377,31 @@ hlo_text hlo_param_shape(const hlo_module *module, size_t i)
     return text_of(&b);
 }
 
+/* Whether a name is `written` with the number behind it that made it unique in the module: x.1 */
+static bool is_numbered(struct str name, struct str written)
+{
+    size_t i = written.len;
+    if (!str_starts(name, written) || name.len < i + 2 || name.ptr[i++] != '.')
+        return false;
+    while (i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9')
+        i++;
+    return i == name.len;
+}
+
 long hlo_param_find(const hlo_module *module, const char *name)
 {
-    for (size_t i = 0; i < hlo_param_count(module); i++)
-        if (str_is(param_of(module, i)->name, name + (*name == '%')))
+    struct str written = str_of(name + (*name == '%'));
+    long found = -1;
+    size_t alike = 0;
+    for (size_t i = 0; i < hlo_param_count(module); i++) {
+        if (str_eq(param_of(module, i)->name, written))
             return (long)i;
-    return -1;
+        if (is_numbered(param_of(module, i)->name, written)) {
+            found = (long)i;
+            alike++;
+        }
+    }
+    return alike == 1 ? found : -1;
 }
 
 uint32_t hlo_result_line(const hlo_module *module, size_t element)

@@ -87,7 +87,8 @@ enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT };
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
 int64_t hlo_num_partitions(const hlo_module *module);
-/* Parameters of the entry computation; -1 when there is no such name. */
+/* Parameters of the entry computation; -1 when there is no such name. A name that another computation
+ * has too is x.1 in the module; it is found as x all the same, where no other parameter could be meant. */
 size_t hlo_param_count(const hlo_module *module);
 const char *hlo_param_name(const hlo_module *module, size_t i);
 hlo_text hlo_param_shape(const hlo_module *module, size_t i);

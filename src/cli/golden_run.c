@@ -224,16 +224,15 @@ static hlo_literal *read_argument(struct work *w, const struct directive *d, siz
                                    : hlo_read_npz(path, "arg", w->module, param, w->m);
 }
 
-static const struct directive *directive_for(const struct golden *g, const char *param)
+static const struct directive *directive_for(const struct work *w, size_t param)
 {
+    const struct directives *in = &w->r->g.in;
     const struct directive *all = NULL;
-    for (size_t i = 0; i < g->in.count; i++) {
-        const struct directive *d = &g->in.at[i];
-        if (d->name.len == 0)
-            all = d;
-        else if (str_is(d->name, param) ||
-                 (d->name.ptr[0] == '%' && str_is((struct str){d->name.ptr + 1, d->name.len - 1}, param)))
-            return d;
+    for (size_t i = 0; i < in->count; i++) {
+        if (in->at[i].name.len == 0)
+            all = &in->at[i];
+        else if (hlo_param_find(w->module, arena_str(w->r->arena, in->at[i].name).ptr) == (long)param)
+            return &in->at[i];
     }
     return all;
 }
@@ -256,7 +255,7 @@ static void read_arguments(struct work *w)
     w->values = calloc(w->count + 1, sizeof(hlo_literal *));
     for (size_t i = 0; i < w->count && !failed(r); i++) {
         const char *name = hlo_param_name(w->module, i);
-        const struct directive *d = directive_for(&r->g, name);
+        const struct directive *d = directive_for(w, i);
         if (!d)
             fail(r, test_line(r), "no value for parameter `%s`: `// in %s: ...`", name, name);
         else if (!(w->values[i] = read_argument(w, d, i)))

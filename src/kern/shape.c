@@ -133,7 +133,7 @@ void kern_view_broadcast(struct view *out, const struct view *x, int rank, const
     for (int d = 0; d < rank; d++)
         wide.dims[d] = dims[d];
     for (int d = 0; d < x->rank; d++)
-        wide.strides[dimensions[d]] = x->strides[d];
+        wide.strides[dimensions[d]] += x->strides[d]; /* two dimensions on one: the diagonal */
     *out = wide;
 }
 
