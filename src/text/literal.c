@@ -442,6 +442,69 @@ static const struct shape *literal_shape(struct parser *p, const struct shape *s
     return s;
 }
 
+/* Past an element: a complex one is several tokens. */
+static void skip_element(struct parser *p)
+{
+    if (p->tok.kind == TOK_LPAREN)
+        while (p->tok.kind != TOK_RPAREN && p->tok.kind != TOK_EOF)
+            next(p);
+    next(p);
+}
+
+/* Counts what the braces from the current one on hold: counts[d] is the number of values or rows in the
+ * first ones of depth d, -1 where there are none. False when it is no such literal; the lexer then stands
+ * where the matter is. */
+static bool count_braces(struct parser *p, int rank, int64_t *counts)
+{
+    int64_t *seen = ARENA_ARRAY(p->arena, int64_t, rank);
+    int depth = 0;
+    for (int d = 0; d < rank; d++)
+        counts[d] = -1;
+    do {
+        if (p->tok.kind == TOK_EOF || p->tok.kind == TOK_DOTS || (depth == 0 && p->tok.kind != TOK_LBRACE))
+            return false;
+        if (p->tok.kind == TOK_RBRACE) {
+            depth--;
+            if (counts[depth] < 0)
+                counts[depth] = seen[depth];
+            seen[depth] = 0;
+            next(p);
+            continue;
+        }
+        if (p->tok.kind == TOK_COMMA) {
+            next(p);
+            continue;
+        }
+        if (depth > 0)
+            seen[depth - 1]++;
+        if (p->tok.kind != TOK_LBRACE) {
+            skip_element(p);
+        } else if (++depth > rank) {
+            return false;
+        } else {
+            next(p);
+        }
+    } while (depth > 0);
+    return true;
+}
+
+/* A value that stands by itself has the sizes it shows, up to the bounds of its shape. */
+static const struct shape *measured_shape(struct parser *p, const struct shape *s)
+{
+    struct token tok = p->tok;
+    size_t at = p->at;
+    uint32_t prev_end = p->prev_end;
+    int64_t *counts = ARENA_ARRAY(p->arena, int64_t, s->rank), *dims = ARENA_DUP(p->arena, s->dims, s->rank);
+    bool counted = count_braces(p, s->rank, counts);
+    p->tok = tok;
+    p->at = at;
+    p->prev_end = prev_end;
+    for (int d = 0; d < s->rank && counted; d++)
+        if (shape_dim_dynamic(s, d) && counts[d] >= 0 && (counts[d] < dims[d] || dims[d] == DIM_UNBOUNDED))
+            dims[d] = counts[d];
+    return shape_array(p->arena, s->dtype, s->rank, dims, s->dynamic, s->layout);
+}
+
 static bool finish_array(struct literal_reader *r, struct literal **out)
 {
     if (r->ignored && !r->p->strict)
@@ -466,6 +529,8 @@ static bool finish_array(struct literal_reader *r, struct literal **out)
  * element = "true" | "false" | INT | DECIMAL | "inf" | "-inf" ; counts are held against the shape */
 static bool parse_array_literal(struct parser *p, const struct shape *shape, struct literal **out)
 {
+    if (p->bare_literals && shape->dynamic)
+        shape = measured_shape(p, shape);
     struct literal_reader r = {.p = p, .shape = literal_shape(p, shape)};
     r.dtype = r.shape->dtype;
     r.rank = r.shape->rank;
