@@ -99,7 +99,9 @@ uint32_t hlo_result_line(const hlo_module *module, size_t element);
 /* ---- values ---- */
 
 void hlo_literal_free(hlo_literal *l);
-/* Shape and values, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. */
+/* Shape and values, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A literal always has
+ * the sizes of its values: `f32[<=10] {1, 2}` is an array of two elements. It fits a parameter of that
+ * shape, as does any array up to the bound; results come out in the same way. */
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m);
 hlo_text hlo_literal_print(const hlo_literal *l, bool with_shape);
 hlo_text hlo_literal_shape(const hlo_literal *l);
@@ -165,7 +167,8 @@ struct hlo_run_options {
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);
 void hlo_program_free(hlo_program *p);
 /* Runs the entry computation on one literal for each parameter. NULL with messages; else the
- * result, to be freed with hlo_literal_free. */
+ * result, to be freed with hlo_literal_free. Its dynamic dimensions are as large as they came out; its
+ * fixed ones are complete, with zeros where nothing was stored. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
 /* ---- what the language has ---- */

@@ -166,6 +166,8 @@ static struct literal *random_array(struct diags *ds, struct arena *a, const str
                                     const struct recipe *r)
 {
     int64_t elements;
+    if (shape->dynamic) /* as large as it can be */
+        shape = shape_array(a, shape->dtype, shape->rank, shape->dims, NULL, shape->layout);
     struct literal *l = io_literal_new(ds, a, shape);
     if (!l || !shape_elements(shape, &elements))
         return NULL;
@@ -191,7 +193,7 @@ static struct literal *random_value(struct diags *ds, struct arena *a, struct st
         return shape_is_array(shape) ? random_array(ds, a, shape, &r) : literal_new(a, shape);
     }
     struct literal *l = ARENA_NEW(a, struct literal);
-    l->shape = shape;
+    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, shape->count);
     l->elements = ARENA_ARRAY(a, struct literal *, shape->count);
     for (int i = 0; i < shape->count; i++) {
         l->elements[i] = random_value(ds, a, text, shape->elements[i], leaf, seed);
@@ -200,7 +202,9 @@ static struct literal *random_value(struct diags *ds, struct arena *a, struct st
                 literal_free_data(l->elements[i]);
             return NULL;
         }
+        shapes[i] = l->elements[i]->shape;
     }
+    l->shape = shape_tuple(a, shape->count, shapes);
     return l;
 }
 

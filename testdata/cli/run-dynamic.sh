@@ -1,0 +1,33 @@
+# run: arguments of a bounded shape have any size up to the bound, and results the size they came to, in files too.
+# stdout: f32[3] {2, 4, 6}
+# stdout: f32[3] {2, 4, 6}
+# stdout: f32[3] {2, 4, 6}
+# stdout: f32[0] {}
+# stdout: f32[3] {4, 8, 12}
+# stdout: f32[10]
+# stderr: <literal>:1:32: error: more values than f32[10] holds (10)
+# stderr: many.npy: error: the array is f32[11], but parameter `x` wants f32[<=10]
+# status: 2
+cat >twice.hlo <<'X'
+HloModule twice
+ENTRY main {
+  x = f32[<=10] parameter(0)
+  ROOT y = f32[<=10] add(x, x)
+}
+X
+cat >many.hlo <<'X'
+HloModule many
+ENTRY main {
+  ROOT y = f32[11] iota(), iota_dimension=0
+}
+X
+$HLO twice.hlo '{1, 2, 3}'
+$HLO twice.hlo 'f32[<=10] {1, 2, 3}'
+$HLO twice.hlo 'x=f32[3] {1, 2, 3}'
+$HLO twice.hlo '{}'
+$HLO run twice.hlo '{1, 2, 3}' --output half.npy
+$HLO twice.hlo @half.npy
+$HLO twice.hlo --random=1 | sed 's/ .*//'
+$HLO twice.hlo '{1,2,3,4,5,6,7,8,9,0,1}'
+$HLO run many.hlo --output many.npy
+$HLO twice.hlo @many.npy
