@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "kern/nest.h"
+#include "kern/plain/plain.h"
 
 /* ---- the body called for every element ---- */
 
@@ -395,6 +396,8 @@ bool kern_reduce(int n, const struct view *out, const struct view *x, const void
     bool recognised = is_recognised(n, x, acc, body);
     if (!recognised && lanes_apply(out, body))
         return reduce_by_lanes(n, out, x, init, acc, reduced, body);
+    if (!recognised && n == 1 && combine_opcode(body->combine)) /* values are rounded on their way in */
+        return plain_reduce(n, out, x, init, acc, reduced, body);
     if (!recognised)
         return reduce_by_call(n, out, x, init, acc, reduced, body);
     fold_dimensions(out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);

@@ -23,10 +23,11 @@ static uint64_t load_bits(const char *p, size_t width)
 }
 
 /* Bits of a float as an unsigned number in total order (hlo-values 5.2). */
-static uint64_t float_key(enum dtype t, uint64_t bits, unsigned width, bool total)
+static uint64_t float_key(enum dtype t, uint64_t bits, bool total)
 {
-    uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
-    uint8_t specials = float_format(t)->specials;
+    const struct float_format *f = float_format(t);
+    uint64_t sign = (uint64_t)1 << (f->exponent_bits + f->mantissa_bits), all = sign | (sign - 1);
+    uint8_t specials = f->specials;
     if (specials == FS_FNU)
         return bits;
     if (!total && (bits & ~sign) == 0)
@@ -43,7 +44,7 @@ static uint64_t element_key(enum dtype t, const char *p, bool total)
     size_t width = dtype_bytes(t);
     uint64_t bits = load_bits(p, width);
     if (dtype_is_float(t))
-        return float_key(t, bits, dtype_bits(t), total);
+        return float_key(t, bits, total);
     if (dtype_is_signed(t))
         return bits ^ (uint64_t)1 << (8 * width - 1); /* narrow ones are sign-extended to a byte */
     return bits;

@@ -1,12 +1,13 @@
 /*
  * window: reductions over sliding windows. A recognised combiner sees the operand padded with its
  * identity, whose windows are then only another view of it, and is left to kern_reduce; long windows at
- * every position run in time independent of their length (van Herk's two scans). Everything else walks
- * the windows position by position.
+ * every position run in time independent of their length (van Herk's two scans). What the padding does
+ * not suit is left to the plain kernel; other bodies walk the windows position by position.
  *
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a window is
  * long); padding and the holes of dilation contribute nothing.
  */
+#include "kern/plain/plain.h"
 #include "kern/window.h"
 
 /* ---- reduce-window, any body ---- */
@@ -272,8 +273,8 @@ bool kern_reduce_window(int n, const struct view *out, const struct view *x, con
 {
     if (view_elements(out) == 0)
         return true;
-    if (n == 1 && combine_opcode(body->combine) &&
-        reduce_window_recognised(out, x, *init, *acc, window, body))
-        return true;
-    return reduce_window_by_call(n, out, x, init, acc, window, body);
+    if (n > 1 || !combine_opcode(body->combine))
+        return reduce_window_by_call(n, out, x, init, acc, window, body);
+    return reduce_window_recognised(out, x, *init, *acc, window, body) ||
+           plain_reduce_window(n, out, x, init, acc, window, body);
 }

@@ -13,7 +13,8 @@
 
 struct random {
     uint64_t state;
-    bool small; /* no integers of full width */
+    bool small;    /* no integers of full width */
+    bool specials; /* now and then a float that is no ordinary number */
 };
 
 static inline uint64_t random_bits(struct random *r)
@@ -30,16 +31,30 @@ static inline int64_t random_in(struct random *r, int64_t from, int64_t to)
     return from + (int64_t)(random_bits(r) % (uint64_t)(to - from + 1));
 }
 
+static inline double random_float(struct random *r)
+{
+    static const double specials[] = {INFINITY, -INFINITY, NAN, -NAN, -0.0, 0x1p-140, -0x1p-1060, 0x1p127};
+    if (r->specials && random_in(r, 0, 5) == 0)
+        return specials[random_in(r, 0, 7)];
+    return (double)random_in(r, -8, 8) / 4;
+}
+
+/* Any type of array elements. */
+static inline enum dtype random_type(struct random *r)
+{
+    return (enum dtype)random_in(r, DT_PRED, DT_C128);
+}
+
 /* A small number that every type of its class has (or rounds in the same way wherever it is computed). */
 static inline void random_element(struct random *r, enum dtype t, void *p)
 {
     int64_t v = random_in(r, -8, 8);
     if (dtype_is_float(t)) {
-        float_store(t, p, (double)v / 4);
+        float_store(t, p, t == DT_F8E8M0FNU ? ldexp(1, (int)v / 4) : random_float(r));
     } else if (dtype_is_complex(t)) {
         size_t half = dtype_bytes(t) / 2;
-        float_store(dtype_component(t), p, (double)v / 4);
-        float_store(dtype_component(t), (char *)p + half, (double)random_in(r, -8, 8) / 4);
+        float_store(dtype_component(t), p, random_float(r));
+        float_store(dtype_component(t), (char *)p + half, random_float(r));
     } else if (dtype_is_subbyte(t)) {
         kern_find_convert(t, DT_S64)(p, (const void *const[]){&v}, 1);
     } else {
@@ -95,11 +110,40 @@ static inline struct random_view random_array(struct random *r, enum dtype t, in
     return v;
 }
 
-/* Dims of 1 to `most`, now and then 0. */
+/* The same for kernels that only read it: some have a dimension that repeats its first slice. */
+static inline struct random_view random_operand(struct random *r, enum dtype t, int rank, const int64_t *dims)
+{
+    struct random_view v = random_array(r, t, rank, dims);
+    if (rank > 0 && random_in(r, 0, 5) == 0)
+        v.view.strides[random_in(r, 0, rank - 1)] = 0;
+    return v;
+}
+
+/* Dims of 1 to `most`, now and then 0; few elements in many dimensions. */
 static inline void random_dims(struct random *r, int rank, int64_t most, int64_t *dims)
 {
+    if (rank > 4 && most > 3)
+        most = 3;
     for (int d = 0; d < rank; d++)
         dims[d] = random_in(r, 0, 60) == 0 ? 0 : random_in(r, 1, most);
+}
+
+/* Windows whose result has 0 or more places in every dimension. */
+static inline void random_window(struct random *r, int rank, const int64_t *dims, struct kern_window_dim *w,
+                                 int64_t *out_dims)
+{
+    for (int d = 0; d < rank; d++) {
+        w[d] = (struct kern_window_dim){random_in(r, 1, 3),
+                                        random_in(r, 1, 3),
+                                        random_in(r, -1, 3),
+                                        random_in(r, -1, 3),
+                                        random_in(r, 0, 3) ? 1 : 2,
+                                        random_in(r, 0, 3) ? 1 : 2,
+                                        false};
+        int64_t dilated = dims[d] > 0 ? (dims[d] - 1) * w[d].base_dilation + 1 : 0;
+        int64_t left = dilated + w[d].pad_low + w[d].pad_high - ((w[d].size - 1) * w[d].window_dilation + 1);
+        out_dims[d] = left < 0 ? 0 : left / w[d].stride + 1;
+    }
 }
 
 static inline bool floats_agree(enum dtype t, const char *a, const char *b, double relative, double scale)
@@ -109,6 +153,9 @@ static inline bool floats_agree(enum dtype t, const char *a, const char *b, doub
         return isnan(x) && isnan(y);
     return x == y || fabs(x - y) <= relative * (fabs(y) + scale);
 }
+
+/* Equal numbers, for kernels that may make any NaN. */
+#define EQUAL_NUMBERS 1e-300
 
 /* The index of the first element that differs, printed; false then. relative 0: equal bits. */
 static inline bool views_agree(const struct view *a, const struct view *b, double relative, double scale)

@@ -7,12 +7,12 @@ bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct 
                      const struct view *x, const enum dtype *acc, const struct kern_body *body)
 {
     const char *opcode = combine_opcode(body->combine);
-    f->called = n > 1 || !(opcode || body->combine == KERN_TAKE_VALUE);
-    if (f->called)
-        return call_fold_init(&f->call, n, out, x, acc, body);
     enum dtype t = acc ? *acc : out->dtype;
     f->work = work;
     f->fn = opcode ? kern_find_elementwise(opcode, work) : NULL;
+    f->called = n > 1 || (!f->fn && body->combine != KERN_TAKE_VALUE);
+    if (f->called)
+        return call_fold_init(&f->call, n, out, x, acc, body);
     return loader_init(&f->to_acc, t, x->dtype) && loader_init(&f->to_work, work, t) &&
            loader_init(&f->from_work, t, work) && loader_init(&f->from_acc, out->dtype, t);
 }

@@ -1,0 +1,427 @@
+/*
+ * test_kern_plain: rearrangements, iota, topk, bitcast-convert, fft and bodies of several operands: the
+ * fast kernels (or views) against the plain ones on random shapes, strides, types and attributes.
+ */
+#include <check.h>
+
+#include "kern/plain/plain.h"
+#include "random_view.h"
+
+static void shuffle(struct random *r, int n, int64_t *order)
+{
+    for (int d = 0; d < n; d++) {
+        int64_t other = random_in(r, 0, d);
+        order[d] = order[other];
+        order[other] = d;
+    }
+}
+
+/* What a view of x says must be what the plain kernel wrote. */
+static void check_moved(struct view *fast, struct random_view *want, const char *op, int seed)
+{
+    ck_assert_msg(views_agree(fast, &want->view, 0, 0), "%s, seed %d", op, seed);
+    free(want->block);
+}
+
+START_TEST(transpose_is_a_view)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed, .specials = true};
+        int64_t dims[VIEW_MAX_RANK], permutation[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 0, 6);
+        enum dtype t = random_type(&r);
+        random_dims(&r, rank, 6, dims);
+        shuffle(&r, rank, permutation);
+        struct random_view x = random_operand(&r, t, rank, dims);
+        struct view fast;
+        kern_view_transpose(&fast, &x.view, permutation);
+        struct random_view want = random_layout(&r, t, rank, fast.dims);
+        plain_transpose(&want.view, &x.view, permutation);
+        check_moved(&fast, &want, "transpose", seed);
+        free(x.block);
+    }
+}
+END_TEST
+
+START_TEST(broadcast_is_a_view)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed, .specials = true};
+        int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], dimensions[VIEW_MAX_RANK];
+        int out_rank = (int)random_in(&r, 0, 6), rank = (int)random_in(&r, 0, out_rank);
+        enum dtype t = random_type(&r);
+        random_dims(&r, out_rank, 5, out_dims);
+        shuffle(&r, out_rank, dimensions);
+        for (int d = 0; d < rank; d++)
+            dims[d] = out_dims[dimensions[d]];
+        struct random_view x = random_operand(&r, t, rank, dims),
+                           want = random_layout(&r, t, out_rank, out_dims);
+        struct view fast;
+        kern_view_broadcast(&fast, &x.view, out_rank, out_dims, dimensions);
+        plain_broadcast(&want.view, &x.view, dimensions);
+        check_moved(&fast, &want, "broadcast", seed);
+        free(x.block);
+    }
+}
+END_TEST
+
+START_TEST(slice_and_reverse_are_views)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed, .specials = true};
+        int64_t dims[VIEW_MAX_RANK], start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
+        int64_t turned[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 0, 6);
+        enum dtype t = random_type(&r);
+        random_dims(&r, rank, 8, dims);
+        for (int d = 0; d < rank; d++) {
+            start[d] = random_in(&r, 0, dims[d]);
+            limit[d] = random_in(&r, start[d], dims[d]);
+            stride[d] = random_in(&r, 1, 3);
+        }
+        struct random_view x = random_operand(&r, t, rank, dims);
+        struct view fast;
+        kern_view_slice(&fast, &x.view, start, limit, stride);
+        struct random_view want = random_layout(&r, t, rank, fast.dims);
+        plain_slice(&want.view, &x.view, start, stride);
+        check_moved(&fast, &want, "slice", seed);
+        int count = (int)random_in(&r, 0, rank);
+        shuffle(&r, rank, turned);
+        kern_view_reverse(&fast, &x.view, turned, count);
+        want = random_layout(&r, t, rank, dims);
+        plain_reverse(&want.view, &x.view, turned, count);
+        check_moved(&fast, &want, "reverse", seed);
+        free(x.block);
+    }
+}
+END_TEST
+
+/* The same elements in other dims: factors of each dimension, moved to a neighbour. */
+START_TEST(reshape_is_a_copy_or_a_view)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed, .specials = true};
+        int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 1, 6), out_rank = 0;
+        enum dtype t = random_type(&r);
+        random_dims(&r, rank, 6, dims);
+        for (int d = 0; d < rank; d++) {
+            bool join = out_rank > 0 && random_in(&r, 0, 1);
+            if (join)
+                out_dims[out_rank - 1] *= dims[d];
+            else
+                out_dims[out_rank++] = dims[d];
+            if (dims[d] % 2 == 0 && random_in(&r, 0, 1) && out_dims[out_rank - 1] > 0) {
+                out_dims[out_rank - 1] /= 2;
+                out_dims[out_rank++] = 2;
+            }
+        }
+        struct random_view x = random_operand(&r, t, rank, dims),
+                           want = random_layout(&r, t, out_rank, out_dims);
+        plain_reshape(&want.view, &x.view);
+        struct view fast, whole;
+        char *storage = malloc((size_t)view_elements(&x.view) * dtype_bytes(t) + 1);
+        view_dense(&whole, t, rank, dims, storage); /* evaluation copies what is no view */
+        kern_copy(&whole, &x.view);
+        ck_assert(kern_view_reshape(&fast, &whole, out_rank, out_dims));
+        check_moved(&fast, &want, "reshape", seed);
+        free(storage);
+        free(x.block);
+    }
+}
+END_TEST
+
+START_TEST(copy_and_iota_agree_with_plain)
+{
+    for (int seed = 0; seed < 400; seed++) {
+        struct random r = {(uint64_t)seed, .specials = true};
+        int64_t dims[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 1, 6), d = (int)random_in(&r, 0, rank - 1);
+        enum dtype t = random_type(&r);
+        random_dims(&r, rank, rank > 2 ? 8 : 40, dims);
+        if (seed % 20 == 0)
+            dims[d] = rank > 2 ? 60 : 2500;
+        struct random_view x = random_operand(&r, t, rank, dims), out = random_layout(&r, t, rank, dims),
+                           want = random_layout(&r, t, rank, dims);
+        kern_copy(&out.view, &x.view);
+        plain_copy(&want.view, &x.view);
+        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "copy, seed %d", seed);
+        kern_iota(&out.view, d);
+        plain_iota(&want.view, d);
+        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "iota, seed %d", seed);
+        free(x.block);
+        free(out.block);
+        free(want.block);
+    }
+}
+END_TEST
+
+START_TEST(topk_agrees_with_plain)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed, .specials = true};
+        int64_t dims[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 1, 4);
+        enum dtype t = random_type(&r);
+        bool largest = random_in(&r, 0, 1);
+        if (dtype_is_complex(t))
+            continue;
+        random_dims(&r, rank, 5, dims);
+        int64_t n = dims[rank - 1] = seed % 30 ? random_in(&r, 1, 40) : 900,
+                k = random_in(&r, 0, n < 20 ? n : 20);
+        struct random_view x = random_operand(&r, t, rank, dims);
+        dims[rank - 1] = k;
+        struct random_view best = random_layout(&r, t, rank, dims),
+                           at = random_layout(&r, DT_S32, rank, dims),
+                           want = random_layout(&r, t, rank, dims),
+                           want_at = random_layout(&r, DT_S32, rank, dims);
+        ck_assert(kern_topk(&best.view, &at.view, &x.view, k, largest));
+        ck_assert(plain_topk(&want.view, &want_at.view, &x.view, k, largest));
+        ck_assert_msg(views_agree(&best.view, &want.view, 0, 0), "values of topk, seed %d", seed);
+        ck_assert_msg(views_agree(&at.view, &want_at.view, 0, 0), "indices of topk, seed %d", seed);
+        struct random_view *all[] = {&x, &best, &at, &want, &want_at};
+        for (size_t i = 0; i < COUNT_OF(all); i++)
+            free(all[i]->block);
+    }
+}
+END_TEST
+
+START_TEST(bitcast_convert_agrees_with_plain)
+{
+    for (int seed = 0; seed < 1500; seed++) {
+        struct random r = {(uint64_t)seed, .specials = true};
+        int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 0, 5), out_rank = rank;
+        enum dtype from = random_type(&r), to = random_type(&r);
+        unsigned wide = dtype_bits(from), narrow = dtype_bits(to);
+        random_dims(&r, rank, 5, dims);
+        bool join = wide < narrow;
+        if ((join && rank == 0) || dtype_is_complex(from) != dtype_is_complex(to))
+            continue;
+        if (join)
+            dims[rank - 1] = narrow / wide;
+        memcpy(out_dims, dims, sizeof out_dims);
+        if (join)
+            out_rank--;
+        else if (wide > narrow)
+            out_dims[out_rank++] = wide / narrow;
+        struct random_view x = random_operand(&r, from, rank, dims),
+                           out = random_layout(&r, to, out_rank, out_dims),
+                           want = random_layout(&r, to, out_rank, out_dims);
+        kern_bitcast_convert(&out.view, &x.view);
+        plain_bitcast_convert(&want.view, &x.view);
+        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d",
+                      dtype_spelling(from), seed);
+        free(x.block);
+        free(out.block);
+        free(want.block);
+    }
+}
+END_TEST
+
+/* Both run in double and round once: a unit in the last place of the result's type, and of double for
+ * each of the n terms, which are at most 3. */
+START_TEST(fft_agrees_with_plain)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed};
+        int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], lengths[3], total = 1;
+        enum kern_fft type = (enum kern_fft)random_in(&r, KERN_FFT, KERN_IRFFT);
+        int count = (int)random_in(&r, 1, 3), rank = count + (int)random_in(&r, 0, 3), last = rank - 1;
+        bool wide = random_in(&r, 0, 1);
+        enum dtype real = wide ? DT_F64 : DT_F32, complex = wide ? DT_C128 : DT_C64;
+        random_dims(&r, rank, 3, dims);
+        for (int d = 0; d < count; d++) {
+            lengths[d] = random_in(&r, 1, count == 1 ? 70 : count == 2 ? 12 : 6);
+            dims[rank - count + d] = lengths[d];
+            total *= lengths[d];
+        }
+        memcpy(out_dims, dims, sizeof out_dims);
+        if (type == KERN_RFFT)
+            out_dims[last] = dims[last] / 2 + 1;
+        if (type == KERN_IRFFT)
+            dims[last] = dims[last] / 2 + 1;
+        struct random_view x = random_operand(&r, type == KERN_RFFT ? real : complex, rank, dims);
+        struct random_view out = random_layout(&r, type == KERN_IRFFT ? real : complex, rank, out_dims),
+                           want = random_layout(&r, out.view.dtype, rank, out_dims);
+        double unit = wide ? 0x1p-52 : 0x1p-23, sum = 3 * (double)total;
+        ck_assert(kern_fft(&out.view, &x.view, type, count, lengths));
+        ck_assert(plain_fft(&want.view, &x.view, type, count, lengths));
+        ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit), "fft, seed %d",
+                      seed);
+        free(x.block);
+        free(out.block);
+        free(want.block);
+    }
+}
+END_TEST
+
+/* ---- bodies of several operands: the result must not depend on how the kernel calls them ---- */
+
+enum { OPERANDS = 3 };
+struct types {
+    enum dtype t[OPERANDS];
+};
+
+/* acc_k = acc_k * acc_k - value_k where the type subtracts, else acc_k op value_k */
+static bool step_all(void *context, const void *const *args, void *const *results)
+{
+    const struct types *c = context;
+    for (int k = 0; k < OPERANDS; k++) {
+        char square[16];
+        kern_tile_fn *subtract = kern_find_elementwise("subtract", c->t[k]);
+        kern_find_elementwise("multiply", c->t[k])(square, (const void *const[]){args[k], args[k]}, 1);
+        if (!subtract)
+            subtract = kern_find_elementwise("xor", c->t[k]);
+        subtract(results[k], (const void *const[]){square, args[OPERANDS + k]}, 1);
+    }
+    return true;
+}
+
+static bool step_lanes(void *context, const void *const *args, void *const *results)
+{
+    const struct types *c = context;
+    for (size_t i = 0; i < KERN_LANES; i++) {
+        const void *one[2 * OPERANDS];
+        void *out[OPERANDS];
+        for (int k = 0; k < OPERANDS; k++) {
+            size_t at = i * dtype_bytes(c->t[k]);
+            one[k] = (const char *)args[k] + at;
+            one[OPERANDS + k] = (const char *)args[OPERANDS + k] + at;
+            out[k] = (char *)results[k] + at;
+        }
+        step_all(context, one, out);
+    }
+    return true;
+}
+
+struct several {
+    struct types types;
+    struct random_view x[OPERANDS], out[OPERANDS], want[OPERANDS];
+    struct view xs[OPERANDS], outs[OPERANDS], wants[OPERANDS];
+    char inits[OPERANDS][16];
+    const void *init[OPERANDS];
+};
+
+static void make_several(struct several *s, struct random *r, int rank, const int64_t *dims, int out_rank,
+                         const int64_t *out_dims)
+{
+    for (int k = 0; k < OPERANDS; k++) {
+        enum dtype t = s->types.t[k] = random_type(r);
+        s->xs[k] = (s->x[k] = random_operand(r, t, rank, dims)).view;
+        s->outs[k] = (s->out[k] = random_array(r, t, out_rank, out_dims)).view;
+        s->wants[k] = (s->want[k] = random_layout(r, t, out_rank, out_dims)).view;
+        kern_copy(&s->wants[k], &s->outs[k]);
+        random_element(r, t, s->inits[k]);
+        s->init[k] = s->inits[k];
+    }
+}
+
+static void check_several(struct several *s, const char *op, int seed)
+{
+    for (int k = 0; k < OPERANDS; k++) {
+        ck_assert_msg(views_agree(&s->outs[k], &s->wants[k], EQUAL_NUMBERS, 0), "%s, operand %d, seed %d", op,
+                      k, seed);
+        free(s->x[k].block);
+        free(s->out[k].block);
+        free(s->want[k].block);
+    }
+}
+
+START_TEST(reduce_several)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed};
+        int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 0, 6), kept = 0;
+        bool reduced[VIEW_MAX_RANK];
+        struct several s;
+        random_dims(&r, rank, rank > 2 ? 6 : 30, dims);
+        for (int d = 0; d < rank; d++) {
+            reduced[d] = random_in(&r, 0, 1);
+            if (!reduced[d])
+                out_dims[kept++] = dims[d];
+        }
+        make_several(&s, &r, rank, dims, kept, out_dims);
+        struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
+        if (seed % 2) {
+            body.call_lanes = step_lanes;
+            body.lanes_context = &s.types;
+        }
+        ck_assert(kern_reduce(OPERANDS, s.outs, s.xs, s.init, s.types.t, reduced, &body));
+        ck_assert(plain_reduce(OPERANDS, s.wants, s.xs, s.init, s.types.t, reduced, &body));
+        check_several(&s, "reduce", seed);
+    }
+}
+END_TEST
+
+START_TEST(reduce_windows_of_several)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed};
+        int64_t dims[VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK];
+        struct kern_window_dim w[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 0, 5);
+        struct several s;
+        random_dims(&r, rank, 6, dims);
+        random_window(&r, rank, dims, w, out_dims);
+        make_several(&s, &r, rank, dims, rank, out_dims);
+        struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
+        ck_assert(kern_reduce_window(OPERANDS, s.outs, s.xs, s.init, s.types.t, w, &body));
+        ck_assert(plain_reduce_window(OPERANDS, s.wants, s.xs, s.init, s.types.t, w, &body));
+        check_several(&s, "reduce-window", seed);
+    }
+}
+END_TEST
+
+/* Rows of an array of several operands, at places that may repeat or lie outside. */
+START_TEST(scatter_several)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed};
+        int64_t dims[VIEW_MAX_RANK], update_dims[VIEW_MAX_RANK], places = random_in(&r, 0, 8);
+        int rank = (int)random_in(&r, 1, 5);
+        struct kern_gather_dims g = {
+            .offset_count = rank - 1, .collapsed_count = 1, .map_count = 1, .index_vector_dim = 1};
+        struct several s;
+        random_dims(&r, rank, 5, dims);
+        memcpy(update_dims, dims, sizeof update_dims);
+        update_dims[0] = places;
+        for (int d = 1; d < rank; d++)
+            g.offset_dims[d - 1] = d;
+        make_several(&s, &r, rank, update_dims, rank, dims);
+        struct random_view at = random_layout(&r, DT_S32, 1, &places);
+        for (int64_t i = 0; i < places; i++)
+            memcpy(view_at(&at.view, &i), &(int32_t){(int32_t)random_in(&r, -1, dims[0])}, 4);
+        struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
+        ck_assert(kern_scatter(OPERANDS, s.outs, &at.view, s.xs, &g, &body));
+        ck_assert(plain_scatter(OPERANDS, s.wants, &at.view, s.xs, &g, &body));
+        check_several(&s, "scatter", seed);
+        free(at.block);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kern_plain");
+    TCase *tests = tcase_create("plain");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, transpose_is_a_view);
+    tcase_add_test(tests, broadcast_is_a_view);
+    tcase_add_test(tests, slice_and_reverse_are_views);
+    tcase_add_test(tests, reshape_is_a_copy_or_a_view);
+    tcase_add_test(tests, copy_and_iota_agree_with_plain);
+    tcase_add_test(tests, topk_agrees_with_plain);
+    tcase_add_test(tests, bitcast_convert_agrees_with_plain);
+    tcase_add_test(tests, fft_agrees_with_plain);
+    tcase_add_test(tests, reduce_several);
+    tcase_add_test(tests, reduce_windows_of_several);
+    tcase_add_test(tests, scatter_several);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
