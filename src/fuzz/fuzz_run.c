@@ -2,35 +2,44 @@
  * Fuzz target: what the verifier accepts runs to its end, to a limit or to an error, and the fast
  * kernels give what the plain ones do.
  *
- * The input is a module, or, when it begins with a zero byte, decisions for the generator.
+ * The input is a file of modules, or, when it begins with a zero byte, decisions for the generator, all
+ * of whose modules must be accepted.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"
+#include "text/text.h"
 
 #include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void run_part(struct str text, uint64_t seed, bool generated)
 {
-    struct buf text = {0};
-    bool generated = size > 0 && data[0] == 0;
-    if (generated)
-        generate_of_bytes(&text, data + 1, size - 1);
-    else
-        buf_bytes(&text, data, size);
     struct buf why = {0};
-    switch (run_twice(buf_view(&text), size, &why)) {
-    case TWICE_REJECTED:
-        if (generated) {
-            fprintf(stderr, "%s\n%s\n", text.data, why.data);
-            __builtin_trap(); /* the generator is to make sound modules only */
-        }
-        break;
-    case TWICE_DIFFERS: fprintf(stderr, "%s\n%s\n", text.data, why.data); __builtin_trap();
-    default: break;
+    enum twice outcome = run_twice(text, seed, &why);
+    if (outcome == TWICE_DIFFERS || (outcome == TWICE_REJECTED && generated)) {
+        fprintf(stderr, "%.*s\n%s\n", (int)text.len, text.ptr, why.data);
+        __builtin_trap();
     }
     buf_free(&why);
-    buf_free(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = {(const char *)data, size};
+    if (size > 0 && data[0] == 0) {
+        struct buf made = {0};
+        generate_of_bytes(&made, data + 1, size - 1);
+        run_part(buf_view(&made), size, true);
+        buf_free(&made);
+        return 0;
+    }
+    struct arena a;
+    size_t count;
+    arena_init(&a);
+    struct source *parts = text_split(&a, STR("fuzz"), text, &count);
+    for (size_t k = 0; k < count && k < 16; k++)
+        run_part(parts[k].text, size, false);
+    arena_free(&a);
     return 0;
 }
