@@ -33,40 +33,104 @@ static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *
     return true;
 }
 
-/* Copies what row and result have in common, element widths brought together. */
+/* Elements below a byte lie several in one, from the low end; the last byte is filled up with zeros. */
+struct packing {
+    int64_t per_byte, bytes_each; /* one of them is 1 */
+};
+
+static struct packing packing_of(enum dtype t)
+{
+    const int64_t bits = (int64_t)dtype_bits(t);
+    return bits < 8 ? (struct packing){8 / bits, 1} : (struct packing){1, bits / 8};
+}
+
+static int64_t packed_bytes(enum dtype t, int64_t n)
+{
+    const struct packing p = packing_of(t);
+    return (n / p.per_byte + (n % p.per_byte != 0)) * p.bytes_each;
+}
+
+/* `bytes` as elements of t or back: whole bytes to an element, or whole elements to a byte. */
+static void recast_bytes(struct eval *ev, struct view *bytes, struct view *elements, bool to_bytes)
+{
+    const struct packing p = packing_of(elements->dtype);
+    struct view *wide = p.per_byte > 1 ? bytes : elements, *narrow = wide == bytes ? elements : bytes;
+    const int64_t ratio = p.per_byte * p.bytes_each, count = view_elements(narrow) / ratio;
+    struct view w, n;
+    view_dense(&w, wide->dtype, 1, &count, wide->data);
+    view_dense(&n, narrow->dtype, ratio > 1 ? 2 : 1, (const int64_t[]){count, ratio}, narrow->data);
+    const bool narrow_is_bytes = narrow == bytes;
+    if (narrow_is_bytes == to_bytes)
+        ev->kern->bitcast_convert(&n, &w);
+    else
+        ev->kern->bitcast_convert(&w, &n);
+}
+
+/* The first `count` elements of two rows of one type. */
+static void copy_first(struct eval *ev, const struct view *to, const struct view *from, int64_t count)
+{
+    struct view a = *to, b = *from;
+    a.dims[0] = b.dims[0] = count;
+    ev->kern->copy(&a, &b);
+}
+
+/* A row of n elements with room for those that fill up the last byte, all zero. */
+static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
+{
+    const struct packing p = packing_of(t);
+    n = packed_bytes(t, n) / p.bytes_each * p.per_byte;
+    if (!value_new(ev, v, t, 1, &n))
+        return false;
+    memset(v->view.data, 0, (size_t)n * dtype_bytes(t));
+    return true;
+}
+
+/* out = the bytes of `row`, both one-dimensional and gapless; more than there are is an error. */
+static bool recast_row(struct eval *ev, const struct step *s, const struct view *row, struct view *out)
+{
+    const int64_t n = view_elements(row), wanted = view_elements(out);
+    int64_t have = packed_bytes(row->dtype, n), want = packed_bytes(out->dtype, wanted);
+    struct value filled = {0}, bytes = {0}, made = {0};
+    if (want > have)
+        return EVAL_FAIL(ev, s, BITCAST_TOO_LONG, want, have);
+    bool ok = new_row(ev, &filled, row->dtype, n) && value_new(ev, &bytes, DT_U8, 1, &have) &&
+              new_row(ev, &made, out->dtype, wanted);
+    if (ok) {
+        copy_first(ev, &filled.view, row, n);
+        recast_bytes(ev, &bytes.view, &filled.view, true);
+        bytes.view.dims[0] = want;
+        recast_bytes(ev, &bytes.view, &made.view, false);
+        copy_first(ev, out, &made.view, wanted);
+    }
+    value_drop(ev, &filled);
+    value_drop(ev, &bytes);
+    value_drop(ev, &made);
+    return ok || eval_no_memory(ev, s, s->shapes[0]);
+}
+
+/* Reads the bytes in `row` as the result, in the order of its layout. */
 static bool read_bytes(struct eval *ev, const struct step *s, const struct view *row, struct view *out)
 {
     const struct shape *to = s->inst->shape;
     int64_t perm[VIEW_MAX_RANK], dims[VIEW_MAX_RANK], n = view_elements(row), wanted = view_elements(out);
-    unsigned from_bits = dtype_bits(row->dtype), to_bits = dtype_bits(out->dtype);
-    struct view flat, bits, turned;
-    struct value cast = {0}, ordered = {0};
+    struct view flat, ordered_flat, turned;
+    struct value ordered = {0};
     physical_order(to, perm);
     permute(to, perm, dims);
     if (!value_new(ev, &ordered, out->dtype, to->rank, dims))
         return eval_no_memory(ev, s, to);
     view_dense(&flat, row->dtype, 1, &n, row->data);
-    view_dense(&bits, out->dtype, 1, &wanted, ordered.view.data);
-    int64_t ratio = from_bits > to_bits ? from_bits / to_bits : to_bits / from_bits;
-    int64_t in_pair[2] = {wanted, ratio}, out_pair[2] = {n, ratio};
-    if (from_bits == to_bits && wanted <= n) {
-        flat.dims[0] = wanted;
-        ev->kern->bitcast_convert(&bits, &flat);
-    } else if (from_bits < to_bits && wanted * ratio <= n) {
-        view_dense(&flat, row->dtype, 2, in_pair, row->data);
-        ev->kern->bitcast_convert(&bits, &flat);
-    } else if (from_bits > to_bits && wanted <= n * ratio && value_new(ev, &cast, out->dtype, 2, out_pair)) {
-        ev->kern->bitcast_convert(&cast.view, &flat);
-        view_dense(&flat, out->dtype, 1, &wanted, cast.view.data);
-        kern_copy(&bits, &flat);
-        value_drop(ev, &cast);
-    } else {
-        return eval_unsupported(ev, s);
-    }
+    view_dense(&ordered_flat, out->dtype, 1, &wanted, ordered.view.data);
+    bool ok = true;
+    if (row->dtype == out->dtype && wanted <= n)
+        copy_first(ev, &ordered_flat, &flat, wanted);
+    else
+        ok = recast_row(ev, s, &flat, &ordered_flat);
     kern_view_transpose(&turned, out, perm);
-    kern_copy(&turned, &ordered.view);
+    if (ok)
+        ev->kern->copy(&turned, &ordered.view);
     value_drop(ev, &ordered);
-    return true;
+    return ok;
 }
 
 bool bitcast_is_reshape(const struct inst *i)
@@ -83,7 +147,7 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     const struct shape *from = s->inst->operands[0]->shape, *to = s->inst->shape;
     struct value row;
     if (!shape_is_array(from) || !shape_is_array(to))
-        return eval_unsupported(ev, s);
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "values of different structure");
     if (bitcast_is_reshape(s->inst))
         return eval_reshape(ev, s);
     struct view *out = bytes_in_order(ev, s, &row) ? eval_result(ev, s, 0) : NULL;
@@ -122,8 +186,6 @@ static bool eval_bitcast_convert(struct eval *ev, const struct step *s)
 
 static bool eval_stochastic_convert(struct eval *ev, const struct step *s)
 {
-    if (!dtype_is_float(eval_view(ev, s, 0)->dtype) || !dtype_is_signed(s->shapes[0]->dtype))
-        return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
         ev->kern->stochastic_convert(out, eval_view(ev, s, 0), eval_view(ev, s, 1));

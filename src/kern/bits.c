@@ -109,35 +109,42 @@ static void store_word(void *p, uint64_t w, size_t bytes)
     memcpy(p, &w, bytes);
 }
 
-/* hlo-values 8.2. The fraction times 2^w counts how many of the 2^w random words round away. */
-static int64_t round_by(double x, uint64_t random, int width, int64_t least, int64_t most)
+/* hlo-values 8.2. x = sign * (whole + fraction) steps of the result's grid; the fraction times 2^w counts how
+ * many of the 2^w random words round away from zero. */
+static double round_by(double x, double step, uint64_t random, int width)
 {
-    if (isnan(x))
-        return 0;
-    if (x >= (double)most)
-        return most;
-    if (x <= (double)least)
-        return least;
-    const double size = fabs(x), whole = trunc(size);
-    int64_t t = (int64_t)whole;
-    if (size != whole && random < (uint64_t)ldexp(size - whole, width))
-        t++; /* cannot pass the bounds: |x| is below them */
-    return x < 0 ? -t : t;
+    if (!isfinite(x))
+        return x;
+    const double steps = fabs(x) / step, whole = floor(steps);
+    const bool away = steps != whole && random < (uint64_t)ldexp(steps - whole, width);
+    return copysign(step * (away ? whole + 1 : whole), x);
 }
 
+/* Between neighbours in the type: 1 for integers (and pred), for floats by the binade that x lies in, the
+ * least one for subnormals. */
+static double step_near(double x, enum dtype t)
+{
+    int exponent; /* |x| is in [2^(exponent-1), 2^exponent) */
+    if (!dtype_is_float(t) || !isfinite(x))
+        return 1;
+    const struct float_format *f = float_format(t);
+    const int least = (f->specials == FS_FNU ? 0 : 1) - f->bias;
+    frexp(x, &exponent);
+    return ldexp(1, (exponent - 1 < least ? least : exponent - 1) - f->mantissa_bits);
+}
+
+/* What is out of range becomes what convert makes of it. */
 static void stochastic_tile(const void *context, void *out, const void *const *args, int64_t n)
 {
     const struct stochastic *s = context;
-    const int bits = (int)dtype_bits(s->to);
-    const bool is_signed = dtype_is_signed(s->to);
-    const int64_t most = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
-    const int64_t least = is_signed ? -most - 1 : 0;
+    const int width = (int)dtype_bits(s->random);
     const size_t to = dtype_bytes(s->to), from = dtype_bytes(s->from), random = dtype_bytes(s->random);
+    kern_tile_fn *convert = kern_find_convert(s->to, DT_F64);
     for (int64_t i = 0; i < n; i++) {
         const double x = float_load(s->from, (const char *)args[0] + (size_t)i * from);
         const uint64_t r = load_word((const char *)args[1] + (size_t)i * random, random);
-        const int64_t v = round_by(x, r, (int)dtype_bits(s->random), least, most);
-        store_word((char *)out + (size_t)i * to, (uint64_t)v, to);
+        const double v = round_by(x, step_near(x, dtype_component(s->to)), r, width);
+        convert((char *)out + (size_t)i * to, (const void *const[]){&v}, 1);
     }
 }
 
@@ -186,13 +193,32 @@ static bool same_in_memory(enum dtype a, enum dtype b)
     return a == b || (dtype_bits(a) == dtype_bits(b) && dtype_bits(a) >= 8 && a != DT_PRED);
 }
 
-/* Where narrow elements are less than a byte, or preds; wide ones are a word at most then. The narrow view
- * has one dimension more, the narrow elements of each wide one in order from the low end. */
+/* The narrow elements of one word from the low end on, `step` bytes apart. */
+static void split_word(enum dtype wide, const char *whole, enum dtype narrow, char *part, int64_t step)
+{
+    const unsigned all = dtype_bits(wide), bits = dtype_bits(narrow);
+    const uint64_t w = bits_load(wide, whole);
+    for (unsigned at = 0; at < all; at += bits, part += step)
+        bits_store(narrow, part, w >> at);
+}
+
+static void join_word(enum dtype wide, char *whole, enum dtype narrow, const char *part, int64_t step)
+{
+    const unsigned all = dtype_bits(wide), bits = dtype_bits(narrow);
+    uint64_t w = 0;
+    for (unsigned at = 0; at < all; at += bits, part += step)
+        w |= bits_load(narrow, part) << at;
+    bits_store(wide, whole, w);
+}
+
+/* Where narrow elements are less than a byte, or preds. The narrow view has one dimension more, along which
+ * lie the narrow elements of each wide one. */
 static void split_or_join(const struct view *wide, const struct view *narrow, bool split)
 {
-    const int ratio = (int)(dtype_bits(wide->dtype) / dtype_bits(narrow->dtype));
-    const int bits = (int)dtype_bits(narrow->dtype);
+    const enum dtype word = dtype_bytes(wide->dtype) > sizeof(uint64_t) ? DT_U64 : wide->dtype;
+    const int words = (int)(dtype_bits(wide->dtype) / dtype_bits(word));
     const int64_t step = narrow->strides[wide->rank];
+    const int64_t word_step = step * (int64_t)(dtype_bits(word) / dtype_bits(narrow->dtype));
     int64_t index[VIEW_MAX_RANK] = {0};
     struct view outer = *narrow;
     outer.rank = wide->rank;
@@ -200,15 +226,11 @@ static void split_or_join(const struct view *wide, const struct view *narrow, bo
         return;
     do {
         char *whole = view_at(wide, index), *part = view_at(&outer, index);
-        uint64_t w = split ? bits_load(wide->dtype, whole) : 0;
-        for (int i = 0; i < ratio; i++, part += step) {
+        for (int k = 0; k < words; k++, whole += dtype_bytes(word), part += word_step)
             if (split)
-                bits_store(narrow->dtype, part, w >> (i * bits));
+                split_word(word, whole, narrow->dtype, part, step);
             else
-                w |= bits_load(narrow->dtype, part) << (i * bits);
-        }
-        if (!split)
-            bits_store(wide->dtype, whole, w);
+                join_word(word, whole, narrow->dtype, part, step);
     } while (index_next(wide->rank, wide->dims, index));
 }
 

@@ -157,27 +157,35 @@ NARROW(BF16)
 #undef NARROW
 #undef DIRECTION
 
-/* ---- complex numbers: equal or not, by parts ---- */
+/* ---- complex numbers: equal by parts; ordered by the real, then by the imaginary part ---- */
 
+#define DIRECTION(id, T, d, formula)                                                                         \
+    static void id##_##d(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        uint8_t *out = result;                                                                               \
+        const T *a = args[0], *b = args[1];                                                                  \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = formula;                                                                                \
+    }
+#define ORDER(id, T, d, operator)                                                                            \
+    DIRECTION(id, T, d, a[i].re == b[i].re ? a[i].im operator b[i].im : a[i].re operator b[i].re)
 #define COMPLEX(id, T)                                                                                       \
-    static void id##_eq(void *result, const void *const *args, int64_t n)                                    \
-    {                                                                                                        \
-        uint8_t *out = result;                                                                               \
-        const T *a = args[0], *b = args[1];                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            out[i] = a[i].re == b[i].re && a[i].im == b[i].im;                                               \
-    }                                                                                                        \
-    static void id##_ne(void *result, const void *const *args, int64_t n)                                    \
-    {                                                                                                        \
-        uint8_t *out = result;                                                                               \
-        const T *a = args[0], *b = args[1];                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            out[i] = a[i].re != b[i].re || a[i].im != b[i].im;                                               \
-    }                                                                                                        \
-    static kern_tile_fn *const id##_all[6] = {[KERN_EQ] = id##_eq, [KERN_NE] = id##_ne};
+    DIRECTION(id, T, eq, a[i].re == b[i].re && a[i].im == b[i].im)                                           \
+    DIRECTION(id, T, ne, a[i].re != b[i].re || a[i].im != b[i].im)                                           \
+    ORDER(id, T, ge, >=)                                                                                     \
+    ORDER(id, T, gt, >)                                                                                      \
+    ORDER(id, T, le, <=)                                                                                     \
+    ORDER(id, T, lt, <)                                                                                      \
+    static kern_tile_fn *const id##_all[6] = {                                                               \
+        [KERN_EQ] = id##_eq, [KERN_NE] = id##_ne, [KERN_GE] = id##_ge,                                       \
+        [KERN_GT] = id##_gt, [KERN_LE] = id##_le, [KERN_LT] = id##_lt,                                       \
+    };
 COMPLEX(c64, struct c64)
 COMPLEX(c128, struct c128)
 #undef COMPLEX
+#undef ORDER
+#undef DIRECTION
 
 /* ---- finding ---- */
 

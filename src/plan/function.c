@@ -101,6 +101,16 @@ static bool add_callees(struct build *b, struct step *s)
     return true;
 }
 
+/* The verifier takes some operations, as XLA's does, on types that the specification gives them no
+ * meaning for: shifts of floats, the remainder of complex numbers. */
+static bool find_tile(struct build *b, struct step *s)
+{
+    const struct inst *i = s->inst;
+    s->tile = plan_tile(i, &s->tile_type, &s->tile_result);
+    return s->tile || !shape_is_array(i->shape) ||
+           PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(s->tile_type));
+}
+
 /* What the step's family wants to know before it runs. */
 static bool prepare(struct build *b, struct step *s)
 {
@@ -115,13 +125,13 @@ static bool prepare(struct build *b, struct step *s)
         s->counter = ARENA_ARRAY(keep(b), uint64_t, 2);
         s->counter[0] = 0x7012395; /* where XLA begins */
         return true;
-    case OP_COPY: s->tile = plan_tile(s->inst, &s->tile_type, &s->tile_result); return true;
+    case OP_CONVERT:
+    case OP_COPY: return find_tile(b, s);
     default: break;
     }
     switch (op_table[s->inst->opcode].family) {
     case FAMILY_elementwise:
-    case FAMILY_compare:
-    case FAMILY_convert: s->tile = plan_tile(s->inst, &s->tile_type, &s->tile_result); return true;
+    case FAMILY_compare: return find_tile(b, s);
     default: return plan_bodies(b->pl, s);
     }
 }

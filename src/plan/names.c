@@ -113,6 +113,10 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
             return false;
         /* fallthrough */
     case OP_COPY:
+    case OP_BITCAST: /* of an array it may be another order of its elements */
+        if (i->opcode == OP_BITCAST && shape_is_array(s))
+            return false;
+        /* fallthrough */
     case OP_OPT_BARRIER:
     case OP_DOMAIN:
     case OP_ADD_DEPENDENCY:

@@ -13,11 +13,13 @@ static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *par
         memcpy(split ? part : place, split ? place : part, dtype_bytes(narrow));
         return;
     }
-    const unsigned shift = (unsigned)k * bits;
+    const enum dtype word = dtype_bytes(wide) > sizeof(uint64_t) ? DT_U64 : wide;
+    const unsigned place = (unsigned)k * bits, shift = place % dtype_bits(word);
+    whole += place / dtype_bits(word) * dtype_bytes(word);
     if (split)
-        bits_store(narrow, part, bits_load(wide, whole) >> shift);
+        bits_store(narrow, part, bits_load(word, whole) >> shift);
     else /* the first part overwrites what was there */
-        bits_store(wide, whole, (k ? bits_load(wide, whole) : 0) | bits_load(narrow, part) << shift);
+        bits_store(word, whole, (shift ? bits_load(word, whole) : 0) | bits_load(narrow, part) << shift);
 }
 
 /* spec: BitcastConvertType. The array of narrow elements has one dimension more; along it lie the parts of
