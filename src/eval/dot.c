@@ -3,23 +3,13 @@
  */
 #include "eval/eval_priv.h"
 
-/* Floats whose sum is wanted as an integer: the sum is a float of their type first, rounded and perhaps
- * infinite, as in XLA (both compiled and folded). */
-static enum dtype sum_type(enum dtype out, enum dtype lhs, enum dtype rhs)
-{
-    if (!dtype_is_integer(out) || !dtype_is_float(lhs) || !dtype_is_float(rhs))
-        return out;
-    enum dtype t = dtype_higher(lhs, rhs);
-    return t == DT_INVALID ? DT_F32 : t;
-}
-
 struct view *eval_sum_begin(struct eval *ev, const struct step *s, struct value *made)
 {
     struct view *out = eval_result(ev, s, 0);
     made->buffer = NULL;
     if (!out)
         return NULL;
-    enum dtype t = sum_type(out->dtype, eval_view(ev, s, 0)->dtype, eval_view(ev, s, 1)->dtype);
+    enum dtype t = plan_sum_type(s->inst);
     if (t == out->dtype)
         return out;
     if (value_new(ev, made, t, out->rank, out->dims))

@@ -6,57 +6,32 @@
  */
 #include "kern/product.h"
 
-enum kind { KIND_PRED, KIND_INTEGER, KIND_FLOAT, KIND_COMPLEX };
-
-static enum kind kind_of(enum dtype t)
-{
-    return dtype_is_complex(t) ? KIND_COMPLEX
-           : dtype_is_float(t) ? KIND_FLOAT
-           : t == DT_PRED      ? KIND_PRED
-                               : KIND_INTEGER;
-}
-
-/* The wider of two types of one kind; at equal width the first. */
-static enum dtype wider(enum dtype a, enum dtype b)
-{
-    return dtype_bits(b) > dtype_bits(a) ? b : a;
-}
-
-static enum dtype at_least_byte(enum dtype t)
-{
-    return !dtype_is_subbyte(t) ? t : dtype_is_signed(t) ? DT_S8 : DT_U8;
-}
-
-/* The type that integers beside floats are converted to: the widest float among the three. */
+/* The widest float type among result and operands, which integers beside floats are converted to. */
 static enum dtype widest_float(enum dtype out, enum dtype lhs, enum dtype rhs)
 {
     const enum dtype all[3] = {out, lhs, rhs};
     enum dtype widest = DT_INVALID;
     for (int i = 0; i < 3; i++)
-        if (dtype_is_float(all[i]))
-            widest = widest == DT_INVALID ? all[i] : wider(widest, all[i]);
+        if (dtype_is_float(all[i]) && (widest == DT_INVALID || dtype_bits(all[i]) > dtype_bits(widest)))
+            widest = all[i];
     return widest;
 }
 
 void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs, enum dtype rhs)
 {
     const enum dtype in[2] = {lhs, rhs};
-    const enum kind operands = kind_of(lhs) > kind_of(rhs) ? kind_of(lhs) : kind_of(rhs);
-    const enum kind kind = kind_of(out) > operands ? kind_of(out) : operands;
+    const bool complex = dtype_is_complex(out) || dtype_is_complex(lhs) || dtype_is_complex(rhs);
     const bool wide =
         out == DT_F64 || lhs == DT_F64 || rhs == DT_F64 || out == DT_C128 || lhs == DT_C128 || rhs == DT_C128;
-    if (kind == KIND_COMPLEX)
+    const enum dtype real = widest_float(out, lhs, rhs);
+    if (complex)
         t->work = wide ? DT_C128 : DT_C64;
-    else if (kind == KIND_FLOAT)
+    else if (real != DT_INVALID)
         t->work = wide ? DT_F64 : DT_F32;
-    else if (kind_of(out) == kind)
+    else
         t->work = out;
-    else /* integers for a pred: the sum wraps, in a byte at least, before it becomes one */
-        t->work = at_least_byte(kind_of(lhs) < kind_of(rhs)   ? rhs
-                                : kind_of(lhs) > kind_of(rhs) ? lhs
-                                                              : wider(lhs, rhs));
     for (int i = 0; i < 2; i++)
-        t->via[i] = kind == KIND_FLOAT && kind_of(in[i]) < KIND_FLOAT ? widest_float(out, lhs, rhs) : in[i];
+        t->via[i] = !complex && real != DT_INVALID && !dtype_is_float(in[i]) ? real : in[i];
 }
 
 bool product_convert_operand(struct view *x, enum dtype via, void **storage)
@@ -286,7 +261,7 @@ static bool prepare_room(struct product_room *r, const struct product *p)
     r->n_limit = rhs_usable ? n : panel_limit(RHS_PANEL_BYTES, k, p->work, n);
     if (!result_in_place(p, integers) && r->m_limit > SUM_PANEL / r->n_limit)
         r->m_limit = SUM_PANEL / r->n_limit > 16 ? SUM_PANEL / r->n_limit : m < 16 ? m : 16;
-    r->sum_type = at_least_byte(p->work);
+    r->sum_type = !dtype_is_subbyte(p->work) ? p->work : dtype_is_signed(p->work) ? DT_S8 : DT_U8;
     if (!lhs_usable)
         ok = take_room(&r->lhs.room, r->m_limit, k, p->work);
     if (!rhs_usable)

@@ -18,10 +18,8 @@ struct product {
 };
 bool product_run(struct product *p); /* false: no memory */
 
-/* What operand types are multiplied and summed in for a result type (hlo-values 13.1): in the highest kind
- * (pred < integer < float < complex) among operands and result, so that a result of a lower kind, as
- * s32 of bf16 by bf16, is converted from the sum and not summed from converted operands. An operand
- * whose `via` differs from its type is converted to that first. */
+/* What operand types are multiplied and summed in for a result type (hlo-values 13.1). An operand whose
+ * `via` differs from its type is converted to that first. */
 struct product_types {
     enum dtype work, via[2];
 };

@@ -98,6 +98,8 @@ void program_free(struct program *p);
 
 int plan_bits(const struct inst *i,
               enum attr_id a); /* of reduce-precision: more than any type has is all it has */
+/* What a dot or convolution sums its products to: the result's type, or one to be converted to it. */
+enum dtype plan_sum_type(const struct inst *i);
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 
 /* ---- body.c: computations that are applied to elements ---- */

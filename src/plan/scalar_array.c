@@ -211,9 +211,8 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
 
 static bool make_dot(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
-    if (i->operand_count != 2 ||
-        (dtype_is_integer(i->shape->dtype) && !dtype_is_integer(operand_shape(i, 0)->dtype)))
-        return false; /* floats whose sum is an integer go by way of a float */
+    if (i->operand_count != 2 || plan_sum_type(i) != i->shape->dtype)
+        return false;
     int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
     if (made < 0)
         return false;

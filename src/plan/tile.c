@@ -26,6 +26,26 @@ static enum dtype common_type(const struct inst *i, int first)
     return t;
 }
 
+static int kind_of(enum dtype t)
+{
+    return dtype_is_complex(t) ? 3 : dtype_is_float(t) ? 2 : t == DT_PRED ? 0 : 1;
+}
+
+/* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not summed from converted operands
+ * but converted from the sum, which is rounded to the operands' type first, as in XLA (both compiled and
+ * folded). */
+enum dtype plan_sum_type(const struct inst *i)
+{
+    enum dtype lhs = i->operands[0]->shape->dtype, rhs = i->operands[1]->shape->dtype;
+    enum dtype higher = kind_of(lhs) < kind_of(rhs)   ? rhs
+                        : kind_of(lhs) > kind_of(rhs) ? lhs
+                                                      : dtype_higher(lhs, rhs);
+    enum dtype out = i->shape->dtype;
+    if (higher == DT_INVALID)
+        higher = dtype_is_float(lhs) ? DT_F32 : lhs;
+    return kind_of(out) < kind_of(higher) ? higher : out;
+}
+
 static kern_tile_fn *tile_compare(const struct inst *i, enum dtype t)
 {
     enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
