@@ -4,13 +4,10 @@
  * Modules and messages point into the text they speak of; files are counted so that the text stays
  * as long as anything needs it.
  */
-#include "hlo.h"
+#include "hlo_priv.h"
 
-#include "base/base.h"
-#include "diag/diag.h"
 #include "eval/eval.h"
 #include "io/io.h"
-#include "ir/ir.h"
 #include "op/op.h"
 #include "plan/plan.h"
 #include "text/text.h"
@@ -23,7 +20,7 @@
 
 static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h number these alike");
 
-static void *xcalloc(size_t size)
+void *hlo_calloc(size_t size)
 {
     void *p = calloc(1, size);
     if (!p) {
@@ -34,7 +31,7 @@ static void *xcalloc(size_t size)
     return p;
 }
 
-static hlo_text text_of(struct buf *b)
+hlo_text hlo_text_of(struct buf *b)
 {
     buf_reserve(b, 1);
     b->data[b->size] = '\0';
@@ -49,16 +46,7 @@ void hlo_text_free(hlo_text *text)
 
 /* ---- files ---- */
 
-struct hlo_file {
-    int references;
-    bool strict;
-    struct arena arena;
-    struct file_bytes bytes;
-    struct source *parts;
-    size_t count;
-};
-
-static hlo_file *file_hold(hlo_file *f)
+hlo_file *hlo_file_hold(hlo_file *f)
 {
     __atomic_add_fetch(&f->references, 1, __ATOMIC_RELAXED);
     return f;
@@ -76,9 +64,9 @@ void hlo_file_free(hlo_file *f)
     free(f);
 }
 
-static hlo_file *file_new(bool strict)
+hlo_file *hlo_file_new(bool strict)
 {
-    hlo_file *f = xcalloc(sizeof *f);
+    hlo_file *f = hlo_calloc(sizeof *f);
     arena_init(&f->arena);
     f->references = 1;
     f->strict = strict;
@@ -99,7 +87,7 @@ static void file_split(hlo_file *f, const char *name, struct str text)
 
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
 {
-    hlo_file *f = file_new(strict);
+    hlo_file *f = hlo_file_new(strict);
     file_split(f, name, arena_str(&f->arena, (struct str){text, size}));
     return f;
 }
@@ -123,21 +111,9 @@ const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t
 
 /* ---- messages: one sink for each source that something was said about ---- */
 
-struct sink {
-    struct diags ds;
-    struct source own; /* where the source is no part of a file */
-    hlo_file *file;    /* kept alive; or NULL */
-    struct sink *next;
-};
-
-struct hlo_messages {
-    struct arena arena;
-    struct sink *first, *last;
-};
-
 hlo_messages *hlo_messages_new(void)
 {
-    hlo_messages *m = xcalloc(sizeof *m);
+    hlo_messages *m = hlo_calloc(sizeof *m);
     arena_init(&m->arena);
     return m;
 }
@@ -155,11 +131,23 @@ void hlo_messages_free(hlo_messages *m)
     free(m);
 }
 
-static struct sink *sink_add(hlo_messages *m)
+struct sink *hlo_sink_new(hlo_messages *m)
 {
     struct sink *s = ARENA_NEW(&m->arena, struct sink);
+    diags_init(&s->ds, &s->own);
+    return s;
+}
+
+void hlo_sink_join(hlo_messages *m, struct sink *s)
+{
     *(m->last ? &m->last->next : &m->first) = s;
     m->last = s;
+}
+
+static struct sink *sink_add(hlo_messages *m)
+{
+    struct sink *s = hlo_sink_new(m);
+    hlo_sink_join(m, s);
     return s;
 }
 
@@ -170,7 +158,7 @@ static struct diags *sink_of_part(hlo_messages *m, hlo_file *f, size_t part)
         if (s->ds.source == &f->parts[part])
             return &s->ds;
     struct sink *s = sink_add(m);
-    s->file = file_hold(f);
+    s->file = hlo_file_hold(f);
     diags_init(&s->ds, &f->parts[part]);
     return &s->ds;
 }
@@ -253,7 +241,7 @@ hlo_text hlo_messages_draw(const hlo_messages *m, bool color)
     struct buf b = {0};
     for (struct sink *s = m->first; s; s = s->next)
         diags_draw(&b, &s->ds, color);
-    return text_of(&b);
+    return hlo_text_of(&b);
 }
 
 hlo_text hlo_messages_json(const hlo_messages *m)
@@ -266,7 +254,7 @@ hlo_text hlo_messages_json(const hlo_messages *m)
         diags_json(&b, &s->ds);
     }
     buf_putc(&b, ']');
-    return text_of(&b);
+    return hlo_text_of(&b);
 }
 
 /* ---- reading files ---- */
@@ -280,7 +268,7 @@ static bool load(struct diags *ds, const char *path, struct file_bytes *out)
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
 {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    hlo_file *f = file_new(strict);
+    hlo_file *f = hlo_file_new(strict);
     if (!file_read(path, &f->bytes)) {
         DIAG(sink_of_name(m, name, STR("")), NO_SPAN, FILE_NOT_READ, strerror(errno));
     } else if (f->bytes.size >= UINT32_MAX) {
@@ -295,12 +283,6 @@ hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
 
 /* ---- modules ---- */
 
-struct hlo_module {
-    struct module *m;
-    hlo_file *file;
-    size_t part;
-};
-
 hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
     hlo_file *f =
@@ -310,8 +292,8 @@ hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
     if (!module)
         return NULL;
-    hlo_module *out = xcalloc(sizeof *out);
-    *out = (hlo_module){module, file_hold(f), part};
+    hlo_module *out = hlo_calloc(sizeof *out);
+    *out = (hlo_module){module, hlo_file_hold(f), part};
     return out;
 }
 
@@ -342,7 +324,7 @@ hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
         .large_constants = style != HLO_PRINT_ABRIDGED,
     };
     text_print_module(&b, module->m, &options);
-    return text_of(&b);
+    return hlo_text_of(&b);
 }
 
 int64_t hlo_replica_count(const hlo_module *module)
@@ -374,7 +356,7 @@ hlo_text hlo_param_shape(const hlo_module *module, size_t i)
 {
     struct buf b = {0};
     shape_print(&b, param_of(module, i)->shape, false);
-    return text_of(&b);
+    return hlo_text_of(&b);
 }
 
 /* Whether a name is `written` with the number behind it that made it unique in the module: x.1 */
@@ -414,12 +396,6 @@ uint32_t hlo_result_line(const hlo_module *module, size_t element)
 
 /* ---- values ---- */
 
-struct hlo_literal {
-    struct arena arena;
-    struct literal *l;
-    hlo_literal **elements; /* handles of a tuple's components, which hold no storage themselves */
-};
-
 static hlo_literal *literal_wrap(struct arena *a, struct literal *l)
 {
     hlo_literal *h = ARENA_NEW(a, hlo_literal);
@@ -434,7 +410,7 @@ static hlo_literal *literal_wrap(struct arena *a, struct literal *l)
 
 static hlo_literal *literal_begin(void)
 {
-    hlo_literal *h = xcalloc(sizeof *h);
+    hlo_literal *h = hlo_calloc(sizeof *h);
     arena_init(&h->arena);
     return h;
 }
@@ -475,14 +451,14 @@ hlo_text hlo_literal_print(const hlo_literal *h, bool with_shape)
         text_print_literal_with_shape(&b, h->l);
     else
         text_print_literal(&b, h->l);
-    return text_of(&b);
+    return hlo_text_of(&b);
 }
 
 hlo_text hlo_literal_shape(const hlo_literal *h)
 {
     struct buf b = {0};
     shape_print(&b, h->l->shape, false);
-    return text_of(&b);
+    return hlo_text_of(&b);
 }
 
 size_t hlo_literal_leaves(const hlo_literal *h)
@@ -576,7 +552,7 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
         .abs = t->abs, .rel = t->rel, .ulp = t->ulp, .zeros = t->zeros, .bits = t->bits};
     struct buf b = {0};
     bool same = io_compare(actual->l, expected->l, &tolerance, &b);
-    *why = text_of(&b);
+    *why = hlo_text_of(&b);
     return same;
 }
 
@@ -691,7 +667,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
     struct program *p = plan_module(sink_of_module(m, module), module->m, &options);
     if (!p)
         return NULL;
-    hlo_program *out = xcalloc(sizeof *out);
+    hlo_program *out = hlo_calloc(sizeof *out);
     *out = (hlo_program){p, module};
     return out;
 }

@@ -149,6 +149,155 @@ bool hlo_write_text(const char *path, const char *text, size_t size, hlo_message
 /* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
 
+/* ---- building modules ----
+ *
+ * A builder holds a module under construction: computations, and in them instructions, one call each. What a
+ * call makes is what the text of the same instruction makes, builder forms of the specification included: they
+ * become core HLO at once. A mistake is a message with the instruction as its source text, and the call gives
+ * NULL; operands that are NULL give NULL without another message, so errors need a look only at the end.
+ *
+ *     hlo_builder *b = hlo_builder_new("m", messages);
+ *     hlo_computation *c = hlo_computation_new(b, "main");
+ *     hlo_inst *x = hlo_parameter(c, 0, "f32[2,3]", "x"), *s = hlo_parameter(c, 1, "f32[]", "s");
+ *     hlo_binary(c, "add", x, s, NULL, 0);
+ *     hlo_computation_finish(c, NULL);
+ *     hlo_module *module = hlo_builder_finish(b, c);
+ *
+ * Computations and instructions belong to the builder, later to its module; nobody frees them. Shapes are
+ * texts like "f32[2,3]". Counts stand behind the lists they are of; a list of none may be NULL. */
+typedef struct hlo_builder hlo_builder;
+typedef struct hlo_computation hlo_computation;
+typedef struct hlo_inst hlo_inst;
+
+/* Messages go to `m`, which must outlive the builder. */
+hlo_builder *hlo_builder_new(const char *name, hlo_messages *m);
+void hlo_builder_free(hlo_builder *b); /* one that is not to be finished */
+/* The module whose entry computation this is; NULL when anything failed. The builder is freed either way.
+ * Verify the module as one that was read; free it with hlo_module_free. */
+hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry);
+
+/* A computation; another one of its name makes it `name.1`. Several may be open at a time. */
+hlo_computation *hlo_computation_new(hlo_builder *b, const char *name);
+const char *hlo_computation_name(const hlo_computation *c); /* for attributes: "to_apply=add" */
+/* Ends it; from now on others may name it. The root is the last instruction when it is NULL. False with messages
+ * when it is empty or its parameters are not numbered 0 ... n-1. */
+bool hlo_computation_finish(hlo_computation *c, hlo_inst *root);
+hlo_text hlo_inst_shape(const hlo_inst *i); /* "f32[2,3]"; of NULL "" */
+hlo_text hlo_inst_name(const hlo_inst *i);
+
+/* Any instruction. `what` is what stands before the operands in the text, "add", "f32[2] convert" or
+ * "sum = f32[2] add"; `attributes` what stands behind them, "dimensions={0}, to_apply=add"; NULL: nothing.
+ * The shape may be left out wherever the text may leave it out (`hlo ops`, grammar/hlo.ebnf). */
+hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *attributes);
+hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, const char *name); /* name NULL: any */
+hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l); /* a copy of its value */
+hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension); /* spec: Iota */
+
+/* spec: Element-wise binary arithmetic operations, Element-wise comparison operations. OPCODE by any of its
+ * names: "add", "sub", "less-than". Operands of one rank, where size 1 repeats, or a scalar, or an array of
+ * lower rank whose dimension k is dimension broadcast_dimensions[k] of the other. */
+hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs,
+                     const int64_t *broadcast_dimensions, size_t count);
+hlo_inst *hlo_unary(hlo_computation *c, const char *opcode, hlo_inst *operand); /* spec: Element-wise unary functions */
+hlo_inst *hlo_compare(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const char *direction,
+                      const int64_t *broadcast_dimensions, size_t count); /* direction: "LT" */
+/* spec: Select. pred[] or pred of the values' dimensions; values arrays, scalars among them repeated, or tuples. */
+hlo_inst *hlo_select(hlo_computation *c, hlo_inst *pred, hlo_inst *on_true, hlo_inst *on_false);
+hlo_inst *hlo_clamp(hlo_computation *c, hlo_inst *min, hlo_inst *operand, hlo_inst *max); /* spec: Clamp */
+hlo_inst *hlo_convert(hlo_computation *c, hlo_inst *operand, const char *dtype);          /* spec: ConvertElementType */
+hlo_inst *hlo_bitcast_convert(hlo_computation *c, hlo_inst *operand, const char *dtype);  /* spec: BitcastConvertType */
+
+/* spec: Broadcast. New dimensions of these sizes in front. */
+hlo_inst *hlo_broadcast(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t count);
+/* spec: BroadcastInDim. Dimension k is dimension dimensions[k] of the result; size 1 repeats. */
+hlo_inst *hlo_broadcast_in_dim(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank,
+                               const int64_t *dimensions, size_t count);
+/* spec: Collapse. Neighbours in order become one dimension. */
+hlo_inst *hlo_collapse(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count);
+/* spec: Reshape. */
+hlo_inst *hlo_reshape(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank);
+/* spec: Reshape. The dimensions are read in this order, the slowest first; `order` is a permutation. */
+hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count,
+                            const int64_t *sizes, size_t rank);
+hlo_inst *hlo_transpose(hlo_computation *c, hlo_inst *operand, const int64_t *permutation, size_t rank); /* spec: Transpose */
+hlo_inst *hlo_rev(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count); /* spec: Rev (reverse) */
+hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_t count, int64_t dimension); /* spec: Concatenate */
+/* spec: Slice. A list for each; strides NULL: 1. */
+hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit,
+                    const int64_t *strides, size_t rank);
+/* spec: DynamicSlice, DynamicUpdateSlice. Start indices are a scalar for each dimension or one vector. */
+hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count,
+                            const int64_t *sizes, size_t rank);
+hlo_inst *hlo_dynamic_update_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *update, hlo_inst *const *start, size_t count);
+struct hlo_padding { int64_t low, high, interior; };
+hlo_inst *hlo_pad(hlo_computation *c, hlo_inst *operand, hlo_inst *value, const struct hlo_padding *padding, size_t rank); /* spec: Pad */
+
+/* spec: Dot. Vector with vector, matrix with vector, matrix with matrix. */
+hlo_inst *hlo_dot(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs);
+/* spec: DotGeneral. Contracting and batch dimensions come in pairs. */
+struct hlo_dot_dimensions {
+    const int64_t *lhs_contracting, *rhs_contracting;
+    size_t contracting;
+    const int64_t *lhs_batch, *rhs_batch;
+    size_t batch;
+};
+hlo_inst *hlo_dot_general(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_dot_dimensions *d);
+
+/* How windows slide; what is NULL or 0 is as said. `padding` may be given by name or by a list. */
+enum hlo_padding_word { HLO_PADDING_LIST, HLO_PADDING_SAME, HLO_PADDING_VALID };
+struct hlo_window {
+    size_t rank;                           /* spatial dimensions of a convolution, else all */
+    const int64_t *size;                   /* of a convolution: its kernel's */
+    const int64_t *stride, *base_dilation, *window_dilation; /* 1 */
+    enum hlo_padding_word word;
+    const int64_t *low, *high;             /* HLO_PADDING_LIST: 0 */
+};
+/* spec: Conv (convolution), ConvWithGeneralPadding (convolution). Dimensions stand in the order batch, feature,
+ * spatial; output feature, input feature, spatial, unless `attributes` has dim_labels= (b01f_01io->b01f). It may
+ * have feature_group_count= and batch_group_count=, too; or be NULL. */
+hlo_inst *hlo_conv(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_window *w, const char *attributes);
+/* spec: ReduceWindow. n operands, n initial values; several give a tuple. */
+hlo_inst *hlo_reduce_window(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
+                            const hlo_computation *computation, const struct hlo_window *w);
+/* spec: SelectAndScatter */
+hlo_inst *hlo_select_and_scatter(hlo_computation *c, hlo_inst *operand, hlo_inst *source, hlo_inst *init,
+                                 const hlo_computation *select, const hlo_computation *scatter, const struct hlo_window *w);
+/* spec: Reduce. n operands, n initial values; several give a tuple. */
+hlo_inst *hlo_reduce(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
+                     const hlo_computation *computation, const int64_t *dimensions, size_t count);
+/* spec: Map. Scalars among static_operands go to every call behind the elements. */
+hlo_inst *hlo_map(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *computation,
+                  hlo_inst *const *static_operands, size_t statics);
+/* spec: Sort. Comparator NULL: ascending by the first operand; dimension -1: the last. */
+hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator,
+                   int64_t dimension, bool stable);
+
+/* spec: BatchNormTraining, BatchNormInference, BatchNormGrad */
+hlo_inst *hlo_batch_norm_training(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset,
+                                  double epsilon, int64_t feature_index);
+hlo_inst *hlo_batch_norm_inference(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, hlo_inst *mean,
+                                   hlo_inst *variance, double epsilon, int64_t feature_index);
+hlo_inst *hlo_batch_norm_grad(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *mean, hlo_inst *variance,
+                              hlo_inst *grad_output, double epsilon, int64_t feature_index);
+
+hlo_inst *hlo_tuple(hlo_computation *c, hlo_inst *const *elements, size_t count);          /* spec: Tuple */
+hlo_inst *hlo_get_tuple_element(hlo_computation *c, hlo_inst *tuple, int64_t index);       /* spec: GetTupleElement */
+hlo_inst *hlo_call(hlo_computation *c, const hlo_computation *computation, hlo_inst *const *args, size_t count); /* spec: Call */
+hlo_inst *hlo_while(hlo_computation *c, const hlo_computation *condition, const hlo_computation *body, hlo_inst *init); /* spec: While */
+/* spec: Conditional. pred[] chooses between two, s32[] among any number; one operand for each branch. */
+hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches,
+                          hlo_inst *const *operands, size_t count);
+
+/* spec: RngUniform, RngNormal, RngBernoulli (2017). Arrays of the given shape. */
+hlo_inst *hlo_rng_uniform(hlo_computation *c, hlo_inst *a, hlo_inst *b, const char *shape);
+hlo_inst *hlo_rng_normal(hlo_computation *c, hlo_inst *mu, hlo_inst *sigma, const char *shape);
+hlo_inst *hlo_rng_bernoulli(hlo_computation *c, hlo_inst *mean, const char *shape);
+/* spec: CrossReplicaSum. An array, or a tuple of arrays. */
+hlo_inst *hlo_cross_replica_sum(hlo_computation *c, hlo_inst *operand);
+/* spec: Infeed. Feeds of a computation happen in the order in which they are built. */
+hlo_inst *hlo_infeed(hlo_computation *c, const char *shape);
+hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand); /* spec: Outfeed */
+
 /* ---- running ---- */
 
 enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };

@@ -44,6 +44,24 @@ void literal_free_data(struct literal *l)
         literal_free_data(l->elements[i]);
 }
 
+static void copy_data(struct literal *to, const struct literal *from)
+{
+    int64_t size;
+    to->elided = from->elided;
+    if (to->data && from->data && shape_bytes(to->shape, &size))
+        memcpy(to->data, from->data, (size_t)size);
+    for (int i = 0; to->elements && from->elements && i < to->shape->count; i++)
+        copy_data(to->elements[i], from->elements[i]);
+}
+
+struct literal *literal_copy(struct arena *a, const struct literal *l)
+{
+    struct literal *copy = literal_new(a, shape_copy(a, l->shape));
+    if (copy)
+        copy_data(copy, l);
+    return copy;
+}
+
 /* ---- equality ---- */
 
 static bool floats_equal(enum dtype t, const char *a, const char *b, bool numbers)

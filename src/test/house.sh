@@ -95,7 +95,7 @@ if command -v objdump >/dev/null && [ -f "$lib" ]; then
 fi
 
 # ---- tables ----
-for t in "op/op.def OP 2" "op/attr.def ATTR 2" "diag/msg_text.def MSG 1" "diag/msg_verify.def MSG 1" "diag/msg_run.def MSG 1"; do
+for t in "op/op.def OP 2" "op/form.def FORM 2" "op/attr.def ATTR 2" "diag/msg_text.def MSG 1" "diag/msg_verify.def MSG 1" "diag/msg_run.def MSG 1"; do
     set -- $t
     if [ "$3" = 2 ]; then
         words=$(sed -n "s/^$2([A-Z0-9_]*, \"\([^\"]*\)\".*/\1/p" "src/$1")
@@ -146,6 +146,11 @@ problems=$(tmp=${TMPDIR:-/tmp}/cases.$$
     done
     rm -f "$tmp")
 report "every op has golden cases of value, edge and rejection" "$problems"
+
+problems=$(sed -n 's/^FORM([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/form.def | while read -r form; do
+    grep -rqE "[ =)}]$(printf '%s' "$form" | sed 's/-/[-_]/g')\(" testdata --include='*.hlo' || echo "$form has no golden case in testdata/"
+done)
+report "every builder form has a golden case" "$problems"
 
 problems=$(sed -n 's/^MSG(\([A-Z0-9_]*\),.*/\1/p' src/diag/msg_*.def | while read -r id; do
     file=$(printf '%s' "$id" | tr 'A-Z_' 'a-z-')

@@ -82,7 +82,7 @@ static bool check_name(struct parser *p, const struct lhs *l)
     return false;
 }
 
-static bool parse_instruction(struct parser *p, struct scope *s)
+bool parse_instruction(struct parser *p, struct scope *s)
 {
     struct lhs l = {.start = lex_save(p)};
     struct inst *i = NULL;
@@ -176,7 +176,7 @@ static bool report_parameters(struct parser *p, struct computation *c)
 }
 
 /* Root and parameters of what was read without an error. */
-static bool finish_computation(struct parser *p, struct scope *s)
+bool finish_computation(struct parser *p, struct scope *s)
 {
     struct computation *c = s->c;
     c->root = s->root && !inst_is_poisoned(s->root) ? s->root : NULL;
@@ -385,7 +385,7 @@ static bool parse_computations(struct parser *p)
     return ok;
 }
 
-static bool finish_module(struct parser *p)
+bool finish_module(struct parser *p)
 {
     struct parse_state *s = p->state;
     struct module *m = p->m;
@@ -497,6 +497,16 @@ static bool parse_text(struct parser *p)
     return is_module(p) || is_loose_module(p) ? parse_module(p) : parse_single_instruction(p);
 }
 
+void parse_begin(struct parser *p, struct parse_state *state, struct module *m)
+{
+    arena_init(&state->scratch);
+    p->m = m;
+    p->state = state;
+    p->shapes = shape_cache_new(&state->scratch);
+    p->names = uniquifier_new(&m->arena);
+    map_init(&p->computations, &state->scratch);
+}
+
 struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting)
 {
     struct parser p;
@@ -506,13 +516,8 @@ struct module *parse_source(struct diags *ds, struct source *source, bool strict
     m->source = *source;
     m->source.line_starts = NULL;
     m->source.line_count = 0;
-    arena_init(&state.scratch);
     lex_start(&p, ds, source->text, &m->arena, strict);
-    p.m = m;
-    p.state = &state;
-    p.shapes = shape_cache_new(&state.scratch);
-    p.names = uniquifier_new(&m->arena);
-    map_init(&p.computations, &state.scratch);
+    parse_begin(&p, &state, m);
     bool ok = parse_text(&p) && ds->errors == errors;
     arena_free(&state.scratch);
     if (ok)

@@ -94,10 +94,15 @@ bool async_starts_distinct(struct parser *p);
 
 /* ---- modules and computations (parse.c) ---- */
 
+/* What a parser needs beside its text; freed with state->scratch. */
+void parse_begin(struct parser *p, struct parse_state *state, struct module *m);
 /* A whole text; `nesting` counts the modules whose strings it stands in. */
 struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting);
 
+bool parse_instruction(struct parser *p, struct scope *s);
 bool parse_instruction_list(struct parser *p, struct scope *s);
+bool finish_computation(struct parser *p, struct scope *s); /* root and parameters of what was read */
+bool finish_module(struct parser *p); /* entry, header, unique names */
 struct computation *computation_poison(struct parser *p, struct str name);
 
 /* ---- recover.c ---- */

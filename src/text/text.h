@@ -23,6 +23,33 @@ const struct shape *text_parse_shape(struct diags *ds, struct source *source, st
 /* `f32[2] {1, 2}`, tuples `(f32[] 1, s32[2] {1, 2})`; the whole of the source. Storage as literal_new. */
 struct literal *text_parse_literal(struct diags *ds, struct source *source, struct arena *a);
 
+/* ---- build.c: modules made instruction by instruction, each from its text ---- */
+
+struct text_builder;     /* a module under construction */
+struct text_computation; /* one of its computations */
+struct text_builder *text_builder_new(struct str name);
+void text_builder_free(struct text_builder *b); /* the module, too, unless it was finished */
+struct str text_builder_text(const struct text_builder *b); /* all that was built, as text */
+uint32_t text_builder_line(const struct text_builder *b);   /* the number of its next line */
+/* Copies the name, which nothing else may have (text_builder_has). */
+struct text_computation *text_computation_new(struct text_builder *b, struct str name);
+bool text_builder_has(const struct text_builder *b, struct str name);
+struct str text_computation_name(const struct text_computation *c);
+bool text_computation_open(const struct text_computation *c); /* not finished yet */
+/* Reads one instruction, outside --strict; its names of instructions are those of the computation, its
+ * names of computations those that have been finished. `line` is the text of ds->source. NULL with messages. */
+struct inst *text_build(struct text_computation *c, struct diags *ds, struct str line);
+/* A constant of a value that is copied. */
+struct inst *text_build_constant(struct text_computation *c, struct diags *ds, struct str name, const struct literal *l);
+/* A name that no instruction of the computation has: `add.3`. */
+struct str text_build_name(struct text_computation *c, struct str prefix);
+/* Ends a computation; the root is the last instruction unless given. For this and the next, ds->source has
+ * text_builder_text. */
+bool text_computation_finish(struct text_computation *c, struct diags *ds, struct inst *root);
+/* The module with this entry computation, which takes over `source`; the builder has none any more. */
+struct module *text_builder_finish(struct text_builder *b, struct diags *ds, struct text_computation *entry,
+                                   const struct source *source);
+
 struct print_options {
     bool short_form;      /* XLA's short_parsable: large constants, no metadata, no '%', no signatures */
     bool large_constants; /* all constants in full */

@@ -1,0 +1,55 @@
+/*
+ * What the files of the public interface share: what handles hold, and how messages find their sources.
+ */
+#ifndef HLO_PRIV_H
+#define HLO_PRIV_H
+
+#include "hlo.h"
+
+#include "base/base.h"
+#include "diag/diag.h"
+#include "ir/ir.h"
+
+struct hlo_file {
+    int references;
+    bool strict;
+    struct arena arena;
+    struct file_bytes bytes;
+    struct source *parts;
+    size_t count;
+};
+
+struct sink {
+    struct diags ds;
+    struct source own; /* where the source is no part of a file */
+    hlo_file *file;    /* kept alive; or NULL */
+    struct sink *next;
+};
+
+struct hlo_messages {
+    struct arena arena;
+    struct sink *first, *last;
+};
+
+struct hlo_module {
+    struct module *m;
+    hlo_file *file;
+    size_t part;
+};
+
+struct hlo_literal {
+    struct arena arena;
+    struct literal *l;
+    hlo_literal **elements; /* handles of a tuple's components, which hold no storage themselves */
+};
+
+void *hlo_calloc(size_t size); /* cleared; ends the process when there is no memory */
+hlo_text hlo_text_of(struct buf *b);
+hlo_file *hlo_file_new(bool strict); /* held once, no parts */
+hlo_file *hlo_file_hold(hlo_file *f);
+
+/* A sink for what is said about text that is no part of a file. It joins the messages by hlo_sink_join. */
+struct sink *hlo_sink_new(hlo_messages *m);
+void hlo_sink_join(hlo_messages *m, struct sink *s);
+
+#endif
