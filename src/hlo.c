@@ -12,6 +12,7 @@
 #include "plan/plan.h"
 #include "text/text.h"
 #include "verify/verify.h"
+#include "world/world.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -336,6 +337,12 @@ int64_t hlo_num_partitions(const hlo_module *module)
     return module->m->num_partitions;
 }
 
+void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitions)
+{
+    module->m->replica_count = replicas;
+    module->m->num_partitions = partitions;
+}
+
 static const struct inst *param_of(const hlo_module *module, size_t i)
 {
     return module->m->entry->params[i];
@@ -589,7 +596,7 @@ hlo_literal *hlo_read_npy(const char *path, const hlo_module *module, size_t par
 
 static hlo_literal *read_npz(const char *path, const char *prefix, int64_t leaf, const struct shape *want,
                              struct str (*title)(struct arena *, const hlo_module *, size_t),
-                             const hlo_module *module, size_t param, hlo_messages *m)
+                             const hlo_module *module, size_t param, size_t participant, hlo_messages *m)
 {
     struct diags *ds = sink_of_name(m, path, STR(""));
     struct file_bytes bytes;
@@ -599,16 +606,16 @@ static hlo_literal *read_npz(const char *path, const char *prefix, int64_t leaf,
     struct npz z;
     struct literal *l = NULL;
     if (io_npz_open(ds, &h->arena, (struct str){bytes.data, bytes.size}, &z))
-        l = io_npz_value(ds, &h->arena, &z, prefix, &leaf, want, title(&h->arena, module, param));
+        l = io_npz_value(ds, &h->arena, &z, prefix, &leaf, (int64_t)participant, want, title(&h->arena, module, param));
     file_release(&bytes);
     return literal_end(h, l);
 }
 
 hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param,
-                          hlo_messages *m)
+                          size_t participant, hlo_messages *m)
 {
     return read_npz(path, prefix, leaves_before(module, param), param_of(module, param)->shape, param_title,
-                    module, param, m);
+                    module, param, participant, m);
 }
 
 static struct str result_title(struct arena *a, const hlo_module *module, size_t param)
@@ -618,9 +625,9 @@ static struct str result_title(struct arena *a, const hlo_module *module, size_t
 }
 
 hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module,
-                                 hlo_messages *m)
+                                 size_t participant, hlo_messages *m)
 {
-    return read_npz(path, prefix, 0, module->m->entry->root->shape, result_title, module, 0, m);
+    return read_npz(path, prefix, 0, module->m->entry->root->shape, result_title, module, 0, participant, m);
 }
 
 bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
@@ -633,7 +640,18 @@ bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 
 bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, hlo_messages *m)
 {
-    return io_write_npz(sink_of_name(m, path, STR("")), path, prefix, h->l);
+    return hlo_write_npz_all(path, prefix, &h, 1, m);
+}
+
+bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h, size_t count,
+                       hlo_messages *m)
+{
+    const struct literal **l = hlo_calloc((count + 1) * sizeof *l);
+    for (size_t i = 0; i < count; i++)
+        l[i] = h[i]->l;
+    bool ok = io_write_npz(sink_of_name(m, path, STR("")), path, prefix, l, (int64_t)count);
+    free(l);
+    return ok;
 }
 
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)
@@ -652,40 +670,120 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
 /* ---- running ---- */
 
 struct hlo_program {
-    struct program *p;
     const hlo_module *module;
+    size_t count;               /* participants */
+    struct program *programs[]; /* one each: what a program keeps while it runs is its participant's */
 };
-
-hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o, hlo_messages *m)
-{
-    struct plan_options options = {.plain = o->plain,
-                                   .elided = (enum elided_mode)o->elided,
-                                   .seed = o->seed,
-                                   .replica = o->replica,
-                                   .partition = o->partition,
-                                   .limits = {o->max_steps, o->max_memory, o->timeout}};
-    struct program *p = plan_module(sink_of_module(m, module), module->m, &options);
-    if (!p)
-        return NULL;
-    hlo_program *out = hlo_calloc(sizeof *out);
-    *out = (hlo_program){p, module};
-    return out;
-}
 
 void hlo_program_free(hlo_program *p)
 {
-    if (!p)
-        return;
-    program_free(p->p);
+    for (size_t k = 0; p && k < p->count; k++)
+        program_free(p->programs[k]);
     free(p);
+}
+
+hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o, hlo_messages *m)
+{
+    struct diags *ds = sink_of_module(m, module);
+    int64_t replicas = module->m->replica_count, partitions = module->m->num_partitions, count;
+    if (!mul_i64(replicas, partitions, &count) || count < 1 || count > WORLD_MAX_PARTICIPANTS) {
+        DIAG(ds, NO_SPAN, TOO_MANY_PARTICIPANTS, replicas, partitions, WORLD_MAX_PARTICIPANTS);
+        return NULL;
+    }
+    hlo_program *p = hlo_calloc(sizeof *p + (size_t)count * sizeof *p->programs);
+    p->module = module;
+    while (p->count < (size_t)count) {
+        struct plan_options options = {.plain = o->plain,
+                                       .elided = (enum elided_mode)o->elided,
+                                       .seed = o->seed,
+                                       .replica = (int64_t)p->count / partitions,
+                                       .partition = (int64_t)p->count % partitions,
+                                       .limits = {o->max_steps, o->max_memory, o->timeout}};
+        p->programs[p->count] = plan_module(ds, module->m, &options);
+        if (!p->programs[p->count]) {
+            hlo_program_free(p);
+            return NULL;
+        }
+        p->count++;
+    }
+    return p;
+}
+
+size_t hlo_participants(const hlo_program *p)
+{
+    return p->count;
+}
+
+/* ---- feeds ---- */
+
+struct feeding {
+    const struct hlo_feeds *feeds;
+    hlo_messages *m;
+};
+
+static enum feed feed_in(void *context, int64_t participant, struct arena *a, struct literal **out)
+{
+    struct feeding *f = context;
+    size_t errors = hlo_messages_errors(f->m);
+    hlo_literal *h = f->feeds->infeed ? f->feeds->infeed(f->feeds->context, (size_t)participant, f->m) : NULL;
+    if (!h)
+        return hlo_messages_errors(f->m) > errors ? FEED_FAILED : FEED_EMPTY;
+    *out = literal_take(a, h->l);
+    arena_free(&h->arena);
+    free(h);
+    return FEED_ITEM;
+}
+
+static bool feed_out(void *context, int64_t participant, const struct literal *l)
+{
+    struct feeding *f = context;
+    if (!f->feeds->outfeed)
+        return true;
+    hlo_literal *h = literal_begin();
+    h->l = (struct literal *)(uintptr_t)l; /* lent: only its handle is freed */
+    h->elements = literal_wrap(&h->arena, h->l)->elements;
+    bool ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, f->m);
+    arena_free(&h->arena);
+    free(h);
+    return ok;
+}
+
+/* ---- the run ---- */
+
+bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
+                 hlo_literal **results, hlo_messages *m)
+{
+    struct arena a;
+    struct feeding feeding = {feeds, m};
+    struct world_feeds world = {&feeding, feed_in, feed_out};
+    arena_init(&a);
+    struct world_participant *tasks = ARENA_ARRAY(&a, struct world_participant, p->count);
+    for (size_t k = 0; k < p->count; k++) {
+        const struct literal **values = ARENA_ARRAY(&a, const struct literal *, count);
+        for (size_t i = 0; i < count; i++)
+            values[i] = args[k * count + i]->l;
+        results[k] = literal_begin();
+        tasks[k] = (struct world_participant){
+            .program = p->programs[k], .args = values, .arg_count = count, .arena = &results[k]->arena};
+    }
+    bool ok = world_run(sink_of_module(m, p->module), tasks, (int64_t)p->count, feeds ? &world : NULL);
+    for (size_t k = 0; k < p->count; k++)
+        results[k] = literal_end(results[k], tasks[k].result);
+    arena_free(&a);
+    return ok;
 }
 
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
-    struct diags *ds = sink_of_module(m, p->module);
-    hlo_literal *h = literal_begin();
-    const struct literal **values = ARENA_ARRAY(&h->arena, const struct literal *, count);
-    for (size_t i = 0; i < count; i++)
-        values[i] = args[i]->l;
-    return literal_end(h, eval_program(ds, p->p, values, count, &h->arena));
+    const hlo_literal **all = hlo_calloc((p->count * count + 1) * sizeof *all);
+    hlo_literal **results = hlo_calloc(p->count * sizeof *results);
+    for (size_t i = 0; i < p->count * count; i++)
+        all[i] = args[i % count];
+    hlo_run_all(p, all, count, NULL, results, m);
+    hlo_literal *first = results[0];
+    for (size_t k = 1; k < p->count; k++)
+        hlo_literal_free(results[k]);
+    free(results);
+    free(all);
+    return first;
 }

@@ -87,6 +87,8 @@ enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT };
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
 int64_t hlo_num_partitions(const hlo_module *module);
+/* Other numbers of replicas and partitions than the text says; to be set before hlo_verify. */
+void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitions);
 /* Parameters of the entry computation; -1 when there is no such name. A name that another computation
  * has too is x.1 in the module; it is found as x all the same, where no other parameter could be meant. */
 size_t hlo_param_count(const hlo_module *module);
@@ -137,13 +139,19 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
 /* ---- reading and writing arrays ---- */
 
 /* The value of a parameter: a .npy file for an array; an .npz file with all leaves of all parameters,
- * `prefix`0, `prefix`1, ... flattened in order. Raw bits are read as the type of the parameter. */
+ * `prefix`0, `prefix`1, ... flattened in order, or `prefix`0@N of participant N where there are some.
+ * Raw bits are read as the type of the parameter. */
 hlo_literal *hlo_read_npy(const char *path, const hlo_module *module, size_t param, hlo_messages *m);
-hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param, hlo_messages *m);
+hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param,
+                          size_t participant, hlo_messages *m);
 /* Every output leaf of the entry computation from `prefix`0, `prefix`1, ... */
-hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module, hlo_messages *m);
+hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module,
+                                 size_t participant, hlo_messages *m);
 bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m);
 bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
+/* The values of several participants: `prefix`0@0, `prefix`0@1, ... */
+bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count,
+                       hlo_messages *m);
 /* Puts bytes into a file, all or nothing. */
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
 /* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */
@@ -305,19 +313,36 @@ struct hlo_run_options {
     bool plain;              /* the plain kernels: the formula of each op, the same bits everywhere */
     enum hlo_elided elided;  /* what stands for constants written `{...}` */
     uint64_t seed;           /* of HLO_ELIDED_RANDOM */
-    int64_t replica, partition; /* which participant this is; 0 */
     /* Limits of one run, 0 for none. What goes beyond ends in an error; see hlo_messages_limit. They are
      * looked at between instructions, so that a single long one still comes to its end. */
     uint64_t max_steps;  /* instructions run and iterations of loops */
     uint64_t max_memory; /* bytes of values alive at once */
     double timeout;      /* seconds */
 };
-/* Makes a verified module ready to run; the module must outlive the program. NULL with messages. */
+/* Makes a verified module ready to run by all its participants; the module must outlive the program.
+ * NULL with messages. */
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);
 void hlo_program_free(hlo_program *p);
-/* Runs the entry computation on one literal for each parameter. NULL with messages; else the
- * result, to be freed with hlo_literal_free. Its dynamic dimensions are as large as they came out; its
- * fixed ones are complete, with zeros where nothing was stored. */
+/* Replicas times partitions; participant = replica * partitions + partition. */
+size_t hlo_participants(const hlo_program *p);
+/* What infeed and outfeed, and sends and receives that go to the host, are connected to. Called from
+ * the threads of the participants, one call at a time. What goes wrong is said in `m`. */
+struct hlo_feeds {
+    void *context;
+    /* The next item for a participant, taken over by the run; NULL: there is none, or not a sound one. */
+    hlo_literal *(*infeed)(void *context, size_t participant, hlo_messages *m);
+    /* An item from a participant; false ends the run. NULL: items are dropped. */
+    bool (*outfeed)(void *context, size_t participant, const hlo_literal *item, hlo_messages *m);
+};
+/* Runs the entry computation, on a thread for each participant where there are several. `args` has one
+ * literal for each of the `count` parameters, for one participant after the other; `results` one place
+ * for each participant, to be freed with hlo_literal_free. False with messages, and no results, when
+ * any of them fails or waits for ever. `feeds` may be NULL. Dynamic dimensions of a result are as large
+ * as they came out; its fixed ones are complete, with zeros where nothing was stored. */
+bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
+                 hlo_literal **results, hlo_messages *m);
+/* The same on one literal for each parameter, which all participants get. NULL with messages; else the
+ * result of participant 0. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
 /* ---- what the language has ---- */

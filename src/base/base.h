@@ -162,14 +162,15 @@ struct limits { /* 0: none */
     uint64_t memory; /* bytes of values alive at once */
     double seconds;
 };
-enum limit { LIMIT_NONE, LIMIT_STEPS, LIMIT_MEMORY, LIMIT_TIME };
+enum limit { LIMIT_NONE, LIMIT_STEPS, LIMIT_MEMORY, LIMIT_TIME, LIMIT_STOPPED };
 struct budget {
     int64_t slice;    /* steps until the next look at the clock */
     uint64_t steps;   /* what is left after those */
     int64_t deadline; /* of the monotonic clock, in nanoseconds; INT64_MAX: none */
+    const _Atomic bool *stop; /* somebody else may end the run: LIMIT_STOPPED; or NULL */
     enum limit hit;   /* the one that ended the run */
 };
-void budget_start(struct budget *b, const struct limits *l);
+void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop);
 bool budget_refill(struct budget *b);
 /* Pays for one step; false, with `hit` set, once a limit is reached. */
 static inline bool budget_step(struct budget *b) { return --b->slice >= 0 || budget_refill(b); }

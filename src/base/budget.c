@@ -21,10 +21,10 @@ static void next_slice(struct budget *b)
     b->steps -= n;
 }
 
-void budget_start(struct budget *b, const struct limits *l)
+void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop)
 {
     double ns = l->seconds * 1e9;
-    *b = (struct budget){.steps = l->steps ? l->steps : UINT64_MAX, .deadline = INT64_MAX};
+    *b = (struct budget){.steps = l->steps ? l->steps : UINT64_MAX, .deadline = INT64_MAX, .stop = stop};
     if (ns > 0 && ns < 0x1p62)
         b->deadline = now_ns() + (int64_t)ns;
     next_slice(b);
@@ -32,7 +32,9 @@ void budget_start(struct budget *b, const struct limits *l)
 
 bool budget_refill(struct budget *b)
 {
-    if (b->hit == LIMIT_NONE && b->deadline != INT64_MAX && now_ns() >= b->deadline)
+    if (b->hit == LIMIT_NONE && b->stop && *b->stop)
+        b->hit = LIMIT_STOPPED;
+    else if (b->hit == LIMIT_NONE && b->deadline != INT64_MAX && now_ns() >= b->deadline)
         b->hit = LIMIT_TIME;
     else if (b->hit == LIMIT_NONE && b->steps == 0)
         b->hit = LIMIT_STEPS;

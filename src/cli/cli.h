@@ -72,6 +72,8 @@ command_fn run_command, verify_command, fmt_command, test_command, bench_command
 
 /* value.c: a result for people to read and for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l);
+/* Shape and values on one line, ended. */
+void put_item(struct buf *out, const hlo_literal *l);
 
 /* diff.c: how a text becomes another, as `diff -u` shows it. */
 void put_diff(struct buf *out, const char *name, struct str from, struct str to);

@@ -72,11 +72,12 @@ static const struct {
     const char *key;
     size_t offset;
 } keys[] = {
-    {"case", offsetof(struct golden, cases)},     {"error", offsetof(struct golden, errors)},
-    {"expect", offsetof(struct golden, expect)},  {"from", offsetof(struct golden, from)},
-    {"in", offsetof(struct golden, in)},          {"out", offsetof(struct golden, out)},
-    {"out-pairs", offsetof(struct golden, pairs)}, {"print", offsetof(struct golden, print)},
-    {"spec", offsetof(struct golden, spec)},      {"test", offsetof(struct golden, test)},
+    {"case", offsetof(struct golden, cases)},      {"error", offsetof(struct golden, errors)},
+    {"expect", offsetof(struct golden, expect)},   {"from", offsetof(struct golden, from)},
+    {"in", offsetof(struct golden, in)},           {"infeed", offsetof(struct golden, infeed)},
+    {"out", offsetof(struct golden, out)},         {"out-pairs", offsetof(struct golden, pairs)},
+    {"outfeed", offsetof(struct golden, outfeed)}, {"print", offsetof(struct golden, print)},
+    {"spec", offsetof(struct golden, spec)},       {"test", offsetof(struct golden, test)},
     {"warning", offsetof(struct golden, warnings)},
 };
 
@@ -88,7 +89,18 @@ static struct directives *list_of(struct golden *g, struct str key)
     return NULL;
 }
 
-/* `KEY:` or `in NAME:`; false for any other comment. */
+/* Cuts `@N` off the end of a word; EVERYONE when it has none. */
+static int64_t cut_participant(struct str *word)
+{
+    const char *at = memchr(word->ptr, '@', word->len);
+    size_t n = at ? (size_t)(at - word->ptr) : word->len;
+    int64_t participant = EVERYONE;
+    if (at && num_parse_i64((struct str){at + 1, word->len - n - 1}, &participant) && participant >= 0)
+        word->len = n;
+    return participant;
+}
+
+/* `KEY:`, `KEY@N:` or `in NAME:`; false for any other comment. */
 static bool read_directive(struct reader *r, struct str text, uint32_t line)
 {
     const char *colon = memchr(text.ptr, ':', text.len);
@@ -96,12 +108,14 @@ static bool read_directive(struct reader *r, struct str text, uint32_t line)
         return false;
     struct str head = {text.ptr, (size_t)(colon - text.ptr)}, rest = {colon + 1, text.len - head.len - 1};
     struct str key = cut_word(&head), name = str_trim(head);
+    int64_t participant = cut_participant(name.len > 0 ? &name : &key);
     struct directives *list = list_of(r->g, key);
     bool one_word = !memchr(name.ptr, ' ', name.len);
     if (!list || (name.len > 0 && !(str_is(key, "in") && one_word)))
         return false;
     r->open = &VEC_PUSH(r->g->arena, list->at, list->count, list->capacity);
-    *r->open = (struct directive){.line = line, .last_line = line, .name = name, .text = str_trim(rest)};
+    *r->open = (struct directive){
+        .line = line, .last_line = line, .name = name, .participant = participant, .text = str_trim(rest)};
     r->printing = list == &r->g->print;
     return true;
 }
@@ -182,8 +196,8 @@ static void check_case(struct golden *g, const struct directive *d)
     struct str rest = d->text, kind = cut_word(&rest), op;
     if (!str_is(kind, "value") && !str_is(kind, "edge") && !str_is(kind, "rejection"))
         complain(g, d->line, "`case:` wants value, edge or rejection");
-    if (str_is(kind, "rejection") ? g->errors.count == 0 : g->out.count + g->pairs.count == 0)
-        complain(g, d->line, "a `case:` of rejection needs `error:`, one of value or edge `out:` or `out-pairs:`");
+    if (str_is(kind, "rejection") ? g->errors.count == 0 : g->out.count + g->pairs.count + g->outfeed.count == 0)
+        complain(g, d->line, "a `case:` of rejection needs `error:`, one of value or edge `out:`, `out-pairs:` or `outfeed:`");
     while ((op = cut_word(&rest)).len > 0) {
         size_t i = 0;
         while (i < hlo_op_count() && !str_is(op, hlo_op_get(i).name))
@@ -193,17 +207,27 @@ static void check_case(struct golden *g, const struct directive *d)
     }
 }
 
+/* Whether two of them are for the same participant. */
+static bool repeats(const struct directives *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (list->at[i].participant == list->at[k].participant)
+                return true;
+    return false;
+}
+
 static void check(struct golden *g)
 {
-    bool evaluates = g->out.count + g->pairs.count > 0;
+    bool evaluates = g->out.count + g->pairs.count + g->outfeed.count > 0;
     uint32_t line = g->test.at[0].line;
     if (g->test.count > 1)
         complain(g, g->test.at[1].line, "a second `test:`; `// -----` divides modules");
     if (!evaluates && g->errors.count + g->warnings.count + g->expect.count + g->print.count == 0)
         complain(g, line, "the test says nothing of what must come out");
     if (evaluates && (g->kind != TEST_EVAL || g->errors.count > 0))
-        complain(g, line, "`out:` and `out-pairs:` belong to `test: eval` without errors");
-    if (g->out.count > 1 || g->pairs.count > 1 || g->expect.count > 1 || g->print.count > 1)
+        complain(g, line, "`out:`, `out-pairs:` and `outfeed:` belong to `test: eval` without errors");
+    if (repeats(&g->out) || g->pairs.count > 1 || g->expect.count > 1 || g->print.count > 1)
         complain(g, line, "there can be only one `out:`, `out-pairs:`, `expect:` and `print:`");
     if ((g->kind == TEST_PRINT) != (g->print.count > 0))
         complain(g, line, "`print:` and `test: print` belong together");
@@ -211,6 +235,17 @@ static void check(struct golden *g)
         check_case(g, &g->cases.at[i]);
     if (g->kind == TEST_EVAL && g->errors.count == 0 && g->from.count == 0 && g->expect.count == 0)
         complain(g, line, "an expected value needs its source: `from: ...`");
+}
+
+const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n)
+{
+    bool own = false;
+    for (size_t i = 0; i < list->count; i++)
+        own |= list->at[i].participant == participant;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->at[i].participant == (own ? participant : EVERYONE) && n-- == 0)
+            return &list->at[i];
+    return NULL;
 }
 
 void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line)

@@ -19,9 +19,11 @@ enum verdict {
 /* One directive: the lines it takes, with those that continue it, and what stands after its colon. */
 struct directive {
     uint32_t line, last_line;
-    struct str name; /* `in`: the parameter; empty when it is for all */
+    struct str name;     /* `in`: the parameter; empty when it is for all */
+    int64_t participant; /* whom it is for: `KEY@1:`, `in NAME@1:`; EVERYONE */
     struct str text;
 };
+enum { EVERYONE = -1 };
 struct directives {
     struct directive *at;
     size_t count, capacity;
@@ -34,7 +36,7 @@ struct golden {
     bool has_tolerance;
     struct hlo_tolerance tolerance;
     enum verdict verdict;
-    struct directives test, cases, spec, from, in, out, pairs, errors, warnings, expect, print;
+    struct directives test, cases, spec, from, in, out, pairs, infeed, outfeed, errors, warnings, expect, print;
     const char *problem; /* what is wrong with the directives themselves; or NULL */
     uint32_t problem_line;
 };
@@ -65,6 +67,28 @@ struct golden_run {
     bool skipped;
     struct edits *edits; /* where --update wants them; or NULL */
 };
+
+/* ---- golden_run.c ---- */
+
+/* Something is wrong with the test that runs, at a line of its file. */
+void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...) PRINTF_LIKE(3, 4);
+void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text);
+
+/* ---- golden_feed.c: `infeed:` and `outfeed:` lines ---- */
+
+struct golden_feed {
+    struct golden_run *r;
+    size_t count;   /* participants */
+    size_t *read;   /* items that each of them has taken */
+    struct buf *written; /* items that each of them has given, one a line */
+    struct hlo_feeds feeds; /* what the run is given */
+};
+void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t participants);
+void golden_feed_check(struct golden_feed *f, hlo_messages *m); /* once the run is over */
+void golden_feed_end(struct golden_feed *f);
+
+/* The directives of a list that are for a participant: its own, else everyone's. Number n of them; or NULL. */
+const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n);
 
 /* Runs the test of one part. */
 void golden_run(struct golden_run *r);

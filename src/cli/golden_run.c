@@ -13,13 +13,12 @@ struct work {
     hlo_messages *m;
     hlo_module *module;
     hlo_program *program;
-    hlo_literal **values;
-    size_t count;
-    hlo_literal *result, *expected;
+    size_t participants, count; /* count: parameters */
+    hlo_literal **values;       /* of one participant after the other */
+    hlo_literal **results;
 };
 
-static void fail(struct golden_run *r, uint32_t line, const char *format, ...) PRINTF_LIKE(3, 4);
-static void fail(struct golden_run *r, uint32_t line, const char *format, ...)
+void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...)
 {
     va_list ap;
     char *text = NULL;
@@ -47,11 +46,11 @@ static void fail_with_messages(struct golden_run *r, uint32_t line, const char *
     hlo_text text = hlo_messages_draw(m, false);
     while (text.size > 0 && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
-    fail(r, line, "%s\n%s", what, text.data);
+    golden_fail(r, line, "%s\n%s", what, text.data);
     hlo_text_free(&text);
 }
 
-static void propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text)
+void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text)
 {
     if (r->edits)
         VEC_PUSH(r->arena, r->edits->at, r->edits->count, r->edits->capacity) =
@@ -99,7 +98,7 @@ static void check_messages(struct work *w, const struct directives *wanted, bool
         }
         found += here;
         if (!here)
-            fail(r, wanted->at[i].line, "no such %s: " STR_FMT, kind, STR_ARG(wanted->at[i].text));
+            golden_fail(r, wanted->at[i].line, "no such %s: " STR_FMT, kind, STR_ARG(wanted->at[i].text));
     }
     for (size_t k = 0; k < count; k++) {
         struct hlo_message m = hlo_messages_get(w->m, k);
@@ -108,11 +107,11 @@ static void check_messages(struct work *w, const struct directives *wanted, bool
         for (size_t i = 0; i < wanted->count && !fits; i++)
             fits = message_fits(&m, wanted->at[i].text);
         if (!fits)
-            fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind,
+            golden_fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind,
                  m.line, m.column, m.text);
     }
     if (!failed(r) && errors && found < wanted->count)
-        fail(r, test_line(r), "%zu errors wanted, %zu said", wanted->count, said);
+        golden_fail(r, test_line(r), "%zu errors wanted, %zu said", wanted->count, said);
 }
 
 static void propose_errors(struct work *w)
@@ -129,7 +128,7 @@ static void propose_errors(struct work *w)
         buf_printf(&b, "%s\n", m.text);
     }
     for (size_t i = 0; i < old->count; i++)
-        propose(w->r, old->at[i].line, old->at[i].last_line, i == 0 ? buf_view(&b) : STR(""));
+        golden_propose(w->r, old->at[i].line, old->at[i].last_line, i == 0 ? buf_view(&b) : STR(""));
     buf_free(&b);
 }
 
@@ -159,7 +158,7 @@ static void check_verdict(struct work *w)
     struct buf b = {0};
     buf_printf(&b, "expected " STR_FMT ", but it is %s", STR_ARG(r->g.expect.at[0].text), said_verdict(w));
     if (clean)
-        fail(r, r->g.expect.at[0].line, "%s", b.data);
+        golden_fail(r, r->g.expect.at[0].line, "%s", b.data);
     else
         fail_with_messages(r, r->g.expect.at[0].line, b.data, w->m);
     buf_free(&b);
@@ -181,7 +180,7 @@ static void check_print(struct work *w)
         struct buf diff = {0}, lines = {0};
         put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(want)),
                  arena_printf(r->arena, STR_FMT "\n", STR_ARG(got)));
-        fail(r, d->line, "the canonical text is another\n" STR_FMT, STR_ARG(buf_view(&diff)));
+        golden_fail(r, d->line, "the canonical text is another\n" STR_FMT, STR_ARG(buf_view(&diff)));
         buf_puts(&lines, "// print:\n");
         for (struct str rest = got; rest.len > 0;) {
             const char *end = memchr(rest.ptr, '\n', rest.len);
@@ -191,7 +190,7 @@ static void check_print(struct work *w)
             rest.ptr += n;
             rest.len -= n;
         }
-        propose(r, d->line, d->last_line, buf_view(&lines));
+        golden_propose(r, d->line, d->last_line, buf_view(&lines));
         buf_free(&diff);
         buf_free(&lines);
     }
@@ -214,27 +213,33 @@ static bool ends_with(struct str s, const char *end)
     return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
 }
 
-static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param)
+static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param, size_t participant)
 {
     struct str text = d->text;
     if (text.len == 0 || text.ptr[0] != '@')
         return hlo_literal_parse(text.ptr, text.len, w->m);
     const char *path = beside(w->r, (struct str){text.ptr + 1, text.len - 1});
     return ends_with(text, ".npy") ? hlo_read_npy(path, w->module, param, w->m)
-                                   : hlo_read_npz(path, "arg", w->module, param, w->m);
+                                   : hlo_read_npz(path, "arg", w->module, param, participant, w->m);
 }
 
-static const struct directive *directive_for(const struct work *w, size_t param)
+/* What is said of this parameter counts before what is said of all, and of this participant before everyone. */
+static const struct directive *directive_for(const struct work *w, size_t param, size_t participant)
 {
     const struct directives *in = &w->r->g.in;
-    const struct directive *all = NULL;
+    const struct directive *best = NULL;
+    int best_rank = 0;
     for (size_t i = 0; i < in->count; i++) {
-        if (in->at[i].name.len == 0)
-            all = &in->at[i];
-        else if (hlo_param_find(w->module, arena_str(w->r->arena, in->at[i].name).ptr) == (long)param)
-            return &in->at[i];
+        const struct directive *d = &in->at[i];
+        bool mine = d->participant == (int64_t)participant;
+        bool named = d->name.len > 0 && hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
+        int rank = (d->name.len == 0 ? 1 : named ? 3 : 0) + mine;
+        if ((mine || d->participant == EVERYONE) && rank > mine && rank >= best_rank) {
+            best = d;
+            best_rank = rank;
+        }
     }
-    return all;
+    return best;
 }
 
 static void check_names(struct work *w)
@@ -243,7 +248,7 @@ static void check_names(struct work *w)
     for (size_t i = 0; i < in->count; i++) {
         struct str name = arena_str(w->r->arena, in->at[i].name);
         if (name.len > 0 && hlo_param_find(w->module, name.ptr) < 0)
-            fail(w->r, in->at[i].line, "the module has no parameter `%s`", name.ptr);
+            golden_fail(w->r, in->at[i].line, "the module has no parameter `%s`", name.ptr);
     }
 }
 
@@ -252,58 +257,93 @@ static void read_arguments(struct work *w)
     struct golden_run *r = w->r;
     check_names(w);
     w->count = hlo_param_count(w->module);
-    w->values = calloc(w->count + 1, sizeof(hlo_literal *));
-    for (size_t i = 0; i < w->count && !failed(r); i++) {
-        const char *name = hlo_param_name(w->module, i);
-        const struct directive *d = directive_for(w, i);
+    w->values = calloc(w->participants * w->count + 1, sizeof(hlo_literal *));
+    for (size_t i = 0; i < w->participants * w->count && !failed(r); i++) {
+        const char *name = hlo_param_name(w->module, i % w->count);
+        const struct directive *d = directive_for(w, i % w->count, i / w->count);
         if (!d)
-            fail(r, test_line(r), "no value for parameter `%s`: `// in %s: ...`", name, name);
-        else if (!(w->values[i] = read_argument(w, d, i)))
+            golden_fail(r, test_line(r), "no value for parameter `%s`: `// in %s: ...`", name, name);
+        else if (!(w->values[i] = read_argument(w, d, i % w->count, i / w->count)))
             fail_with_messages(r, d->line, "the value cannot be read", w->m);
     }
 }
 
 /* ---- results ---- */
 
-static void mismatch(struct work *w, size_t element, hlo_text *why)
+static void mismatch(struct work *w, size_t participant, size_t element, hlo_text *why)
 {
     struct golden_run *r = w->r;
-    fail(r, hlo_result_line(w->module, element), "%s", why->data);
+    if (w->participants > 1)
+        golden_fail(r, hlo_result_line(w->module, element), "participant %zu: %s", participant, why->data);
+    else
+        golden_fail(r, hlo_result_line(w->module, element), "%s", why->data);
     hlo_text_free(why);
 }
 
-static void check_value(struct work *w)
+/* `// out: VALUE`, lines after the first going on by their three blanks. */
+static void put_expectation(struct buf *out, const struct work *w, size_t participant, bool numbered)
+{
+    struct buf b = {0};
+    put_value(&b, w->results[participant]);
+    buf_puts(out, "// out");
+    if (numbered)
+        buf_printf(out, "@%zu", participant);
+    buf_puts(out, ": ");
+    for (size_t i = 0; i < b.size; i++) {
+        buf_putc(out, b.data[i]);
+        if (b.data[i] == '\n')
+            buf_puts(out, "//   ");
+    }
+    buf_putc(out, '\n');
+    buf_free(&b);
+}
+
+/* One that was for everyone becomes one for each. */
+static void propose_value(struct work *w, const struct directive *d, size_t participant)
+{
+    struct buf lines = {0};
+    bool each = d->participant == EVERYONE && w->participants > 1;
+    if (d->text.len > 0 && d->text.ptr[0] == '@')
+        return;
+    for (size_t p = each ? 0 : participant; p < (each ? w->participants : participant + 1); p++)
+        put_expectation(&lines, w, p, w->participants > 1);
+    golden_propose(w->r, d->line, d->last_line, buf_view(&lines));
+    buf_free(&lines);
+}
+
+static void check_value(struct work *w, size_t participant, const struct directive *d)
 {
     struct golden_run *r = w->r;
-    const struct directive *d = &r->g.out.at[0];
     hlo_text why = {0};
-    w->expected = d->text.len > 0 && d->text.ptr[0] == '@'
-                      ? hlo_read_npz_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}), "out",
-                                            w->module, w->m)
-                      : hlo_literal_parse(d->text.ptr, d->text.len, w->m);
-    if (!w->expected) {
+    hlo_literal *expected = d->text.len > 0 && d->text.ptr[0] == '@'
+                                ? hlo_read_npz_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}),
+                                                      "out", w->module, participant, w->m)
+                                : hlo_literal_parse(d->text.ptr, d->text.len, w->m);
+    if (!expected) {
         fail_with_messages(r, d->line, "the expected value cannot be read", w->m);
-    } else if (!hlo_literal_compare(w->result, w->expected, &r->g.tolerance, &why)) {
+    } else if (!hlo_literal_compare(w->results[participant], expected, &r->g.tolerance, &why)) {
         int64_t component = 0;
         if (why.size > 10 && memcmp(why.data, "component ", 10) == 0)
             component = strtol(why.data + 10, NULL, 10);
-        mismatch(w, (size_t)component, &why);
+        mismatch(w, participant, (size_t)component, &why);
         why = (hlo_text){0};
     }
     hlo_text_free(&why);
-    if (failed(r) && (d->text.len == 0 || d->text.ptr[0] != '@')) {
-        struct buf b = {0}, line = {0};
-        put_value(&b, w->result);
-        buf_puts(&line, "// out: ");
-        for (size_t i = 0; i < b.size; i++) { /* lines after the first go on by their three blanks */
-            buf_putc(&line, b.data[i]);
-            if (b.data[i] == '\n')
-                buf_puts(&line, "//   ");
-        }
-        buf_putc(&line, '\n');
-        propose(r, d->line, d->last_line, buf_view(&line));
-        buf_free(&b);
-        buf_free(&line);
+    hlo_literal_free(expected);
+    if (failed(r))
+        propose_value(w, d, participant);
+}
+
+static void check_values(struct work *w)
+{
+    const struct directives *out = &w->r->g.out;
+    for (size_t i = 0; i < out->count; i++)
+        if (out->at[i].participant >= (int64_t)w->participants)
+            golden_fail(w->r, out->at[i].line, "there are %zu participants", w->participants);
+    for (size_t p = 0; p < w->participants && !failed(w->r); p++) {
+        const struct directive *d = directive_of(out, (int64_t)p, 0);
+        if (d)
+            check_value(w, p, d);
     }
 }
 
@@ -315,7 +355,7 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
         size_t size = end ? (size_t)(end - text.ptr) : text.len;
         struct hlo_tolerance t;
         if (!golden_tolerance((struct str){text.ptr, size}, &t)) {
-            fail(r, r->g.pairs.at[0].line,
+            golden_fail(r, r->g.pairs.at[0].line,
                  "`out-pairs:` wants exact, bits, ulp=, rel= or abs= for each pair, or once");
             return 0;
         }
@@ -328,67 +368,63 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
     return n;
 }
 
-static void check_pairs(struct work *w)
+static void check_pairs(struct work *w, size_t participant)
 {
     struct golden_run *r = w->r;
     const struct directive *d = &r->g.pairs.at[0];
-    size_t pairs = hlo_literal_count(w->result) / 2;
-    if (pairs == 0 || hlo_literal_count(w->result) % 2 > 0) {
-        fail(r, hlo_result_line(w->module, SIZE_MAX),
+    const hlo_literal *result = w->results[participant];
+    size_t pairs = hlo_literal_count(result) / 2;
+    if (pairs == 0 || hlo_literal_count(result) % 2 > 0) {
+        golden_fail(r, hlo_result_line(w->module, SIZE_MAX),
              "`out-pairs:` wants ROOT to be a tuple of actual and expected values");
         return;
     }
     struct hlo_tolerance *t = ARENA_ARRAY(r->arena, struct hlo_tolerance, pairs);
     size_t given = read_tolerances(r, d->text, t, pairs);
     if (!failed(r) && given != 1 && given != pairs)
-        fail(r, d->line, "%zu tolerances for %zu pairs", given, pairs);
+        golden_fail(r, d->line, "%zu tolerances for %zu pairs", given, pairs);
     for (size_t i = 0; i < pairs && !failed(r); i++) {
         hlo_text why = {0};
-        if (!hlo_literal_compare(hlo_literal_element(w->result, i), hlo_literal_element(w->result, pairs + i),
+        if (!hlo_literal_compare(hlo_literal_element(result, i), hlo_literal_element(result, pairs + i),
                                  &t[given == 1 ? 0 : i], &why))
-            mismatch(w, i, &why);
+            mismatch(w, participant, i, &why);
         else
             hlo_text_free(&why);
     }
 }
 
-static void evaluate(struct work *w, int64_t replica, int64_t partition)
+static void check_results(struct work *w, struct golden_feed *feed)
 {
     struct golden_run *r = w->r;
-    struct hlo_run_options options = {
-        .plain = r->o->given[OPT_PLAIN], .replica = replica, .partition = partition};
-    w->program = hlo_plan(w->module, &options, w->m);
-    if (w->program)
-        w->result = hlo_run(w->program, (const hlo_literal *const *)w->values, w->count, w->m);
-    if (!w->result) {
-        if (r->g.errors.count == 0)
-            fail_with_messages(r, test_line(r), "the module does not run", w->m);
+    if (r->g.errors.count > 0) {
+        golden_fail(r, test_line(r), "the module runs, though an error was expected");
         return;
     }
-    if (r->g.errors.count > 0)
-        fail(r, test_line(r), "the module runs, though an error was expected");
-    else if (r->g.out.count > 0)
-        check_value(w);
-    if (r->g.pairs.count > 0 && !failed(r))
-        check_pairs(w);
+    check_values(w);
+    for (size_t p = 0; p < w->participants && r->g.pairs.count > 0 && !failed(r); p++)
+        check_pairs(w, p);
+    if (!failed(r))
+        golden_feed_check(feed, w->m);
 }
 
-/* Every participant by itself: what takes several to compute says so. */
-static void evaluate_all(struct work *w)
+static void evaluate(struct work *w)
 {
-    for (int64_t replica = 0; replica < hlo_replica_count(w->module); replica++) {
-        for (int64_t partition = 0; partition < hlo_num_partitions(w->module); partition++) {
-            evaluate(w, replica, partition);
-            bool stop = failed(w->r) || !w->result;
-            hlo_program_free(w->program);
-            hlo_literal_free(w->result);
-            hlo_literal_free(w->expected);
-            w->program = NULL;
-            w->result = w->expected = NULL;
-            if (stop)
-                return;
-        }
-    }
+    struct golden_run *r = w->r;
+    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN]};
+    struct golden_feed feed;
+    w->program = hlo_plan(w->module, &options, w->m);
+    w->participants = w->program ? hlo_participants(w->program) : 0;
+    w->results = calloc(w->participants + 1, sizeof(hlo_literal *));
+    if (w->program)
+        read_arguments(w);
+    if (failed(r))
+        return;
+    golden_feed_begin(&feed, r, w->participants);
+    if (w->program && hlo_run_all(w->program, (const hlo_literal *const *)w->values, w->count, &feed.feeds, w->results, w->m))
+        check_results(w, &feed);
+    else if (r->g.errors.count == 0)
+        fail_with_messages(r, test_line(r), "the module does not run", w->m);
+    golden_feed_end(&feed);
 }
 
 /* ---- the whole ---- */
@@ -401,7 +437,7 @@ static void run_kind(struct work *w)
     w->module = hlo_parse(r->file, r->part, w->m);
     if (g->verdict != VERDICT_NONE) {
         check_verdict(w);
-        if (g->kind != TEST_EVAL || g->out.count + g->pairs.count == 0)
+        if (g->kind != TEST_EVAL || g->out.count + g->pairs.count + g->outfeed.count == 0)
             return;
     }
     if (w->module && (g->kind == TEST_VERIFY || g->kind == TEST_EVAL))
@@ -411,11 +447,8 @@ static void run_kind(struct work *w)
         fail_with_messages(r, test_line(r), "the module is rejected", w->m);
         return;
     }
-    if (sound && g->kind == TEST_EVAL) {
-        read_arguments(w);
-        if (!failed(r))
-            evaluate_all(w);
-    }
+    if (sound && g->kind == TEST_EVAL)
+        evaluate(w);
     if (sound && g->kind == TEST_PRINT)
         check_print(w);
     if (failed(r))
@@ -438,14 +471,18 @@ void golden_run(struct golden_run *r)
     if (r->skipped)
         return;
     if (r->g.problem) {
-        fail(r, r->g.problem_line, "%s", r->g.problem);
+        golden_fail(r, r->g.problem_line, "%s", r->g.problem);
         return;
     }
     struct work w = {.r = r, .m = hlo_messages_new()};
     run_kind(&w);
-    for (size_t i = 0; i < w.count; i++)
+    for (size_t i = 0; w.values && i < w.participants * w.count; i++)
         hlo_literal_free(w.values[i]);
+    for (size_t p = 0; w.results && p < w.participants; p++)
+        hlo_literal_free(w.results[p]);
     free(w.values);
+    free(w.results);
+    hlo_program_free(w.program);
     hlo_module_free(w.module);
     hlo_messages_free(w.m);
 }

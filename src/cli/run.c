@@ -72,7 +72,7 @@ static bool all_from_npz(struct run *r, const char *path)
     for (size_t i = 0; i < r->count; i++) {
         if (r->values[i])
             continue;
-        r->values[i] = hlo_read_npz(path, "arg", r->module, i, r->m);
+        r->values[i] = hlo_read_npz(path, "arg", r->module, i, 0, r->m);
         if (!r->values[i])
             return false;
     }
@@ -100,7 +100,7 @@ static bool one_argument(struct run *r, size_t param, const char *text)
     else if (ends_with(text, ".npy"))
         l = hlo_read_npy(text + 1, r->module, param, r->m);
     else if (ends_with(text, ".npz"))
-        l = hlo_read_npz(text + 1, "arg", r->module, param, r->m);
+        l = hlo_read_npz(text + 1, "arg", r->module, param, 0, r->m);
     else
         l = literal_file(r, param, text + 1);
     hlo_literal_free(r->values[param]);

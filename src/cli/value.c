@@ -33,3 +33,15 @@ void put_value(struct buf *out, const hlo_literal *l)
 {
     put_indented(out, l, 0);
 }
+
+void put_item(struct buf *out, const hlo_literal *l)
+{
+    hlo_text text = hlo_literal_print(l, true);
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] != '\n')
+            buf_putc(out, text.data[i]);
+        else if (out->size > 0 && out->data[out->size - 1] != ' ')
+            buf_putc(out, ' ');
+    buf_putc(out, '\n');
+    hlo_text_free(&text);
+}

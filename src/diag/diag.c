@@ -106,6 +106,19 @@ void diag_note(struct diags *ds, struct diag *d, struct span span, const char *f
     *end = note;
 }
 
+struct diag *diag_copy(struct diags *ds, const struct diag *from)
+{
+    struct diag *d = diag_say(ds, from->span, from->msg, STR_FMT, STR_ARG(from->text));
+    if (d == &ds->scratch)
+        return d;
+    d->suggestion = arena_str(&ds->arena, from->suggestion);
+    d->where = arena_str(&ds->arena, from->where);
+    d->at_end = from->at_end;
+    for (const struct diag_note *n = from->notes; n; n = n->next)
+        diag_note(ds, d, n->span, STR_FMT, STR_ARG(n->text));
+    return d;
+}
+
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)
 {
     if (d != &ds->scratch && replacement.len)

@@ -96,6 +96,8 @@ struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char
 void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement);
+/* A message of another sink about the same source, with its notes. */
+struct diag *diag_copy(struct diags *ds, const struct diag *from);
 
 /* The nearest of `count` words to `word`, or an empty slice when none is near. */
 struct str diag_nearest(struct str word, const char *const *words, size_t count);

@@ -1,67 +1,435 @@
 /*
- * Collectives, where nobody but this participant is in the group: then they are identities.
+ * Collectives: what a participant gives the others of its group, and what it makes of what they gave.
+ *
+ * Everything that is computed is computed here, in the order of the group; the exchange only moves
+ * blocks of bytes. An all-reduce of something large goes in two rounds: each member folds one part
+ * of it for all, then gathers the parts of the others.
  */
 #include "eval/eval_priv.h"
+#include "verify/verify.h"
 
-struct me {
-    int64_t replica, partition, replicas, partitions;
+enum { TWO_ROUNDS = 1 << 14 }; /* bytes; below, each member folds everything */
+
+bool eval_not_alone(struct eval *ev, const struct step *s)
+{
+    return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "several participants");
+}
+
+/* ---- meetings ---- */
+
+static struct meeting new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out)
+{
+    return (struct meeting){.inst = s->inst,
+                            .tag = eval_tag(s->inst, true),
+                            .count = g->count,
+                            .me = g->me,
+                            .members = g->members,
+                            .out = out,
+                            .in = ARENA_ARRAY(&ev->scratch, struct block, g->count)};
+}
+
+void eval_part(struct eval *ev, struct meeting *m)
+{
+    if (m->count > 1)
+        ev->exchange->part(ev->exchange->context, m);
+}
+
+/* Blocks of another size come of members that run something else on the same channel. */
+static bool check_sizes(struct eval *ev, const struct step *s, const struct meeting *m, const size_t *sizes)
+{
+    for (int64_t j = 0; j < m->count; j++)
+        if (m->in[j].size != sizes[j])
+            return EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), m->members[j], m->in[j].size, sizes[j]);
+    return true;
+}
+
+/* Gives out[j] to member j. True: all have come, with blocks of these sizes (NULL: of any), and `eval_part` must follow. */
+bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes)
+{
+    if (m->count == 1) {
+        m->in[0] = m->out[0];
+        return true;
+    }
+    if (!ev->exchange)
+        return eval_not_alone(ev, s);
+    if (!ev->exchange->meet(ev->exchange->context, m))
+        return false;
+    if (!sizes || check_sizes(ev, s, m, sizes))
+        return true;
+    eval_part(ev, m);
+    return false;
+}
+
+static struct block *same_for_all(struct eval *ev, const struct peers *g, struct block b)
+{
+    struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
+    for (int64_t j = 0; j < g->count; j++)
+        out[j] = b;
+    return out;
+}
+
+static size_t *same_size(struct eval *ev, const struct peers *g, size_t size)
+{
+    size_t *out = ARENA_ARRAY(&ev->scratch, size_t, g->count);
+    for (int64_t j = 0; j < g->count; j++)
+        out[j] = size;
+    return out;
+}
+
+/* ---- arrays and blocks ---- */
+
+static size_t size_of(const struct view *v)
+{
+    return (size_t)view_elements(v) * dtype_bytes(v->dtype);
+}
+
+static struct block block_of(const struct view *dense)
+{
+    return (struct block){dense->data, size_of(dense)};
+}
+
+bool eval_has_shape(const struct view *v, const struct shape *s)
+{
+    bool same = v->rank == s->rank && v->dtype == s->dtype;
+    for (int d = 0; d < v->rank && same; d++)
+        same = v->dims[d] == s->dims[d];
+    return same;
+}
+
+bool eval_clear(struct eval *ev, const struct step *s, int r)
+{
+    struct view *out = eval_result(ev, s, r);
+    if (out)
+        memset(out->data, 0, size_of(out));
+    return out != NULL;
+}
+
+/* Part j of n along dimension d. */
+static void part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j)
+{
+    view_copy(part, v);
+    part->dims[d] = v->dims[d] / n;
+    part->data += j * part->dims[d] * v->strides[d];
+}
+
+static void copy_block(const struct view *out, const void *block)
+{
+    struct view x;
+    view_dense(&x, out->dtype, out->rank, out->dims, (char *)(uintptr_t)block);
+    kern_copy(out, &x);
+}
+
+static bool fits(const struct view *small, const struct view *large, int64_t d, int64_t n)
+{
+    bool ok = small->rank == large->rank && small->dtype == large->dtype;
+    for (int k = 0; k < small->rank && ok; k++)
+        ok = small->dims[k] * (k == d ? n : 1) == large->dims[k];
+    return ok;
+}
+
+static bool wrong_group(struct eval *ev, const struct step *s, const struct peers *g)
+{
+    return EVAL_FAIL(ev, s, GROUP_SHAPE, op_spelling(s->inst->opcode), g->count);
+}
+
+/* The operand dense and with its n parts along d one after the other: as it lies, or as a copy, which
+ * `made` then holds. */
+static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made)
+{
+    const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, made);
+    int64_t before = 1;
+    for (int j = 0; x && j < d; j++)
+        before *= x->dims[j];
+    if (!x || before == 1 || n == 1)
+        return x ? x->data : NULL;
+    struct value packed;
+    if (!value_new(ev, &packed, x->dtype, x->rank, x->dims))
+        return eval_no_memory(ev, s, s->inst->shape), NULL;
+    for (int64_t j = 0; j < n; j++) {
+        struct view part, to;
+        part_of(&part, x, d, n, j);
+        view_dense(&to, part.dtype, part.rank, part.dims, packed.view.data + (size_t)j * size_of(&part));
+        kern_copy(&to, &part);
+    }
+    value_drop(ev, made);
+    value_move(made, &packed);
+    return made->view.data;
+}
+
+static struct block *parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size)
+{
+    struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
+    for (int64_t j = 0; j < g->count; j++)
+        out[j] = (struct block){at + (size_t)j * size, size};
+    return out;
+}
+
+/* ---- folding ---- */
+
+/* n elements of each block, folded in the order of the group into `out`. */
+struct fold {
+    const struct body *body;
+    struct kern_body call;
+    kern_tile_fn *fn; /* of a body that is one kernel */
+    enum dtype type, acc;
+    kern_tile_fn *widen, *narrow; /* between the two types; NULL where they are the same */
 };
 
-static struct me who_am_i(const struct eval *ev)
+static bool prepare_fold(struct eval *ev, const struct step *s, enum dtype type, struct bound_body *context, struct fold *f)
 {
-    const struct module *m = ev->p->module;
-    const struct plan_options *o = &ev->p->options;
-    return (struct me){o->replica, o->partition, m->replica_count, m->num_partitions};
-}
-
-enum mode { CROSS_REPLICA, CROSS_PARTITION, CROSS_BOTH, FLATTENED }; /* hlo-values 16.2 */
-
-static enum mode mode_of(const struct inst *i)
-{
-    bool channel = inst_has(i, A_CHANNEL_ID);
-    switch (i->opcode) {
-    case OP_ALL_REDUCE:
-    case OP_ALL_REDUCE_START:
-    case OP_ALL_GATHER:
-    case OP_ALL_GATHER_START:
-    case OP_REDUCE_SCATTER:
-        return !channel ? CROSS_REPLICA : inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ? FLATTENED : CROSS_BOTH;
-    default: return channel ? CROSS_PARTITION : CROSS_REPLICA;
+    static const char *const ops[] = {
+        [KERN_ADD] = "add", [KERN_MULTIPLY] = "multiply", [KERN_MAXIMUM] = "maximum", [KERN_MINIMUM] = "minimum",
+        [KERN_AND] = "and", [KERN_OR] = "or",             [KERN_XOR] = "xor",
+    };
+    const struct body *b = s->bodies;
+    *f = (struct fold){.body = b, .call = eval_bind(ev, b, context), .type = type, .acc = b->args[0]};
+    if ((size_t)b->combine < COUNT_OF(ops) && ops[b->combine]) { /* sums of narrow floats are rounded once */
+        f->acc = dtype_is_float(f->acc) && dtype_bytes(f->acc) < 4 ? DT_F32 : f->acc;
+        f->fn = kern_find_elementwise(ops[b->combine], f->acc);
     }
-}
-
-static int64_t id_of(const struct me *me, enum mode mode)
-{
-    return mode == CROSS_PARTITION ? me->partition
-           : mode == FLATTENED     ? me->replica * me->partitions + me->partition
-                                   : me->replica;
-}
-
-static int64_t everybody(const struct me *me, enum mode mode)
-{
-    return mode == CROSS_PARTITION ? me->partitions
-           : mode == FLATTENED     ? me->replicas * me->partitions
-                                   : me->replicas;
-}
-
-/* How many share the group with me, me included; 0: I am in none. */
-static int64_t group_size(const struct inst *i, const struct me *me)
-{
-    enum mode mode = mode_of(i);
-    const struct attr *a = inst_attr(i, A_REPLICA_GROUPS);
-    const struct device_list *list = a ? a->v.groups : NULL;
-    int64_t ids = everybody(me, mode), id = id_of(me, mode);
-    if (list && list->form != GROUPS_LIST)
-        ids = list->group_size;
-    else if (list && list->groups.count > 0) {
-        ids = 0;
-        for (int64_t g = 0; g < list->groups.count; g++)
-            for (int64_t k = 0; k < list->groups.at[g].count; k++)
-                if (list->groups.at[g].at[k] == id)
-                    ids = list->groups.at[g].count;
+    if (f->acc != type) {
+        f->widen = kern_find_convert(f->acc, type);
+        f->narrow = kern_find_convert(type, f->acc);
+        return (f->widen && f->narrow) || eval_unsupported(ev, s);
     }
-    return mode == CROSS_BOTH ? ids * me->partitions : ids;
+    return true;
 }
+
+/* acc = f(acc, x) on up to KERN_LANES elements. */
+static bool fold_tile(const struct fold *f, char *acc, const char *x, int64_t n)
+{
+    size_t width = dtype_bytes(f->acc);
+    if (f->fn) {
+        f->fn(acc, (const void *const[]){acc, x}, n);
+        return true;
+    }
+    if (f->call.call_lanes && n == KERN_LANES) {
+        void *to = acc;
+        return f->call.call_lanes(f->call.lanes_context, (const void *const[]){acc, x}, &to);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        void *to = acc + (size_t)k * width;
+        if (!f->call.call(f->call.context, (const void *const[]){to, x + (size_t)k * width}, &to))
+            return false;
+    }
+    return true;
+}
+
+/* Elements from `first` on of every block, into `out`, which is where the first of them goes. */
+static bool fold_blocks(const struct fold *f, const struct meeting *m, char *out, int64_t first, int64_t n)
+{
+    size_t width = dtype_bytes(f->type);
+    struct c128 acc[KERN_LANES], other[KERN_LANES]; /* the widest type */
+    for (int64_t done = 0; done < n; done += KERN_LANES) {
+        int64_t count = n - done < KERN_LANES ? n - done : KERN_LANES;
+        size_t at = (size_t)(first + done) * width;
+        char *to = f->widen ? (char *)acc : out + (size_t)done * width;
+        for (int64_t j = 0; j < m->count; j++) {
+            const void *x = (const char *)m->in[j].at + at;
+            if (f->widen) {
+                f->widen(j == 0 ? acc : other, &x, count);
+                x = other;
+            } else if (j == 0) {
+                memcpy(to, x, (size_t)count * width);
+            }
+            if (j > 0 && !fold_tile(f, to, x, count))
+                return false;
+        }
+        if (f->narrow)
+            f->narrow(out + (size_t)done * width, (const void *const[]){acc}, count);
+    }
+    return true;
+}
+
+static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes, char *out,
+                         int64_t elements, enum dtype type)
+{
+    struct fold f;
+    struct bound_body context;
+    unsigned errors = ev->ds->errors;
+    if (!prepare_fold(ev, s, type, &context, &f) || !eval_meet(ev, s, m, sizes))
+        return false;
+    bool ok = fold_blocks(&f, m, out, 0, elements) || eval_kernel_failed(ev, s, errors);
+    eval_part(ev, m);
+    return ok;
+}
+
+/* ---- all-reduce, reduce-scatter ---- */
+
+/* Each member folds its part, then all gather the parts. */
+static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const struct peers *g, const struct view *x,
+                                 struct view *out)
+{
+    int64_t n = g->count, elements = view_elements(x), each = elements / n;
+    size_t width = dtype_bytes(x->dtype), *mine = ARENA_ARRAY(&ev->scratch, size_t, n),
+           *theirs = ARENA_ARRAY(&ev->scratch, size_t, n);
+    struct block *parts = ARENA_ARRAY(&ev->scratch, struct block, n);
+    for (int64_t j = 0; j < n; j++) { /* the last one takes what is left */
+        theirs[j] = (size_t)(j < n - 1 ? each : elements - (n - 1) * each) * width;
+        parts[j] = (struct block){x->data + (size_t)(j * each) * width, theirs[j]};
+    }
+    for (int64_t j = 0; j < n; j++)
+        mine[j] = theirs[g->me];
+    char *own = out->data + (size_t)(g->me * each) * width;
+    struct meeting m = new_meeting(ev, s, g, parts);
+    if (!fold_meeting(ev, s, &m, mine, own, (int64_t)(mine[0] / width), x->dtype))
+        return false;
+    m = new_meeting(ev, s, g, same_for_all(ev, g, (struct block){own, mine[0]}));
+    if (!eval_meet(ev, s, &m, theirs))
+        return false;
+    for (int64_t j = 0; j < n; j++)
+        if (j != g->me && theirs[j] > 0)
+            memcpy(out->data + (size_t)(j * each) * width, m.in[j].at, theirs[j]);
+    eval_part(ev, &m);
+    return true;
+}
+
+static bool all_reduce(struct eval *ev, const struct step *s, const struct peers *g, int r)
+{
+    struct value made;
+    const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
+    struct view *out = x ? eval_result(ev, s, r) : NULL;
+    bool ok = out && (fits(x, out, 0, 1) || wrong_group(ev, s, g));
+    if (ok && g->count > 2 && size_of(x) >= TWO_ROUNDS) {
+        ok = reduce_in_two_rounds(ev, s, g, x, out);
+    } else if (ok) {
+        struct meeting m = new_meeting(ev, s, g, same_for_all(ev, g, block_of(x)));
+        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(x)), out->data, view_elements(x), x->dtype);
+    }
+    value_drop(ev, &made);
+    return ok;
+}
+
+static bool reduce_scatter(struct eval *ev, const struct step *s, const struct peers *g, int r)
+{
+    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
+    struct value made = {0};
+    struct view *out = eval_result(ev, s, r);
+    bool ok = out && (fits(out, eval_view(ev, s, r), d, g->count) || wrong_group(ev, s, g));
+    const char *parts = ok ? in_parts(ev, s, r, d, g->count, &made) : NULL;
+    if (parts) {
+        struct meeting m = new_meeting(ev, s, g, parts_for_all(ev, g, parts, size_of(out)));
+        ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(out)), out->data, view_elements(out), out->dtype);
+    }
+    value_drop(ev, &made);
+    return ok && parts;
+}
+
+/* ---- all-gather, all-to-all ---- */
+
+/* The blocks that come become the parts of the result along d. */
+static bool take_parts(struct eval *ev, const struct step *s, struct meeting *m, struct view *out, int64_t d)
+{
+    struct view part;
+    part_of(&part, out, d, m->count, 0);
+    struct peers g = {.count = m->count};
+    if (!eval_meet(ev, s, m, same_size(ev, &g, size_of(&part))))
+        return false;
+    for (int64_t j = 0; j < m->count; j++) {
+        part_of(&part, out, d, m->count, j);
+        copy_block(&part, m->in[j].at);
+    }
+    eval_part(ev, m);
+    return true;
+}
+
+static bool all_gather(struct eval *ev, const struct step *s, const struct peers *g, int r)
+{
+    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
+    struct value made;
+    const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
+    struct view *out = x ? eval_result(ev, s, r) : NULL;
+    bool ok = out && (fits(x, out, d, g->count) || wrong_group(ev, s, g));
+    if (ok) {
+        struct meeting m = new_meeting(ev, s, g, same_for_all(ev, g, block_of(x)));
+        ok = take_parts(ev, s, &m, out, d);
+    }
+    value_drop(ev, &made);
+    return ok;
+}
+
+static bool all_to_all_array(struct eval *ev, const struct step *s, const struct peers *g)
+{
+    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
+    struct value made = {0};
+    struct view *out = eval_result(ev, s, 0);
+    const struct view *x = eval_view(ev, s, 0);
+    bool ok = out && ((fits(x, out, 0, 1) && x->dims[d] % g->count == 0) || wrong_group(ev, s, g));
+    const char *parts = ok ? in_parts(ev, s, 0, d, g->count, &made) : NULL;
+    if (parts) {
+        struct meeting m = new_meeting(ev, s, g, parts_for_all(ev, g, parts, size_of(out) / (size_t)g->count));
+        ok = take_parts(ev, s, &m, out, d);
+    }
+    value_drop(ev, &made);
+    return ok && parts;
+}
+
+/* Operand j, which may be a tuple, is for member j; component j of the result is from it. */
+static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves)
+{
+    struct block *blocks = ARENA_ARRAY(&ev->scratch, struct block, g->count);
+    size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
+    struct value *made = ARENA_ARRAY(&ev->scratch, struct value, g->count);
+    bool ok = true;
+    for (int64_t j = 0; j < g->count && ok; j++) {
+        int k = (int)j * leaves + leaf;
+        const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made[j]);
+        struct view *out = x ? eval_result(ev, s, k) : NULL;
+        ok = out != NULL;
+        if (ok) {
+            blocks[j] = block_of(x);
+            sizes[j] = size_of(out);
+        }
+    }
+    struct meeting m = new_meeting(ev, s, g, blocks);
+    ok = ok && eval_meet(ev, s, &m, sizes);
+    for (int64_t j = 0; j < g->count && ok; j++)
+        if (sizes[j] > 0)
+            memcpy(ev->frame[s->results[j * leaves + leaf]].view.data, m.in[j].at, sizes[j]);
+    if (ok)
+        eval_part(ev, &m);
+    for (int64_t j = 0; j < g->count; j++)
+        value_drop(ev, &made[j]);
+    return ok;
+}
+
+static bool all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g)
+{
+    if (s->inst->operand_count != g->count || s->operand_count != s->result_count)
+        return wrong_group(ev, s, g);
+    int leaves = s->operand_count / s->inst->operand_count;
+    for (int leaf = 0; leaf < leaves; leaf++)
+        if (s->results[leaf] != NO_VALUE && !all_to_all_leaf(ev, s, g, leaf, leaves))
+            return false;
+    return true;
+}
+
+/* ---- collective-broadcast ---- */
+
+static bool broadcast(struct eval *ev, const struct step *s, const struct peers *g)
+{
+    if (g->count == 0 || g->me < 0)
+        return eval_clear(ev, s, 0);
+    struct value made;
+    const struct view *x = eval_dense(ev, s, 0, eval_view(ev, s, 0)->dtype, &made);
+    struct view *out = x ? eval_result(ev, s, 0) : NULL;
+    bool ok = out && (fits(x, out, 0, 1) || wrong_group(ev, s, g));
+    if (ok) {
+        struct block given = g->me == 0 ? block_of(x) : (struct block){NULL, 0};
+        struct meeting m = new_meeting(ev, s, g, same_for_all(ev, g, given));
+        size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
+        sizes[0] = size_of(out);
+        ok = eval_meet(ev, s, &m, sizes);
+        if (ok) {
+            copy_block(out, m.in[0].at);
+            eval_part(ev, &m);
+        }
+    }
+    value_drop(ev, &made);
+    return ok;
+}
+
+/* ---- one instruction ---- */
 
 static bool number(struct eval *ev, const struct step *s, int64_t n)
 {
@@ -72,96 +440,54 @@ static bool number(struct eval *ev, const struct step *s, int64_t n)
     return out != NULL;
 }
 
-static bool not_alone(struct eval *ev, const struct step *s)
-{
-    return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "several participants");
-}
+typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g, int r);
 
-static bool same_dims(const struct view *v, const struct shape *s)
-{
-    bool same = v->rank == s->rank && v->dtype == s->dtype;
-    for (int d = 0; d < v->rank && same; d++)
-        same = v->dims[d] == s->dims[d];
-    return same;
-}
-
-static bool identity(struct eval *ev, const struct step *s)
+/* Operands one by one, each a meeting of its own. */
+static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g, operand_fn *fn)
 {
     if (s->operand_count != s->result_count)
         return eval_unsupported(ev, s);
     for (int r = 0; r < s->result_count; r++) {
         const struct view *x = eval_view(ev, s, r);
-        if (!same_dims(x, s->shapes[r]))
-            return not_alone(ev, s);
-        if (!eval_alias(ev, s, r, r, x))
+        if (g->count == 1 && eval_has_shape(x, s->shapes[r]) ? !eval_alias(ev, s, r, r, x) : !fn(ev, s, g, r))
             return false;
     }
     return true;
 }
 
-static bool zeros(struct eval *ev, const struct step *s)
+static bool in_group(struct eval *ev, const struct step *s)
 {
-    for (int r = 0; r < s->result_count; r++) {
-        struct view *out = eval_result(ev, s, r);
-        if (!out)
-            return false;
-        memset(out->data, 0, (size_t)view_elements(out) * dtype_bytes(out->dtype));
+    struct peers g;
+    if (!eval_peers(ev, s, &g))
+        return false;
+    if (s->inst->opcode == OP_COLLECTIVE_BROADCAST)
+        return broadcast(ev, s, &g);
+    if (g.me < 0)
+        return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a participant of no group");
+    switch (s->inst->opcode) {
+    case OP_ALL_REDUCE:
+    case OP_ALL_REDUCE_START: return each_operand(ev, s, &g, all_reduce);
+    case OP_REDUCE_SCATTER: return each_operand(ev, s, &g, reduce_scatter);
+    case OP_ALL_GATHER:
+    case OP_ALL_GATHER_START: return each_operand(ev, s, &g, all_gather);
+    case OP_RAGGED_ALL_TO_ALL: return eval_ragged(ev, s, &g);
+    case OP_ALL_TO_ALL:
+        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g) : all_to_all_tuple(ev, s, &g);
+    default: return eval_unsupported(ev, s);
     }
-    return true;
-}
-
-static bool permute(struct eval *ev, const struct step *s, const struct me *me)
-{
-    const struct ints_list pairs = inst_attr(s->inst, A_SOURCE_TARGET_PAIRS)->v.ints_list;
-    int64_t id = id_of(me, mode_of(s->inst));
-    for (int64_t k = 0; k < pairs.count; k++)
-        if (pairs.at[k].count == 2 && pairs.at[k].at[1] == id)
-            return pairs.at[k].at[0] == id ? identity(ev, s) : not_alone(ev, s);
-    return zeros(ev, s);
-}
-
-/* Slices of the input to slices of the output, from me to me. */
-static bool ragged(struct eval *ev, const struct step *s)
-{
-    int64_t at[3]; /* where from, how many, where to */
-    struct view from, to, rows;
-    const struct view *x = eval_view(ev, s, 0);
-    struct view *out = s->operand_count == 6 ? eval_update(ev, s, 0, 1) : NULL;
-    if (!out)
-        return s->operand_count != 6 && eval_unsupported(ev, s);
-    view_copy(&rows, eval_view(ev, s, 2));
-    for (int64_t k = 0; k < view_elements(&rows); k++) {
-        for (int j = 0; j < 3; j++) {
-            const struct view *v = eval_view(ev, s, 2 + j);
-            at[j] = kern_load_index(v->dtype, v->data + k * v->strides[v->rank - 1]);
-        }
-        if (at[0] < 0 || at[1] < 0 || at[2] < 0 || at[0] > x->dims[0] - at[1] || at[2] > out->dims[0] - at[1])
-            return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "slices outside the array");
-        view_copy(&from, x);
-        view_copy(&to, out);
-        from.data += at[0] * from.strides[0];
-        to.data += at[2] * to.strides[0];
-        from.dims[0] = to.dims[0] = at[1];
-        kern_copy(&to, &from);
-    }
-    return true;
 }
 
 bool eval_collective(struct eval *ev, const struct step *s)
 {
-    struct me me = who_am_i(ev);
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok;
     switch (s->inst->opcode) {
-    case OP_REPLICA_ID: return number(ev, s, me.replica);
-    case OP_PARTITION_ID: return number(ev, s, me.partition);
+    case OP_REPLICA_ID: ok = number(ev, s, ev->p->options.replica); break;
+    case OP_PARTITION_ID: ok = number(ev, s, ev->p->options.partition); break;
     case OP_COLLECTIVE_PERMUTE:
-    case OP_COLLECTIVE_PERMUTE_START: return permute(ev, s, &me);
-    case OP_COLLECTIVE_BROADCAST:
-        if (group_size(s->inst, &me) == 0)
-            return zeros(ev, s);
-        break;
-    default: break;
+    case OP_COLLECTIVE_PERMUTE_START: ok = eval_permute(ev, s); break;
+    default: ok = in_group(ev, s); break;
     }
-    if (group_size(s->inst, &me) != 1)
-        return not_alone(ev, s);
-    return s->inst->opcode == OP_RAGGED_ALL_TO_ALL ? ragged(ev, s) : identity(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
 }

@@ -30,6 +30,7 @@ bool eval_limit(struct eval *ev, const struct step *s)
     switch (ev->p->budget.hit) {
     case LIMIT_MEMORY: return EVAL_FAIL(ev, s, LIMIT_MEMORY, l->memory);
     case LIMIT_TIME: return EVAL_FAIL(ev, s, LIMIT_TIME, l->seconds);
+    case LIMIT_STOPPED: return false; /* who stopped it knows why */
     default: return EVAL_FAIL(ev, s, LIMIT_STEPS, l->steps);
     }
 }
@@ -346,13 +347,13 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
 }
 
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
-                             size_t count, struct arena *a)
+                             size_t count, const struct exchange *exchange, struct arena *a)
 {
-    struct eval ev = {.ds = ds, .p = p, .kern = p->kern};
+    struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .exchange = exchange};
     struct literal *result = NULL;
     pool_init(&ev.pool);
     ev.pool.limit = p->options.limits.memory;
-    budget_start(&p->budget, &p->options.limits);
+    budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
     arena_init(&ev.scratch);
     ev.constants = ARENA_ARRAY(&ev.scratch, struct value, p->constant_count);
     ev.kept = ARENA_ARRAY(&ev.scratch, struct value, p->kept_count);

@@ -4,6 +4,7 @@
  * eval.c     a run: arguments in, steps, results out       pool.c  storage, counted and used again
  * operand.c  what a step reads and where its results go    body.c  computations handed to kernels
  * sizes.c    dimensions smaller than their bounds          size_rules.c  what each family makes of them
+ * group.c    who takes part in a collective
  * and one file for each family of operations.
  */
 #ifndef HLO_EVAL_PRIV_H
@@ -59,6 +60,7 @@ struct eval {
     struct program *p;
     const struct kernels *kern; /* the program's */
     struct pool pool;
+    const struct exchange *exchange; /* the other participants and the host; NULL: nobody */
     struct arena scratch; /* arrays of values, by mark and release */
     struct value *constants;
     struct value **frames; /* by function */
@@ -66,6 +68,7 @@ struct eval {
     bool *ran;             /* by function: those steps are done */
     struct value *frame;   /* of the function that runs */
     const struct sizes *sizes; /* of the step that runs; NULL when its operands are as large as can be */
+    struct posted *posted; /* recv without its recv-done yet, oldest first */
 };
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
@@ -169,6 +172,32 @@ struct bound_body {
 struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_body *context);
 struct kern_comparator eval_bind_order(struct eval *ev, const struct body *b, struct bound_body *context);
 kern_call_fn eval_call_body;
+
+/* ---- group.c ---- */
+
+struct peers {
+    int64_t count, me; /* members, and which of them this participant is; -1: it is in no group */
+    int64_t *members;  /* participants, in order; in the scratch arena */
+};
+struct partners { /* of this participant, in the order of the pairs; in the scratch arena */
+    int64_t target_count, source_count, *targets, *sources;
+};
+
+int64_t eval_self(const struct eval *ev); /* the number of this participant */
+/* False with a message when an id names nobody. */
+bool eval_peers(struct eval *ev, const struct step *s, struct peers *out);
+bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode, struct partners *out);
+bool eval_nobody(struct eval *ev, const struct step *s, int64_t id);
+struct tag eval_tag(const struct inst *i, bool channel); /* of its channel, if it has one, or its own */
+
+/* collective.c, permute.c */
+bool eval_clear(struct eval *ev, const struct step *s, int r); /* result r is all zeros */
+bool eval_has_shape(const struct view *v, const struct shape *s);
+bool eval_permute(struct eval *ev, const struct step *s);
+bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g);
+bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes);
+void eval_part(struct eval *ev, struct meeting *m);
+bool eval_not_alone(struct eval *ev, const struct step *s); /* this run knows nobody else */
 
 /* reduce.c: operands and results in rows, in the scratch arena; NULL with a message */
 const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,

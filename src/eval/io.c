@@ -1,9 +1,269 @@
 /*
- * Feeds and channels: they need somebody at the other end, and a run has nobody there.
+ * Feeds and channels: what a participant gets from the host and gives it, and messages between participants.
+ *
+ * A send goes on its way at once; what waits is the recv-done. Whom a channel connects says the
+ * attribute that XLA's own backends use, a list of pairs in text; without one it leads back to the sender.
  */
 #include "eval/eval_priv.h"
 
+/* A recv whose recv-done is still to come. */
+struct posted {
+    int64_t channel, from; /* from: NOBODY, HOST or a participant */
+    struct posted *next;
+};
+enum { NOBODY = -1, HOST = -2 };
+
+/* ---- items: arrays and flat tuples of them ---- */
+
+/* The leaves of an operand as a literal in the arena, its storage to be freed. */
+static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape, int first)
+{
+    struct arena *a = &ev->scratch;
+    struct literal *l = ARENA_NEW(a, struct literal);
+    l->shape = shape;
+    if (shape_is_tuple(shape)) {
+        l->elements = ARENA_ARRAY(a, struct literal *, shape->count);
+        for (int k = 0; k < shape->count; k++) {
+            l->elements[k] = item_of(ev, s, shape->elements[k], first);
+            if (!l->elements[k]) {
+                while (k-- > 0)
+                    literal_free_data(l->elements[k]);
+                return NULL;
+            }
+            first += (int)shape_leaf_count(shape->elements[k]);
+        }
+        return l;
+    }
+    if (s->operands[first] == NO_VALUE)
+        return l;
+    const struct view *x = eval_view(ev, s, first);
+    l = literal_new(a, shape);
+    if (!l) {
+        eval_no_memory(ev, s, shape);
+        return NULL;
+    }
+    struct view out;
+    view_dense(&out, x->dtype, x->rank, x->dims, l->data);
+    kern_copy(&out, x);
+    return l;
+}
+
+static bool take_item(struct eval *ev, const struct step *s, const struct literal *l, int *next)
+{
+    for (int k = 0; shape_is_tuple(l->shape) && k < l->shape->count; k++)
+        if (!take_item(ev, s, l->elements[k], next))
+            return false;
+    if (shape_is_tuple(l->shape))
+        return true;
+    int r = (*next)++;
+    struct view *out = eval_result(ev, s, r), x;
+    if (out) {
+        view_dense(&x, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
+        kern_copy(out, &x);
+    }
+    return out != NULL;
+}
+
+static bool is_flat(const struct shape *s)
+{
+    bool flat = shape_is_array(s) || shape_is_tuple(s);
+    for (int k = 0; shape_is_tuple(s) && k < s->count && flat; k++)
+        flat = shape_is_array(s->elements[k]);
+    return flat;
+}
+
+/* The next item of the host becomes the first results. */
+static bool from_host(struct eval *ev, const struct step *s, const struct shape *want)
+{
+    const char *op = op_spelling(s->inst->opcode);
+    struct literal *l = NULL;
+    if (!is_flat(want))
+        return EVAL_FAIL(ev, s, FEED_NESTED, op, STR_ARG(shape_text(&ev->ds->arena, want)));
+    if (shape_is_tuple(want) && want->count == 0)
+        return true; /* nothing is read for an empty tuple */
+    enum feed came = ev->exchange ? ev->exchange->infeed(ev->exchange->context, &ev->scratch, &l) : FEED_EMPTY;
+    if (came != FEED_ITEM)
+        return came == FEED_EMPTY && EVAL_FAIL(ev, s, FEED_EMPTY, op);
+    int next = 0;
+    bool ok = shape_compatible(want, l->shape) && !l->elided
+                  ? take_item(ev, s, l, &next)
+                  : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
+                              STR_ARG(shape_text(&ev->ds->arena, l->shape)));
+    literal_free_data(l);
+    return ok;
+}
+
+static bool to_host(struct eval *ev, const struct step *s)
+{
+    if (!ev->exchange)
+        return eval_unsupported(ev, s);
+    struct literal *l = item_of(ev, s, s->inst->operands[0]->shape, 0);
+    bool ok = l && ev->exchange->outfeed(ev->exchange->context, l);
+    if (l)
+        literal_free_data(l);
+    return ok;
+}
+
+/* ---- channels ---- */
+
+/* Numbers of a text such as {{0,1},{1,2}}, in pairs. */
+static struct ints_list read_pairs(struct arena *a, struct str text)
+{
+    struct ints *pairs = ARENA_ARRAY(a, struct ints, text.len / 4 + 1);
+    int64_t *numbers = ARENA_ARRAY(a, int64_t, text.len / 2 + 2), count = 0;
+    for (size_t i = 0; i < text.len;) {
+        size_t n = 0;
+        while (i + n < text.len && text.ptr[i + n] >= '0' && text.ptr[i + n] <= '9')
+            n++;
+        if (n > 0 && num_parse_i64((struct str){text.ptr + i, n}, &numbers[count]))
+            count++;
+        i += n + (n == 0);
+    }
+    for (int64_t k = 0; k < count / 2; k++)
+        pairs[k] = (struct ints){2, numbers + 2 * k};
+    return (struct ints_list){count / 2, pairs};
+}
+
+/* Whom the channel of a send or recv connects this participant with. */
+static bool find_partners(struct eval *ev, const struct step *s, struct partners *out)
+{
+    const struct attr *a = inst_attr(s->inst, A_FRONTEND_ATTRIBUTES);
+    for (int k = 0; a && k < a->v.frontend.count; k++) {
+        if (!str_is(a->v.frontend.at[k].key, "_xla_send_recv_source_target_pairs"))
+            continue;
+        bool partitions = inst_int(s->inst, A_CHANNEL_ID, 0) > 0 && ev->p->module->num_partitions > 1;
+        return eval_partners(ev, s, read_pairs(&ev->scratch, a->v.frontend.at[k].value),
+                             partitions ? E_MODE_CROSS_PARTITION : E_MODE_CROSS_REPLICA, out);
+    }
+    int64_t *self = ARENA_NEW(&ev->scratch, int64_t);
+    *self = eval_self(ev);
+    *out = (struct partners){1, 1, self, self};
+    return true;
+}
+
+static struct tag channel_tag(int64_t channel)
+{
+    return (struct tag){.op = OP_SEND, .is_channel = true, .number = channel};
+}
+
+/* Leaf k, in messages of its own. */
+static bool send_leaf(struct eval *ev, const struct step *s, int k, int64_t to)
+{
+    struct value made;
+    const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
+    bool ok = x != NULL;
+    if (ok) {
+        struct block data = {x->data, (size_t)view_elements(x) * dtype_bytes(x->dtype)};
+        struct tag tag = channel_tag(inst_int(s->inst, A_CHANNEL_ID, 0));
+        ok = ev->exchange->send(ev->exchange->context, s->inst, tag, to, data) ||
+             eval_no_memory(ev, s, s->inst->shape);
+    }
+    value_drop(ev, &made);
+    return ok;
+}
+
+/* The contexts of send and recv mean nothing; but whoever looks at one must find something. */
+static bool clear_from(struct eval *ev, const struct step *s, int r)
+{
+    for (; r < s->result_count; r++)
+        if (s->results[r] != NO_VALUE && !eval_clear(ev, s, r))
+            return false;
+    return true;
+}
+
+static bool send(struct eval *ev, const struct step *s)
+{
+    int leaves = s->starts[1];
+    struct partners w;
+    for (int k = 0; k < leaves; k++)
+        if (s->results[k] != NO_VALUE && !eval_alias(ev, s, k, k, eval_view(ev, s, k)))
+            return false;
+    if (!clear_from(ev, s, leaves))
+        return false;
+    if (inst_bool(s->inst, A_IS_HOST_TRANSFER))
+        return to_host(ev, s);
+    if (!ev->exchange)
+        return eval_unsupported(ev, s);
+    if (!find_partners(ev, s, &w))
+        return false;
+    for (int64_t t = 0; t < w.target_count; t++)
+        for (int k = 0; k < leaves; k++)
+            if (s->results[k] != NO_VALUE && !send_leaf(ev, s, k, w.targets[t]))
+                return false;
+    return true;
+}
+
+static bool recv(struct eval *ev, const struct step *s)
+{
+    struct partners w = {0};
+    bool host = inst_bool(s->inst, A_IS_HOST_TRANSFER);
+    if (!clear_from(ev, s, 0) || (!host && !find_partners(ev, s, &w)))
+        return false;
+    struct posted *p = ARENA_NEW(&ev->pool.headers, struct posted), **end = &ev->posted;
+    p->channel = inst_int(s->inst, A_CHANNEL_ID, 0);
+    p->from = host ? HOST : w.source_count > 0 ? w.sources[0] : NOBODY;
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    return true;
+}
+
+/* The oldest recv of a channel; NULL: there is none. */
+static struct posted *take_posted(struct eval *ev, int64_t channel)
+{
+    for (struct posted **p = &ev->posted; *p; p = &(*p)->next)
+        if ((*p)->channel == channel) {
+            struct posted *found = *p;
+            *p = found->next;
+            return found;
+        }
+    return NULL;
+}
+
+static bool recv_leaf(struct eval *ev, const struct step *s, int r, const struct posted *p)
+{
+    struct view *out = eval_result(ev, s, r);
+    if (!out)
+        return false;
+    size_t want = (size_t)view_elements(out) * dtype_bytes(out->dtype), size = want;
+    return ev->exchange->receive(ev->exchange->context, s->inst, channel_tag(p->channel), p->from, out->data, &size) &&
+           (size == want || EVAL_FAIL(ev, s, BLOCK_SIZE, "recv-done", p->from, size, want));
+}
+
+static bool recv_done(struct eval *ev, const struct step *s)
+{
+    const struct inst *i = s->inst, *start = i->operands[0];
+    struct posted *p = take_posted(ev, inst_int(inst_has(i, A_CHANNEL_ID) ? i : start, A_CHANNEL_ID, 0));
+    if (!p)
+        return EVAL_FAIL(ev, s, NO_RECV);
+    if (p->from == HOST)
+        return from_host(ev, s, i->shape->elements[0]);
+    if (p->from == NOBODY)
+        return clear_from(ev, s, 0);
+    if (!ev->exchange)
+        return eval_unsupported(ev, s);
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] != NO_VALUE && !recv_leaf(ev, s, r, p))
+            return false;
+    return true;
+}
+
+static bool io(struct eval *ev, const struct step *s)
+{
+    switch (s->inst->opcode) {
+    case OP_INFEED: return from_host(ev, s, s->inst->shape->elements[0]);
+    case OP_OUTFEED: return to_host(ev, s);
+    case OP_SEND: return send(ev, s);
+    case OP_RECV: return recv(ev, s);
+    case OP_RECV_DONE: return recv_done(ev, s);
+    default: return true; /* send-done */
+    }
+}
+
 bool eval_io(struct eval *ev, const struct step *s)
 {
-    return eval_unsupported(ev, s);
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok = io(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
 }

@@ -240,7 +240,7 @@ static struct literal *run_one(struct pair *p, bool plain)
     struct plan_options options = {.plain = plain, .elided = ELIDED_IOTA, .limits = {20000, 256 << 20, 10}};
     struct program *program = plan_module(p->ds, p->m, &options);
     struct literal *l =
-        program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, &p->arena) : NULL;
+        program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena) : NULL;
     program_free(program);
     return l;
 }

@@ -44,14 +44,17 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
 /* The array of that name, as io_npy_decode. */
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
                            const struct shape *want, struct str who);
-/* A whole value, tuples included: its leaves are called `prefix`N, counted on from *leaf. */
+/* A whole value, tuples included: its leaves are called `prefix`N, counted on from *leaf; or, where the
+ * file has such a name, `prefix`N@PARTICIPANT. */
 struct literal *io_npz_value(struct diags *ds, struct arena *a, const struct npz *z, const char *prefix,
-                             int64_t *leaf, const struct shape *want, struct str who);
+                             int64_t *leaf, int64_t participant, const struct shape *want, struct str who);
 
 /* ---- write.c: to a new file that takes the old one's place once it is whole ---- */
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l);
-bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *l);
+/* Values of `count` participants; the names of several say which. */
+bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l,
+                  int64_t count);
 /* Any bytes at all, in the same way. */
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
 

@@ -256,17 +256,20 @@ struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *
 }
 
 struct literal *io_npz_value(struct diags *ds, struct arena *a, const struct npz *z, const char *prefix,
-                             int64_t *leaf, const struct shape *want, struct str who)
+                             int64_t *leaf, int64_t participant, const struct shape *want, struct str who)
 {
     if (!shape_is_tuple(want)) {
-        struct str name = arena_printf(a, "%s%" PRId64, prefix, (*leaf)++);
+        struct str name = arena_printf(a, "%s%" PRId64 "@%" PRId64, prefix, *leaf, participant);
+        if (!find_entry(z, name))
+            name = arena_printf(a, "%s%" PRId64, prefix, *leaf);
+        ++*leaf;
         return shape_is_array(want) ? io_npz_get(ds, a, z, name, want, who) : literal_new(a, want);
     }
     struct literal *l = ARENA_NEW(a, struct literal);
     const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, want->count);
     l->elements = ARENA_ARRAY(a, struct literal *, want->count);
     for (int i = 0; i < want->count; i++) {
-        l->elements[i] = io_npz_value(ds, a, z, prefix, leaf, want->elements[i], who);
+        l->elements[i] = io_npz_value(ds, a, z, prefix, leaf, participant, want->elements[i], who);
         if (!l->elements[i]) {
             while (i-- > 0)
                 literal_free_data(l->elements[i]);

@@ -188,15 +188,16 @@ static void put_end(struct zip *z)
     buf_free(&b);
 }
 
-static void put_leaves(struct zip *z, const char *prefix, const struct literal *l, int64_t *leaf)
+/* `after` ends their names */
+static void put_leaves(struct zip *z, const char *prefix, const char *after, const struct literal *l, int64_t *leaf)
 {
     if (shape_is_tuple(l->shape)) {
         for (int i = 0; i < l->shape->count; i++)
-            put_leaves(z, prefix, l->elements[i], leaf);
+            put_leaves(z, prefix, after, l->elements[i], leaf);
         return;
     }
     struct buf name = {0}, header = {0};
-    buf_printf(&name, "%s%" PRId64 ".npy", prefix, (*leaf)++);
+    buf_printf(&name, "%s%" PRId64 "%s.npy", prefix, (*leaf)++, after);
     if (shape_is_array(l->shape)) {
         io_npy_header(&header, l->shape);
         put_member(z, buf_view(&name), buf_view(&header), storage_of(l));
@@ -205,13 +206,19 @@ static void put_leaves(struct zip *z, const char *prefix, const struct literal *
     buf_free(&header);
 }
 
-bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *l)
+bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l,
+                  int64_t count)
 {
     struct zip z = {0};
-    int64_t leaf = 0;
     if (!output_open(ds, path, &z.o))
         return false;
-    put_leaves(&z, prefix, l, &leaf);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t leaf = 0;
+        char after[24] = "";
+        if (count > 1)
+            snprintf(after, sizeof after, "@%" PRId64, k);
+        put_leaves(&z, prefix, after, l[k], &leaf);
+    }
     put_end(&z);
     buf_free(&z.directory);
     return output_close(ds, &z.o);

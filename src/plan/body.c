@@ -99,7 +99,7 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
         return false;
     if (b->code)
         b->combine = find_combine(b->code, args[0]);
-    if (i->opcode == OP_REDUCE)
+    if (i->opcode == OP_REDUCE || op_table[i->opcode].family == FAMILY_collective)
         make_lanes(pl, c, b);
     return true;
 }
@@ -112,6 +112,17 @@ static bool reduce_body(struct planner *pl, struct step *s, struct body *b)
     for (int k = 0; k < n; k++)
         types[k] = c->params[k]->shape->dtype;
     return make_reducer(pl, s->inst, c, n, types, b);
+}
+
+/* What folds the operands of all participants, one operand at a time. */
+static bool collective_body(struct planner *pl, struct step *s, struct body *b)
+{
+    const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
+    if (c->param_count != 2 || !shape_is_array(c->root->shape))
+        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode), "a reduction of several values");
+    enum dtype *type = new_types(pl, 1);
+    *type = c->params[0]->shape->dtype;
+    return make_reducer(pl, s->inst, c, 1, type, b);
 }
 
 static bool scatter_body(struct planner *pl, struct step *s, struct body *b)
@@ -204,6 +215,9 @@ bool plan_bodies(struct planner *pl, struct step *s)
     switch (s->inst->opcode) {
     case OP_REDUCE:
     case OP_REDUCE_WINDOW: return reduce_body(pl, s, b);
+    case OP_ALL_REDUCE:
+    case OP_ALL_REDUCE_START:
+    case OP_REDUCE_SCATTER: return collective_body(pl, s, b);
     case OP_SCATTER: return scatter_body(pl, s, b);
     case OP_SELECT_AND_SCATTER: return select_and_scatter_bodies(pl, s, b);
     case OP_SORT: return sort_body(pl, s, b);

@@ -57,7 +57,7 @@ static void run_text(struct run *r, const char *text)
     struct plan_options options = {0};
     run_plan(r, text, &options);
     ck_assert_msg(r->program != NULL, "%s", messages(r));
-    r->result = eval_program(&r->ds, r->program, NULL, 0, &r->arena);
+    r->result = eval_program(&r->ds, r->program, NULL, 0, NULL, &r->arena);
     ck_assert_msg(r->result != NULL, "%s", messages(r));
 }
 
@@ -81,7 +81,7 @@ static void check_failure(const char *text, const struct literal *const *args, s
     struct plan_options options = {0};
     run_plan(&r, text, &options);
     if (r.program)
-        r.result = eval_program(&r.ds, r.program, args, count, &r.arena);
+        r.result = eval_program(&r.ds, r.program, args, count, NULL, &r.arena);
     ck_assert(!r.result);
     ck_assert_msg(r.ds.first && strstr(r.ds.first->text.ptr, expected), "%s", messages(&r));
     run_free(&r);
@@ -186,7 +186,7 @@ START_TEST(loop_updates_in_place)
              "}\n",
              &options);
     ck_assert_msg(r.program != NULL, "%s", messages(&r));
-    r.result = eval_program(&r.ds, r.program, NULL, 0, &r.arena);
+    r.result = eval_program(&r.ds, r.program, NULL, 0, NULL, &r.arena);
     ck_assert(r.result != NULL);
     const int32_t *x = r.result->data;
     for (int i = 0; i < 1000; i++)

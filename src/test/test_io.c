@@ -313,13 +313,13 @@ START_TEST(what_is_written_is_read)
     struct literal *l = literal_new(&arena, tuple);
     memcpy(l->elements[0]->data, "\x01\x7f\x80\xff", 4);
     *(char *)l->elements[1]->data = 1;
-    ck_assert(io_write_npz(&ds, path, "out", l));
+    ck_assert(io_write_npz(&ds, path, "out", (const struct literal *const[]){l}, 1));
     struct file_bytes bytes;
     struct npz z;
     int64_t leaf = 0;
     ck_assert(file_read(path, &bytes));
     ck_assert(io_npz_open(&ds, &arena, (struct str){bytes.data, bytes.size}, &z));
-    struct literal *back = io_npz_value(&ds, &arena, &z, "out", &leaf, tuple, STR("it"));
+    struct literal *back = io_npz_value(&ds, &arena, &z, "out", &leaf, 0, tuple, STR("it"));
     ck_assert_ptr_nonnull(back);
     ck_assert_int_eq(leaf, 2);
     ck_assert_mem_eq(back->elements[0]->data, l->elements[0]->data, 4);

@@ -500,7 +500,7 @@ void normalise_draft(struct parser *p, struct draft *d)
     struct inst *i = &d->i;
     for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
         enum attr_id id = (enum attr_id)a->id;
-        if (a->use & USE_DROPPED)
+        if (a->use & USE_DROPPED && (p->strict || id != A_MODE)) /* XLA never looks at it; the values depend on it */
             inst_remove_attr(i, id);
         else if (a->use & USE_ALWAYS && !inst_has(i, id))
             inst_set_attr(p->m, i, id, absent_value(p, i, id), i->opcode_span);

@@ -4,9 +4,6 @@
  */
 #include "verify/verify_priv.h"
 
-/* The four meanings that ids have, by channel_id and use_global_device_ids. */
-enum group_mode { MODE_CROSS_REPLICA, MODE_CROSS_PARTITION, MODE_CROSS_BOTH, MODE_FLATTENED };
-
 static bool takes_global_ids(enum opcode op)
 {
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
@@ -15,18 +12,22 @@ static bool takes_global_ids(enum opcode op)
     return false;
 }
 
-static bool group_mode(struct verify *v, const struct inst *i, enum group_mode *out)
+int verify_group_mode(const struct inst *i)
 {
-    bool global = inst_bool(i, A_USE_GLOBAL_DEVICE_IDS);
-    if (!inst_has(i, A_CHANNEL_ID)) {
-        *out = MODE_CROSS_REPLICA;
-        return !global || verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "needs a channel_id");
-    }
+    if (inst_has(i, A_MODE))
+        return inst_enum(i, A_MODE, 0);
+    if (!inst_has(i, A_CHANNEL_ID))
+        return E_MODE_CROSS_REPLICA;
     if (!takes_global_ids(i->opcode))
-        *out = MODE_CROSS_PARTITION;
-    else
-        *out = global ? MODE_FLATTENED : MODE_CROSS_BOTH;
-    return true;
+        return E_MODE_CROSS_PARTITION;
+    return inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ? E_MODE_FLATTENED_ID : E_MODE_CROSS_REPLICA_AND_PARTITION;
+}
+
+static bool group_mode(struct verify *v, const struct inst *i, int *out)
+{
+    *out = verify_group_mode(i);
+    return inst_has(i, A_MODE) || inst_has(i, A_CHANNEL_ID) || !inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ||
+           verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "needs a channel_id");
 }
 
 /* Saturates: a product past the range matches no list of groups. */
@@ -45,12 +46,12 @@ static int64_t order_size(struct iota_order o)
 }
 
 /* How many ids the groups must hold together. */
-static int64_t expected_ids(const struct module *m, enum group_mode mode)
+static int64_t expected_ids(const struct module *m, int mode)
 {
     switch (mode) {
-    case MODE_CROSS_PARTITION:
+    case E_MODE_CROSS_PARTITION:
         return m->num_partitions;
-    case MODE_FLATTENED:
+    case E_MODE_FLATTENED_ID:
         return product(m->replica_count, m->num_partitions);
     default:
         return m->replica_count;
@@ -93,14 +94,14 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
     const struct module *m = v->m;
     const struct attr *a = inst_attr(i, A_REPLICA_GROUPS);
     const struct device_list *d = a ? a->v.groups : NULL;
-    enum group_mode mode;
+    int mode;
     if (!group_mode(v, i, &mode))
         return false;
     bool listed = d && (d->form != GROUPS_LIST || d->groups.count > 0);
     if (!listed) {
-        if (mode == MODE_FLATTENED)
+        if (mode == E_MODE_FLATTENED_ID)
             return verify_bad_inst(v, i, NULL, "with use_global_device_ids needs replica_groups");
-        out->size = mode == MODE_CROSS_PARTITION ? m->num_partitions : m->replica_count;
+        out->size = mode == E_MODE_CROSS_PARTITION ? m->num_partitions : m->replica_count;
     } else {
         int64_t total, expected = expected_ids(m, mode);
         if (d->form == GROUPS_LIST) {
@@ -117,7 +118,7 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
         if (expected != 1 && total != expected)
             return verify_bad_attr(v, i, A_REPLICA_GROUPS, "%" PRId64 " ids, expected %" PRId64, total, expected);
     }
-    if (mode == MODE_CROSS_BOTH)
+    if (mode == E_MODE_CROSS_REPLICA_AND_PARTITION)
         out->size = product(out->size, m->num_partitions);
     return true;
 }

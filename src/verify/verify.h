@@ -26,6 +26,9 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
  * opcodes that XLA wants written although their shape follows from the operands. */
 const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict);
 
+/* What the ids of a collective's groups or pairs name: E_MODE_... (hlo-values 16.2). */
+int verify_group_mode(const struct inst *i);
+
 /* Whether any rule can give the shape of this opcode. */
 bool verify_can_infer(enum opcode op, bool strict);
 

@@ -1,0 +1,58 @@
+/*
+ * What a participant asks of the others, and of the host, while it runs.
+ *
+ * eval knows neither threads nor MPI: whoever runs several participants gives each of them one of
+ * these. Values are computed here, from whole blocks and in the order of the group, so that every
+ * implementation gives the same bits. A function that returns false asks the run to end: why is
+ * for the implementation to say, except where said otherwise.
+ */
+#ifndef HLO_EVAL_EXCHANGE_H
+#define HLO_EVAL_EXCHANGE_H
+
+#include "ir/ir.h"
+
+/* Which messages and meetings belong together: those of one instruction, or of one channel. */
+struct tag {
+    enum opcode op;
+    bool is_channel;
+    int64_t number; /* channel, or computation and instruction */
+};
+
+struct block {
+    const void *at;
+    size_t size;
+};
+
+/* All members of a group at a collective. */
+struct meeting {
+    const struct inst *inst; /* where this participant is */
+    struct tag tag;
+    int64_t count, me;       /* members, and which of them this is */
+    const int64_t *members;  /* participants, in the order of the group */
+    const struct block *out; /* what each of them gets */
+    struct block *in;        /* what each of them gave, filled in by `meet` */
+    void *kept;              /* the implementation's own */
+};
+
+enum feed { FEED_ITEM, FEED_EMPTY, FEED_FAILED };
+
+struct exchange {
+    void *context;
+    /* Returns once all members are there; blocks may be read until `part`, which returns once
+     * nobody reads this participant's blocks any more. */
+    bool (*meet)(void *context, struct meeting *m);
+    void (*part)(void *context, struct meeting *m);
+    /* Messages from one participant to another arrive in the order in which they were sent. Sending
+     * does not wait; false: no memory. Receiving says how large the message was, whatever fits is
+     * copied. */
+    bool (*send)(void *context, const struct inst *i, struct tag tag, int64_t to, struct block data);
+    bool (*receive)(void *context, const struct inst *i, struct tag tag, int64_t from, void *to, size_t *size);
+    /* The next item of the host, in the arena, its storage the caller's to free; the value is the
+     * callee's to read only. FEED_FAILED, false: it has been said why. */
+    enum feed (*infeed)(void *context, struct arena *a, struct literal **out);
+    bool (*outfeed)(void *context, const struct literal *l);
+    /* Whether the run has failed elsewhere and this participant is to end too. */
+    const _Atomic bool *stop;
+};
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * Who takes part in a collective with this participant, and in which order (hlo-values 16.2).
+ */
+#include "eval/eval_priv.h"
+#include "verify/verify.h"
+
+/* ---- ids as the text has them ---- */
+
+/* Element p of the order: an iota over `reshape`, transposed. */
+static int64_t iota_at(const struct iota_order *o, int64_t p)
+{
+    int64_t id = 0;
+    for (int64_t k = o->transpose.count - 1; k >= 0; k--) {
+        int64_t dim = o->transpose.at[k], size = o->reshape.at[dim], stride = 1;
+        for (int64_t d = dim + 1; d < o->reshape.count; d++)
+            stride *= o->reshape.at[d];
+        id += p % size * stride;
+        p /= size;
+    }
+    return id;
+}
+
+/* The device at place p of the mesh. */
+static int64_t device_at(const struct mesh *m, int64_t p)
+{
+    return m->has_list ? m->device_ids.at[p] : m->has_iota ? iota_at(&m->order, p) : p;
+}
+
+/* How far apart neighbours along an axis, or a part of one, stand; and how many there are. */
+static int64_t axis_stride(const struct mesh *m, struct axis_ref a, int64_t *size)
+{
+    int64_t stride = 1, whole = m->axes[a.axis].size;
+    for (int k = a.axis + 1; k < m->axis_count; k++)
+        stride *= m->axes[k].size;
+    *size = a.size ? a.size : whole;
+    return a.size ? stride * (whole / (a.pre_size * a.size)) : stride;
+}
+
+/* Place of member k of the group in which place p is: it differs along the axes, the last of which
+ * varies fastest. */
+static int64_t mesh_member(const struct device_list *d, int64_t p, int64_t k)
+{
+    for (int j = d->axes->count - 1; j >= 0; j--) {
+        int64_t size, stride = axis_stride(d->mesh, d->axes->at[j], &size);
+        p += (k % size - p / stride % size) * stride;
+        k /= size;
+    }
+    return p;
+}
+
+/* Member k of group g; of a mesh, g is a place of the group. */
+static int64_t listed_id(const struct device_list *d, int64_t g, int64_t k)
+{
+    switch (d->form) {
+    case GROUPS_LIST: return d->groups.at[g].at[k];
+    case GROUPS_IOTA: return iota_at(&d->order, g * d->group_size + k);
+    default: return device_at(d->mesh, mesh_member(d, g, k));
+    }
+}
+
+/* How many members the group of this id has, and which group it is; 0: it is in none. */
+static int64_t find_group(const struct device_list *d, int64_t id, int64_t *g)
+{
+    int64_t count = d->form == GROUPS_LIST ? d->groups.count : d->group_count;
+    if (d->form == GROUPS_MESH)
+        count *= d->group_size; /* every place */
+    for (*g = 0; *g < count; ++*g) {
+        int64_t size = d->form == GROUPS_LIST ? d->groups.at[*g].count : d->group_size;
+        if (d->form == GROUPS_MESH && device_at(d->mesh, *g) == id)
+            return size;
+        for (int64_t k = 0; k < size && d->form != GROUPS_MESH; k++)
+            if (listed_id(d, *g, k) == id)
+                return size;
+    }
+    return 0;
+}
+
+/* ---- ids as participants ---- */
+
+struct crowd {
+    int64_t replica, partition, replicas, partitions;
+};
+
+static struct crowd crowd_of(const struct eval *ev)
+{
+    const struct module *m = ev->p->module;
+    const struct plan_options *o = &ev->p->options;
+    return (struct crowd){o->replica, o->partition, m->replica_count, m->num_partitions};
+}
+
+/* How many ids there are. */
+static int64_t ids_of(const struct crowd *c, int mode)
+{
+    return mode == E_MODE_CROSS_PARTITION ? c->partitions
+           : mode == E_MODE_FLATTENED_ID  ? c->replicas * c->partitions
+                                          : c->replicas;
+}
+
+/* The participant that an id names, -1: there is none. In mode CROSS_REPLICA_AND_PARTITION it is the
+ * first partition of the replica. */
+static int64_t named(const struct crowd *c, int mode, int64_t id)
+{
+    if (id < 0 || id >= ids_of(c, mode))
+        return -1;
+    switch (mode) {
+    case E_MODE_CROSS_PARTITION: return c->replica * c->partitions + id;
+    case E_MODE_FLATTENED_ID: return id;
+    case E_MODE_CROSS_REPLICA: return id * c->partitions + c->partition;
+    default: return id * c->partitions;
+    }
+}
+
+static int64_t own_id(const struct crowd *c, int mode)
+{
+    return mode == E_MODE_CROSS_PARTITION ? c->partition
+           : mode == E_MODE_FLATTENED_ID  ? c->replica * c->partitions + c->partition
+                                          : c->replica;
+}
+
+bool eval_nobody(struct eval *ev, const struct step *s, int64_t id)
+{
+    struct crowd c = crowd_of(ev);
+    return EVAL_FAIL(ev, s, NO_PARTICIPANT, op_spelling(s->inst->opcode), id, c.replicas, c.partitions);
+}
+
+static bool fill(struct eval *ev, const struct step *s, const struct device_list *d, int64_t g, int mode, struct peers *out)
+{
+    struct crowd c = crowd_of(ev);
+    int64_t each = mode == E_MODE_CROSS_REPLICA_AND_PARTITION ? c.partitions : 1, self = eval_self(ev);
+    int64_t n = out->count;
+    out->members = ARENA_ARRAY(&ev->scratch, int64_t, n * each);
+    out->count = 0;
+    out->me = -1;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t id = d ? listed_id(d, g, k) : k, first = named(&c, mode, id);
+        if (first < 0)
+            return eval_nobody(ev, s, id);
+        for (int64_t j = 0; j < each; j++) {
+            if (first + j == self)
+                out->me = out->count;
+            out->members[out->count++] = first + j;
+        }
+    }
+    return true;
+}
+
+bool eval_peers(struct eval *ev, const struct step *s, struct peers *out)
+{
+    const struct attr *a = inst_attr(s->inst, A_REPLICA_GROUPS);
+    const struct device_list *d = a ? a->v.groups : NULL;
+    struct crowd c = crowd_of(ev);
+    int mode = verify_group_mode(s->inst);
+    int64_t g = 0;
+    *out = (struct peers){.me = -1};
+    if (d && d->form == GROUPS_LIST && d->groups.count == 0)
+        d = NULL;
+    if (d && d->form != GROUPS_LIST && d->group_count > ids_of(&c, mode) / d->group_size)
+        return eval_nobody(ev, s, ids_of(&c, mode)); /* they name more than there are */
+    out->count = d ? find_group(d, own_id(&c, mode), &g) : ids_of(&c, mode);
+    return fill(ev, s, d, g, mode, out);
+}
+
+int64_t eval_self(const struct eval *ev)
+{
+    struct crowd c = crowd_of(ev);
+    return own_id(&c, E_MODE_FLATTENED_ID);
+}
+
+/* ---- pairs of sources and targets ---- */
+
+bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode, struct partners *out)
+{
+    struct crowd c = crowd_of(ev);
+    int64_t me = own_id(&c, mode);
+    *out = (struct partners){.targets = ARENA_ARRAY(&ev->scratch, int64_t, pairs.count),
+                             .sources = ARENA_ARRAY(&ev->scratch, int64_t, pairs.count)};
+    for (int64_t k = 0; k < pairs.count; k++) {
+        if (pairs.at[k].count != 2)
+            continue;
+        int64_t from = pairs.at[k].at[0], to = pairs.at[k].at[1];
+        if (from == me && (out->targets[out->target_count++] = named(&c, mode, to)) < 0)
+            return eval_nobody(ev, s, to);
+        if (to == me && (out->sources[out->source_count++] = named(&c, mode, from)) < 0)
+            return eval_nobody(ev, s, from);
+    }
+    return true;
+}
+
+struct tag eval_tag(const struct inst *i, bool channel)
+{
+    struct tag t = {.op = i->opcode, .is_channel = channel && inst_has(i, A_CHANNEL_ID)};
+    t.number = t.is_channel ? inst_int(i, A_CHANNEL_ID, 0)
+                            : (int64_t)((uint64_t)i->parent->index << 32 | (uint32_t)i->index);
+    return t;
+}

@@ -1,0 +1,333 @@
+/*
+ * Collectives between pairs: collective-permute, whole and in place, and the ragged all-to-all.
+ */
+#include "eval/eval_priv.h"
+#include "verify/verify.h"
+
+static size_t size_of(const struct view *v)
+{
+    return (size_t)view_elements(v) * dtype_bytes(v->dtype);
+}
+
+/* ---- messages ---- */
+
+static bool send(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
+{
+    if (!ev->exchange)
+        return eval_not_alone(ev, s);
+    struct block data = {dense->data, size_of(dense)};
+    return ev->exchange->send(ev->exchange->context, s->inst, eval_tag(s->inst, true), to, data) ||
+           eval_no_memory(ev, s, s->inst->shape);
+}
+
+static bool receive(struct eval *ev, const struct step *s, const struct view *dense, int64_t from)
+{
+    size_t want = size_of(dense), size = want;
+    if (!ev->exchange)
+        return eval_not_alone(ev, s);
+    return ev->exchange->receive(ev->exchange->context, s->inst, eval_tag(s->inst, true), from, dense->data, &size) &&
+           (size == want || EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), from, size, want));
+}
+
+/* ---- whole arrays ---- */
+
+static bool give(struct eval *ev, const struct step *s, int k, const struct partners *p)
+{
+    struct value made;
+    const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
+    bool ok = x != NULL;
+    for (int64_t t = 0; t < p->target_count && ok; t++)
+        ok = p->targets[t] == eval_self(ev) || send(ev, s, x, p->targets[t]);
+    value_drop(ev, &made);
+    return ok;
+}
+
+static bool take(struct eval *ev, const struct step *s, int r, const struct partners *p)
+{
+    if (p->source_count == 0)
+        return eval_clear(ev, s, r);
+    if (p->sources[0] == eval_self(ev))
+        return eval_alias(ev, s, r, r, eval_view(ev, s, r));
+    struct view *out = eval_result(ev, s, r);
+    return out && receive(ev, s, out, p->sources[0]);
+}
+
+static bool permute(struct eval *ev, const struct step *s, const struct partners *p)
+{
+    if (s->operand_count != s->result_count)
+        return eval_unsupported(ev, s);
+    for (int k = 0; k < s->operand_count; k++)
+        if (!eval_has_shape(eval_view(ev, s, k), s->shapes[k]))
+            return eval_unsupported(ev, s);
+    for (int k = 0; k < s->operand_count; k++)
+        if (!give(ev, s, k, p))
+            return false;
+    for (int r = 0; r < s->result_count; r++)
+        if (!take(ev, s, r, p))
+            return false;
+    return true;
+}
+
+/* ---- in place: slices of operand 0 go into operand 1 ----
+ *
+ * Operands 2 and 3 say where slices begin, here and there. Their leaves are scalars: one for each
+ * dimension of the buffer, for each slice, for each buffer. Pair number n of a participant moves
+ * slice n of every buffer.
+ */
+
+struct slices_in_place {
+    int buffers, slices;
+    struct ints_list sizes; /* of slice number buffer * slices + slice; the last stands for those after it */
+};
+
+/* The window of `whole` for a slice, at clamped offsets that begin at operand leaf `first`. */
+static bool window_at(struct eval *ev, const struct step *s, const struct view *whole, struct ints size, int first,
+                      struct view *out)
+{
+    if (size.count != whole->rank)
+        return eval_unsupported(ev, s);
+    view_copy(out, whole);
+    for (int d = 0; d < whole->rank; d++) {
+        if (size.at[d] < 0 || size.at[d] > whole->dims[d])
+            return eval_unsupported(ev, s);
+        const struct view *index = eval_view(ev, s, first + d);
+        int64_t at = kern_load_index(index->dtype, index->data), last = whole->dims[d] - size.at[d];
+        at = at < 0 ? 0 : at > last ? last : at;
+        out->dims[d] = size.at[d];
+        out->data += at * whole->strides[d];
+    }
+    return true;
+}
+
+static struct ints slice_size(const struct slices_in_place *p, int b, int64_t n)
+{
+    int64_t k = (int64_t)b * p->slices + n;
+    return p->sizes.at[k < p->sizes.count ? k : p->sizes.count - 1];
+}
+
+/* The offsets of slice n of buffer b among the leaves of an operand. */
+static int offsets_of(const struct slices_in_place *p, const struct view *buffer, int first, int b, int64_t n)
+{
+    return first + (b * p->slices + (int)n) * buffer->rank;
+}
+
+static bool give_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p, const struct partners *w)
+{
+    for (int64_t n = 0; n < w->target_count; n++)
+        for (int b = 0; b < p->buffers; b++) {
+            const struct view *whole = eval_view(ev, s, s->starts[0] + b);
+            struct view slice;
+            struct value made;
+            if (!window_at(ev, s, whole, slice_size(p, b, n), offsets_of(p, whole, s->starts[2], b, n), &slice))
+                return false;
+            if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
+                return eval_no_memory(ev, s, s->inst->shape);
+            kern_copy(&made.view, &slice);
+            bool ok = send(ev, s, &made.view, w->targets[n]);
+            value_drop(ev, &made);
+            if (!ok)
+                return false;
+        }
+    return true;
+}
+
+static bool take_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p, const struct partners *w)
+{
+    for (int64_t n = 0; n < w->source_count; n++)
+        for (int b = 0; b < p->buffers; b++) {
+            const struct view *whole = &ev->frame[s->results[b]].view;
+            struct view slice;
+            struct value made;
+            if (!window_at(ev, s, whole, slice_size(p, b, n), offsets_of(p, whole, s->starts[3], b, n), &slice))
+                return false;
+            if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
+                return eval_no_memory(ev, s, s->inst->shape);
+            bool ok = receive(ev, s, &made.view, w->sources[n]);
+            if (ok)
+                kern_copy(&slice, &made.view);
+            value_drop(ev, &made);
+            if (!ok)
+                return false;
+        }
+    return true;
+}
+
+static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_list sizes, const struct partners *w)
+{
+    struct slices_in_place p = {.buffers = s->starts[1], .slices = 1, .sizes = sizes};
+    int64_t scalars = 0; /* that one slice of every buffer has */
+    for (int b = 0; b < p.buffers; b++)
+        scalars += eval_view(ev, s, b)->rank;
+    if (s->inst->operand_count != 4 || s->starts[2] - s->starts[1] != p.buffers || p.buffers != s->result_count)
+        return eval_unsupported(ev, s);
+    int offsets = s->starts[3] - s->starts[2];
+    if (scalars > 0)
+        p.slices = (int)(offsets / scalars);
+    if (p.slices * scalars != offsets || s->starts[4] - s->starts[3] != offsets || w->target_count > p.slices ||
+        w->source_count > p.slices)
+        return eval_unsupported(ev, s);
+    for (int b = 0; b < p.buffers; b++)
+        if (!eval_update(ev, s, b, s->starts[1] + b))
+            return false;
+    return give_slices(ev, s, &p, w) && take_slices(ev, s, &p, w);
+}
+
+bool eval_permute(struct eval *ev, const struct step *s)
+{
+    const struct attr *pairs = inst_attr(s->inst, A_SOURCE_TARGET_PAIRS), *sizes = inst_attr(s->inst, A_SLICE_SIZES_LIST);
+    struct partners w;
+    if (!eval_partners(ev, s, pairs->v.ints_list, verify_group_mode(s->inst), &w))
+        return false;
+    return sizes && sizes->v.ints_list.count > 0 ? permute_in_place(ev, s, sizes->v.ints_list, &w) : permute(ev, s, &w);
+}
+
+/* ---- ragged-all-to-all ----
+ *
+ * The sender knows where its slices go: offsets of the receiver's rows. A block for a member is, for
+ * each of its slices, two numbers and then the rows.
+ */
+
+struct ragged_head {
+    int64_t at, rows;
+};
+
+/* Element n of one of the operands that say where and how much. */
+static int64_t number_at(struct eval *ev, const struct step *s, int operand, int64_t n)
+{
+    const struct view *v = eval_view(ev, s, operand);
+    const char *at = v->data;
+    int64_t fast = v->rank > 1 ? v->dims[1] : 1;
+    at += n / fast * v->strides[0];
+    if (v->rank > 1)
+        at += n % fast * v->strides[1];
+    return kern_load_index(v->dtype, at);
+}
+
+static bool outside(struct eval *ev, const struct step *s, int64_t at, int64_t rows, const struct view *v)
+{
+    return at < 0 || rows < 0 || at > v->dims[0] - rows
+               ? !EVAL_FAIL(ev, s, RAGGED_SLICE, at, rows, v->dims[0])
+               : false;
+}
+
+static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t rows)
+{
+    view_copy(out, v);
+    out->data += at * v->strides[0];
+    out->dims[0] = rows;
+}
+
+/* Bytes of a slice in a block: what comes after it stays aligned. */
+static size_t padded(int64_t rows, size_t row)
+{
+    return ((size_t)rows * row + 15) / 16 * 16;
+}
+
+static size_t row_size(const struct view *v)
+{
+    struct view row;
+    rows_of(&row, v, 0, 1);
+    return size_of(&row);
+}
+
+/* What member j gets, in the pool; NULL with a message. */
+static struct buffer *pack_ragged(struct eval *ev, const struct step *s, int64_t j, int64_t slices, size_t *size)
+{
+    const struct view *x = eval_view(ev, s, 0);
+    size_t row = row_size(x);
+    *size = 0;
+    for (int64_t k = j * slices; k < (j + 1) * slices; k++) {
+        int64_t rows = number_at(ev, s, 3, k);
+        if (outside(ev, s, number_at(ev, s, 2, k), rows, x))
+            return NULL;
+        *size += sizeof(struct ragged_head) + padded(rows, row);
+    }
+    struct buffer *b = pool_take(&ev->pool, *size);
+    char *to = b ? b->data : NULL;
+    for (int64_t k = j * slices; k < (j + 1) * slices && b; k++) {
+        struct ragged_head head = {number_at(ev, s, 4, k), number_at(ev, s, 3, k)};
+        struct view from, dense;
+        memcpy(to, &head, sizeof head);
+        rows_of(&from, x, number_at(ev, s, 2, k), head.rows);
+        view_dense(&dense, from.dtype, from.rank, from.dims, to + sizeof head);
+        kern_copy(&dense, &from);
+        to += sizeof head + padded(head.rows, row);
+    }
+    if (!b)
+        eval_no_memory(ev, s, s->inst->shape);
+    return b;
+}
+
+static bool unpack_ragged(struct eval *ev, const struct step *s, struct block in, int64_t slices, const struct view *out)
+{
+    const char *at = in.at;
+    size_t row = row_size(out), left = in.size;
+    for (int64_t k = 0; k < slices; k++) {
+        struct ragged_head head = {0, 0};
+        if (left >= sizeof head)
+            memcpy(&head, at, sizeof head);
+        if (outside(ev, s, head.at, head.rows, out))
+            return false;
+        size_t need = sizeof head + padded(head.rows, row);
+        if (left < need)
+            return EVAL_FAIL(ev, s, BLOCK_SIZE, op_spelling(s->inst->opcode), eval_self(ev), left, need);
+        struct view to, dense;
+        rows_of(&to, out, head.at, head.rows);
+        view_dense(&dense, to.dtype, to.rank, to.dims, (char *)(uintptr_t)at + sizeof head);
+        kern_copy(&to, &dense);
+        at += need;
+        left -= need;
+    }
+    return true;
+}
+
+static bool rows_alike(const struct view *a, const struct view *b)
+{
+    bool same = a->rank == b->rank && a->dtype == b->dtype && a->rank > 0;
+    for (int d = 1; d < a->rank && same; d++)
+        same = a->dims[d] == b->dims[d];
+    return same;
+}
+
+static bool exchange_ragged(struct eval *ev, const struct step *s, const struct peers *g, int64_t slices,
+                            struct block *blocks, struct buffer **packed)
+{
+    struct view *out = eval_update(ev, s, 0, 1);
+    if (!out)
+        return false;
+    for (int64_t j = 0; j < g->count; j++) {
+        if (!(packed[j] = pack_ragged(ev, s, j, slices, &blocks[j].size)))
+            return false;
+        blocks[j].at = packed[j]->data;
+    }
+    struct meeting m = {.inst = s->inst,
+                        .tag = eval_tag(s->inst, true),
+                        .count = g->count,
+                        .me = g->me,
+                        .members = g->members,
+                        .out = blocks,
+                        .in = ARENA_ARRAY(&ev->scratch, struct block, g->count)};
+    if (!eval_meet(ev, s, &m, NULL))
+        return false;
+    bool ok = true;
+    for (int64_t j = 0; j < g->count && ok; j++)
+        ok = unpack_ragged(ev, s, m.in[j], slices, out);
+    eval_part(ev, &m);
+    return ok;
+}
+
+bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g)
+{
+    if (s->operand_count != 6)
+        return eval_unsupported(ev, s);
+    int64_t updates = view_elements(eval_view(ev, s, 2));
+    if (updates % g->count != 0 || !rows_alike(eval_view(ev, s, 0), eval_view(ev, s, 1)))
+        return EVAL_FAIL(ev, s, GROUP_SHAPE, op_spelling(s->inst->opcode), g->count);
+    struct block *blocks = ARENA_ARRAY(&ev->scratch, struct block, g->count);
+    struct buffer **packed = ARENA_ARRAY(&ev->scratch, struct buffer *, g->count);
+    bool ok = exchange_ragged(ev, s, g, updates / g->count, blocks, packed);
+    for (int64_t j = 0; j < g->count; j++)
+        if (packed[j])
+            pool_drop(&ev->pool, packed[j]);
+    return ok;
+}

@@ -1,0 +1,150 @@
+/*
+ * A run: a thread for each participant, and a verdict when all of them are over.
+ *
+ * A failure doesn't end the others on the spot: they go on until they wait for what can't come any more
+ * or are over themselves, so that what is said doesn't depend on who was faster. Only who takes long
+ * over it is stopped.
+ */
+#include "world/world_priv.h"
+
+#include <errno.h>
+#include <time.h>
+
+enum { STACK_BYTES = 16 << 20, PATIENCE_MS = 400 };
+
+static void *run_one(void *context)
+{
+    struct participant *p = context;
+    struct world *w = p->world;
+    struct exchange e = world_exchange;
+    e.context = p;
+    e.stop = &w->stop;
+    p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e, p->task->arena);
+    pthread_mutex_lock(&w->lock);
+    p->state = p->task->result ? ENDED : FAILED;
+    p->by_itself = p->state == FAILED && !atomic_load(&w->stop);
+    w->running--;
+    w->over++;
+    world_settle(w);
+    pthread_cond_signal(&w->ended);
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static bool any_failed(const struct world *w)
+{
+    for (int64_t k = 0; k < w->count; k++)
+        if (w->participants[k].state == FAILED)
+            return true;
+    return false;
+}
+
+/* Until all are over. From time to time: has one failed and the others don't notice, or do some wait for
+ * ever while others have much to do? */
+static void watch(struct world *w)
+{
+    struct timespec until;
+    bool failed = false;
+    pthread_mutex_lock(&w->lock);
+    while (w->over < w->count) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += PATIENCE_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        int64_t over = w->over;
+        int said = 0;
+        while (w->over == over && said != ETIMEDOUT)
+            said = pthread_cond_timedwait(&w->ended, &w->lock, &until);
+        if (said != ETIMEDOUT || atomic_load(&w->stop))
+            continue;
+        if (failed || world_find_stuck(w))
+            world_stop(w);
+        failed = any_failed(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* The first `started` of them run; the others, if any, can't be started. */
+static int64_t start(struct world *w, struct diags *ds)
+{
+    pthread_attr_t attr;
+    int64_t started = 0;
+    int error = 0;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    pthread_mutex_lock(&w->lock); /* nobody waits before all are there */
+    while (started < w->count && error == 0) {
+        struct participant *p = &w->participants[started];
+        error = pthread_create(&p->thread, &attr, run_one, p);
+        started += error == 0;
+    }
+    if (error != 0) {
+        struct str why = arena_printf(&w->arena, "participant %" PRId64 " cannot be started: %s", started, strerror(error));
+        DIAG(ds, NO_SPAN, FAILURE, why.ptr);
+        for (int64_t k = started; k < w->count; k++)
+            w->participants[k].state = ENDED;
+        w->running = started;
+        w->over = w->count - started;
+        world_stop(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+    pthread_attr_destroy(&attr);
+    return started;
+}
+
+static void init(struct world *w, struct world_participant *tasks, int64_t count, struct source *source)
+{
+    pthread_condattr_t attr;
+    arena_init(&w->arena);
+    w->count = w->running = count;
+    w->participants = ARENA_ARRAY(&w->arena, struct participant, count);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_mutex_init(&w->feeding, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->ended, &attr);
+    pthread_condattr_destroy(&attr);
+    for (int64_t k = 0; k < count; k++) {
+        struct participant *p = &w->participants[k];
+        *p = (struct participant){.world = w, .number = k, .task = &tasks[k]};
+        tasks[k].result = NULL;
+        diags_init(&p->ds, source);
+        pthread_cond_init(&p->wake, NULL);
+    }
+}
+
+static void finish(struct world *w)
+{
+    world_clean(w);
+    for (int64_t k = 0; k < w->count; k++) {
+        diags_free(&w->participants[k].ds);
+        pthread_cond_destroy(&w->participants[k].wake);
+    }
+    pthread_cond_destroy(&w->ended);
+    pthread_mutex_destroy(&w->feeding);
+    pthread_mutex_destroy(&w->lock);
+    arena_free(&w->arena);
+}
+
+bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count, const struct world_feeds *feeds)
+{
+    struct world w = {.feeds = feeds};
+    unsigned errors = ds->errors;
+    init(&w, tasks, count, ds->source);
+    if (count == 1) {
+        run_one(&w.participants[0]); /* who is alone needs no thread */
+    } else {
+        int64_t started = start(&w, ds);
+        watch(&w);
+        for (int64_t k = 0; k < started; k++)
+            pthread_join(w.participants[k].thread, NULL);
+    }
+    bool ok = ds->errors == errors && world_verdict(&w, ds);
+    for (int64_t k = 0; k < count && !ok; k++)
+        if (tasks[k].result) {
+            literal_free_data(tasks[k].result);
+            tasks[k].result = NULL;
+        }
+    finish(&w);
+    return ok;
+}
