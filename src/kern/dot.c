@@ -6,7 +6,7 @@
  * OpenBLAS's order, and is rounded once; integers wrap in the result's type.
  */
 #include "kern/plain/plain.h"
-#include "kern/product.h"
+#include "kern/plain/sum.h"
 
 /* The free dimensions of an operand with the result dimensions they become, from `at` on. */
 static int add_free(struct nest *n, const struct view *out, const struct view *x, const int64_t *batch,
@@ -70,6 +70,199 @@ bool kern_dot(const struct view *out, const struct view *lhs, const struct view 
     bool ok = product_convert_operand(&l, types.via[0], &storage[0]) &&
               product_convert_operand(&r, types.via[1], &storage[1]) &&
               fast_dot(out, &l, &r, dims, types.work);
+    mem_free(storage[0]);
+    mem_free(storage[1]);
+    return ok;
+}
+
+/* ---- ragged-dot: a dot for each group ---- */
+
+struct ragged {
+    const struct kern_ragged_dims *dims;
+    struct view out, lhs, rhs; /* narrowed to one position of the dimensions before the groups */
+    int out_shift;             /* result dimensions before those of a plain dot */
+};
+
+static void narrow(struct view *v, int64_t d, int64_t start, int64_t size)
+{
+    v->data += start * v->strides[d];
+    v->dims[d] = size;
+}
+
+/* Which dimension of the result dimension d of lhs, batch or free, becomes (in a plain dot). */
+static int64_t result_dim(const struct kern_dot_dims *dims, int64_t d)
+{
+    int64_t at = dims->batch_count;
+    for (int i = 0; i < dims->batch_count; i++)
+        if (dims->lhs_batch[i] == d)
+            return i;
+    for (int64_t e = 0; e < d; e++) {
+        bool taken = false;
+        for (int i = 0; i < dims->batch_count; i++)
+            taken |= dims->lhs_batch[i] == e;
+        for (int i = 0; i < dims->contracting_count; i++)
+            taken |= dims->lhs_contracting[i] == e;
+        at += !taken;
+    }
+    return at;
+}
+
+/* Narrows lhs in dimension d, and with it what goes along: rhs, the result, or both. */
+static void narrow_all(struct ragged *r, int64_t d, int64_t start, int64_t size)
+{
+    const struct kern_dot_dims *dims = &r->dims->dot;
+    narrow(&r->lhs, d, start, size);
+    for (int i = 0; i < dims->batch_count; i++)
+        if (dims->lhs_batch[i] == d)
+            narrow(&r->rhs, dims->rhs_batch[i], start, size);
+    for (int i = 0; i < dims->contracting_count; i++)
+        if (dims->lhs_contracting[i] == d) {
+            narrow(&r->rhs, dims->rhs_contracting[i], start, size);
+            return;
+        }
+    narrow(&r->out, r->out_shift + result_dim(dims, d), start, size);
+}
+
+static void drop_dim(struct view *v, int64_t d)
+{
+    v->rank--;
+    for (int64_t e = d; e < v->rank; e++) {
+        v->dims[e] = v->dims[e + 1];
+        v->strides[e] = v->strides[e + 1];
+    }
+}
+
+static void close_gap(int64_t *list, int count, int64_t gone)
+{
+    for (int i = 0; i < count; i++)
+        list[i] -= list[i] > gone;
+}
+
+/* One group of the free mode: its rows by its matrix of rhs. */
+static bool free_group(const struct ragged *all, int64_t group, int64_t start, int64_t size)
+{
+    struct ragged r = *all;
+    struct kern_dot_dims dot = r.dims->dot;
+    const int64_t d = r.dims->rhs_group;
+    narrow_all(&r, r.dims->lhs_ragged, start, size);
+    narrow(&r.rhs, d, group, 1);
+    drop_dim(&r.rhs, d);
+    close_gap(dot.rhs_batch, dot.batch_count, d);
+    close_gap(dot.rhs_contracting, dot.contracting_count, d);
+    return kern_dot(&r.out, &r.lhs, &r.rhs, &dot);
+}
+
+static void fill_zero(const struct view *v)
+{
+    union kern_cell zero = {{0}};
+    if (dtype_is_float(v->dtype))
+        float_store(v->dtype, &zero, 0);
+    kern_fill(v, &zero);
+}
+
+/* One group of the contracting mode: its part of the sums is a result of its own. */
+static bool contracting_group(const struct ragged *all, int64_t group, int64_t start, int64_t size)
+{
+    struct ragged r = *all;
+    narrow(&r.out, 0, group, 1);
+    drop_dim(&r.out, 0);
+    narrow_all(&r, r.dims->lhs_ragged, start, size);
+    return kern_dot(&r.out, &r.lhs, &r.rhs, &r.dims->dot);
+}
+
+/* What belongs to no group is zero; in the batch mode the rest is one dot. */
+static bool finish_groups(const struct ragged *all, int64_t end)
+{
+    struct ragged inside = *all, behind = *all;
+    const int64_t d = all->dims->lhs_ragged, extent = all->lhs.dims[d];
+    if (all->dims->mode == KERN_RAGGED_CONTRACTING)
+        return true;
+    narrow_all(&inside, d, 0, end);
+    narrow_all(&behind, d, end, extent - end);
+    fill_zero(&behind.out);
+    return all->dims->mode == KERN_RAGGED_FREE ||
+           kern_dot(&inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
+}
+
+/* All groups, whose sizes lie `stride` bytes apart. */
+static bool run_groups(const struct ragged *all, const char *sizes, int64_t count, int64_t stride)
+{
+    const enum kern_ragged mode = all->dims->mode;
+    const int64_t extent = all->lhs.dims[all->dims->lhs_ragged];
+    int64_t start = 0, end = 0, size;
+    bool ok = true;
+    for (int64_t group = 0; ok && group < count; group++) {
+        memcpy(&size, sizes + group * stride, sizeof size);
+        end = (int64_t)((uint64_t)end + (uint64_t)size);
+        const int64_t stop = end < start ? start : end > extent ? extent : end;
+        if (mode == KERN_RAGGED_CONTRACTING)
+            ok = contracting_group(all, group, start, stop - start);
+        else if (mode == KERN_RAGGED_FREE)
+            ok = free_group(all, group, start, stop - start);
+        start = stop;
+    }
+    return ok && finish_groups(all, start);
+}
+
+/* Sums over a dimension before the groups would have to be added up. */
+static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count)
+{
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < dims->dot.contracting_count; i++)
+            if (dims->dot.lhs_contracting[i] == dims->prefix[k])
+                return true;
+    return false;
+}
+
+/* spec: RaggedDot */
+bool kern_ragged_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+                     const struct view *sizes, const struct kern_ragged_dims *dims)
+{
+    const struct ragged all = {dims, *out, *lhs, *rhs, dims->mode == KERN_RAGGED_CONTRACTING};
+    const int last = sizes->rank - 1;
+    int64_t index[VIEW_MAX_RANK] = {0};
+    if (view_elements(out) == 0)
+        return true;
+    if (prefix_is_contracting(dims, last))
+        return plain_ragged_dot(out, lhs, rhs, sizes, dims);
+    do {
+        struct ragged r = all;
+        for (int k = 0; k < last; k++)
+            narrow_all(&r, dims->prefix[k], index[k], 1);
+        if (!run_groups(&r, view_at(sizes, index), sizes->dims[last], sizes->strides[last]))
+            return false;
+    } while (index_next(last, sizes->dims, index));
+    return true;
+}
+
+/* ---- scaled-dot: a dot of the scaled operands ---- */
+
+/* A dense copy of the operand times its scale; *storage is then to be freed. */
+static bool scale_operand(struct view *made, const struct view *x, const struct view *scale, void **storage)
+{
+    int64_t at[VIEW_MAX_RANK] = {0}, n = view_elements(x);
+    struct plain_scaled s;
+    plain_scaled_init(&s, x, scale);
+    *storage = mem_alloc((size_t)(n ? n : 1) * dtype_bytes(s.work));
+    if (!*storage)
+        return false;
+    view_dense(made, s.work, x->rank, x->dims, *storage);
+    if (n == 0)
+        return true;
+    do
+        plain_scaled_element(&s, at, view_at(made, at));
+    while (index_next(x->rank, x->dims, at));
+    return true;
+}
+
+/* spec: ScaledDot */
+bool kern_scaled_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+                     const struct view *const scale[2], const struct kern_dot_dims *dims)
+{
+    struct view l = *lhs, r = *rhs;
+    void *storage[2] = {NULL, NULL};
+    bool ok = (!scale[0] || scale_operand(&l, lhs, scale[0], &storage[0])) &&
+              (!scale[1] || scale_operand(&r, rhs, scale[1], &storage[1])) && kern_dot(out, &l, &r, dims);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

@@ -121,6 +121,27 @@ struct kern_dot_dims {
 typedef bool kern_dot_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
                          const struct kern_dot_dims *dims);
 
+/* A dot whose ragged dimension of lhs falls into groups, one after the other from its start; positions
+ * behind the last belong to none. Where the dimension is
+ *   free          rhs has one matrix for each group, along `rhs_group`; rows of no group give zeros
+ *   contracting   the result has one sum for each group, along a new first dimension
+ *   batch         products of no group are zeros */
+enum kern_ragged { KERN_RAGGED_FREE, KERN_RAGGED_CONTRACTING, KERN_RAGGED_BATCH };
+struct kern_ragged_dims {
+    struct kern_dot_dims dot;
+    enum kern_ragged mode;
+    int64_t lhs_ragged, rhs_group;
+    int64_t prefix[VIEW_MAX_RANK]; /* dimensions of lhs that those of `sizes` before the last go along */
+};
+/* spec: RaggedDot (hlo-values 13.2). lhs, rhs and out are of one type; sizes, of s64, hold the groups'
+ * along the last dimension. False: out of memory. */
+typedef bool kern_ragged_dot_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+                                const struct view *sizes, const struct kern_ragged_dims *dims);
+/* spec: ScaledDot (hlo-values 13.3). All of one type. scale[i] has the rank of operand i, each of its
+ * dimensions divides the operand's; NULL: no scale. False: out of memory. */
+typedef bool kern_scaled_dot_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+                                const struct view *const scale[2], const struct kern_dot_dims *dims);
+
 struct kern_conv_dims {
     int spatial_count;
     int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature, output_batch, output_feature;
@@ -240,6 +261,8 @@ struct kernels {
     kern_reduce_window_fn *reduce_window;
     kern_select_and_scatter_fn *select_and_scatter;
     kern_dot_fn *dot;
+    kern_ragged_dot_fn *ragged_dot;
+    kern_scaled_dot_fn *scaled_dot;
     kern_conv_fn *conv;
     kern_gather_fn *gather;
     kern_scatter_fn *scatter;
@@ -267,6 +290,8 @@ kern_reduce_fn kern_reduce;
 kern_reduce_window_fn kern_reduce_window;
 kern_select_and_scatter_fn kern_select_and_scatter;
 kern_dot_fn kern_dot;
+kern_ragged_dot_fn kern_ragged_dot;
+kern_scaled_dot_fn kern_scaled_dot;
 kern_conv_fn kern_conv;
 kern_gather_fn kern_gather;
 kern_scatter_fn kern_scatter;

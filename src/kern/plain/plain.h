@@ -28,6 +28,8 @@ kern_reduce_fn plain_reduce;
 kern_reduce_window_fn plain_reduce_window;
 kern_select_and_scatter_fn plain_select_and_scatter;
 kern_dot_fn plain_dot;
+kern_ragged_dot_fn plain_ragged_dot;
+kern_scaled_dot_fn plain_scaled_dot;
 kern_conv_fn plain_conv;
 kern_gather_fn plain_gather;
 kern_scatter_fn plain_scatter;

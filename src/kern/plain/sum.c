@@ -40,3 +40,26 @@ void plain_sum_store(const struct plain_sum *s, char *out)
 {
     loader_write(&s->out, out, 0, &s->total, 1);
 }
+
+void plain_scaled_init(struct plain_scaled *s, const struct view *x, const struct view *scale)
+{
+    struct product_types types;
+    product_find_types(&types, x->dtype, x->dtype, x->dtype);
+    *s = (struct plain_scaled){x, scale, types.work, kern_find_elementwise("multiply", types.work), {0}};
+    loader_init(&s->load, s->work, x->dtype);
+}
+
+void plain_scaled_element(const struct plain_scaled *s, const int64_t *at, void *out)
+{
+    int64_t block[VIEW_MAX_RANK];
+    union kern_cell room[2];
+    const void *x = loader_read(&s->load, &room[0], view_at(s->x, at), 0, 1);
+    if (!s->scale) {
+        memcpy(out, x, dtype_bytes(s->work));
+        return;
+    }
+    for (int d = 0; d < s->x->rank; d++)
+        block[d] = at[d] / (s->x->dims[d] / s->scale->dims[d]);
+    const void *scale = loader_read(&s->load, &room[1], view_at(s->scale, block), 0, 1);
+    s->multiply(out, (const void *const[]){x, scale}, 1);
+}

@@ -18,4 +18,15 @@ void plain_sum_clear(struct plain_sum *s);
 void plain_sum_add(struct plain_sum *s, const char *l, const char *r); /* total += l * r */
 void plain_sum_store(const struct plain_sum *s, char *out);
 
+/* An operand times the scale of the block it lies in, element by element, in the type that products of its
+ * type are summed in. `scale` may be NULL: the operand as it is. */
+struct plain_scaled {
+    const struct view *x, *scale;
+    enum dtype work;
+    kern_tile_fn *multiply;
+    struct loader load;
+};
+void plain_scaled_init(struct plain_scaled *s, const struct view *x, const struct view *scale);
+void plain_scaled_element(const struct plain_scaled *s, const int64_t *at, void *out);
+
 #endif
