@@ -3,7 +3,7 @@
  */
 #include "base/base.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>

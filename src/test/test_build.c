@@ -4,7 +4,7 @@
  */
 #include "hlo.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <stdlib.h>
 #include <string.h>
 

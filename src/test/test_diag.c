@@ -6,7 +6,7 @@
  */
 #include "diag/diag.h"
 
-#include <check.h>
+#include "check_quiet.h"
 
 enum { ANY = 0 };
 

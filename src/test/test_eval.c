@@ -5,7 +5,7 @@
 #include "eval/eval_priv.h"
 #include "text/text.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <stdio.h>
 #include <stdlib.h>
 

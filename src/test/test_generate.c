@@ -6,7 +6,7 @@
 #include "fuzz/twice.h"
 #include "text/text.h"
 
-#include <check.h>
+#include "check_quiet.h"
 
 enum { SEEDS = 2000 };
 

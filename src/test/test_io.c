@@ -3,7 +3,7 @@
  */
 #include "io/io.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  */
 #include "ir/ir.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  */
 #include "kern/kern.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "kern/kern.h"
 #include "op/op.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

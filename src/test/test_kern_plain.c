@@ -2,7 +2,7 @@
  * test_kern_plain: rearrangements, iota, topk, bitcast-convert, fft and bodies of several operands: the
  * fast kernels (or views) against the plain ones on random shapes, strides, types and attributes.
  */
-#include <check.h>
+#include "check_quiet.h"
 
 #include "kern/plain/plain.h"
 #include "random_view.h"

@@ -2,7 +2,7 @@
  * test_kern_product: dot and convolution. The fast kernels must agree with the plain ones on random
  * shapes, strides, types and attributes; the values of hlo-values 13 are checked by hand.
  */
-#include <check.h>
+#include "check_quiet.h"
 
 #include "kern/plain/plain.h"
 #include "random_view.h"

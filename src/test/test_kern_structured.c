@@ -2,7 +2,7 @@
  * test_kern_structured: kernels that move, fold, look up and sort. The fast ones must agree with the
  * plain ones on random shapes, strides, types and attributes; some values are worked out by hand.
  */
-#include <check.h>
+#include "check_quiet.h"
 
 #include "kern/plain/plain.h"
 #include "random_view.h"

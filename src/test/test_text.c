@@ -5,7 +5,7 @@
 #include "text/text.h"
 #include "text/text_priv.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <math.h>
 #include <stdlib.h>
 

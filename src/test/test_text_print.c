@@ -5,7 +5,7 @@
  */
 #include "text/text.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <stdlib.h>
 
 static struct module *parse(const char *text, bool strict)

@@ -3,7 +3,7 @@
  */
 #include "type/type.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <math.h>
 
 static uint64_t bits_of(double v)

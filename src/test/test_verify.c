@@ -3,7 +3,7 @@
  */
 #include "verify/verify.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <stdio.h>
 #include <stdlib.h>
 
