@@ -374,6 +374,11 @@ struct hlo_op_example {
 bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out);
 /* The module of an example, written for other types than its own where they are given. */
 hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other);
+/* Builder forms: words that the text takes for an opcode outside --strict; a zeroed one past the end. */
+struct hlo_form {
+    const char *name, *op, *spec, *help;
+};
+struct hlo_form hlo_form_get(size_t i);
 /* The element types; NULL past the end. */
 const char *hlo_dtype_name(size_t i);
 bool hlo_dtype_is_array(size_t i); /* else tuples, tokens and their like */

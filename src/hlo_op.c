@@ -183,6 +183,14 @@ hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char 
 
 /* ---- element types ---- */
 
+struct hlo_form hlo_form_get(size_t i)
+{
+    if (i >= FORM_COUNT)
+        return (struct hlo_form){0};
+    const struct form_info *form = &form_table[i];
+    return (struct hlo_form){form->spelling, op_spelling((enum opcode)form->opcode), form->spec, form->help};
+}
+
 const char *hlo_dtype_name(size_t i)
 {
     return i < DT_COUNT ? dtype_spelling((enum dtype)i) : NULL;

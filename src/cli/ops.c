@@ -104,6 +104,8 @@ static int put_dictionary(void)
         put_word(&list, dtype);
     for (size_t i = 0; i < hlo_op_count(); i++)
         put_word(&list, hlo_op_get(i).name);
+    for (size_t i = 0; hlo_form_get(i).name; i++)
+        put_word(&list, hlo_form_get(i).name);
     for (size_t i = 0; i <= hlo_op_count(); i++)
         put_attributes(&list, i);
     arena_free(&list.arena);
@@ -223,6 +225,29 @@ static void put_op(size_t i)
     }
 }
 
+/* The number of an op by its name; that of all ops when there is none. */
+static size_t find_op(const char *name)
+{
+    size_t i = 0;
+    while (i < hlo_op_count() && strcmp(hlo_op_get(i).name, name) != 0)
+        i++;
+    return i;
+}
+
+/* A builder form, and then the operation that it is. */
+static bool put_form(const char *name)
+{
+    struct hlo_form form = {0};
+    for (size_t i = 0; (form = hlo_form_get(i)).name && strcmp(form.name, name) != 0; i++)
+        ;
+    if (!form.name)
+        return false;
+    printf("%s: %s\nSpecification: %s\n\nA builder form, not in --strict; it becomes core HLO, %s at its end as a rule:\n\n", form.name,
+           form.help, form.spec, form.op);
+    put_op(find_op(form.op));
+    return true;
+}
+
 static int unknown_op(const struct options *o, const char *name)
 {
     const char *nearest = "";
@@ -268,15 +293,6 @@ static int put_all(void)
     return HLO_OK;
 }
 
-/* The number of an op by its name; that of all ops when there is none. */
-static size_t find_op(const char *name)
-{
-    size_t i = 0;
-    while (i < hlo_op_count() && strcmp(hlo_op_get(i).name, name) != 0)
-        i++;
-    return i;
-}
-
 static int put_json(size_t op)
 {
     struct buf b = {0};
@@ -298,7 +314,7 @@ int ops_command(const struct options *o)
         return usage_error(o, "one operation at a time");
     size_t op = o->arg_count ? find_op(o->args[0]) : hlo_op_count();
     if (o->arg_count && op == hlo_op_count())
-        return unknown_op(o, o->args[0]);
+        return put_form(o->args[0]) ? HLO_OK : unknown_op(o, o->args[0]);
     if (o->given[OPT_DICT])
         return put_dictionary();
     if (o->given[OPT_MATRIX])

@@ -163,7 +163,7 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
 /* Opcodes whose shape can only be declared. */
 static const uint8_t declared_only[] = {
     OP_BITCAST, OP_BITCAST_CONVERT, OP_CONVERT, OP_CUSTOM_CALL, OP_DYNAMIC_RESHAPE, OP_INFEED, OP_IOTA, OP_PARAMETER,
-    OP_RECV, OP_RESHAPE, OP_RNG, OP_RNG_BIT_GENERATOR, OP_RNG_GET_AND_UPDATE_STATE, OP_STOCHASTIC_CONVERT,
+    OP_RECV, OP_RESHAPE, OP_RNG, OP_RNG_BIT_GENERATOR, OP_STOCHASTIC_CONVERT,
     OP_ASYNC_START, OP_ASYNC_UPDATE, OP_ASYNC_DONE, OP_CONSTANT,
 };
 

@@ -1,0 +1,7 @@
+# ops: a builder form is told with the operation that it becomes.
+# stderr: -
+$HLO ops collapse | grep -q '^A builder form, not in --strict; .* reshape' || exit 1
+$HLO ops collapse | grep -q '^Specification: Collapse$' || exit 1
+$HLO ops less-than | grep -q '^compare(' || exit 1
+$HLO ops --dict | grep -q '^"cross-replica-sum"$' || exit 1
+exit 0
