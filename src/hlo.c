@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static_assert((int)HLO_MAX_PARTICIPANTS == (int)WORLD_MAX_PARTICIPANTS, "hlo.h and world.h say the same");
 static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h number these alike");
 
 void *hlo_calloc(size_t size)

@@ -324,6 +324,7 @@ struct hlo_run_options {
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options, hlo_messages *m);
 void hlo_program_free(hlo_program *p);
 /* Replicas times partitions; participant = replica * partitions + partition. */
+enum { HLO_MAX_PARTICIPANTS = 4096 };
 size_t hlo_participants(const hlo_program *p);
 /* What infeed and outfeed, and sends and receives that go to the host, are connected to. Called from
  * the threads of the participants, one call at a time. What goes wrong is said in `m`. */

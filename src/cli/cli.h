@@ -26,6 +26,10 @@ enum option_id {
     OPT_MAX_STEPS,
     OPT_MAX_MEMORY,
     OPT_TIMEOUT,
+    OPT_REPLICAS,
+    OPT_PARTITIONS,
+    OPT_INFEED,
+    OPT_OUTFEED,
     OPT_MODULE,
     OPT_PARSE_ONLY,
     OPT_JSON,
@@ -44,12 +48,20 @@ enum option_id {
     OPT_COUNT
 };
 
+struct each_option { /* --NAME@PARTICIPANT=VALUE */
+    enum option_id id;
+    int64_t participant;
+    const char *value;
+};
+
 struct options {
     enum command command;
     bool given[OPT_COUNT];
     const char *value[OPT_COUNT]; /* NULL where none was given */
     const char **args;            /* what is no option, in order */
     size_t arg_count;
+    struct each_option *each;     /* in order */
+    size_t each_count;
     bool color; /* of standard error */
 };
 

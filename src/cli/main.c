@@ -85,9 +85,11 @@ int main(int argc, char **argv)
 {
     struct options o = {.command = CMD_NONE};
     o.args = calloc((size_t)argc + 1, sizeof *o.args);
-    if (!o.args)
+    o.each = calloc((size_t)argc + 1, sizeof *o.each);
+    if (!o.args || !o.each)
         return HLO_FAILED;
     int status = finish(dispatch(&o, argc - 1, argv + 1));
     free(o.args);
+    free(o.each);
     return status;
 }

@@ -17,6 +17,7 @@ struct option_row {
     const char *help;
     unsigned commands; /* IN(...) bits */
     char letter;       /* 0: none */
+    bool each;         /* for one participant as --NAME@N */
 };
 
 static const struct option_row option_table[OPT_COUNT] = {
@@ -25,7 +26,7 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
     [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(OPS), 0},
     [OPT_INPUTS] = {"inputs", "=FILE.npz",
-                    "arguments by the names arg0, arg1, ...: tuples flattened in order", IN(RUN), 0},
+                    "arguments by the names arg0, arg1@2, ...: tuples flattened in order", IN(RUN), 0, true},
     [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
                     IN(RUN), 'o'},
     [OPT_RANDOM] = {"random", "[=SEED]",
@@ -40,6 +41,10 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_MAX_MEMORY] = {"max-memory", "=BYTES", "end a run whose values need more; 64k, 500M and 2G are read",
                         IN(RUN), 0},
     [OPT_TIMEOUT] = {"timeout", "=SECONDS", "end a run that takes longer", IN(RUN), 0},
+    [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN), 0},
+    [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN), 0},
+    [OPT_INFEED] = {"infeed", "=FILE", "what infeed reads: literals, one a line; - is standard input", IN(RUN), 0, true},
+    [OPT_OUTFEED] = {"outfeed", "=FILE", "where outfeed writes: the same; - is standard output", IN(RUN), 0, true},
     [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN) | IN(BENCH), 0},
     [OPT_IN_PLACE] = {"in-place", "", "rewrite the files; comments above a module stay, others are lost",
                       IN(FMT), 'i'},
@@ -74,8 +79,11 @@ static const struct command_row command_table[CMD_COUNT] = {
                  "  hlo run step.hlo x=@x.npy lr=0.1\n"
                  "  hlo run step.hlo --inputs in.npz --output out.npz\n"
                  "  hlo run dump.txt --random=7 --elided=zero\n"
+                 "  hlo run sum.hlo --replicas=2 x@0='{1, 2}' x@1='{3, 4}'\n"
+                 "  hlo run loop.hlo --infeed=- --outfeed=out.txt <items.txt\n"
                  "\n"
-                 "An ARG stands for the next parameter, or for the one it names as NAME=ARG:\n"
+                 "An ARG stands for the next parameter, or for the one it names as NAME=ARG; NAME@N=ARG\n"
+                 "is for participant N alone, which is replica * partitions + partition:\n"
                  "  'f32[2] {1, 2}'  a literal; the shape may be left out: 5, '{1, 2}'\n"
                  "  @x.npy  @x.npz   an array; or the leaves arg0, arg1, ... of all parameters\n"
                  "  @x.txt           a literal from a file\n"},
@@ -111,8 +119,9 @@ static const struct command_row command_table[CMD_COUNT] = {
 static void put_option(FILE *f, const struct option_row *row)
 {
     char left[64];
-    int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s%s", row->letter, row->name, row->value)
-                        : snprintf(left, sizeof left, "    --%s%s", row->name, row->value);
+    const char *each = row->each ? "[@N]" : "";
+    int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s%s%s", row->letter, row->name, each, row->value)
+                        : snprintf(left, sizeof left, "    --%s%s%s", row->name, each, row->value);
     fprintf(f, n > 24 ? "  %s\n%28s%s\n" : "  %-25s %.0s%s\n", left, "", row->help);
 }
 
@@ -243,10 +252,35 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     return true;
 }
 
+/* --NAME@N=VALUE */
+static bool option_for_one(struct options *o, enum option_id id, struct str number, const char *value, struct words *w)
+{
+    const struct option_row *row = &option_table[id];
+    struct each_option *e = &o->each[o->each_count];
+    if (!row->each)
+        return usage_error(o, "option `--%s` is not for one participant", row->name), false;
+    if (!num_parse_i64(number, &e->participant) || e->participant < 0)
+        return usage_error(o, "`--%s@" STR_FMT "`: the number of a participant is wanted", row->name, STR_ARG(number)),
+               false;
+    if (!value && w->at == w->count)
+        return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
+    e->id = id;
+    e->value = value ? value : w->words[w->at++];
+    o->each_count++;
+    return true;
+}
+
 static bool long_option(struct options *o, const char *word, struct words *w)
 {
     const char *equal = strchr(word, '=');
     struct str name = {word, equal ? (size_t)(equal - word) : strlen(word)};
+    const char *at = memchr(name.ptr, '@', name.len);
+    if (at) {
+        struct str number = {at + 1, (size_t)(name.ptr + name.len - at - 1)};
+        name.len = (size_t)(at - name.ptr);
+        enum option_id one = find_option(o, name, 0);
+        return one == OPT_COUNT ? unknown_option(o, name) : option_for_one(o, one, number, equal ? equal + 1 : NULL, w);
+    }
     enum option_id id = find_option(o, name, 0);
     return id == OPT_COUNT ? unknown_option(o, name) : set_option(o, id, equal ? equal + 1 : NULL, w);
 }

@@ -36,12 +36,17 @@ void put_value(struct buf *out, const hlo_literal *l)
 
 void put_item(struct buf *out, const hlo_literal *l)
 {
-    hlo_text text = hlo_literal_print(l, true);
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] != '\n')
-            buf_putc(out, text.data[i]);
-        else if (out->size > 0 && out->data[out->size - 1] != ' ')
-            buf_putc(out, ' ');
+    struct buf b = {0};
+    put_value(&b, l);
+    for (size_t i = 0; i < b.size; i++)
+        if (b.data[i] != '\n') {
+            buf_putc(out, b.data[i]);
+        } else {
+            if (i > 0 && b.data[i - 1] == ',')
+                buf_putc(out, ' ');
+            while (i + 1 < b.size && b.data[i + 1] == ' ') /* of the indentation */
+                i++;
+        }
     buf_putc(out, '\n');
-    hlo_text_free(&text);
+    buf_free(&b);
 }

@@ -144,7 +144,8 @@ static void start_leaves(struct build *b, const struct shape *s, struct leaves o
 {
     int n = (int)leaf_count(s), j = 0;
     *out = (struct leaves){n, ARENA_ARRAY(&b->pl->scratch, int, n)};
-    for (int k = 0; k < operands.count && j < n; k++)
+    int given = (int)leaf_count(s->elements[0]); /* not the offsets of a permute in place */
+    for (int k = 0; k < operands.count && k < given && j < n; k++)
         out->at[j++] = operands.at[k];
     for (int k = 0; k < results.count && j < n; k++)
         out->at[j++] = results.at[k];

@@ -241,14 +241,13 @@ static bool waits(const struct participant *p)
 }
 
 /* Whether a participant that waits may yet be helped on: all that it waits for may go on. */
-static bool has_hope(const struct world *w, const struct participant *p, const bool *hope)
+static bool has_hope(const struct participant *p, const bool *hope)
 {
     if (p->state == RECEIVING)
         return hope[p->from];
     for (int64_t k = 0; k < p->gathering->count; k++)
         if (!p->gathering->who[k] && !hope[p->gathering->members[k]])
             return false;
-    (void)w;
     return true;
 }
 
@@ -274,7 +273,7 @@ bool world_find_stuck(struct world *w)
     while (again) {
         again = false;
         for (int64_t k = 0; k < w->count; k++)
-            if (!hope[k] && waits(&w->participants[k]) && has_hope(w, &w->participants[k], hope))
+            if (!hope[k] && waits(&w->participants[k]) && has_hope(&w->participants[k], hope))
                 hope[k] = again = true;
     }
     w->waits = ARENA_ARRAY(&w->arena, struct wait, w->count);

@@ -1,0 +1,259 @@
+/*
+ * The arguments of a run, from wherever they come: literals, files, made up; for everyone or for one
+ * participant.
+ */
+#include "cli/arguments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* Where the value of a parameter goes. */
+static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
+{
+    return participant == EVERYBODY ? &a->common[param] : &a->own[(size_t)participant * a->count + param];
+}
+
+static bool has_value(const struct arguments *a, size_t param, size_t participant)
+{
+    return a->own[participant * a->count + param] || a->common[param];
+}
+
+/* ---- one argument ---- */
+
+/* Whether the text names its shape: `f32[2] {1, 2}`, `(f32[] 1, ...)`. */
+static bool has_shape(struct str s)
+{
+    size_t i = 0;
+    if (s.len > 0 && s.ptr[0] == '(')
+        return true;
+    while (i < s.len && ((s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9')))
+        i++;
+    return i > 0 && i < s.len && s.ptr[i] == '[';
+}
+
+/* A literal; where it names no shape it gets that of the parameter. */
+static hlo_literal *literal_argument(const struct arguments *a, size_t param, struct str text)
+{
+    struct buf b = {0};
+    text = str_trim(text);
+    if (!has_shape(text)) {
+        hlo_text shape = hlo_param_shape(a->module, param);
+        buf_bytes(&b, shape.data, shape.size);
+        buf_putc(&b, ' ');
+        hlo_text_free(&shape);
+    }
+    buf_str(&b, text);
+    hlo_literal *l = hlo_literal_parse(b.data, b.size, a->m);
+    buf_free(&b);
+    return l;
+}
+
+static hlo_literal *literal_file(const struct arguments *a, size_t param, const char *path)
+{
+    struct file_bytes bytes;
+    if (!file_read(path, &bytes)) {
+        struct buf why = {0};
+        buf_printf(&why, "cannot read the file: %s", strerror(errno));
+        hlo_messages_add(a->m, path, why.data);
+        buf_free(&why);
+        return NULL;
+    }
+    hlo_literal *l = literal_argument(a, param, (struct str){bytes.data, bytes.size});
+    file_release(&bytes);
+    return l;
+}
+
+/* What has no value yet, from a file; of several participants each reads what is its own there. */
+static bool all_from_npz(struct arguments *a, const char *path, int64_t only)
+{
+    for (size_t p = 0; p < a->participants; p++)
+        for (size_t i = 0; i < a->count; i++) {
+            if ((only != EVERYBODY && only != (int64_t)p) || has_value(a, i, p))
+                continue;
+            hlo_literal *l = hlo_read_npz(path, "arg", a->module, i, p, a->m);
+            *place(a, i, (int64_t)p) = l;
+            if (!l)
+                return false;
+        }
+    return true;
+}
+
+/* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked later. */
+static bool shape_fits(const struct arguments *a, size_t param, const hlo_literal *l)
+{
+    hlo_text got = hlo_literal_shape(l), want = hlo_param_shape(a->module, param);
+    bool fits = strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
+    if (!fits)
+        usage_error(a->o, "parameter `%s` is %s; the argument given is %s", hlo_param_name(a->module, param),
+                    want.data, got.data);
+    hlo_text_free(&got);
+    hlo_text_free(&want);
+    return fits;
+}
+
+static bool one_argument(struct arguments *a, size_t param, int64_t participant, const char *text)
+{
+    hlo_literal *l, **at = place(a, param, participant);
+    if (*text != '@')
+        l = literal_argument(a, param, str_of(text));
+    else if (ends_with(text, ".npy"))
+        l = hlo_read_npy(text + 1, a->module, param, a->m);
+    else if (ends_with(text, ".npz"))
+        l = hlo_read_npz(text + 1, "arg", a->module, param, participant == EVERYBODY ? 0 : (size_t)participant, a->m);
+    else
+        l = literal_file(a, param, text + 1);
+    hlo_literal_free(*at);
+    *at = l;
+    return l && shape_fits(a, param, l);
+}
+
+/* ---- named and in order ---- */
+
+/* Where the `=` of NAME=ARG stands; NULL when the argument has no name. */
+static const char *name_end(const char *arg)
+{
+    const char *p = arg + (*arg == '%');
+    if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_'))
+        return NULL;
+    while (*p && !strchr("=[{( ,", *p))
+        p++;
+    return *p == '=' ? p : NULL;
+}
+
+static int unknown_param(const struct arguments *a, const char *name)
+{
+    struct buf names = {0};
+    for (size_t i = 0; i < a->count; i++)
+        buf_printf(&names, i ? ", `%s`" : "`%s`", hlo_param_name(a->module, i));
+    int status =
+        usage_error(a->o, "no parameter `%s`; the module takes %s", name, a->count ? names.data : "none");
+    buf_free(&names);
+    return status;
+}
+
+static int unknown_participant(const struct arguments *a, int64_t participant)
+{
+    return usage_error(a->o, "no participant %" PRId64 "; there are %zu", participant, a->participants);
+}
+
+/* NAME=ARG, NAME@PARTICIPANT=ARG */
+static int named_argument(struct arguments *a, const char *arg, const char *equal)
+{
+    struct buf name = {0};
+    const char *at = memchr(arg, '@', (size_t)(equal - arg)), *end = at ? at : equal;
+    int64_t participant = EVERYBODY;
+    buf_bytes(&name, arg, (size_t)(end - arg));
+    long param = hlo_param_find(a->module, name.data);
+    int status = HLO_OK;
+    if (param < 0)
+        status = unknown_param(a, name.data);
+    else if (at && !num_parse_i64((struct str){at + 1, (size_t)(equal - at - 1)}, &participant))
+        status = usage_error(a->o, "`%.*s`: the number of a participant is wanted", (int)(equal - arg), arg);
+    else if (at && (participant < 0 || participant >= (int64_t)a->participants))
+        status = unknown_participant(a, participant);
+    else if (!one_argument(a, (size_t)param, participant, equal + 1))
+        status = HLO_USAGE;
+    buf_free(&name);
+    return status;
+}
+
+static int positional_argument(struct arguments *a, const char *arg)
+{
+    if (*arg == '@' && ends_with(arg, ".npz"))
+        return all_from_npz(a, arg + 1, EVERYBODY) ? HLO_OK : HLO_USAGE;
+    while (a->next < a->count && has_value(a, a->next, 0))
+        a->next++;
+    if (a->next == a->count)
+        return usage_error(a->o, "argument `%s` is one too many: the module takes %zu", arg, a->count);
+    return one_argument(a, a->next, EVERYBODY, arg) ? HLO_OK : HLO_USAGE;
+}
+
+static int given_arguments(struct arguments *a)
+{
+    int status = HLO_OK;
+    for (size_t i = 1; i < a->o->arg_count && status == HLO_OK; i++) { /* names first: they leave gaps */
+        const char *equal = name_end(a->o->args[i]);
+        if (equal)
+            status = named_argument(a, a->o->args[i], equal);
+    }
+    for (size_t i = 1; i < a->o->arg_count && status == HLO_OK; i++)
+        if (!name_end(a->o->args[i]))
+            status = positional_argument(a, a->o->args[i]);
+    return status;
+}
+
+/* --inputs@N=FILE, then --inputs=FILE */
+static int input_files(struct arguments *a)
+{
+    for (size_t k = 0; k < a->o->each_count; k++) {
+        const struct each_option *e = &a->o->each[k];
+        if (e->participant >= (int64_t)a->participants)
+            return unknown_participant(a, e->participant);
+        if (e->id == OPT_INPUTS && !all_from_npz(a, e->value, e->participant))
+            return HLO_USAGE;
+    }
+    return a->o->given[OPT_INPUTS] && !all_from_npz(a, a->o->value[OPT_INPUTS], EVERYBODY) ? HLO_USAGE : HLO_OK;
+}
+
+/* ---- all of them ---- */
+
+static int missing_argument(const struct arguments *a, size_t i)
+{
+    hlo_text shape = hlo_param_shape(a->module, i);
+    int status = usage_error(a->o, "no argument for parameter %zu, `%s`, of shape %s; --random makes one up",
+                             i, hlo_param_name(a->module, i), shape.data);
+    hlo_text_free(&shape);
+    return status;
+}
+
+/* Each participant gets numbers of its own. */
+static int make_up(struct arguments *a)
+{
+    int64_t seed;
+    if (!option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, &seed))
+        return HLO_USAGE;
+    for (size_t p = 0; p < a->participants; p++)
+        for (size_t i = 0; i < a->count; i++) {
+            if (has_value(a, i, p))
+                continue;
+            if (!a->o->given[OPT_RANDOM])
+                return missing_argument(a, i);
+            hlo_literal *l = hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
+            *place(a, i, (int64_t)p) = l;
+            if (!l)
+                return HLO_FAILED;
+        }
+    return HLO_OK;
+}
+
+int arguments_collect(struct arguments *a)
+{
+    a->common = calloc(a->count + 1, sizeof(hlo_literal *));
+    a->own = calloc(a->participants * a->count + 1, sizeof(hlo_literal *));
+    a->all = calloc(a->participants * a->count + 1, sizeof(hlo_literal *));
+    int status = a->common && a->own && a->all ? given_arguments(a) : HLO_FAILED;
+    if (status == HLO_OK)
+        status = input_files(a);
+    if (status == HLO_OK)
+        status = make_up(a);
+    for (size_t k = 0; status == HLO_OK && k < a->participants * a->count; k++)
+        a->all[k] = a->own[k] ? a->own[k] : a->common[k % a->count];
+    return status;
+}
+
+void arguments_free(struct arguments *a)
+{
+    for (size_t i = 0; a->common && i < a->count; i++)
+        hlo_literal_free(a->common[i]);
+    for (size_t k = 0; a->own && k < a->participants * a->count; k++)
+        hlo_literal_free(a->own[k]);
+    free(a->common);
+    free(a->own);
+    free(a->all);
+}

@@ -1,0 +1,48 @@
+/*
+ * What a run is given: the arguments of each participant, and the files behind its feeds.
+ */
+#ifndef HLO_CLI_ARGUMENTS_H
+#define HLO_CLI_ARGUMENTS_H
+
+#include "cli/cli.h"
+
+/* ---- arguments.c ---- */
+
+enum { EVERYBODY = -1 };
+struct arguments {
+    const struct options *o;
+    hlo_messages *m;
+    const hlo_module *module;
+    size_t participants, count; /* count: parameters */
+    hlo_literal **common;       /* one for each parameter, NULL where there is none */
+    hlo_literal **own;          /* of one participant after the other, in place of the common ones */
+    const hlo_literal **all;    /* what the run gets: these or those */
+    size_t next;                /* the next parameter that an argument without a name is for */
+};
+
+/* Says what is wrong; else HLO_OK. */
+int arguments_collect(struct arguments *a);
+void arguments_free(struct arguments *a);
+bool ends_with(const char *s, const char *end);
+
+/* ---- feed.c ---- */
+
+struct feed_in;
+struct feed_out;
+struct feed_files {
+    const struct options *o;
+    size_t participants, in_count, out_count;
+    struct feed_in *in;   /* files that are read: everyone's, then those of single participants */
+    struct feed_out *out; /* and written */
+    struct feed_reader *readers; /* by participant */
+    size_t dropped;       /* items that were given to nobody */
+    struct hlo_feeds feeds; /* what the run is given */
+};
+
+/* Opens what --infeed and --outfeed name. Says what is wrong; else HLO_OK. */
+int feed_open(struct feed_files *f, const struct options *o, size_t participants);
+/* Writes what is still to be written; false with a message. */
+bool feed_finish(struct feed_files *f, hlo_messages *m);
+void feed_free(struct feed_files *f);
+
+#endif

@@ -1,0 +1,27 @@
+# Participants get their own arguments, and results say whose they are.
+# stdout: out[0].0 = f32[2] {4, 6.5}
+# stdout: out[0].1 = u32[] 0
+# stdout: out[1].0 = f32[2] {4, 6.5}
+# stdout: out[1].1 = u32[] 1
+# stdout: same
+# stderr: -
+cat >m.hlo <<'END'
+HloModule sum
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[2] parameter(0)
+  r = u32[] replica-id()
+  s = f32[2] all-reduce(x), to_apply=add
+  ROOT t = (f32[2], u32[]) tuple(s, r)
+}
+END
+$HLO run m.hlo --replicas=2 'x@0={1, 2}' 'x@1={3, 4.5}' || exit 1
+$HLO run m.hlo --replicas=2 'x@0={1, 2}' 'x@1={3, 4.5}' --output=out.npz || exit 1
+sed 's/out0@/arg0@/g' out.npz >in.npz
+$HLO run m.hlo --replicas=2 --inputs=in.npz --output=a.txt || exit 1
+$HLO run m.hlo --replicas=2 '{4, 6.5}' >b.txt || exit 1
+cmp a.txt b.txt && echo same
