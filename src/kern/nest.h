@@ -8,8 +8,8 @@
 #include "kern/kern.h"
 
 /* A loop body compiled for several instruction sets, the best one chosen when the program starts.
- * The results are the same: nothing is contracted or reordered. */
-#if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_ADDRESS__
+ * The results are the same: nothing is contracted or reordered. Sanitizers are not there yet when it is chosen. */
+#if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define KERN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define KERN_CLONES
