@@ -142,7 +142,7 @@ static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_
         before *= x->dims[j];
     if (!x || before == 1 || n == 1)
         return x ? x->data : NULL;
-    struct value packed;
+    struct value packed = {0};
     if (!value_new(ev, &packed, x->dtype, x->rank, x->dims))
         return eval_no_memory(ev, s, s->inst->shape), NULL;
     for (int64_t j = 0; j < n; j++) {
