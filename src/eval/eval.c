@@ -64,22 +64,23 @@ void value_drop(struct eval *ev, struct value *v)
 void value_move(struct value *to, struct value *from)
 {
     to->buffer = from->buffer;
+    from->buffer = NULL;
+    if (!to->buffer)
+        return;
     to->bounds = from->bounds;
     to->roomy = from->roomy;
-    from->buffer = NULL;
-    if (to->buffer)
-        view_copy(&to->view, &from->view);
+    view_copy(&to->view, &from->view);
 }
 
 void value_share(struct value *to, const struct value *from)
 {
     to->buffer = from->buffer;
+    if (!to->buffer)
+        return;
+    to->buffer->refs++;
     to->bounds = from->bounds;
     to->roomy = from->roomy;
-    if (to->buffer) {
-        to->buffer->refs++;
-        view_copy(&to->view, &from->view);
-    }
+    view_copy(&to->view, &from->view);
 }
 
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims)

@@ -24,7 +24,9 @@ enum dtype combine_work_type(enum kern_combine c, enum dtype t)
 {
     if (!dtype_is_float(t) || t == DT_F64)
         return t;
-    return c == KERN_ADD ? DT_F64 : DT_F32;
+    if (c == KERN_MULTIPLY)
+        return t;
+    return c == KERN_ADD ? DT_F64 : DT_F32; /* maximum, minimum: the same in any type */
 }
 
 enum dtype combine_window_type(enum kern_combine c, enum dtype t)

@@ -3,9 +3,9 @@
  * either down columns (a tile of results, one row of operand elements after the other) or along rows
  * (one result; the elements in logical order in tiles). Any other body is called element by element.
  *
- * Order and accumulation: sums of floats up to f32 run in double, folds of other narrow floats in f32,
- * both rounded once. f64, complex and float products take the elements one after the other in row-major
- * order; everything else gives the same in any order.
+ * Order and accumulation: sums of floats up to f32 run in double and are rounded once; products round at
+ * every step. f64, complex and float products take the elements one after the other in row-major order;
+ * everything else gives the same in any order.
  */
 #include <stdlib.h>
 

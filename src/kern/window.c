@@ -238,6 +238,9 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
                      enum dtype acc)
 {
     bool any = false;
+    bool rounds = dtype_is_float(acc) || dtype_is_complex(acc);
+    if (rounds && body->combine == KERN_MULTIPLY) /* in another order it may overflow, or no longer */
+        return false;
     for (int d = 0; d < x->rank; d++)
         any |= is_long(&window[d]);
     return any && kern_find_elementwise(combine_opcode(body->combine), combine_work_type(body->combine, acc));

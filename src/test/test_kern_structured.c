@@ -327,8 +327,6 @@ START_TEST(long_windows_agree_with_plain)
         int d = (int)random_in(&r, 0, 2);
         struct kern_body body = {.combine = any_combine(&r, t)};
         char init[16] = {0};
-        if (body.combine == KERN_MULTIPLY)
-            body.combine = dtype_is_complex(t) ? KERN_ADD : KERN_MAXIMUM;
         random_element(&r, t, init);
         random_dims(&r, 3, 4, dims);
         random_window(&r, 3, dims, (struct kern_window_dim[3]){{0}}, out_dims);
