@@ -2,7 +2,8 @@
  * spec: Fft
  *
  * Fourier transforms (hlo-values 13.7), in double, rounded at the end: by halves where the length is
- * a power of two, else as a convolution (Bluestein), which is.
+ * a power of two, term by term where it is short, else as a convolution (Bluestein), which has such a
+ * length.
  */
 #include "kern/kern.h"
 
@@ -10,10 +11,12 @@
 
 /* ---- one row ---- */
 
+enum { SHORT = 32 }; /* lengths up to here cost no more than their convolution would */
+
 struct plan {
-    int64_t n, m;        /* length; power of two that the work is done in */
-    struct c128 *roots;  /* exp(-2 pi i k / m), k < m/2 */
-    struct c128 *chirp;  /* exp(-pi i k^2 / n), k < n; NULL for powers of two */
+    int64_t n, m;        /* length; power of two that the work is done in, n of a short one */
+    struct c128 *roots;  /* exp(-2 pi i k / m), k < m/2; all of them for a short one */
+    struct c128 *chirp;  /* exp(-pi i k^2 / n), k < n; NULL if not needed */
     struct c128 *filter; /* transform of the conjugate chirp, wrapped around */
     struct c128 *work;   /* m elements */
 };
@@ -23,10 +26,21 @@ static struct c128 times(struct c128 a, struct c128 b)
     return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-static struct c128 turn(double numerator, double denominator)
+/* From the angle in the first eighth of the circle, so that roots that mirror each other are the same
+ * numbers and those on the axes are exact. */
+struct c128 kern_root_of_unity(int64_t k, int64_t n)
 {
-    double angle = -2 * M_PI * numerator / denominator;
-    return (struct c128){cos(angle), sin(angle)};
+    __int128 quarter = n, at = (__int128)4 * (k % n); /* quarter: of the circle, which has 4 n steps */
+    bool below = at > 2 * quarter;
+    at = below ? 4 * quarter - at : at;
+    bool left = at > quarter;
+    at = left ? 2 * quarter - at : at;
+    bool steep = 2 * at > quarter;
+    at = steep ? quarter - at : at;
+    double angle = M_PI / 2 * (double)at / (double)n;
+    double near = 2 * at == quarter ? M_SQRT1_2 : cos(angle), far = 2 * at == quarter ? M_SQRT1_2 : sin(angle);
+    double x = steep ? far : near, y = steep ? near : far;
+    return (struct c128){left ? 0 - x : x, below ? y : 0 - y};
 }
 
 static void reverse_bits(struct c128 *x, int64_t m)
@@ -64,7 +78,7 @@ static void plan_free(struct plan *p)
 static void plan_chirp(struct plan *p)
 {
     for (int64_t k = 0; k < p->n; k++)
-        p->chirp[k] = turn((double)((__int128)k * k % (2 * p->n)), (double)(2 * p->n));
+        p->chirp[k] = kern_root_of_unity((int64_t)((__int128)k * k % (2 * p->n)), 2 * p->n);
     for (int64_t k = 0; k < p->m; k++)
         p->filter[k] = (struct c128){0, 0};
     for (int64_t k = 0; k < p->n; k++) {
@@ -78,19 +92,21 @@ static void plan_chirp(struct plan *p)
 static bool plan_make(struct plan *p, int64_t n)
 {
     *p = (struct plan){.n = n, .m = 1};
-    bool power = (n & (n - 1)) == 0;
+    bool power = (n & (n - 1)) == 0, chirp = !power && n > SHORT;
     while (p->m < (power ? n : 2 * n - 1))
         p->m *= 2;
-    int64_t count = p->m / 2 + 1 + p->m + (power ? 0 : n + p->m), bytes;
+    if (!power && !chirp)
+        p->m = n;
+    int64_t roots = power || chirp ? p->m / 2 + 1 : n, count = roots + p->m + (chirp ? n + p->m : 0), bytes;
     if (!mul_i64(count, (int64_t)sizeof(struct c128), &bytes))
         return false;
     p->roots = mem_alloc((size_t)bytes);
     if (!p->roots)
         return false;
-    p->work = p->roots + p->m / 2 + 1;
-    for (int64_t k = 0; k < p->m / 2; k++)
-        p->roots[k] = turn((double)k, (double)p->m);
-    if (!power) {
+    p->work = p->roots + roots;
+    for (int64_t k = 0; k < roots; k++)
+        p->roots[k] = kern_root_of_unity(k, p->m);
+    if (chirp) {
         p->chirp = p->work + p->m;
         p->filter = p->chirp + n;
         plan_chirp(p);
@@ -98,12 +114,21 @@ static bool plan_make(struct plan *p, int64_t n)
     return true;
 }
 
-static void transform(struct plan *p, struct c128 *x)
+static void transform_short(struct plan *p, struct c128 *x)
 {
-    if (!p->chirp) {
-        transform_power_of_two(x, p->n, p->roots);
-        return;
+    for (int64_t k = 0; k < p->n; k++) {
+        struct c128 sum = {0, 0};
+        for (int64_t i = 0; i < p->n; i++) {
+            struct c128 v = times(x[i], p->roots[i * k % p->n]);
+            sum = (struct c128){sum.re + v.re, sum.im + v.im};
+        }
+        p->work[k] = sum;
     }
+    memcpy(x, p->work, (size_t)p->n * sizeof *x);
+}
+
+static void transform_by_chirp(struct plan *p, struct c128 *x)
+{
     for (int64_t k = 0; k < p->m; k++)
         p->work[k] = k < p->n ? times(x[k], p->chirp[k]) : (struct c128){0, 0};
     transform_power_of_two(p->work, p->m, p->roots);
@@ -118,13 +143,23 @@ static void transform(struct plan *p, struct c128 *x)
     }
 }
 
+static void transform(struct plan *p, struct c128 *x)
+{
+    if (p->chirp)
+        transform_by_chirp(p, x);
+    else if (p->m == p->n && (p->n & (p->n - 1)) != 0)
+        transform_short(p, x);
+    else
+        transform_power_of_two(x, p->n, p->roots);
+}
+
 static void transform_back(struct plan *p, struct c128 *x)
 {
     for (int64_t k = 0; k < p->n; k++)
-        x[k].im = -x[k].im;
+        x[k].im = 0 - x[k].im; /* a zero stays +0 */
     transform(p, x);
     for (int64_t k = 0; k < p->n; k++)
-        x[k] = (struct c128){x[k].re / (double)p->n, -x[k].im / (double)p->n};
+        x[k] = (struct c128){x[k].re / (double)p->n, (0 - x[k].im) / (double)p->n};
 }
 
 /* ---- arrays: dense, in c128 ---- */
@@ -194,14 +229,22 @@ static bool along(struct work *w, int d, int64_t n, bool back)
     return true;
 }
 
+/* Of real rows the transform's first element and, where there is one, the middle one are real. */
+static void clear_real_places(struct work *w, int64_t n)
+{
+    for (int64_t first = 0; first < w->count; first += n) {
+        w->x[first].im = 0;
+        if (n % 2 == 0)
+            w->x[first + n / 2].im = 0;
+    }
+}
+
 /* The other half of the last dimension: conjugates in reverse. */
 static void extend(struct work *w, int64_t n)
 {
+    clear_real_places(w, n);
     for (int64_t first = 0; first < w->count; first += n) {
         struct c128 *x = w->x + first;
-        x[0].im = 0;
-        if (n % 2 == 0)
-            x[n / 2].im = 0;
         for (int64_t k = 1; k < n - n / 2; k++)
             x[n - k] = (struct c128){x[k].re, -x[k].im};
     }
@@ -218,9 +261,12 @@ static bool run(struct work *w, enum kern_fft type, int count, const int64_t *le
         extend(w, lengths[count - 1]);
         return along(w, last, lengths[count - 1], back);
     }
-    for (int k = count - 1; k >= 0; k--)
+    for (int k = count - 1; k >= 0; k--) {
         if (!along(w, first + k, lengths[k], back))
             return false;
+        if (type == KERN_RFFT && k == count - 1)
+            clear_real_places(w, lengths[k]);
+    }
     return true;
 }
 

@@ -298,5 +298,6 @@ kern_scatter_fn kern_scatter;
 kern_sort_fn kern_sort;
 kern_topk_fn kern_topk;
 kern_fft_fn kern_fft;
+struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 
 #endif

@@ -29,12 +29,10 @@ struct sums {
 };
 typedef void sum_fn(struct sums *s, const struct view *const *x, const int64_t *index, double mean);
 
-static void sum_squares(struct sums *s, const struct view *const *x, const int64_t *index, double mean)
+static void sum_values(struct sums *s, const struct view *const *x, const int64_t *index, double mean)
 {
     (void)mean;
-    double v = load(x[0], index);
-    s->p += v;
-    s->q += v * v;
+    s->p += load(x[0], index);
 }
 
 static void sum_gradients(struct sums *s, const struct view *const *x, const int64_t *index, double mean)
@@ -56,6 +54,20 @@ static struct sums *sum_features(const struct view *const *x, const struct view 
         } while (index_next(x[0]->rank, x[0]->dims, index));
     }
     return s;
+}
+
+/* The sum of (x - mean)^2, where p is the mean: by the formula with squares alone a mean that is large
+ * beside the variance would leave nothing of it. */
+static void sum_deviations(struct sums *s, const struct view *x, int feature)
+{
+    int64_t index[VIEW_MAX_RANK] = {0};
+    if (view_elements(x) == 0)
+        return;
+    do {
+        struct sums *of = &s[index[feature]];
+        double c = load(x, index) - of->p;
+        of->q += c * c;
+    } while (index_next(x->rank, x->dims, index));
 }
 
 static double per_feature(const struct view *x, int feature)
@@ -91,15 +103,15 @@ bool plain_batch_norm_training(const struct view *y, const struct view *mean, co
                                const struct view *x, const struct view *scale, const struct view *offset,
                                double eps, int feature)
 {
-    struct sums *s = sum_features(&x, NULL, feature, sum_squares);
+    struct sums *s = sum_features(&x, NULL, feature, sum_values);
     double n = per_feature(x, feature);
     if (!s)
         return false;
-    for (int64_t f = 0; f < x->dims[feature]; f++) {
-        double m = s[f].p / n;
-        store_at(mean, f, m);
-        store_at(var, f, s[f].q / n - m * m);
-    }
+    for (int64_t f = 0; f < x->dims[feature]; f++)
+        store_at(mean, f, s[f].p /= n);
+    sum_deviations(s, x, feature);
+    for (int64_t f = 0; f < x->dims[feature]; f++)
+        store_at(var, f, s[f].q / n);
     mem_free(s);
     normalise(y, x, scale, offset, mean, var, eps, feature);
     return true;

@@ -1,8 +1,6 @@
 /*
  * plain fft: every result element is the sum of all elements of its transform, each turned by its angle.
  */
-#include <math.h>
-
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
 
@@ -31,8 +29,8 @@ static struct c128 *make_roots(struct transform *t)
     for (int d = 0; roots && d < t->count; d++) {
         t->roots[d] = roots + at;
         for (int64_t k = 0; k < t->lengths[d]; k++, at++) {
-            double angle = -2 * M_PI * (double)k / (double)t->lengths[d];
-            roots[at] = (struct c128){cos(angle), t->back ? -sin(angle) : sin(angle)};
+            roots[at] = kern_root_of_unity(k, t->lengths[d]);
+            roots[at].im = t->back ? 0 - roots[at].im : roots[at].im;
         }
     }
     return roots;
