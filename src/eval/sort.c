@@ -3,14 +3,26 @@
  */
 #include "eval/eval_priv.h"
 
+/* A negative dimension counts from behind, as in StableHLO; XLA's verifier lets every one pass. */
+static bool sort_dimension(struct eval *ev, const struct step *s, int *out)
+{
+    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0], rank = s->shapes[0]->rank;
+    *out = (int)(d < 0 ? d + rank : d);
+    return (d >= -rank && d < rank) ||
+           EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
+                     arena_printf(&ev->ds->arena, "dimension %" PRId64, d).ptr);
+}
+
 static bool run_sort(struct eval *ev, const struct step *s)
 {
-    int n = s->operand_count;
+    int n = s->operand_count, dimension;
+    if (!sort_dimension(ev, s, &dimension))
+        return false;
     struct bound_body context;
     struct kern_comparator less = eval_bind_order(ev, s->bodies, &context);
     struct view *x = eval_views(ev, s, 0, n), *out = eval_results(ev, s);
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->sort(n, out, x, (int)inst_ints(s->inst, A_DIMENSIONS).at[0], &less) ||
+    return out && (ev->kern->sort(n, out, x, dimension, &less) ||
                    eval_kernel_failed(ev, s, errors));
 }
 
