@@ -93,6 +93,7 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
     if (!v->buffer)
         return false;
     v->bounds = NULL;
+    v->roomy = false;
     view_dense(&v->view, t, rank, dims, v->buffer->data);
     return true;
 }
