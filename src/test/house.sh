@@ -116,7 +116,7 @@ report "every op has a golden case" "$problems"
 
 # A part of a golden file says `// case: value`, `edge` or `rejection`, and of which ops where the file
 # is not named after one; each of them must stand in the part. Families still to be filled:
-open="dot io"
+open="io"
 cases() {
     find testdata -name '*.hlo' | LC_ALL=C sort | xargs awk '
         function flush(   k, n, op, parts) {
