@@ -51,56 +51,70 @@ struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape
     return i;
 }
 
-/* spec: Broadcast, BroadcastInDim */
-bool build_lower_broadcast(struct build *b)
+/* spec: Broadcast: new dimensions in front of the operand's */
+static bool broadcast_front(struct build *b)
+{
+    const struct shape *s = operand_shape(b->i, 0);
+    struct dims d;
+    if (!build_sizes(b, s->rank, &d))
+        return false;
+    int front = d.rank;
+    for (int k = 0; k < s->rank; k++)
+        dims_take(&d, s, k);
+    build_set_ints(b, b->i, A_DIMENSIONS, s->rank, build_iota(b, d.rank).at + front);
+    return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
+}
+
+/* Whether a broadcast in core HLO's words is one: the verifier says what is wrong with others. */
+static bool is_core_broadcast(const struct inst *i, struct ints map)
+{
+    if (!shape_is_array(i->shape) || map.count != operand_shape(i, 0)->rank)
+        return false;
+    for (int64_t k = 0; k < map.count; k++)
+        if (map.at[k] < 0 || map.at[k] >= i->shape->rank)
+            return false;
+    return true;
+}
+
+/* spec: BroadcastInDim: dimension k becomes dimension map[k] of the result, and is repeated where it has size 1 */
+static bool broadcast_in_dim(struct build *b, enum attr_id id)
 {
     struct inst *i = b->i;
     struct inst *x = i->operands[0];
-    const struct shape *s = x->shape;
-    struct ints sizes = inst_ints(i, A_SIZES), dims = inst_ints(i, A_DIMENSIONS);
-    bool sized = inst_has(i, A_SIZES), mapped = inst_has(i, A_BROADCAST_DIMENSIONS);
-    enum attr_id map = mapped ? A_BROADCAST_DIMENSIONS : A_DIMENSIONS;
-    if (!shape_is_array(s) || (!sized && !i->shape && b->form == FORM_NONE && !mapped))
-        return true; /* core, whatever it is worth */
-    if (mapped)
-        dims = inst_ints(i, A_BROADCAST_DIMENSIONS);
-    struct dims d = verify_dims(&b->v, sizes.count + s->rank);
-    for (int64_t k = 0; k < sizes.count; k++) {
-        if (!verify_attr_int(&b->v, i, A_SIZES, sizes.at[k], 0, INT64_MAX))
-            return false;
-        dims_add(&d, sizes.at[k], false);
-    }
-    bool in_front = sized && !mapped && !inst_has(i, A_DIMENSIONS) && b->form != FORM_BROADCAST_IN_DIM;
-    if (in_front) { /* new dimensions on the left */
-        for (int k = 0; k < s->rank; k++)
-            dims_take(&d, s, k);
-        dims = build_iota(b, sizes.count + s->rank);
-        dims = (struct ints){s->rank, dims.at + sizes.count};
-    }
-    if (!sized && !i->shape)
-        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or sizes={...}");
-    const struct shape *to = sized ? verify_dims_shape(&b->v, s->dtype, &d) : i->shape;
-    if (sized && !build_shape(b, to))
-        return false;
-    bool core = b->form == FORM_NONE && !mapped && !sized; /* the verifier says what is wrong with it */
-    if (core && (!shape_is_array(to) || dims.count != s->rank))
-        return true;
+    const struct shape *s = x->shape, *to = i->shape;
+    struct ints map = inst_ints(i, id);
     if (!shape_is_array(to))
         return verify_bad_inst(&b->v, i, NULL, "gives %s, expected an array", verify_text(&b->v, to));
-    if (!verify_attr_count(&b->v, i, map, dims.count, s->rank))
+    if (!verify_attr_count(&b->v, i, id, map.count, s->rank))
         return false;
     bool repeats = false;
     for (int k = 0; k < s->rank; k++) {
-        if (core && (dims.at[k] < 0 || dims.at[k] >= to->rank))
-            return true;
-        if (!verify_attr_int(&b->v, i, map, dims.at[k], 0, to->rank))
+        if (!verify_attr_int(&b->v, i, id, map.at[k], 0, to->rank))
             return false;
-        repeats |= s->dims[k] == 1 && to->dims[dims.at[k]] != 1;
+        repeats |= s->dims[k] == 1 && to->dims[map.at[k]] != 1;
     }
     if (repeats)
-        build_operands(b, 1, (struct inst *[]){drop_repeated(b, x, to, dims.at, &dims)});
-    build_set_ints(b, i, A_DIMENSIONS, dims.count, dims.at);
+        build_operands(b, 1, (struct inst *[]){drop_repeated(b, x, to, map.at, &map)});
+    build_set_ints(b, i, A_DIMENSIONS, map.count, map.at);
     return true;
+}
+
+bool build_lower_broadcast(struct build *b)
+{
+    struct inst *i = b->i;
+    const struct shape *s = operand_shape(i, 0);
+    bool sized = inst_has(i, A_SIZES), mapped = inst_has(i, A_BROADCAST_DIMENSIONS);
+    bool core = !sized && !mapped && b->form == FORM_NONE;
+    struct dims d;
+    if (!shape_is_array(s) || (core && (!i->shape || !is_core_broadcast(i, inst_ints(i, A_DIMENSIONS)))))
+        return true;
+    if (sized && !mapped && !inst_has(i, A_DIMENSIONS) && b->form != FORM_BROADCAST_IN_DIM)
+        return broadcast_front(b);
+    if (sized && (!build_sizes(b, 0, &d) || !build_shape(b, verify_dims_shape(&b->v, s->dtype, &d))))
+        return false;
+    if (!i->shape)
+        return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or sizes={...}");
+    return broadcast_in_dim(b, mapped ? A_BROADCAST_DIMENSIONS : A_DIMENSIONS);
 }
 
 /* ---- binary operations ---- */
@@ -175,39 +189,26 @@ static const struct shape *meet(struct build *b, int small, struct ints map)
     return verify_dims_shape(&b->v, large->dtype, &d);
 }
 
-static bool compare_form(struct build *b); /* below */
-
-/* spec: Element-wise binary arithmetic operations, Element-wise comparison operations */
-bool build_lower_binary(struct build *b)
+/* Where the operand `small` goes in the shape of both; NULL (reported) when there is none. */
+static const struct shape *binary_shape(struct build *b, int small, struct ints *map)
 {
-    struct inst *i = b->i;
-    if (b->form != FORM_NONE && i->opcode == OP_COMPARE && !compare_form(b))
-        return false;
-    const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
-    bool given = inst_has(i, A_BROADCAST_DIMENSIONS), arrays = shape_is_array(l) && shape_is_array(r);
-    if (!arrays || has_unbounded(i) || (!given && shape_same_dims(l, r)))
-        return true;
+    const struct shape *l = operand_shape(b->i, 0), *r = operand_shape(b->i, 1);
+    bool ok = l->rank == r->rank ? map_equal(b, l->rank, map) : map_smaller(b, small, map);
+    return ok ? meet(b, small, *map) : NULL;
+}
+
+/* The same of an instruction whose shape is written and that names no dimensions. When the operands do not
+ * give that shape, it is broken core HLO and the verifier's business: nothing is said. */
+static const struct shape *binary_shape_if_written(struct build *b, int small, struct ints *map)
+{
     struct diags *ds = b->v.ds;
-    int small = r->rank < l->rank;
-    struct ints map;
-    bool quiet = ds->quiet, core = i->shape && !given; /* may be broken core HLO: the verifier's business */
+    bool quiet = ds->quiet;
     unsigned errors = ds->errors;
-    ds->quiet |= core;
-    bool ok = l->rank == r->rank ? map_equal(b, l->rank, &map) : map_smaller(b, small, &map);
-    const struct shape *to = ok ? meet(b, small, map) : NULL;
+    ds->quiet = true;
+    const struct shape *to = binary_shape(b, small, map);
     ds->quiet = quiet;
-    if (core) {
-        ds->errors = errors;
-        if (!to || !shape_compatible_any(to, i->shape))
-            return true;
-    }
-    if (!to)
-        return false;
-    struct inst *both[2] = {i->operands[0], i->operands[1]};
-    both[small] = build_broadcast(b, both[small], to, map.at);
-    both[!small] = build_broadcast(b, both[!small], to, build_iota(b, to->rank).at);
-    build_operands(b, 2, both);
-    return true;
+    ds->errors = errors;
+    return to && shape_compatible_any(to, b->i->shape) ? to : NULL;
 }
 
 /* `eq`, `less-than`, `ge-total-order`, ...: what they compare for. */
@@ -233,6 +234,28 @@ static bool compare_form(struct build *b)
     /* On integers every order is total already. */
     if (words[k].total && dtype_is_float(operand_shape(b->i, 0)->dtype))
         build_set(b, b->i, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
+    return true;
+}
+
+/* spec: Element-wise binary arithmetic operations, Element-wise comparison operations */
+bool build_lower_binary(struct build *b)
+{
+    struct inst *i = b->i;
+    if (b->form != FORM_NONE && i->opcode == OP_COMPARE && !compare_form(b))
+        return false;
+    const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
+    bool given = inst_has(i, A_BROADCAST_DIMENSIONS), written = i->shape && !given;
+    if (!shape_is_array(l) || !shape_is_array(r) || has_unbounded(i) || (!given && shape_same_dims(l, r)))
+        return true;
+    int small = r->rank < l->rank;
+    struct ints map;
+    const struct shape *to = written ? binary_shape_if_written(b, small, &map) : binary_shape(b, small, &map);
+    if (!to)
+        return written;
+    struct inst *both[2] = {i->operands[0], i->operands[1]};
+    both[small] = build_broadcast(b, both[small], to, map.at);
+    both[!small] = build_broadcast(b, both[!small], to, build_iota(b, to->rank).at);
+    build_operands(b, 2, both);
     return true;
 }
 

@@ -35,6 +35,11 @@ bool build_shape(struct build *b, const struct shape *shape);
 /* 0, 1, ... count-1 */
 struct ints build_iota(struct build *b, int64_t count);
 
+/* ---- build_shape.c ---- */
+
+/* The dimensions that `sizes` lists, with room for more. False (reported) when one is negative. */
+bool build_sizes(struct build *b, int more, struct dims *out);
+
 /* ---- build_broadcast.c ---- */
 
 /* `x` as an array of the sizes of `to`: its dimension k is dimension map[k] there, and is repeated where it

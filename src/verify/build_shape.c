@@ -6,11 +6,10 @@
 
 /* ---- results said by an attribute ---- */
 
-/* Sizes from a list of integers, none negative. */
-static bool sizes_given(struct build *b, struct dims *out)
+bool build_sizes(struct build *b, int more, struct dims *out)
 {
     struct ints sizes = inst_ints(b->i, A_SIZES);
-    *out = verify_dims(&b->v, sizes.count);
+    *out = verify_dims(&b->v, sizes.count + more);
     for (int64_t k = 0; k < sizes.count; k++) {
         if (!verify_attr_int(&b->v, b->i, A_SIZES, sizes.at[k], 0, INT64_MAX))
             return false;
@@ -24,7 +23,7 @@ bool build_lower_sizes(struct build *b)
     struct dims d;
     if (!inst_has(b->i, A_SIZES))
         return true;
-    return verify_operand_array(&b->v, b->i, 0) && sizes_given(b, &d) &&
+    return verify_operand_array(&b->v, b->i, 0) && build_sizes(b, 0, &d) &&
            build_shape(b, verify_dims_shape(&b->v, operand_shape(b->i, 0)->dtype, &d));
 }
 
