@@ -7,6 +7,7 @@
  * Partial order: -0 and +0 are equal; where NaNs end up in it no specification says (here: last).
  */
 #include "kern/nest.h"
+#include "kern/plain/plain.h"
 
 /* ---- keys: unsigned numbers in the order of the elements ---- */
 
@@ -376,6 +377,8 @@ bool kern_topk(const struct view *values, const struct view *indices, const stru
     int64_t index[VIEW_MAX_RANK] = {0};
     if (view_elements(values) == 0)
         return true;
+    if (dtype_is_complex(x->dtype)) /* whose order no key of 64 bits has */
+        return plain_topk(values, indices, x, k, largest);
     struct entry *e = mem_alloc(2 * (size_t)x->dims[x->rank - 1] * sizeof *e);
     if (!e)
         return false;

@@ -51,7 +51,8 @@ static void find_order(struct body *b)
     for (int key = 0; key < b->arg_count / 2; key++)
         for (int total = 0; total < 2; total++) {
             enum dtype t = b->args[2 * key];
-            if (is_order(b, kern_find_compare(KERN_LT, total, t), kern_find_compare(KERN_GT, total, t),
+            if (!dtype_is_complex(t) && /* no key of 64 bits has their order */
+                is_order(b, kern_find_compare(KERN_LT, total, t), kern_find_compare(KERN_GT, total, t),
                          key)) {
                 b->key = key;
                 b->total_order = total;

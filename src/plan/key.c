@@ -44,11 +44,13 @@ static bool mirrored(const struct scalar_code *c, const void *u, const void *v, 
     return true;
 }
 
-/* The comparison that this kernel makes, when it is < or >. */
+/* The comparison that this kernel makes, when it is < or > on types that have keys of 64 bits. */
 static bool find_comparison(kern_tile_fn *fn, struct body *b)
 {
     for (int t = 0; t < DT_COUNT; t++)
         for (int total = 0; total < 2; total++) {
+            if (dtype_is_complex((enum dtype)t))
+                continue;
             bool less = fn == kern_find_compare(KERN_LT, total, (enum dtype)t);
             if (!less && fn != kern_find_compare(KERN_GT, total, (enum dtype)t))
                 continue;
