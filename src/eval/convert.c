@@ -148,6 +148,9 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     struct value row;
     if (!shape_is_array(from) || !shape_is_array(to))
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "values of different structure");
+    if (layout_problem(from->layout, from) || layout_problem(to->layout, to)) /* nobody has looked yet */
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST),
+                         "a layout that is no order of the dimensions");
     if (bitcast_is_reshape(s->inst))
         return eval_reshape(ev, s);
     struct view *out = bytes_in_order(ev, s, &row) ? eval_result(ev, s, 0) : NULL;
