@@ -3,9 +3,10 @@
  */
 #include "eval/eval_priv.h"
 
-static bool is_size(const struct view *x)
+static bool is_size(struct eval *ev, const struct step *s, int k)
 {
-    return x->rank == 0 && dtype_is_integer(x->dtype);
+    return s->operands[k] != NO_VALUE && eval_view(ev, s, k)->rank == 0 &&
+           dtype_is_integer(eval_view(ev, s, k)->dtype);
 }
 
 static int64_t load_size(struct eval *ev, const struct step *s, int k)
@@ -27,7 +28,7 @@ static bool load_sizes(struct eval *ev, const struct step *s, int64_t *sizes)
     if (s->operand_count != 1 + to->rank)
         return eval_unsupported(ev, s);
     for (int d = 0; d < to->rank; d++) {
-        if (!is_size(eval_view(ev, s, 1 + d)))
+        if (!is_size(ev, s, 1 + d))
             return eval_unsupported(ev, s);
         sizes[d] = load_size(ev, s, 1 + d);
         if (!check_size(ev, s, sizes[d], d, to->dims[d]))
@@ -102,7 +103,7 @@ static bool dynamic_reshape(struct eval *ev, const struct step *s)
 
 static bool same_bounds(const struct shape *a, const struct shape *b)
 {
-    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
+    return shape_is_array(a) && shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
 }
 
 /* Operand: an array; results: all of it up to its bounds, and the size of each dimension. */
