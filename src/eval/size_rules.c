@@ -235,8 +235,10 @@ static bool broadcast(struct eval *ev, const struct step *s, struct sizes *z)
 {
     (void)ev;
     struct ints dimensions = inst_ints(s->inst, A_DIMENSIONS);
-    for (int64_t k = 0; k < dimensions.count; k++)
-        set(s, z, 0, dimensions.at[k], dims_of(z, 0)[k]);
+    for (int64_t k = 0; k < dimensions.count; k++) { /* a dimension named twice is a diagonal */
+        int64_t d = dimensions.at[k];
+        set(s, z, 0, d, least(z->results[0].made[d], dims_of(z, 0)[k]));
+    }
     return true;
 }
 
