@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 /* What becomes of an op for an element type: its worked examples are written for the type, verified
- * and run on made-up inputs. */
+ * and run. */
 enum cell { CELL_REJECTED, CELL_RUNS, CELL_MISSING, CELL_KINDS };
 /* One example for one pair of types; the messages say why it is not CELL_RUNS. */
 enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m);

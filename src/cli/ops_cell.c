@@ -28,12 +28,31 @@ static bool is_undefined(const hlo_messages *m)
     return n > 0 && strcmp(hlo_messages_get(m, n - 1).id, "not-defined") == 0;
 }
 
-/* Whether the module runs on made-up inputs. */
-static bool runs(const hlo_module *module, hlo_messages *m)
+/* Argument `i` of the example where the parameter has its shape, so that sizes and offsets make sense;
+ * made-up values for a parameter of another element type. */
+static hlo_literal *argument(const hlo_module *module, size_t i, const char *args, hlo_messages *m)
+{
+    for (size_t line = 0; line < i; line++)
+        args += strcspn(args, "\n") + 1;
+    hlo_literal *given = hlo_literal_parse(args, strcspn(args, "\n"), m);
+    if (!given)
+        return NULL;
+    hlo_text has = hlo_literal_shape(given), wants = hlo_param_shape(module, i);
+    bool fits = strcmp(has.data, wants.data) == 0;
+    hlo_text_free(&has);
+    hlo_text_free(&wants);
+    if (fits)
+        return given;
+    hlo_literal_free(given);
+    return hlo_random_param(module, i, 1, m);
+}
+
+/* Whether the module runs. */
+static bool runs(const hlo_module *module, const char *example_args, hlo_messages *m)
 {
     size_t count = hlo_param_count(module), made = 0;
     hlo_literal **args = calloc(count + 1, sizeof *args), *result = NULL;
-    while (args && made < count && (args[made] = hlo_random_param(module, made, 1, m)))
+    while (args && made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
     hlo_program *p = args && made == count ? hlo_plan(module, &(struct hlo_run_options){0}, m) : NULL;
     if (p)
@@ -49,10 +68,11 @@ static bool runs(const hlo_module *module, hlo_messages *m)
 
 enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m)
 {
+    struct hlo_op_example e;
     hlo_module *module = accepted(op, example, dtype, other, m);
-    if (!module)
+    if (!module || !hlo_op_example(op, example, &e))
         return CELL_REJECTED;
-    enum cell cell = runs(module, m) ? CELL_RUNS : is_undefined(m) ? CELL_REJECTED : CELL_MISSING;
+    enum cell cell = runs(module, e.args, m) ? CELL_RUNS : is_undefined(m) ? CELL_REJECTED : CELL_MISSING;
     hlo_module_free(module);
     return cell;
 }
