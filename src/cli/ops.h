@@ -10,7 +10,8 @@
  * and run. */
 enum cell { CELL_REJECTED, CELL_RUNS, CELL_MISSING, CELL_KINDS };
 /* One example for one pair of types; the messages say why it is not CELL_RUNS. */
-enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m);
+enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, bool plain,
+                  hlo_messages *m);
 /* The same without the run: whether parser and verifier take it. */
 bool ops_accepts(size_t op, const char *dtype);
 bool ops_is_typed(size_t op);  /* an example is written for an element type */

@@ -48,13 +48,13 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
 }
 
 /* Whether the module runs. */
-static bool runs(const hlo_module *module, const char *example_args, hlo_messages *m)
+static bool runs(const hlo_module *module, const char *example_args, bool plain, hlo_messages *m)
 {
     size_t count = hlo_param_count(module), made = 0;
     hlo_literal **args = calloc(count + 1, sizeof *args), *result = NULL;
     while (args && made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
-    hlo_program *p = args && made == count ? hlo_plan(module, &(struct hlo_run_options){0}, m) : NULL;
+    hlo_program *p = args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain}, m) : NULL;
     if (p)
         result = hlo_run(p, (const hlo_literal *const *)args, count, m);
     bool ok = result != NULL;
@@ -66,13 +66,14 @@ static bool runs(const hlo_module *module, const char *example_args, hlo_message
     return ok;
 }
 
-enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m)
+enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, bool plain,
+                  hlo_messages *m)
 {
     struct hlo_op_example e;
     hlo_module *module = accepted(op, example, dtype, other, m);
     if (!module || !hlo_op_example(op, example, &e))
         return CELL_REJECTED;
-    enum cell cell = runs(module, e.args, m) ? CELL_RUNS : is_undefined(m) ? CELL_REJECTED : CELL_MISSING;
+    enum cell cell = runs(module, e.args, plain, m) ? CELL_RUNS : is_undefined(m) ? CELL_REJECTED : CELL_MISSING;
     hlo_module_free(module);
     return cell;
 }

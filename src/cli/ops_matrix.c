@@ -15,7 +15,7 @@ struct matrix {
     const char *types[MAX_TYPES]; /* element types of arrays */
     size_t type_count;
     size_t totals[CELL_KINDS];
-    bool json;
+    bool json, plain;
     const char *comma; /* before the next object */
 };
 
@@ -43,10 +43,10 @@ static enum cell cell_of(const struct matrix *x, size_t op, const char *dtype, c
         if (!e.dtype != !dtype)
             continue;
         if (!e.other || other)
-            cell = worse(cell, ops_try(op, i, dtype, other, m));
+            cell = worse(cell, ops_try(op, i, dtype, other, x->plain, m));
         else
             for (size_t u = 0; u < x->type_count; u++)
-                cell = worse(cell, ops_try(op, i, dtype, x->types[u], m));
+                cell = worse(cell, ops_try(op, i, dtype, x->types[u], x->plain, m));
     }
     hlo_messages_free(m);
     return cell;
@@ -165,7 +165,7 @@ static void put_reasons(struct matrix *x, size_t op)
         enum cell cell = CELL_REJECTED;
         for (size_t i = 0; cell != CELL_MISSING && hlo_op_example(op, i, &e); i++)
             if (e.dtype)
-                cell = worse(cell, ops_try(op, i, x->types[t], NULL, m));
+                cell = worse(cell, ops_try(op, i, x->types[t], NULL, x->plain, m));
         put_reason(x, x->types[t], cell, m);
         hlo_messages_free(m);
     }
@@ -190,7 +190,7 @@ static void put_matrix(struct matrix *x, size_t op)
 
 int ops_matrix(const struct options *o, size_t op)
 {
-    struct matrix x = {.json = o->given[OPT_JSON], .comma = ""};
+    struct matrix x = {.json = o->given[OPT_JSON], .plain = o->given[OPT_PLAIN], .comma = ""};
     read_types(&x);
     if (x.json)
         fputs("{\"schema\":1,\"rows\":[", stdout);

@@ -35,7 +35,7 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_ELIDED] = {"elided", "=HOW", "zero, iota or random: what stands for constants written {...}",
                     IN(RUN), 0},
     [OPT_PLAIN] = {"plain", "", "plain kernels: each op by its formula, the same bits on every machine",
-                   IN(RUN) | IN(TEST) | IN(BENCH), 0},
+                   IN(RUN) | IN(TEST) | IN(BENCH) | IN(OPS), 0},
     [OPT_MAX_STEPS] = {"max-steps", "=N", "end a run after N instructions and iterations of loops, status 5",
                        IN(RUN), 0},
     [OPT_MAX_MEMORY] = {"max-memory", "=BYTES", "end a run whose values need more; 64k, 500M and 2G are read",
