@@ -14,14 +14,15 @@ static bool bits(struct eval *ev, const struct step *s)
     uint64_t in[3] = {0}, next[3] = {0};
     if (state->dtype != DT_U64 || state->rank != 1 || words < 2 || words > (three_fry ? 2 : 3) ||
         s->result_count > 2)
-        return eval_unsupported(ev, s);
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(s->inst->opcode),
+                         "a state that is not of two or three u64");
     for (int64_t k = 0; k < words; k++)
         memcpy(&in[k], state->data + k * state->strides[0], sizeof in[k]);
     struct view *out = eval_result(ev, s, s->result_count - 1);
     if (!out)
         return false;
     if (dtype_is_complex(out->dtype))
-        return eval_unsupported(ev, s);
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_RNG_BIT_GENERATOR), dtype_spelling(out->dtype));
     ev->kern->rng_bits(out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words, next);
     if (s->result_count == 1)
         return true;
