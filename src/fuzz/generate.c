@@ -218,7 +218,7 @@ static void put_operands(struct gen *g, int count, const struct val *operands)
     count_users(g, count, operands);
 }
 
-__attribute__((format(printf, 2, 0))) static void put_rest(struct gen *g, const char *rest, va_list ap)
+PRINTF_LIKE(2, 0) static void put_rest(struct gen *g, const char *rest, va_list ap)
 {
     char line[1024];
     if (rest) {
