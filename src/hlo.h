@@ -371,10 +371,13 @@ struct hlo_op_example {
     const char *result; /* as hlo_literal_print has it, one line */
     const char *dtype;  /* the element type it is shown for; NULL: it is not written for several */
     const char *other;  /* the second type of a conversion, an index ...; NULL: there is none */
+    bool feeds;         /* it reads an item from the host: hlo_op_example_feed */
 };
 bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out);
 /* The module of an example, written for other types than its own where they are given. */
 hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other);
+/* The item that the host gives to such an example. */
+hlo_text hlo_op_example_feed(size_t op, size_t i, const char *dtype);
 /* Builder forms: words that the text takes for an opcode outside --strict; a zeroed one past the end. */
 struct hlo_form {
     const char *name, *op, *spec, *help;

@@ -100,7 +100,8 @@ bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out)
         i--, e++;
     if (!e->text)
         return false;
-    *out = (struct hlo_op_example){.args = e->args, .result = e->result, .dtype = e->dtype, .other = e->other};
+    *out = (struct hlo_op_example){.args = e->args, .result = e->result, .dtype = e->dtype, .other = e->other,
+                                   .feeds = e->feed != NULL};
     return true;
 }
 
@@ -157,6 +158,15 @@ static void put_place(struct buf *out, char letter, enum dtype t, enum dtype u)
     }
 }
 
+static void put_template(struct buf *out, const char *text, enum dtype t, enum dtype u)
+{
+    for (const char *p = text; *p; p++)
+        if (*p == '$')
+            put_place(out, *++p, t, u);
+        else
+            buf_putc(out, *p);
+}
+
 static enum dtype dtype_or(const char *name, enum dtype otherwise)
 {
     enum dtype t = name ? dtype_find(str_of(name)) : otherwise;
@@ -172,11 +182,16 @@ hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char 
     for (const char *p = op_table[op].spelling; *p; p++)
         buf_putc(&b, *p == '-' ? '_' : *p);
     buf_puts(&b, "\n\n");
-    for (const char *p = e->text; *p; p++)
-        if (*p == '$')
-            put_place(&b, *++p, t, u);
-        else
-            buf_putc(&b, *p);
+    put_template(&b, e->text, t, u);
+    buf_putc(&b, '\0');
+    return (hlo_text){b.data, b.size - 1};
+}
+
+hlo_text hlo_op_example_feed(size_t op, size_t i, const char *dtype)
+{
+    const struct op_example *e = &op_docs[op].examples[i];
+    struct buf b = {0};
+    put_template(&b, e->feed, dtype_or(dtype ? dtype : e->dtype, DT_F32), DT_F32);
     buf_putc(&b, '\0');
     return (hlo_text){b.data, b.size - 1};
 }

@@ -197,12 +197,19 @@ static void put_lines(const char *prefix, const char *text)
 static void put_example(size_t op, size_t i, const struct hlo_op_example *e)
 {
     hlo_text module = hlo_op_example_text(op, i, NULL, NULL);
+    if (e->feeds) {
+        hlo_text item = hlo_op_example_feed(op, i, NULL);
+        printf("echo '%s' >items.txt\n", item.data);
+        hlo_text_free(&item);
+    }
     fputs("hlo run -", stdout);
     for (const char *arg = e->args; *arg; arg += *arg == '\n') {
         size_t n = strcspn(arg, "\n");
         printf(" '%.*s'", (int)n, arg);
         arg += n;
     }
+    if (e->feeds)
+        fputs(" --infeed=items.txt", stdout);
     printf(" <<'END'\n%sEND\n", module.data);
     put_lines("# ", e->result);
     hlo_text_free(&module);

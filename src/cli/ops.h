@@ -17,10 +17,10 @@ bool ops_accepts(size_t op, const char *dtype);
 bool ops_is_typed(size_t op);  /* an example is written for an element type */
 bool ops_has_pairs(size_t op); /* ... and for a second one */
 
-/* json.c: everything known of an op, as one object. */
+/* ops_json.c: everything known of an op, as one object. */
 void put_op_json(struct buf *out, size_t op);
 
-/* --matrix: all ops, or the one given. */
+/* ops_matrix.c: all ops, or the one given. */
 int ops_matrix(const struct options *o, size_t op);
 
 #endif

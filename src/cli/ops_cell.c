@@ -32,8 +32,10 @@ static bool is_undefined(const hlo_messages *m)
  * made-up values for a parameter of another element type. */
 static hlo_literal *argument(const hlo_module *module, size_t i, const char *args, hlo_messages *m)
 {
-    for (size_t line = 0; line < i; line++)
-        args += strcspn(args, "\n") + 1;
+    for (size_t line = 0; line < i; line++) {
+        args += strcspn(args, "\n");
+        args += *args == '\n';
+    }
     hlo_literal *given = hlo_literal_parse(args, strcspn(args, "\n"), m);
     if (!given)
         return NULL;
@@ -47,16 +49,35 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
     return hlo_random_param(module, i, 1, m);
 }
 
+/* What infeed reads. */
+struct item {
+    size_t op, example;
+    const char *dtype;
+};
+
+static hlo_literal *give_item(void *context, size_t participant, hlo_messages *m)
+{
+    const struct item *i = context;
+    (void)participant;
+    hlo_text text = hlo_op_example_feed(i->op, i->example, i->dtype);
+    hlo_literal *l = hlo_literal_parse(text.data, text.size, m);
+    hlo_text_free(&text);
+    return l;
+}
+
 /* Whether the module runs. */
-static bool runs(const hlo_module *module, const char *example_args, bool plain, hlo_messages *m)
+static bool runs(const hlo_module *module, const char *example_args, struct item item, bool plain,
+                 hlo_messages *m)
 {
     size_t count = hlo_param_count(module), made = 0;
     hlo_literal **args = calloc(count + 1, sizeof *args), *result = NULL;
     while (args && made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
-    hlo_program *p = args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain}, m) : NULL;
+    hlo_program *p =
+        args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain}, m) : NULL;
     if (p)
-        result = hlo_run(p, (const hlo_literal *const *)args, count, m);
+        hlo_run_all(p, (const hlo_literal *const *)args, count, &(struct hlo_feeds){&item, give_item, NULL},
+                    &result, m);
     bool ok = result != NULL;
     hlo_literal_free(result);
     hlo_program_free(p);
@@ -70,10 +91,14 @@ enum cell ops_try(size_t op, size_t example, const char *dtype, const char *othe
                   hlo_messages *m)
 {
     struct hlo_op_example e;
+    enum cell cell = CELL_REJECTED;
     hlo_module *module = accepted(op, example, dtype, other, m);
     if (!module || !hlo_op_example(op, example, &e))
-        return CELL_REJECTED;
-    enum cell cell = runs(module, e.args, plain, m) ? CELL_RUNS : is_undefined(m) ? CELL_REJECTED : CELL_MISSING;
+        return cell;
+    if (runs(module, e.args, (struct item){op, example, dtype}, plain, m))
+        cell = CELL_RUNS;
+    else if (!is_undefined(m))
+        cell = CELL_MISSING;
     hlo_module_free(module);
     return cell;
 }

@@ -151,6 +151,7 @@ struct op_example {
     const char *args;  /* a literal a line, one for each parameter */
     const char *text;  /* the module after its first line; NULL ends a list */
     const char *result;
+    const char *feed; /* what the host gives to infeed; or NULL */
 };
 struct op_doc {
     const char *form; /* the names of the operands */

@@ -1,6 +1,7 @@
 # ops --matrix: each cell is what the program does with the op's worked example in that type.
 # stderr: -
-$HLO ops --matrix >grid
+$HLO ops --matrix >grid || exit 1
+grep -q '^+ runs: [0-9]* .* ! missing: 0$' grid || exit 1
 grep -q '^add                       + + + + ' grid || exit 1
 grep -q '^sine                      \. \. \. ' grid || exit 1
 grep -q '^partition-id              +  (has no element type)$' grid || exit 1
