@@ -641,7 +641,5 @@ size_rule *find_size_rule(const struct step *s)
         return elementwise;
     if (i->opcode == OP_CUSTOM_CALL && str_is(inst_str(i, A_CUSTOM_CALL_TARGET), "TopK"))
         return topk;
-    if (i->opcode == OP_SELECT && shape_is_tuple(i->shape))
-        return NULL;
     return rules[op_table[i->opcode].family];
 }
