@@ -35,7 +35,7 @@ struct windows {
     int64_t component_stride;               /* from one component of a tuple to the next */
     int64_t stride[VIEW_MAX_RANK];          /* of the array, for component k */
     int64_t limit[VIEW_MAX_RANK];           /* greatest start of component k that keeps the window inside */
-    bool fits;                              /* no window is larger than the array */
+    bool fits;                              /* windows hold something and are no larger than the array */
     struct view whole_window, array_window; /* rank: offset dims; data: to be set */
 };
 
@@ -97,7 +97,7 @@ static void windows_init(struct windows *w, const struct view *whole, const stru
         dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
     w->fits = true;
     for (int d = 0; d < array->rank; d++)
-        w->fits &= window[d] <= array->dims[d];
+        w->fits &= window[d] > 0 && window[d] <= array->dims[d];
     for (int k = 0; k < dims->map_count; k++) {
         int64_t d = dims->start_index_map[k];
         w->stride[k] = array->strides[d];

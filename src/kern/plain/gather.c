@@ -51,7 +51,7 @@ void plain_gather(const struct view *out, const struct view *operand, const stru
         find_start(operand, indices, dims, o, out->rank, start, offset);
         for (int d = 0; d < operand->rank; d++) {
             int64_t last = operand->dims[d] - dims->slice_sizes[d];
-            inside &= last >= 0;
+            inside &= last >= 0 && dims->slice_sizes[d] > 0;
             at[d] = (start[d] < 0 ? 0 : start[d] > last ? last : start[d]) + offset[d];
         }
         if (inside)
