@@ -305,6 +305,15 @@ static hlo_inst *build_one(hlo_computation *c, const char *what, hlo_inst *opera
     return build_with(c, what, &operand, 1, NULL, attributes);
 }
 
+/* The same with one attribute, a list of integers. */
+static hlo_inst *build_with_ints(hlo_computation *c, const char *what, hlo_inst *operand, const char *name,
+                                 const int64_t *at, size_t count)
+{
+    struct buf b = {0};
+    put_ints(&b, name, at, count);
+    return build_one(c, what, operand, &b);
+}
+
 /* ---- elements ---- */
 
 hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension)
@@ -365,9 +374,7 @@ hlo_inst *hlo_bitcast_convert(hlo_computation *c, hlo_inst *operand, const char 
 
 hlo_inst *hlo_broadcast(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t count)
 {
-    struct buf b = {0};
-    put_ints(&b, "sizes", sizes, count);
-    return build_one(c, "broadcast", operand, &b);
+    return build_with_ints(c, "broadcast", operand, "sizes", sizes, count);
 }
 
 hlo_inst *hlo_broadcast_in_dim(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank,
@@ -381,16 +388,12 @@ hlo_inst *hlo_broadcast_in_dim(hlo_computation *c, hlo_inst *operand, const int6
 
 hlo_inst *hlo_collapse(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count)
 {
-    struct buf b = {0};
-    put_ints(&b, "dimensions", dimensions, count);
-    return build_one(c, "collapse", operand, &b);
+    return build_with_ints(c, "collapse", operand, "dimensions", dimensions, count);
 }
 
 hlo_inst *hlo_reshape(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank)
 {
-    struct buf b = {0};
-    put_ints(&b, "sizes", sizes, rank);
-    return build_one(c, "reshape", operand, &b);
+    return build_with_ints(c, "reshape", operand, "sizes", sizes, rank);
 }
 
 hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count,
@@ -404,16 +407,12 @@ hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t
 
 hlo_inst *hlo_transpose(hlo_computation *c, hlo_inst *operand, const int64_t *permutation, size_t rank)
 {
-    struct buf b = {0};
-    put_ints(&b, "dimensions", permutation, rank);
-    return build_one(c, "transpose", operand, &b);
+    return build_with_ints(c, "transpose", operand, "dimensions", permutation, rank);
 }
 
 hlo_inst *hlo_rev(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count)
 {
-    struct buf b = {0};
-    put_ints(&b, "dimensions", dimensions, count);
-    return build_one(c, "reverse", operand, &b);
+    return build_with_ints(c, "reverse", operand, "dimensions", dimensions, count);
 }
 
 hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_t count, int64_t dimension)

@@ -141,6 +141,13 @@ uint64_t hash_bytes(const void *bytes, size_t size);
 static inline bool mul_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
 static inline bool add_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
 static inline bool sub_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_sub_overflow(a, b, out); }
+static inline bool i64_in(const int64_t *list, int64_t count, int64_t value)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (list[k] == value)
+            return true;
+    return false;
+}
 
 /* ---- num.c: numbers <-> text, correctly rounded, whatever the locale ---- */
 

@@ -40,14 +40,6 @@ static bool sum_operands(struct eval *ev, const struct step *s, const struct vie
     return true;
 }
 
-static bool lists(const int64_t *list, int count, int64_t d)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i] == d)
-            return true;
-    return false;
-}
-
 /* The dimensions of lhs that the group sizes have one row each for: batch dimensions, then those of the
  * ragged one's own kind, all before it. */
 static void ragged_prefix(struct kern_ragged_dims *r, int lhs_rank)
@@ -62,7 +54,7 @@ static void ragged_prefix(struct kern_ragged_dims *r, int lhs_rank)
     for (int i = 0; r->mode == KERN_RAGGED_CONTRACTING && d->lhs_contracting[i] != r->lhs_ragged; i++)
         r->prefix[n++] = d->lhs_contracting[i];
     for (int64_t k = 0; r->mode == KERN_RAGGED_FREE && k < lhs_rank && k < r->lhs_ragged; k++)
-        if (!lists(d->lhs_batch, d->batch_count, k) && !lists(d->lhs_contracting, d->contracting_count, k))
+        if (!i64_in(d->lhs_batch, d->batch_count, k) && !i64_in(d->lhs_contracting, d->contracting_count, k))
             r->prefix[n++] = k;
 }
 
@@ -72,8 +64,8 @@ static void ragged_dims(const struct inst *i, struct kern_ragged_dims *r)
     plan_dot_dims(i, &r->dot);
     r->lhs_ragged = inst_ints(i, A_LHS_RAGGED_DIMS).at[0];
     r->rhs_group = groups.count ? groups.at[0] : -1;
-    r->mode = lists(r->dot.lhs_batch, r->dot.batch_count, r->lhs_ragged)               ? KERN_RAGGED_BATCH
-              : lists(r->dot.lhs_contracting, r->dot.contracting_count, r->lhs_ragged) ? KERN_RAGGED_CONTRACTING
+    r->mode = i64_in(r->dot.lhs_batch, r->dot.batch_count, r->lhs_ragged)               ? KERN_RAGGED_BATCH
+              : i64_in(r->dot.lhs_contracting, r->dot.contracting_count, r->lhs_ragged) ? KERN_RAGGED_CONTRACTING
                                                                                        : KERN_RAGGED_FREE;
     ragged_prefix(r, i->operands[0]->shape->rank);
 }

@@ -3,19 +3,11 @@
  */
 #include "eval/eval_priv.h"
 
-static bool is_in(const int64_t *list, int count, int64_t d)
-{
-    for (int k = 0; k < count; k++)
-        if (list[k] == d)
-            return true;
-    return false;
-}
-
 int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept)
 {
     int n = 0;
     for (int k = 0; k < rank; k++)
-        if (!is_in(d->collapsed, d->collapsed_count, k) && !is_in(d->operand_batching, d->batching_count, k))
+        if (!i64_in(d->collapsed, d->collapsed_count, k) && !i64_in(d->operand_batching, d->batching_count, k))
             kept[n++] = k;
     return n;
 }

@@ -39,14 +39,6 @@ struct windows {
     struct view whole_window, array_window; /* rank: offset dims; data: to be set */
 };
 
-static bool in_list(const int64_t *list, int count, int64_t d)
-{
-    for (int k = 0; k < count; k++)
-        if (list[k] == d)
-            return true;
-    return false;
-}
-
 /* Views of one window on both sides; window[d] is its size along dimension d of the array. */
 static void window_views(struct windows *w, const struct view *whole, const struct view *array,
                          const struct kern_gather_dims *dims, const int64_t *window)
@@ -54,8 +46,8 @@ static void window_views(struct windows *w, const struct view *whole, const stru
     int64_t kept[VIEW_MAX_RANK];
     int count = 0;
     for (int d = 0; d < array->rank; d++)
-        if (!in_list(dims->collapsed, dims->collapsed_count, d) &&
-            !in_list(dims->operand_batching, dims->batching_count, d))
+        if (!i64_in(dims->collapsed, dims->collapsed_count, d) &&
+            !i64_in(dims->operand_batching, dims->batching_count, d))
             kept[count++] = d;
     view_pick(&w->whole_window, whole, count, dims->offset_dims);
     view_pick(&w->array_window, array, count, kept);
@@ -71,7 +63,7 @@ static void batch_nest(struct windows *w, const struct view *whole, const struct
     nest_init(&w->batch, 3);
     int id = 0;
     for (int d = 0; d < whole->rank; d++) {
-        if (in_list(dims->offset_dims, dims->offset_count, d))
+        if (i64_in(dims->offset_dims, dims->offset_count, d))
             continue;
         if (id == dims->index_vector_dim)
             id++;
@@ -199,8 +191,8 @@ static void update_window(const struct view *array, const struct view *updates,
 {
     int k = 0;
     for (int d = 0; d < array->rank; d++) {
-        bool single = in_list(dims->collapsed, dims->collapsed_count, d) ||
-                      in_list(dims->operand_batching, dims->batching_count, d);
+        bool single = i64_in(dims->collapsed, dims->collapsed_count, d) ||
+                      i64_in(dims->operand_batching, dims->batching_count, d);
         window[d] = single ? 1 : updates->dims[dims->offset_dims[k++]];
     }
 }

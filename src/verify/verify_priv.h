@@ -35,13 +35,7 @@ bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, 
 /* The one check of dimension lists: entries in [0, end), none twice, ascending where asked. */
 enum list_rule { LIST_DISTINCT, LIST_SORTED };
 bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end, enum list_rule rule);
-static inline bool ints_have(struct ints list, int64_t value)
-{
-    for (int64_t k = 0; k < list.count; k++)
-        if (list.at[k] == value)
-            return true;
-    return false;
-}
+static inline bool ints_have(struct ints list, int64_t value) { return i64_in(list.at, list.count, value); }
 
 static inline const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
 static inline bool dtype_same_kind(enum dtype a, enum dtype b)

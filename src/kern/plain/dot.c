@@ -5,14 +5,6 @@
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
 
-static bool in_list(const int64_t *list, int count, int64_t d)
-{
-    for (int k = 0; k < count; k++)
-        if (list[k] == d)
-            return true;
-    return false;
-}
-
 /* Puts the result's index o into the batch and free dimensions of both operands' indices. `other`: a
  * dimension of rhs that is neither, or -1. */
 static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, int64_t other,
@@ -23,10 +15,10 @@ static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, in
     for (int k = 0; k < n; k++)
         l[dims->lhs_batch[k]] = r[dims->rhs_batch[k]] = o[k];
     for (int d = 0; d < lhs_rank; d++)
-        if (!in_list(dims->lhs_batch, n, d) && !in_list(dims->lhs_contracting, c, d))
+        if (!i64_in(dims->lhs_batch, n, d) && !i64_in(dims->lhs_contracting, c, d))
             l[d] = o[at++];
     for (int d = 0; d < rhs_rank; d++)
-        if (!in_list(dims->rhs_batch, n, d) && !in_list(dims->rhs_contracting, c, d) && d != other)
+        if (!i64_in(dims->rhs_batch, n, d) && !i64_in(dims->rhs_contracting, c, d) && d != other)
             r[d] = o[at++];
 }
 
