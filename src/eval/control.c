@@ -1,5 +1,5 @@
 /*
- * Control flow: calls, branches, loops, functions applied to elements, custom calls.
+ * Control flow: calls, branches, loops, functions applied to elements.
  */
 #include "eval/eval_priv.h"
 
@@ -181,30 +181,6 @@ static bool map(struct eval *ev, const struct step *s)
     return ok;
 }
 
-/* ---- custom calls that need no library; markers are only names and never become steps ---- */
-
-static bool zeros(struct eval *ev, const struct step *s)
-{
-    struct view *out = s->result_count == 1 ? eval_result(ev, s, 0) : NULL;
-    if (out)
-        memset(out->data, 0, (size_t)view_elements(out) * dtype_bytes(out->dtype));
-    return out != NULL;
-}
-
-static bool custom_call(struct eval *ev, const struct step *s)
-{
-    struct str target = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
-    if (str_is(target, "TopK") && s->operand_count == 1)
-        return eval_topk(ev, s, true);
-    if (str_is(target, "PadToStatic"))
-        return eval_pad_to_static(ev, s);
-    if (str_is(target, "SliceToDynamic"))
-        return eval_slice_to_dynamic(ev, s);
-    if (str_is(target, "AllocateBuffer") && s->result_count == 1 && shape_is_array(s->shapes[0]))
-        return zeros(ev, s);
-    return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(target));
-}
-
 bool eval_control(struct eval *ev, const struct step *s)
 {
     if (s->scalar)
@@ -213,7 +189,7 @@ bool eval_control(struct eval *ev, const struct step *s)
     case OP_WHILE: return loop(ev, s);
     case OP_CONDITIONAL: return conditional(ev, s);
     case OP_MAP: return map(ev, s);
-    case OP_CUSTOM_CALL: return custom_call(ev, s);
+    case OP_CUSTOM_CALL: return eval_custom(ev, s);
     default: /* call, fusion, and the asynchronous ones, which run where they start */
         return s->callee_count == 1 ? call(ev, s, s->callees[0], 0) : eval_unsupported(ev, s);
     }

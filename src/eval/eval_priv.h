@@ -127,7 +127,11 @@ typedef bool size_rule(struct eval *ev, const struct step *s, struct sizes *z); 
 /* NULL where the step sees to sizes itself. */
 size_rule *find_size_rule(const struct step *s);
 
-/* ---- dynamic.c: also custom calls ---- */
+/* ---- custom.c ---- */
+
+bool eval_custom(struct eval *ev, const struct step *s);
+
+/* ---- dynamic.c: custom calls ---- */
 
 bool eval_pad_to_static(struct eval *ev, const struct step *s);
 bool eval_slice_to_dynamic(struct eval *ev, const struct step *s);
