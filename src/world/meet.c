@@ -240,17 +240,6 @@ static bool waits(const struct participant *p)
     return p->state == MEETING || p->state == RECEIVING;
 }
 
-/* Whether a participant that waits may yet be helped on: all that it waits for may go on. */
-static bool has_hope(const struct participant *p, const bool *hope)
-{
-    if (p->state == RECEIVING)
-        return hope[p->from];
-    for (int64_t k = 0; k < p->gathering->count; k++)
-        if (!p->gathering->who[k] && !hope[p->gathering->members[k]])
-            return false;
-    return true;
-}
-
 static void add_wait(struct world *w, const struct participant *p)
 {
     struct wait *wait = &w->waits[w->wait_count++];
@@ -267,19 +256,14 @@ static void add_wait(struct world *w, const struct participant *p)
 
 bool world_find_stuck(struct world *w)
 {
-    bool *hope = ARENA_ARRAY(&w->arena, bool, w->count), again = true;
-    for (int64_t k = 0; k < w->count; k++)
-        hope[k] = w->participants[k].state == RUNNING;
-    while (again) {
-        again = false;
-        for (int64_t k = 0; k < w->count; k++)
-            if (!hope[k] && waits(&w->participants[k]) && has_hope(&w->participants[k], hope))
-                hope[k] = again = true;
-    }
+    bool *hope = ARENA_ARRAY(&w->arena, bool, w->count);
     w->waits = ARENA_ARRAY(&w->arena, struct wait, w->count);
     w->wait_count = 0;
-    for (int64_t k = 0; k < w->count; k++)
-        if (!hope[k] && waits(&w->participants[k]))
+    for (int64_t k = 0; k < w->count; k++) {
+        hope[k] = w->participants[k].state == RUNNING;
+        if (waits(&w->participants[k]))
             add_wait(w, &w->participants[k]);
+    }
+    w->wait_count = world_keep_stuck(w->waits, w->wait_count, hope);
     return w->wait_count > 0;
 }

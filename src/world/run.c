@@ -126,6 +126,21 @@ static void finish(struct world *w)
     arena_free(&w->arena);
 }
 
+static bool judge(struct world *w, struct diags *ds)
+{
+    struct outcome o = {.arena = &w->arena, .count = w->count, .waits = w->waits, .wait_count = w->wait_count};
+    o.endings = ARENA_ARRAY(&w->arena, struct ending, w->count);
+    for (int64_t k = 0; k < w->count; k++) {
+        struct participant *p = &w->participants[k];
+        o.endings[k] = (struct ending){.ended = p->state == ENDED, .by_itself = p->by_itself, .ds = &p->ds};
+        if (p->inbox) {
+            o.endings[k].sender = p->inbox->from;
+            o.endings[k].sent_at = p->inbox->sent_at;
+        }
+    }
+    return world_verdict(&o, ds);
+}
+
 bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count, const struct world_feeds *feeds)
 {
     struct world w = {.feeds = feeds};
@@ -139,7 +154,7 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
         for (int64_t k = 0; k < started; k++)
             pthread_join(w.participants[k].thread, NULL);
     }
-    bool ok = ds->errors == errors && world_verdict(&w, ds);
+    bool ok = ds->errors == errors && judge(&w, ds);
     for (int64_t k = 0; k < count && !ok; k++)
         if (tasks[k].result) {
             literal_free_data(tasks[k].result);

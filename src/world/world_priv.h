@@ -3,7 +3,7 @@
  *
  * run.c      threads, from their start to the verdict on the run
  * meet.c     meetings and messages of threads, and who waits for whom
- * verdict.c  what is said of a run that can't come to an end
+ * verdict.c  who waits for ever, and what is said of a run that can't come to an end
  */
 #ifndef HLO_WORLD_PRIV_H
 #define HLO_WORLD_PRIV_H
@@ -12,6 +12,39 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* ---- verdict.c: whatever it is that moves values between participants ---- */
+
+/* A participant that waits: where, and for which others. */
+struct wait {
+    int64_t participant;
+    const struct inst *at;
+    int64_t count;
+    int64_t *whom;
+};
+/* Only those who wait for ever stay in the list, in their order; returns how many. `hope` says of each
+ * participant whether it can go on as it is; those whom all others that they wait for may yet help on join them. */
+int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *hope);
+
+/* What became of a participant. */
+struct ending {
+    bool ended;     /* else it failed ... */
+    bool by_itself; /* ... and not because the run had failed elsewhere */
+    struct diags *ds;
+    int64_t sender; /* of the first message that it never received ... */
+    const struct inst *sent_at; /* ... from there; NULL: there is none */
+};
+struct outcome {
+    struct arena *arena;
+    int64_t count;
+    struct ending *endings;
+    const struct wait *waits; /* who waited for ever */
+    int64_t wait_count;
+};
+/* What went wrong, into the messages of the run; true: nothing did. */
+bool world_verdict(const struct outcome *o, struct diags *ds);
+
+/* ---- threads ---- */
 
 enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED };
 
@@ -50,14 +83,6 @@ struct participant {
     struct message *inbox; /* in the order of their sending */
 };
 
-/* Of a participant that waits for ever: where, and for which others. */
-struct wait {
-    int64_t participant;
-    const struct inst *at;
-    int64_t count;
-    int64_t *whom;
-};
-
 struct world {
     pthread_mutex_t lock; /* of everything here */
     pthread_mutex_t feeding;
@@ -80,10 +105,5 @@ void world_stop(struct world *w);
 void world_settle(struct world *w); /* after one more waits or is over: is anybody left who can go on? */
 bool world_find_stuck(struct world *w); /* whether some wait for ever; `waits` then tells of them */
 void world_clean(struct world *w);  /* messages that nobody took */
-
-/* ---- verdict.c ---- */
-
-/* What went wrong, into the messages of the run; true: nothing did. */
-bool world_verdict(struct world *w, struct diags *ds);
 
 #endif
