@@ -290,7 +290,7 @@ static bool all_reduce(struct eval *ev, const struct step *s, const struct peers
     const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
     struct view *out = x ? eval_result(ev, s, r) : NULL;
     bool ok = out && (fits(x, out, 0, 1) || wrong_group(ev, s, g));
-    if (ok && g->count > 2 && size_of(x) >= TWO_ROUNDS) {
+    if (ok && size_of(x) >= TWO_ROUNDS) {
         ok = reduce_in_two_rounds(ev, s, g, x, out);
     } else if (ok) {
         struct meeting m = new_meeting(ev, s, g, same_for_all(ev, g, block_of(x)));

@@ -6,6 +6,7 @@
 #include "world/world.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -219,6 +220,41 @@ START_TEST(same_values_every_time)
 }
 END_TEST
 
+/* Gatherings are used again while somebody may still be leaving the one before; some of what is brought is
+ * copied, some is lent. With as many participants as most machines have cores, and with more. */
+START_TEST(meetings_again_and_again)
+{
+    static const char text[] =
+        "HloModule m, replica_count=%d\n" ADD
+        "body { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+        " one = s32[] constant(1)\n n = s32[] add(i, one)\n x = s32[] get-tuple-element(p), index=1\n"
+        " s = s32[] all-reduce(i), to_apply=add\n y = s32[] add(x, s)\n"
+        " v = s32[500] get-tuple-element(p), index=2\n b = s32[500] broadcast(s), dimensions={}\n"
+        " w = s32[500] add(v, b)\n c = s32[500] collective-broadcast(w), replica_groups={{1,0}}\n"
+        " ROOT t = (s32[], s32[], s32[500]) tuple(n, y, c) }\n"
+        "more { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+        " k = s32[] constant(2000)\n ROOT l = pred[] compare(i, k), direction=LT }\n"
+        "ENTRY main { z = s32[] constant(0)\n v = s32[500] broadcast(z), dimensions={}\n"
+        " t = (s32[], s32[], s32[500]) tuple(z, z, v)\n"
+        " w = (s32[], s32[], s32[500]) while(t), condition=more, body=body\n"
+        " a = s32[] get-tuple-element(w), index=1\n b = s32[500] get-tuple-element(w), index=2\n"
+        " c = s32[1] slice(b), slice={[499:500]}\n d = s32[] reshape(c)\n ROOT r = s32[] add(a, d) }\n";
+    for (int n = 2; n <= MOST; n++) {
+        char of_n[sizeof text + 8];
+        struct run r;
+        snprintf(of_n, sizeof of_n, text, n);
+        run_begin(&r, of_n);
+        ck_assert(world_run(&r.ds, r.tasks, r.count, NULL));
+        for (int64_t p = 0; p < r.count; p++) { /* n times the sum of 0 .. 1999; of the second only groups have some */
+            int32_t v, sum = n * 1999000;
+            memcpy(&v, r.tasks[p].result->data, sizeof v);
+            ck_assert_int_eq(v, p < 2 ? 2 * sum : sum);
+        }
+        run_end(&r);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("world");
@@ -230,6 +266,7 @@ int main(void)
     tcase_add_test(t, failure_ends_those_who_wait);
     tcase_add_test(t, nobody_is_waited_for_long);
     tcase_add_test(t, same_values_every_time);
+    tcase_add_test(t, meetings_again_and_again);
     suite_add_tcase(s, t);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

@@ -7,6 +7,8 @@
  */
 #include "world/world_priv.h"
 
+#include <unistd.h>
+
 static bool same_tag(struct tag a, struct tag b)
 {
     return a.op == b.op && a.is_channel == b.is_channel && a.number == b.number;
@@ -14,24 +16,64 @@ static bool same_tag(struct tag a, struct tag b)
 
 /* ---- waiting ---- */
 
+/* Before it sleeps, a thread looks for a while whether what it waits for has come: sleeping and being
+ * woken takes longer than most meetings do. Only where every participant has a core to itself, and less
+ * and less long as long as that is in vain. */
+enum { MOST_SPINS = 2000, LEAST_SPINS = 200 };
+
+int world_spins(int64_t participants)
+{
+    return participants <= sysconf(_SC_NPROCESSORS_ONLN) ? MOST_SPINS : 0;
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+static void count_spins(struct participant *p, bool in_vain)
+{
+    int most = p->world->spins, n = in_vain ? p->spins / 2 : p->spins * 2;
+    p->spins = n > most ? most : n < LEAST_SPINS && most > 0 ? LEAST_SPINS : n;
+}
+
+static void lock(struct participant *p)
+{
+    for (int k = 0; k < p->spins; k++) {
+        if (pthread_mutex_trylock(&p->world->lock) == 0)
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&p->world->lock);
+}
+
 static void go_on(struct participant *p)
 {
-    p->state = RUNNING;
     p->world->running++;
+    atomic_store(&p->state, RUNNING);
     pthread_cond_signal(&p->wake);
 }
 
-/* False: the run has failed. */
+/* With the lock held, which is given up meanwhile. False: the run has failed. */
 static bool wait_as(struct participant *p, enum state state, const struct inst *at)
 {
     struct world *w = p->world;
-    p->state = state;
     p->at = at;
+    atomic_store(&p->state, state);
     w->running--;
     world_settle(w);
-    while (p->state == state && !atomic_load(&w->stop))
+    pthread_mutex_unlock(&w->lock);
+    for (int k = 0; k < p->spins && atomic_load(&p->state) == (int)state && !atomic_load(&w->stop); k++)
+        pause_briefly();
+    count_spins(p, atomic_load(&p->state) == (int)state);
+    lock(p);
+    while (atomic_load(&p->state) == (int)state && !atomic_load(&w->stop))
         pthread_cond_wait(&p->wake, &w->lock);
-    return p->state == RUNNING;
+    return atomic_load(&p->state) == RUNNING;
 }
 
 void world_stop(struct world *w)
@@ -51,10 +93,43 @@ void world_settle(struct world *w)
 
 /* ---- meetings ---- */
 
+/* A gift that fits is copied, so that its giver need not wait until all have read it. Bytes; what is copied
+ * is aligned as storage is. */
+enum { CELL = 512, ALIGNED = 16 };
+
+static size_t aligned(size_t n)
+{
+    return (n + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
 static bool same_group(const struct gathering *g, const struct meeting *m)
 {
-    return same_tag(g->tag, m->tag) && g->count == m->count && !g->who[m->me] &&
+    return same_tag(g->tag, m->tag) && g->count == m->count && !g->gifts[m->me].blocks &&
            memcmp(g->members, m->members, (size_t)m->count * sizeof *m->members) == 0;
+}
+
+static struct gathering *new_gathering(int64_t count)
+{
+    size_t n = (size_t)count, head = aligned(sizeof(struct gathering));
+    struct gathering *g = mem_alloc(head + n * (CELL + sizeof *g->gifts + sizeof *g->members));
+    if (g) {
+        g->cells = (char *)g + head;
+        g->gifts = (struct gift *)(void *)(g->cells + n * CELL);
+        g->members = (int64_t *)(void *)(g->gifts + n);
+    }
+    return g;
+}
+
+/* One for so many that nobody looks at any more, or a new one. */
+static struct gathering *take_gathering(struct world *w, int64_t count)
+{
+    for (struct gathering **at = &w->closed; *at; at = &(*at)->next)
+        if ((*at)->count == count && atomic_load(&(*at)->left) == count) {
+            struct gathering *g = *at;
+            *at = g->next;
+            return g;
+        }
+    return new_gathering(count);
 }
 
 /* The meeting of this group that is under way, or a new one. */
@@ -63,16 +138,17 @@ static struct gathering *find_gathering(struct world *w, const struct meeting *m
     for (struct gathering *g = w->open; g; g = g->next)
         if (same_group(g, m))
             return g;
-    size_t places = (size_t)m->count * sizeof(struct meeting *), ids = (size_t)m->count * sizeof(int64_t);
-    struct gathering *g = mem_zalloc(sizeof *g + places + ids);
+    struct gathering *g = take_gathering(w, m->count);
     if (!g)
         return NULL;
     g->tag = m->tag;
     g->count = m->count;
-    g->who = (struct meeting **)(void *)(g + 1);
-    int64_t *members = (int64_t *)(void *)(g->who + m->count);
-    memcpy(members, m->members, ids);
-    g->members = members;
+    g->arrived = 0;
+    g->lent = false;
+    atomic_store(&g->parted, 0);
+    atomic_store(&g->left, 0);
+    memset(g->gifts, 0, (size_t)m->count * sizeof *g->gifts);
+    memcpy(g->members, m->members, (size_t)m->count * sizeof *m->members);
     g->next = w->open;
     w->open = g;
     return g;
@@ -84,29 +160,63 @@ static void close_gathering(struct world *w, struct gathering *g)
     while (*at != g)
         at = &(*at)->next;
     *at = g->next;
+    g->next = w->closed;
+    w->closed = g;
     for (int64_t k = 0; k < g->count; k++)
-        if (w->participants[g->members[k]].state == MEETING)
+        if (atomic_load(&w->participants[g->members[k]].state) == MEETING)
             go_on(&w->participants[g->members[k]]);
+}
+
+/* Copies blocks into the cell, a row of them first. False: they don't fit. */
+static bool copy_gift(char *cell, const struct block *blocks, int64_t count)
+{
+    struct block *row = (struct block *)(void *)cell;
+    size_t at = (size_t)count * sizeof *row;
+    if (at > CELL)
+        return false;
+    for (int64_t k = 0; k < count; k++) {
+        at = aligned(at);
+        if (at > CELL || blocks[k].size > CELL - at)
+            return false;
+        row[k] = (struct block){cell + at, blocks[k].size};
+        if (blocks[k].size > 0)
+            memcpy(cell + at, blocks[k].at, blocks[k].size);
+        at += blocks[k].size;
+    }
+    return true;
+}
+
+static void bring(struct gathering *g, const struct meeting *m)
+{
+    struct gift *gift = &g->gifts[m->me];
+    char *cell = g->cells + m->me * CELL;
+    gift->same = true;
+    for (int64_t k = 1; k < m->count && gift->same; k++)
+        gift->same = m->out[k].at == m->out[0].at && m->out[k].size == m->out[0].size;
+    gift->lent = !copy_gift(cell, m->out, gift->same ? 1 : m->count);
+    gift->blocks = gift->lent ? m->out : (const struct block *)(const void *)cell;
+    g->lent |= gift->lent;
+    g->arrived++;
 }
 
 static bool meet(void *context, struct meeting *m)
 {
     struct participant *p = context;
     struct world *w = p->world;
-    pthread_mutex_lock(&w->lock);
+    lock(p);
     struct gathering *g = find_gathering(w, m);
     bool ok = g != NULL && !atomic_load(&w->stop);
     if (ok) {
-        g->who[m->me] = m;
         m->kept = p->gathering = g;
-        if (++g->arrived == g->count)
+        bring(g, m);
+        if (g->arrived == g->count)
             close_gathering(w, g);
         else
             ok = wait_as(p, MEETING, m->inst);
     }
     pthread_mutex_unlock(&w->lock);
     for (int64_t j = 0; ok && j < m->count; j++)
-        m->in[j] = g->who[j]->out[m->me];
+        m->in[j] = g->gifts[j].blocks[g->gifts[j].same ? 0 : m->me];
     return ok;
 }
 
@@ -116,16 +226,22 @@ static void part(void *context, struct meeting *m)
     struct participant *p = context;
     struct world *w = p->world;
     struct gathering *g = m->kept;
-    pthread_mutex_lock(&w->lock);
-    if (++g->parted == g->count)
+    bool last = atomic_fetch_add(&g->parted, 1) + 1 == g->count;
+    if (last && g->lent) {
+        lock(p); /* nobody is between looking and falling asleep */
         for (int64_t k = 0; k < g->count; k++)
-            pthread_cond_signal(&w->participants[g->members[k]].wake);
-    while (g->parted < g->count)
-        pthread_cond_wait(&p->wake, &w->lock);
-    bool last = ++g->left == g->count;
-    pthread_mutex_unlock(&w->lock);
-    if (last)
-        mem_free(g);
+            if (g->gifts[k].lent)
+                pthread_cond_signal(&w->participants[g->members[k]].wake);
+        pthread_mutex_unlock(&w->lock);
+    } else if (g->gifts[m->me].lent) {
+        for (int k = 0; k < p->spins && atomic_load(&g->parted) < g->count; k++)
+            pause_briefly();
+        lock(p);
+        while (atomic_load(&g->parted) < g->count)
+            pthread_cond_wait(&p->wake, &w->lock);
+        pthread_mutex_unlock(&w->lock);
+    }
+    atomic_fetch_add(&g->left, 1);
 }
 
 /* ---- messages ---- */
@@ -148,13 +264,13 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
     *m = (struct message){.tag = tag, .from = p->number, .sent_at = i, .size = data.size, .data = (char *)(m + 1)};
     if (data.size > 0)
         memcpy(m->data, data.at, data.size);
-    pthread_mutex_lock(&w->lock);
+    lock(p);
     struct participant *receiver = &w->participants[to];
     struct message **end = &receiver->inbox;
     while (*end)
         end = &(*end)->next;
     *end = m;
-    if (receiver->state == RECEIVING && receiver->from == p->number && same_tag(receiver->tag, tag))
+    if (atomic_load(&receiver->state) == RECEIVING && receiver->from == p->number && same_tag(receiver->tag, tag))
         go_on(receiver);
     pthread_mutex_unlock(&w->lock);
     return true;
@@ -164,7 +280,7 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
 {
     struct participant *p = context;
     struct world *w = p->world;
-    pthread_mutex_lock(&w->lock);
+    lock(p);
     struct message **at = find_message(p, tag, from), *m = *at;
     p->from = from;
     p->tag = tag;
@@ -185,6 +301,14 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
     return true;
 }
 
+static void free_gatherings(struct gathering *g)
+{
+    for (struct gathering *next; g; g = next) {
+        next = g->next;
+        mem_free(g);
+    }
+}
+
 void world_clean(struct world *w)
 {
     for (int64_t k = 0; k < w->count; k++)
@@ -192,10 +316,8 @@ void world_clean(struct world *w)
             next = m->next;
             mem_free(m);
         }
-    for (struct gathering *g = w->open, *next; g; g = next) {
-        next = g->next;
-        mem_free(g);
-    }
+    free_gatherings(w->open);
+    free_gatherings(w->closed);
 }
 
 /* ---- the host ---- */
@@ -237,7 +359,8 @@ const struct exchange world_exchange = {
 
 static bool waits(const struct participant *p)
 {
-    return p->state == MEETING || p->state == RECEIVING;
+    int state = atomic_load(&p->state);
+    return state == MEETING || state == RECEIVING;
 }
 
 static void add_wait(struct world *w, const struct participant *p)
@@ -250,7 +373,7 @@ static void add_wait(struct world *w, const struct participant *p)
         wait->whom[wait->count++] = p->from;
     else
         for (int64_t k = 0; k < most; k++)
-            if (!p->gathering->who[k])
+            if (!p->gathering->gifts[k].blocks)
                 wait->whom[wait->count++] = p->gathering->members[k];
 }
 

@@ -97,6 +97,7 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     pthread_condattr_t attr;
     arena_init(&w->arena);
     w->count = w->running = count;
+    w->spins = world_spins(count);
     w->participants = ARENA_ARRAY(&w->arena, struct participant, count);
     pthread_mutex_init(&w->lock, NULL);
     pthread_mutex_init(&w->feeding, NULL);
@@ -106,7 +107,7 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     pthread_condattr_destroy(&attr);
     for (int64_t k = 0; k < count; k++) {
         struct participant *p = &w->participants[k];
-        *p = (struct participant){.world = w, .number = k, .task = &tasks[k]};
+        *p = (struct participant){.world = w, .number = k, .task = &tasks[k], .spins = w->spins};
         tasks[k].result = NULL;
         diags_init(&p->ds, source);
         pthread_cond_init(&p->wake, NULL);

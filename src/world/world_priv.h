@@ -48,13 +48,22 @@ bool world_verdict(const struct outcome *o, struct diags *ds);
 
 enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED };
 
-/* A meeting that is under way: from the first to come to the last to leave. */
+/* What a member brought to a meeting: one block for all, or a row of them. */
+struct gift {
+    const struct block *blocks; /* NULL: not here yet */
+    bool same, lent;            /* lent: the member's own storage, which it wants back */
+};
+
+/* A meeting that is under way: from the first to come to the last to leave; then used again. */
 struct gathering {
     struct tag tag;
-    int64_t count, arrived, parted, left;
-    const int64_t *members; /* copied: whoever came first may leave first */
-    struct meeting **who;   /* by place in the group; NULL: not here yet */
-    struct gathering *next; /* of those that somebody is still to come to */
+    int64_t count, arrived;
+    bool lent; /* some gift is */
+    atomic_llong parted, left; /* who need no gift any more, and who don't look at this any more */
+    int64_t *members; /* copied: whoever came first may leave first */
+    struct gift *gifts; /* by place in the group */
+    char *cells;        /* for each place, room for a small gift */
+    struct gathering *next;
 };
 
 struct message {
@@ -72,9 +81,10 @@ struct participant {
     pthread_t thread;
     struct diags ds;
     struct world_participant *task;
-    enum state state;
+    atomic_int state; /* enum state */
     bool by_itself; /* FAILED, and not because the run had failed elsewhere */
     pthread_cond_t wake;
+    int spins; /* how often it looks before it goes to sleep */
     /* MEETING, RECEIVING: */
     const struct inst *at;
     struct gathering *gathering;
@@ -91,7 +101,9 @@ struct world {
     struct arena arena;
     int64_t count, running, over;
     struct participant *participants;
-    struct gathering *open;
+    struct gathering *open;   /* that somebody is still to come to */
+    struct gathering *closed; /* that all came to, whether some are still there or not */
+    int spins;                /* how often to look at most before going to sleep */
     atomic_bool stop; /* the run has failed: all are to leave */
     struct wait *waits;
     int64_t wait_count;
@@ -100,6 +112,7 @@ struct world {
 /* ---- meet.c ---- */
 
 extern const struct exchange world_exchange; /* but for its context, a participant, and `stop` */
+int world_spins(int64_t participants);
 /* With the lock held. */
 void world_stop(struct world *w);
 void world_settle(struct world *w); /* after one more waits or is over: is anybody left who can go on? */
