@@ -1,15 +1,26 @@
 /*
- * Custom calls: the targets that are known here, and the way to code that is none of ours.
- * Markers are only names and never become steps (plan/names.c).
+ * Custom calls: the targets that are known here, and the way to code that is none of ours, which comes
+ * first. Markers are only names and never become steps (plan/names.c).
  */
 #include "eval/eval_priv.h"
 
-static bool allocate_buffer(struct eval *ev, const struct step *s)
+/* ---- targets of our own ---- */
+
+static bool all_zeros(struct eval *ev, const struct step *s)
 {
     for (int r = 0; r < s->result_count; r++)
-        if (!eval_clear(ev, s, r))
+        if (s->results[r] != NO_VALUE && !eval_clear(ev, s, r))
             return false;
     return true;
+}
+
+/* Any number is a seed; the same one makes the run the same each time. */
+static bool rng_seed(struct eval *ev, const struct step *s)
+{
+    struct view *out = eval_result(ev, s, 0);
+    if (out)
+        memcpy(out->data, &(uint64_t){42}, sizeof(uint64_t));
+    return out != NULL;
 }
 
 static bool top_k(struct eval *ev, const struct step *s)
@@ -17,15 +28,32 @@ static bool top_k(struct eval *ev, const struct step *s)
     return eval_topk(ev, s, true);
 }
 
+static bool call_failed(struct eval *ev, const struct step *s, struct str why)
+{
+    struct str target = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
+    return EVAL_FAIL(ev, s, CALL_FAILED, STR_ARG(target), STR_ARG(why));
+}
+
+static bool python_callback(struct eval *ev, const struct step *s)
+{
+    return call_failed(ev, s, STR("it calls a function of the Python process that made the module"));
+}
+
 /* Sorted by name; a name that ends in `*` stands for all that begin with the rest. */
 static const struct target {
     const char *name;
     eval_family_fn *run;
 } targets[] = {
-    {"AllocateBuffer", allocate_buffer},
+    {"AllocateBuffer", all_zeros},
+    {"GetRngSeed", rng_seed},
     {"PadToStatic", eval_pad_to_static},
     {"SliceToDynamic", eval_slice_to_dynamic},
     {"TopK", top_k},
+    {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand and gives nothing */
+    {"xla_buffer_python_cpu_callback", python_callback},
+    {"xla_ffi_partitioned_python_cpu_callback", python_callback},
+    {"xla_ffi_python_cpu_callback", python_callback},
+    {"xla_python_cpu_callback", python_callback},
 };
 
 static bool is_target(struct str name, const char *pattern)
@@ -36,12 +64,152 @@ static bool is_target(struct str name, const char *pattern)
     return str_starts(name, (struct str){pattern, n - 1});
 }
 
+/* ---- code that is none of ours ---- */
+
+struct outside {
+    struct eval *ev;
+    const struct step *s;
+    struct foreign_array *operands, *results;
+    struct value *made; /* dense copies of operands */
+};
+
+static void list_leaves(const struct shape *s, struct foreign_array *out, int *count)
+{
+    if (!shape_is_tuple(s))
+        out[(*count)++].shape = s;
+    for (int k = 0; shape_is_tuple(s) && k < s->count; k++)
+        list_leaves(s->elements[k], out, count);
+}
+
+/* operand_layout_constraints= says how the code wants its operands, else it takes them as they are. */
+static void list_operands(struct outside *o)
+{
+    const struct inst *i = o->s->inst;
+    const struct attr *wanted = inst_attr(i, A_OPERAND_LAYOUT_CONSTRAINTS);
+    int count = 0;
+    for (int k = 0; k < i->operand_count; k++)
+        list_leaves(wanted ? wanted->v.shapes.at[k] : i->operands[k]->shape, o->operands, &count);
+}
+
+static bool check_kind(struct outside *o, const struct shape *shape)
+{
+    return shape_is_array(shape) || shape_is_token(shape) ||
+           EVAL_FAIL(o->ev, o->s, UNSUPPORTED, op_spelling(o->s->inst->opcode), dtype_spelling(shape->dtype));
+}
+
+static bool take_operands(struct outside *o)
+{
+    struct eval *ev = o->ev;
+    for (int k = 0; k < o->s->operand_count; k++) {
+        if (!check_kind(o, o->operands[k].shape))
+            return false;
+        if (o->s->operands[k] == NO_VALUE)
+            continue;
+        const struct value *v = eval_operand(ev, o->s, k);
+        if (v->bounds)
+            return call_failed(ev, o->s, arena_printf(&ev->scratch, "operand leaf %d is smaller than its bound", k));
+        const struct view *x = eval_dense(ev, o->s, k, v->view.dtype, &o->made[k]);
+        if (!x)
+            return false;
+        o->operands[k].data = x->data;
+    }
+    return true;
+}
+
+static bool make_results(struct outside *o)
+{
+    for (int r = 0; r < o->s->result_count; r++) {
+        if (!check_kind(o, o->results[r].shape))
+            return false;
+        if (o->s->results[r] == NO_VALUE)
+            continue;
+        if (!eval_clear(o->ev, o->s, r))
+            return false;
+        o->results[r].data = o->ev->frame[o->s->results[r]].view.data;
+    }
+    return true;
+}
+
+/* The first leaf of the component at an index path. */
+static int64_t leaf_at(const struct shape *s, struct ints path)
+{
+    int64_t leaf = 0;
+    for (int64_t d = 0; d < path.count; d++) {
+        for (int64_t k = 0; k < path.at[d]; k++)
+            leaf += shape_leaf_count(s->elements[k]);
+        s = s->elements[path.at[d]];
+    }
+    return leaf;
+}
+
+/* output_to_operand_aliasing= */
+static void fill_aliased(struct outside *o)
+{
+    const struct inst *i = o->s->inst;
+    const struct attr *a = inst_attr(i, A_OUTPUT_TO_OPERAND_ALIASING);
+    for (int k = 0; a && k < a->v.aliasing.count; k++) {
+        const struct alias *alias = &a->v.aliasing.at[k];
+        const struct shape *operand = i->operands[alias->operand]->shape;
+        const struct foreign_array *in = &o->operands[o->s->starts[alias->operand] + leaf_at(operand, alias->index)];
+        const struct foreign_array *out = &o->results[leaf_at(i->shape, alias->output)];
+        int64_t have, want, n = shape_leaf_count(shape_at(operand, alias->index.at, (size_t)alias->index.count));
+        for (; n > 0; n--, in++, out++)
+            if (in->data && out->data && shape_bytes(in->shape, &have) && shape_bytes(out->shape, &want))
+                memcpy(out->data, in->data, (size_t)(have < want ? have : want));
+    }
+}
+
+static bool call_out(struct outside *o)
+{
+    struct eval *ev = o->ev;
+    const struct foreign *f = &ev->p->options.foreign;
+    struct foreign_call c = {
+        .inst = o->s->inst,
+        .participant = eval_self(ev),
+        .budget = &ev->p->budget,
+        .operand_count = o->s->operand_count,
+        .result_count = o->s->result_count,
+        .operands = o->operands,
+        .results = o->results,
+    };
+    struct buf why = {0};
+    bool ok = f->call(f->context, &c, &why);
+    if (!ok && ev->p->budget.hit != LIMIT_NONE)
+        eval_limit(ev, o->s);
+    else if (!ok)
+        call_failed(ev, o->s, buf_view(&why));
+    buf_free(&why);
+    return ok;
+}
+
+static bool run_outside(struct eval *ev, const struct step *s)
+{
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    struct outside o = {.ev = ev, .s = s};
+    int count = 0;
+    o.operands = ARENA_ARRAY(&ev->scratch, struct foreign_array, s->operand_count);
+    o.results = ARENA_ARRAY(&ev->scratch, struct foreign_array, s->result_count);
+    o.made = ARENA_ARRAY(&ev->scratch, struct value, s->operand_count);
+    list_operands(&o);
+    list_leaves(s->inst->shape, o.results, &count);
+    bool ok = take_operands(&o) && make_results(&o);
+    if (ok)
+        fill_aliased(&o);
+    ok = ok && call_out(&o);
+    for (int k = 0; k < s->operand_count; k++)
+        value_drop(ev, &o.made[k]);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
 /* spec: CustomCall */
 bool eval_custom(struct eval *ev, const struct step *s)
 {
     struct str name = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
+    if (plan_is_foreign(ev->p, s->inst))
+        return run_outside(ev, s);
     for (size_t k = 0; k < COUNT_OF(targets); k++)
         if (is_target(name, targets[k].name))
             return targets[k].run(ev, s);
-    return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(name));
+    return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(name), STR_ARG(name));
 }

@@ -65,22 +65,27 @@ static void rename_copy_start(struct planner *pl, const struct inst *i, const st
             out->at[j++] = plan_zero(pl, i->shape->elements[e]);
 }
 
-/* Targets that mark a place, a device or a layout and hand their operand through. */
+/* Targets that mark a place, a device, a layout or a bound and hand their operand through. Those that
+ * go from the shape of all devices to that of one, and back, do so where both are the same. */
 static bool is_marker(const struct inst *i)
 {
     static const char *const targets[] = {
-        "Sharding",
+        "LayoutConstraint",
+        "MoveToDevice",
+        "MoveToHost",
+        "Pin",
         "SPMDFullToShardShape",
         "SPMDShardToFullShape",
-        "LayoutConstraint",
-        "annotate_device_placement",
-        "MoveToHost",
-        "MoveToDevice",
-        "Pin",
-        "Unpin",
+        "SetBound",
         "ShardBarrierFrom",
         "ShardBarrierTo",
+        "Sharding",
+        "Unpin",
+        "annotate_device_placement",
         "xla.sdy.FuncResultSharding",
+        "xla.sdy.GlobalToLocalShape",
+        "xla.sdy.LocalToGlobalShape",
+        "xla.sdy.PropagationBarrier",
     };
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
     if (str_starts(target, STR("__xla_internal_call_marker_")))
@@ -96,6 +101,12 @@ static bool same_elements(const struct shape *a, const struct shape *b)
     return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
 }
 
+bool plan_is_foreign(const struct program *p, const struct inst *i)
+{
+    const struct foreign *f = &p->options.foreign;
+    return i->opcode == OP_CUSTOM_CALL && f->knows && f->knows(f->context, inst_str(i, A_CUSTOM_CALL_TARGET));
+}
+
 bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     const struct shape *s = i->operand_count ? i->operands[0]->shape : NULL;
@@ -109,7 +120,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
     case OP_COPY_START: return rename_copy_start(pl, i, env, out), true;
     case OP_AFTER_ALL: return no_values(pl, 1, out), true;
     case OP_CUSTOM_CALL:
-        if (!s || !is_marker(i))
+        if (!s || plan_is_foreign(pl->p, i) || !is_marker(i))
             return false;
         /* fallthrough */
     case OP_COPY:

@@ -11,6 +11,7 @@
 
 #include "ir/ir.h"
 #include "kern/kern.h"
+#include "plan/foreign.h"
 
 enum elided_mode { ELIDED_REFUSE, ELIDED_ZERO, ELIDED_IOTA, ELIDED_RANDOM }; /* as enum hlo_elided */
 
@@ -20,6 +21,7 @@ struct plan_options {
     uint64_t seed;              /* of ELIDED_RANDOM */
     int64_t replica, partition; /* which participant this is */
     struct limits limits;       /* of one run */
+    struct foreign foreign;     /* targets of custom calls; all NULL: none but ours */
 };
 
 /* Where a step finds a value: slot number, or ~n for constant n of the program. */
@@ -95,6 +97,9 @@ struct program {
  * limits, no memory. The module must outlive the program. */
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
+
+/* Whether a custom-call goes to code that is none of ours. */
+bool plan_is_foreign(const struct program *p, const struct inst *i);
 
 int plan_bits(const struct inst *i,
               enum attr_id a); /* of reduce-precision: more than any type has is all it has */
