@@ -281,6 +281,8 @@ static const struct shape *custom_call_shape(struct verify *v, const struct inst
         if (!shape_compatible(i->shape, seed))
             return verify_bad_result(v, i, seed), NULL;
     }
+    if (inst_is_onnx_loop(i) && !verify_onnx_loop(v, i))
+        return NULL;
     return verify_aliasing(v, i) ? i->shape : NULL;
 }
 

@@ -58,6 +58,16 @@ bool verify_buffers(struct verify *v);      /* buffers.c: where buffers may stan
 bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
 bool verify_annotations(struct verify *v, const struct inst *i); /* annotations.c: sharding, origin, replication */
 
+/* onnx_config.c: the operator Loop of ONNX as a custom call (onnx_loop.c). */
+enum { ONNX_LOOP_NEWEST = 25 };
+struct onnx_loop {
+    int64_t version;
+    bool has_count, has_condition; /* M and cond stand before the carried values */
+};
+bool inst_is_onnx_loop(const struct inst *i);
+/* Reads a backend_config. NULL, or what is wrong with it. */
+const char *onnx_loop_config(struct str text, struct arena *a, struct onnx_loop *out);
+
 /* window.c: size of one windowed dimension (hlo-shapes 5.6); false when the rules are broken. */
 bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
 

@@ -121,6 +121,7 @@ bool verify_params_match(struct verify *v, const struct inst *i, const struct co
                          int count);
 bool verify_prefix(const struct verify *v, const struct shape *a, const struct shape *b);
 bool verify_aliasing(struct verify *v, const struct inst *i);
+bool verify_onnx_loop(struct verify *v, const struct inst *i); /* onnx_loop.c */
 const struct shape *verify_async_shape(struct verify *v, const struct inst *i); /* async.c */
 
 /* ---- groups.c: replica groups ---- */

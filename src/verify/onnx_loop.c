@@ -1,0 +1,249 @@
+/*
+ * onnx_loop.c: does a custom call to onnx.Loop call its body as the operator of ONNX does?
+ *
+ *     (R...) custom-call(M, cond, v1, ... vN), custom_call_target="onnx.Loop", called_computations={body}
+ *     body: (iteration s64[], condition pred[], N values) -> (condition pred[], N values, K scan values)
+ *
+ * XLA knows nothing of the target and takes any of this. A dimension of a carried value may change from
+ * one iteration to the next, as far as the shapes on its way are bounded there; whether it fits is
+ * seen at run time, here only whether it ever can.
+ */
+#include "verify/verify_priv.h"
+
+/* ---- element types by version ---- */
+
+enum { SEQUENCES = 13, OPTIONALS = 16, NEVER = 1000 };
+
+static const struct onnx_type {
+    const char *name;
+    enum dtype dtype;
+    int since;
+} types[] = {
+#define ONNX_TYPE(name, dtype, since) {name, DT_##dtype, since},
+#include "verify/onnx_type.def"
+#undef ONNX_TYPE
+};
+
+static const struct onnx_type *find_type(enum dtype t)
+{
+    for (size_t k = 0; k < COUNT_OF(types); k++)
+        if (types[k].dtype == t)
+            return &types[k];
+    return NULL;
+}
+
+static int later(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* A sequence is a tuple of arrays, of which the first holds its elements. */
+static bool is_sequence(const struct shape *s)
+{
+    bool arrays = shape_is_tuple(s) && s->count > 0;
+    for (int k = 0; arrays && k < s->count; k++)
+        arrays = shape_is_array(s->elements[k]) && find_type(s->elements[k]->dtype);
+    return arrays;
+}
+
+static bool is_optional(const struct shape *s)
+{
+    return shape_is_tuple(s) && s->count == 2 && shape_is_scalar_of(s->elements[0], DT_PRED);
+}
+
+/* What a value is called in ONNX, and the first version whose list has it. NULL: ONNX has no such thing. */
+static const char *onnx_name(struct verify *v, const struct shape *s, int *since)
+{
+    bool optional = is_optional(s);
+    const struct shape *value = optional ? s->elements[1] : s;
+    bool sequence = is_sequence(value);
+    const struct onnx_type *t = find_type(sequence ? value->elements[0]->dtype : value->dtype);
+    if (!t)
+        return NULL;
+    *since = t->since;
+    if (sequence)
+        *since = optional && t->since > OPTIONALS ? NEVER : later(*since, SEQUENCES);
+    if (optional)
+        *since = later(*since, OPTIONALS);
+    return arena_printf(&v->ds->arena, "%s%stensor(%s)%s%s", optional ? "optional(" : "", sequence ? "seq(" : "", t->name,
+                        sequence ? ")" : "", optional ? ")" : "").ptr;
+}
+
+/* Why a version doesn't list a type; NULL: it does. */
+static const char *refusal(struct verify *v, const struct shape *s, int64_t version)
+{
+    int since;
+    const char *name = onnx_name(v, s, &since);
+    if (!name)
+        return "a tensor, sequence or optional of ONNX";
+    if (since > ONNX_LOOP_NEWEST)
+        return arena_printf(&v->ds->arena, "what some version lists; none has %s", name).ptr;
+    if (since > version)
+        return arena_printf(&v->ds->arena, "what version %" PRId64 " lists; %s comes with %d", version, name, since).ptr;
+    return NULL;
+}
+
+/* ---- shapes ---- */
+
+static bool dim_fits(const struct shape *from, const struct shape *to, int d, int e)
+{
+    if (shape_dim_dynamic(from, d))
+        return shape_dim_dynamic(to, e) || to->dims[e] <= from->dims[d];
+    return shape_dim_dynamic(to, e) ? from->dims[d] <= to->dims[e] : from->dims[d] == to->dims[e];
+}
+
+/* Whether what is of the one shape may turn out to be of the other. */
+static bool may_fit(const struct shape *from, const struct shape *to)
+{
+    if (from->dtype != to->dtype || from->rank != to->rank || from->count != to->count)
+        return false;
+    for (int d = 0; d < from->rank; d++)
+        if (!dim_fits(from, to, d, d))
+            return false;
+    for (int k = 0; k < from->count; k++)
+        if (!may_fit(from->elements[k], to->elements[k]))
+            return false;
+    return true;
+}
+
+/* The same with a new first dimension. */
+static bool may_stack(const struct shape *from, const struct shape *to)
+{
+    if (!shape_is_array(from) || from->dtype != to->dtype || from->rank + 1 != to->rank)
+        return false;
+    for (int d = 0; d < from->rank; d++)
+        if (!dim_fits(from, to, d, d + 1))
+            return false;
+    return true;
+}
+
+/* ---- the parts of a call ---- */
+
+struct loop_call {
+    struct onnx_loop config;
+    const struct computation *body;
+    int heads;                    /* operands before the carried values */
+    int carried, scans;
+    const struct shape *const *results;
+};
+
+static const struct computation *body_of(const struct inst *i)
+{
+    const struct attr *a = inst_attr(i, A_CALLED_COMPUTATIONS);
+    return a && a->v.computations.count == 1 ? a->v.computations.at[0] : NULL;
+}
+
+static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *l)
+{
+    const char *problem = onnx_loop_config(inst_str(i, A_BACKEND_CONFIG), &v->ds->arena, &l->config);
+    if (problem)
+        return verify_bad_attr(v, i, A_BACKEND_CONFIG, "%s", problem);
+    l->heads = l->config.has_count + l->config.has_condition;
+    l->carried = i->operand_count - l->heads;
+    int least = l->config.version == 1 ? 1 : 0; /* three inputs, absent ones counted */
+    if (l->carried < least)
+        return verify_bad_inst(v, i, NULL, "has %d operand(s), expected at least %d with these inputs of version %" PRId64,
+                               i->operand_count, l->heads + least, l->config.version);
+    if (l->config.has_count && !shape_is_scalar_of(operand_shape(i, 0), DT_S64))
+        return verify_bad_operand(v, i, 0, "s64[], as M");
+    if (l->config.has_condition && !shape_is_scalar_of(operand_shape(i, l->heads - 1), DT_PRED))
+        return verify_bad_operand(v, i, l->heads - 1, "pred[], as cond");
+    return true;
+}
+
+static bool signature_fits(struct verify *v, const struct inst *i, struct loop_call *l)
+{
+    const struct computation *c = l->body;
+    const struct shape *root = c->root->shape;
+    if (c->param_count != l->carried + 2)
+        return verify_bad_computation(v, i, c, "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
+                                      c->param_count, l->carried + 2, l->carried);
+    if (!shape_is_scalar_of(c->params[0]->shape, DT_S64) || !shape_is_scalar_of(c->params[1]->shape, DT_PRED))
+        return verify_bad_computation(v, i, c, "takes %s and %s first, expected s64[] and pred[]",
+                                      verify_text(v, c->params[0]->shape), verify_text(v, c->params[1]->shape));
+    if (!shape_is_tuple(root) || root->count < l->carried + 1 || !shape_is_scalar_of(root->elements[0], DT_PRED))
+        return verify_bad_computation(v, i, c, "returns %s, expected a tuple of pred[], %d carried and any scan values",
+                                      verify_text(v, root), l->carried);
+    l->scans = root->count - 1 - l->carried;
+    return true;
+}
+
+/* Of one value the result is that value, or a tuple of it. */
+static bool is_tuple_of(const struct shape *s, int n, const struct shape *first)
+{
+    return shape_is_tuple(s) && s->count == n && (n != 1 || s->elements[0]->dtype == first->dtype);
+}
+
+static bool results_fit(struct verify *v, const struct inst *i, struct loop_call *l)
+{
+    int n = l->carried + l->scans;
+    if (n == 0)
+        return verify_bad_inst(v, i, NULL, "gives nothing, expected a carried value or a scan output");
+    bool tuple = is_tuple_of(i->shape, n, l->body->root->shape->elements[1]);
+    l->results = tuple ? i->shape->elements : &i->shape;
+    return tuple || n == 1 ||
+           verify_bad_inst(v, i, NULL, "gives %s, expected a tuple of %d carried and %d scanned values",
+                           verify_text(v, i->shape), l->carried, l->scans);
+}
+
+/* What the body only reads, of the names around it, is handed on as it came; versions list what changes. */
+static bool hands_on(const struct loop_call *l, int k)
+{
+    const struct inst *root = l->body->root;
+    return root->opcode == OP_TUPLE && root->operands[1 + k] == l->body->params[2 + k];
+}
+
+static bool carried_fits(struct verify *v, const struct inst *i, const struct loop_call *l, int k)
+{
+    const struct computation *c = l->body;
+    const struct shape *param = c->params[2 + k]->shape, *out = c->root->shape->elements[1 + k];
+    const char *expected = refusal(v, operand_shape(i, l->heads + k), hands_on(l, k) ? ONNX_LOOP_NEWEST : l->config.version);
+    if (expected)
+        return verify_bad_operand(v, i, l->heads + k, "%s", expected);
+    if (!may_fit(operand_shape(i, l->heads + k), param))
+        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param), 2 + k,
+                                  STR_ARG(c->name));
+    if (!may_fit(out, param))
+        return verify_bad_computation(v, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
+                                      verify_text(v, out), k, verify_text(v, param), 2 + k);
+    return may_fit(out, l->results[k]) ||
+           verify_bad_inst(v, i, NULL, "gives %s as carried value %d, where its body returns %s",
+                           verify_text(v, l->results[k]), k, verify_text(v, out));
+}
+
+static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_call *l, int k)
+{
+    const struct shape *out = l->body->root->shape->elements[1 + l->carried + k], *result = l->results[l->carried + k];
+    const char *expected = shape_is_array(out) ? refusal(v, out, l->config.version) : "an array";
+    if (expected)
+        return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s", verify_text(v, out), k, expected);
+    return may_stack(out, result) ||
+           verify_bad_inst(v, i, NULL, "gives %s as scan output %d, where its body returns %s each time",
+                           verify_text(v, result), k, verify_text(v, out));
+}
+
+static bool call_fits(struct verify *v, const struct inst *i)
+{
+    struct loop_call l = {.body = body_of(i)};
+    if (!l.body)
+        return verify_bad_inst(v, i, NULL, "needs one body in called_computations");
+    if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
+        return false;
+    for (int k = 0; k < l.carried; k++)
+        if (!carried_fits(v, i, &l, k))
+            return false;
+    for (int k = 0; k < l.scans; k++)
+        if (!scan_fits(v, i, &l, k))
+            return false;
+    return true;
+}
+
+/* spec: Loop of ONNX */
+bool verify_onnx_loop(struct verify *v, const struct inst *i)
+{
+    const char *word = v->word;
+    v->word = "onnx.Loop";
+    bool ok = call_fits(v, i);
+    v->word = word;
+    return ok;
+}
