@@ -131,6 +131,10 @@ size_rule *find_size_rule(const struct step *s);
 
 bool eval_custom(struct eval *ev, const struct step *s);
 
+/* ---- onnx_loop.c ---- */
+
+bool eval_onnx_loop(struct eval *ev, const struct step *s);
+
 /* ---- dynamic.c: custom calls ---- */
 
 bool eval_pad_to_static(struct eval *ev, const struct step *s);

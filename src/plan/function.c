@@ -101,6 +101,17 @@ static bool add_callees(struct build *b, struct step *s)
     return true;
 }
 
+/* The called computation of other targets means something to their code alone. */
+static bool add_onnx_loop(struct build *b, struct step *s)
+{
+    struct onnx_loop *loop = ARENA_NEW(keep(b), struct onnx_loop);
+    const struct attr *a = inst_attr(s->inst, A_CALLED_COMPUTATIONS);
+    onnx_loop_config(inst_str(s->inst, A_BACKEND_CONFIG), &b->pl->scratch, loop);
+    s->loop = loop;
+    s->callees = ARENA_ARRAY(keep(b), struct function *, 1);
+    return add_callee(b, s, a->v.computations.at[0]);
+}
+
 /* The verifier takes some operations, as XLA's does, on types that the specification gives them no
  * meaning for: shifts of floats, the remainder of complex numbers. */
 static bool find_tile(struct build *b, struct step *s)
@@ -120,6 +131,7 @@ static bool prepare(struct build *b, struct step *s)
     case OP_WHILE:
     case OP_CONDITIONAL: s->scalar = scalar_of_inst(b->pl, s->inst); return s->scalar || add_callees(b, s);
     case OP_SCAN: return add_callees(b, s);
+    case OP_CUSTOM_CALL: return !inst_is_onnx_loop(s->inst) || add_onnx_loop(b, s);
     case OP_RNG:
     case OP_RNG_GET_AND_UPDATE_STATE:
         s->counter = ARENA_ARRAY(keep(b), uint64_t, 2);

@@ -152,9 +152,10 @@ static bool inst_has_effect(struct planner *pl, const struct inst *i)
     case OP_SEND_DONE:
     case OP_RECV:
     case OP_RECV_DONE: return true;
-    case OP_CUSTOM_CALL: return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
     default: break;
     }
+    if (i->opcode == OP_CUSTOM_CALL && inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT))
+        return true;
     int n = inst_callees(i, NULL);
     if (n == 0)
         return false;

@@ -121,7 +121,9 @@ static bool sets_size(const struct inst *i)
     switch (i->opcode) {
     case OP_SET_DIMENSION_SIZE:
     case OP_DYNAMIC_RESHAPE: return true;
-    case OP_CUSTOM_CALL: return str_is(inst_str(i, A_CUSTOM_CALL_TARGET), "SliceToDynamic");
+    case OP_CUSTOM_CALL:
+        return str_is(inst_str(i, A_CUSTOM_CALL_TARGET), "SliceToDynamic") ||
+               (inst_is_onnx_loop(i) && shape_has_dynamic(i->shape));
     default: return false;
     }
 }

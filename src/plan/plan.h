@@ -12,6 +12,7 @@
 #include "ir/ir.h"
 #include "kern/kern.h"
 #include "plan/foreign.h"
+#include "verify/verify.h"
 
 enum elided_mode { ELIDED_REFUSE, ELIDED_ZERO, ELIDED_IOTA, ELIDED_RANDOM }; /* as enum hlo_elided */
 
@@ -53,6 +54,7 @@ struct step {
     const struct body *bodies; /* computations applied to elements: to_apply; or select, scatter */
     const struct scalar_code
         *scalar;            /* the whole step as a scalar program, or NULL; arrays in and out are dense */
+    const struct onnx_loop *loop; /* of a custom call to onnx.Loop, whose body is the only callee */
     uint64_t *counter;      /* rng: 128 bits of its own, which go on from run to run */
     kern_tile_fn *tile;     /* elementwise, compare, convert */
     enum dtype tile_type;   /* its operands are to be of this type (select's first: pred) ... */

@@ -1,0 +1,285 @@
+/*
+ * The operator Loop of ONNX: custom calls to onnx.Loop (hlo-values 18).
+ *
+ * The values of the body's call stand in one row, [iteration, condition, carried..., scanned...]: what it
+ * takes begins at the first, what it gives at the second, so that what is carried stays where it is. What
+ * the body hands on unchanged is never copied. Scanned values go into storage that doubles
+ * as it fills up, so that a loop costs the iterations it makes and not those it could make.
+ */
+#include "eval/eval_priv.h"
+
+enum { FIRST_BYTES = 1 << 16 }; /* of a scan output, if it may become so large */
+
+struct scan {
+    struct value rows;    /* its dims are those of the array that is full, rows first */
+    int64_t capacity;     /* of rows */
+    size_t row_bytes;
+};
+
+struct onnx_run {
+    const struct function *body;
+    struct value *row; /* iteration, condition, carried leaves, scanned leaves */
+    struct scan *scans;
+    int carried, scanned;
+    bool has_count, has_condition, go;
+    int64_t count, done; /* iterations allowed and made */
+    struct value number, always;
+};
+
+/* ---- sizes ---- */
+
+static bool check_dim(struct eval *ev, const struct step *s, const char *what, int number, int d, int64_t size,
+                      const struct shape *to)
+{
+    if (shape_dim_dynamic(to, d))
+        return size <= to->dims[d] ||
+               EVAL_FAIL(ev, s, LOOP_BOUND, what, number, size, d, to->dims[d]);
+    return size == to->dims[d] || EVAL_FAIL(ev, s, LOOP_SIZE, what, number, size, d, to->dims[d]);
+}
+
+/* The carried value that leaf k belongs to. */
+static int carried_number(const struct step *s, const struct onnx_run *l, int k)
+{
+    int heads = l->has_count + l->has_condition, j = 0;
+    while (s->starts[heads + j + 1] - heads <= k)
+        j++;
+    return j;
+}
+
+static bool same_bounds(const int64_t *bounds, const struct shape *to)
+{
+    return bounds == to->dims || memcmp(bounds, to->dims, (size_t)to->rank * sizeof *bounds) == 0;
+}
+
+/* Carried leaf k as an array of this shape; what it holds stays where it is. */
+static bool fit(struct eval *ev, const struct step *s, struct onnx_run *l, int k, const struct shape *to)
+{
+    struct value *v = &l->row[2 + k];
+    for (int d = 0; d < to->rank; d++)
+        if (v->view.dims[d] != to->dims[d] &&
+            !check_dim(ev, s, "carried value", carried_number(s, l, k), d, v->view.dims[d], to))
+            return false;
+    value_fit(v, to, v->bounds && v->roomy && same_bounds(v->bounds, to));
+    return true;
+}
+
+static bool fit_carried(struct eval *ev, const struct step *s, struct onnx_run *l, const struct shape *const *to)
+{
+    for (int k = 0; k < l->carried; k++)
+        if (!fit(ev, s, l, k, to[k]))
+            return false;
+    return true;
+}
+
+/* ---- scan outputs ---- */
+
+static const struct shape *scan_shape(const struct step *s, const struct onnx_run *l, int j)
+{
+    return s->shapes[l->carried + j];
+}
+
+/* How many rows a scan output can have in the end. */
+static int64_t most_rows(const struct step *s, const struct onnx_run *l, int j)
+{
+    int64_t bound = scan_shape(s, l, j)->dims[0];
+    return l->has_count && l->count < bound ? l->count : bound;
+}
+
+static bool grow(struct eval *ev, const struct step *s, struct onnx_run *l, int j)
+{
+    struct scan *scan = &l->scans[j];
+    int64_t most = most_rows(s, l, j), rows = FIRST_BYTES / (int64_t)(scan->row_bytes + 1);
+    struct view *v = &scan->rows.view;
+    if (rows < 2 * scan->capacity)
+        rows = 2 * scan->capacity;
+    if (rows < 1 || rows > most)
+        rows = rows < 1 ? 1 : most;
+    int64_t dims[VIEW_MAX_RANK];
+    memcpy(dims, v->dims, (size_t)v->rank * sizeof *dims);
+    dims[0] = rows;
+    struct value bigger;
+    if (!value_new(ev, &bigger, v->dtype, v->rank, dims))
+        return eval_no_memory(ev, s, scan_shape(s, l, j));
+    if (l->done > 0)
+        memcpy(bigger.view.data, v->data, (size_t)l->done * scan->row_bytes);
+    value_drop(ev, &scan->rows);
+    value_move(&scan->rows, &bigger);
+    scan->capacity = rows;
+    return true;
+}
+
+/* The dimensions of the first element are those of all. */
+static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j, const struct view *x)
+{
+    struct scan *scan = &l->scans[j];
+    const struct shape *to = scan_shape(s, l, j);
+    struct view *v = &scan->rows.view;
+    for (int d = 0; d < x->rank; d++) {
+        if (!check_dim(ev, s, "scan output", j, d + 1, x->dims[d], to))
+            return false;
+        v->dims[d + 1] = x->dims[d];
+    }
+    v->dtype = x->dtype;
+    v->rank = x->rank + 1;
+    scan->row_bytes = (size_t)view_elements(x) * dtype_bytes(x->dtype);
+    return true;
+}
+
+static bool same_element(struct eval *ev, const struct step *s, struct onnx_run *l, int j, const struct view *x)
+{
+    const struct view *rows = &l->scans[j].rows.view;
+    for (int d = 0; d < x->rank; d++)
+        if (x->dims[d] != rows->dims[d + 1])
+            return EVAL_FAIL(ev, s, LOOP_SCAN_CHANGES, j, x->dims[d], d, rows->dims[d + 1]);
+    return true;
+}
+
+static bool append(struct eval *ev, const struct step *s, struct onnx_run *l, int j)
+{
+    struct scan *scan = &l->scans[j];
+    struct value *x = &l->row[2 + l->carried + j];
+    const struct shape *to = scan_shape(s, l, j);
+    if (l->done >= to->dims[0])
+        return check_dim(ev, s, "scan output", j, 0, l->done + 1, to);
+    if (!(l->done == 0 ? begin_scan(ev, s, l, j, &x->view) : same_element(ev, s, l, j, &x->view)) ||
+        (l->done == scan->capacity && !grow(ev, s, l, j)))
+        return false;
+    char *at = scan->rows.view.data + (size_t)l->done * scan->row_bytes;
+    if (x->view.rank == 0) {
+        memcpy(at, x->view.data, scan->row_bytes);
+    } else {
+        struct view row;
+        view_dense(&row, x->view.dtype, x->view.rank, x->view.dims, at);
+        ev->kern->copy(&row, &x->view);
+    }
+    value_drop(ev, x);
+    return true;
+}
+
+static bool append_all(struct eval *ev, const struct step *s, struct onnx_run *l)
+{
+    for (int j = 0; j < l->scanned; j++)
+        if (!append(ev, s, l, j))
+            return false;
+    return true;
+}
+
+static bool check_lengths(struct eval *ev, const struct step *s, struct onnx_run *l, int64_t length)
+{
+    for (int j = 0; j < l->scanned; j++)
+        if (!check_dim(ev, s, "scan output", j, 0, length, scan_shape(s, l, j)))
+            return false;
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static bool new_scalar(struct eval *ev, const struct step *s, struct value *v, enum dtype t)
+{
+    return value_new(ev, v, t, 0, NULL) || eval_no_memory(ev, s, s->inst->shape);
+}
+
+/* The number of the iteration, in its old storage unless the body has kept that. */
+static bool set_number(struct eval *ev, const struct step *s, struct onnx_run *l)
+{
+    if (l->number.buffer && l->number.buffer->refs > 1)
+        value_drop(ev, &l->number);
+    if (!l->number.buffer && !new_scalar(ev, s, &l->number, DT_S64))
+        return false;
+    memcpy(l->number.view.data, &l->done, sizeof l->done);
+    value_share(&l->row[0], &l->number);
+    return true;
+}
+
+/* What the body said last, where there is a condition; otherwise nobody heeds that, and it is true for ever. */
+static void set_condition(struct eval *ev, struct onnx_run *l)
+{
+    if (l->has_condition) {
+        l->go = *l->row[1].view.data != 0;
+    } else {
+        value_drop(ev, &l->row[1]);
+        value_share(&l->row[1], &l->always);
+    }
+}
+
+static bool begin(struct eval *ev, const struct step *s, struct onnx_run *l)
+{
+    int n = l->carried + l->scanned, heads = l->has_count + l->has_condition;
+    l->row = ARENA_ARRAY(&ev->scratch, struct value, n + 2);
+    l->scans = ARENA_ARRAY(&ev->scratch, struct scan, l->scanned);
+    if (l->has_count)
+        memcpy(&l->count, eval_view(ev, s, 0)->data, sizeof l->count);
+    if (l->count < 0)
+        l->count = 0;
+    if (!new_scalar(ev, s, &l->always, DT_PRED))
+        return false;
+    *l->always.view.data = 1;
+    if (l->has_condition)
+        eval_hand_over(ev, s, heads - 1, &l->row[1]);
+    l->go = true;
+    set_condition(ev, l);
+    for (int k = 0; k < l->carried; k++)
+        eval_hand_over(ev, s, heads + k, &l->row[2 + k]);
+    return !l->has_count || l->has_condition || check_lengths(ev, s, l, l->count); /* known beforehand */
+}
+
+static bool run(struct eval *ev, const struct step *s, struct onnx_run *l)
+{
+    while (l->go && (!l->has_count || l->done < l->count)) {
+        if (!budget_step(&ev->p->budget))
+            return eval_limit(ev, s);
+        if (!set_number(ev, s, l) || !fit_carried(ev, s, l, l->body->param_shapes + 2) ||
+            !eval_function(ev, l->body, l->row, l->row + 1) || !append_all(ev, s, l))
+            return false;
+        set_condition(ev, l);
+        l->done++;
+    }
+    return true;
+}
+
+/* Without an iteration a scan output has the dimensions that are declared, and none of them. */
+static bool finish_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j)
+{
+    struct value *out = &ev->frame[s->results[l->carried + j]];
+    const struct shape *to = scan_shape(s, l, j);
+    if (l->done == 0) {
+        int64_t dims[VIEW_MAX_RANK] = {0};
+        for (int d = 1; d < to->rank; d++)
+            dims[d] = to->dims[d];
+        if (!value_new(ev, out, to->dtype, to->rank, dims))
+            return eval_no_memory(ev, s, to);
+    } else {
+        value_move(out, &l->scans[j].rows);
+        out->view.dims[0] = l->done;
+    }
+    value_fit(out, to, false);
+    return true;
+}
+
+static bool finish(struct eval *ev, const struct step *s, struct onnx_run *l)
+{
+    value_drop(ev, &l->number);
+    value_drop(ev, &l->always);
+    value_drop(ev, &l->row[1]);
+    if (!fit_carried(ev, s, l, s->shapes) || !check_lengths(ev, s, l, l->done))
+        return false;
+    for (int k = 0; k < l->carried; k++)
+        value_move(&ev->frame[s->results[k]], &l->row[2 + k]);
+    for (int j = 0; j < l->scanned; j++)
+        if (!finish_scan(ev, s, l, j))
+            return false;
+    return true;
+}
+
+bool eval_onnx_loop(struct eval *ev, const struct step *s)
+{
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    struct onnx_run l = {.body = s->callees[0]};
+    l.has_count = s->loop->has_count;
+    l.has_condition = s->loop->has_condition;
+    l.carried = l.body->param_count - 2;
+    l.scanned = l.body->result_count - 1 - l.carried;
+    bool ok = begin(ev, s, &l) && run(ev, s, &l) && finish(ev, s, &l);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
