@@ -346,6 +346,53 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
  * result of participant 0. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
+/* ---- ONNX models ----
+ *
+ * A model of ONNX is translated into a module, which is verified, printed and run as any other. What ONNX has
+ * and HLO has not, sequences and optionals, is laid out in arrays there; hlo_onnx_value is such a value as
+ * ONNX means it. */
+typedef struct hlo_onnx hlo_onnx;
+typedef struct hlo_onnx_value hlo_onnx_value;
+
+/* Reads PATH ("-": standard input). Not HLO_OK with a message: HLO_USAGE when it cannot be read, HLO_REJECTED
+ * when it is no sound model or has what is not read. Free with hlo_onnx_free. */
+enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m);
+void hlo_onnx_free(hlo_onnx *model);
+/* An input of the graph that has no value in the model, or an output; false past the last one. Pointers live
+ * as long as the model. */
+struct hlo_onnx_port {
+    const char *name;
+    const char *type;       /* `float[5,?]`, `seq(float[?])`, `optional(seq(int64))` */
+    bool sequence, optional;
+    const char *dtype;      /* of its tensors, as HLO spells it; NULL: not said */
+    bool ranked;            /* its tensors have `rank` dimensions, -1 where a size is open; else nothing is said */
+    size_t rank;
+    const int64_t *dims;
+};
+bool hlo_onnx_input(const hlo_onnx *model, size_t i, struct hlo_onnx_port *out);
+bool hlo_onnx_output(const hlo_onnx *model, size_t i, struct hlo_onnx_port *out);
+
+/* A value for an input: its tensors, which are taken over; not `present`: an optional that is empty. NULL with
+ * messages when the input is of another type. Free with hlo_onnx_value_free. */
+hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *model, size_t input, bool present, hlo_literal **tensors, size_t count,
+                                   hlo_messages *m);
+/* A value for an input, or one that an output may have, from a file of ONNX's test data. */
+hlo_onnx_value *hlo_onnx_read_input(const hlo_onnx *model, size_t input, const char *path, hlo_messages *m);
+hlo_onnx_value *hlo_onnx_read_output(const hlo_onnx *model, size_t output, const char *path, hlo_messages *m);
+void hlo_onnx_value_free(hlo_onnx_value *v);
+bool hlo_onnx_value_present(const hlo_onnx_value *v);
+bool hlo_onnx_value_sequence(const hlo_onnx_value *v);
+size_t hlo_onnx_value_count(const hlo_onnx_value *v); /* tensors in it: one, or those of a sequence */
+const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *v, size_t i);
+
+/* The module of a model: a parameter for each input, a tuple of the outputs as result. `inputs`, one for each
+ * input, give the sizes that the model leaves open, but not their values; NULL: `bound` does. What nothing else
+ * bounds, sizes, trip counts, lengths, goes up to `bound`. NULL with messages. Free with hlo_module_free. */
+hlo_module *hlo_onnx_import(const hlo_onnx *model, hlo_onnx_value *const *inputs, int64_t bound, hlo_messages *m);
+/* A value as the parameter of the module wants it; and a component of the result as the output that it is. */
+hlo_literal *hlo_onnx_argument(const hlo_onnx_value *v, const hlo_module *module, size_t param, hlo_messages *m);
+hlo_onnx_value *hlo_onnx_result(const hlo_onnx *model, size_t output, const hlo_literal *component, hlo_messages *m);
+
 /* ---- what the language has ---- */
 
 size_t hlo_op_count(void);

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum command { CMD_RUN, CMD_VERIFY, CMD_FMT, CMD_TEST, CMD_BENCH, CMD_OPS, CMD_COUNT, CMD_NONE = CMD_COUNT };
+enum command { CMD_RUN, CMD_VERIFY, CMD_FMT, CMD_TEST, CMD_IMPORT, CMD_BENCH, CMD_OPS, CMD_COUNT, CMD_NONE = CMD_COUNT };
 
 enum option_id {
     OPT_HELP,
@@ -20,6 +20,7 @@ enum option_id {
     OPT_STRICT,
     OPT_INPUTS,
     OPT_OUTPUT,
+    OPT_BOUND,
     OPT_RANDOM,
     OPT_ELIDED,
     OPT_PLAIN,
@@ -80,7 +81,7 @@ int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2,
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
-command_fn run_command, verify_command, fmt_command, test_command, bench_command, ops_command;
+command_fn run_command, verify_command, fmt_command, test_command, import_command, bench_command, ops_command;
 
 /* value.c: a result for people to read and for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l);

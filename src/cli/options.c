@@ -28,7 +28,9 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_INPUTS] = {"inputs", "=FILE.npz",
                     "arguments by the names arg0, arg1@2, ...: tuples flattened in order", IN(RUN), 0, true},
     [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
-                    IN(RUN), 'o'},
+                    IN(RUN) | IN(IMPORT), 'o'},
+    [OPT_BOUND] = {"bound", "=N", "of a model: what sizes and loops go up to that nothing else bounds (64)",
+                   IN(RUN) | IN(IMPORT), 0},
     [OPT_RANDOM] = {"random", "[=SEED]",
                     "make up arguments that are not given, the same for the same seed (1)",
                     IN(RUN) | IN(BENCH), 0},
@@ -101,6 +103,10 @@ static const struct command_row command_table[CMD_COUNT] = {
                   "  hlo test --filter=reduce -j4 testdata\n"
                   "  hlo test --tap testdata/io\n"
                   "  hlo test --update testdata/new.hlo\n"},
+    [CMD_IMPORT] = {"import", "hlo import [OPTION...] MODEL.onnx [ARG...]",
+                    "Translate a model of ONNX into HLO text.",
+                    "  hlo import model.onnx\n"
+                    "  hlo import model.onnx --bound=100 -o model.hlo\n"},
     [CMD_BENCH] = {"bench", "hlo bench [OPTION...] FILE",
                    "Say how long a module takes to read, plan and run.",
                    "  hlo bench step.hlo\n"

@@ -36,10 +36,10 @@ struct onnx_value_info {
 /* A value as the host sees it: of an input, an output, an attribute. */
 struct onnx_value {
     enum onnx_kind kind;
-    bool present;               /* an optional that is empty is not */
+    bool present;               /* an optional that is empty is not; all else is */
     int elem;                   /* data type number; of an empty sequence maybe 0 */
     hlo_literal *tensor;        /* ONNX_TENSOR, ONNX_OPTIONAL; owned by the value */
-    struct onnx_value *elements; /* tensors of a sequence */
+    struct onnx_value *elements; /* tensors of a sequence; from calloc, owned by the value */
     size_t count;
 };
 
@@ -86,15 +86,28 @@ struct onnx_model {
     struct onnx_graph graph;
 };
 
-/* ---- read.c: the protobuf of a model; NULL with messages ---- */
+/* ---- type.c ---- */
 
-struct onnx_model *onnx_read(const char *path, hlo_messages *m);
-void onnx_model_free(struct onnx_model *model);
+const char *onnx_dtype_hlo(int elem);  /* HLO's spelling; NULL: it has no such type */
+const char *onnx_dtype_name(int elem); /* ONNX's, "float"; "?" for a number that is none */
+int onnx_dtype_find(const char *hlo);  /* 0: ONNX has no such type */
+/* `float[5,?]`, `seq(float[?])`, `optional(seq(int64))`, `?`. */
+void onnx_type_print(struct buf *b, const struct onnx_type *type);
+/* Whether a value may stand where the type is declared; else a message about `who`. */
+bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file, struct str who,
+                     hlo_messages *m);
+void onnx_value_free(struct onnx_value *v);
+/* Adds an error about a file; false. */
+bool onnx_error(hlo_messages *m, const char *file, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* ---- read.c: the bytes of a model; NULL with messages that name `path` ---- */
+
+struct onnx_model *onnx_read(const char *path, struct str bytes, hlo_messages *m);
+void onnx_model_free(struct onnx_model *model); /* type.c */
 
 /* ---- data.c: values in files ---- */
 
-void onnx_value_free(struct onnx_value *v);
-/* A TensorProto, SequenceProto or OptionalProto, whichever the type says. */
+/* A TensorProto, SequenceProto or OptionalProto, whichever the type says. Fits the type. */
 bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out, hlo_messages *m);
 
 /* ---- import.c ---- */

@@ -1,0 +1,300 @@
+/*
+ * TensorProto: its elements in raw data, in a list of numbers, or in another file, as a literal.
+ *
+ * Sizes are held against what is there before anything is allocated for them.
+ */
+#include "onnx/protobuf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "raw data are copied as they lie in the file, which is little-endian"
+#endif
+
+enum field { FIELD_NONE, FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_UINT64, FIELD_DOUBLE };
+
+struct layout {
+    unsigned bits; /* of an element in raw data */
+    enum field field;
+};
+
+static const struct layout layouts[] = {
+#define ONNX_DTYPE(number, name, hlo, bits, field) [number] = {bits, FIELD_##field},
+#include "onnx/dtype.def"
+#undef ONNX_DTYPE
+};
+
+/* The tensor that is being read, and how to speak of it. */
+struct reading {
+    const Onnx__TensorProto *t;
+    const char *path;
+    struct str who;
+    hlo_messages *m;
+    struct layout layout;
+    struct hlo_array to;
+};
+
+static bool fail(const struct reading *r, const char *why)
+{
+    return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: %s", STR_ARG(r->who), why);
+}
+
+/* ---- raw data ---- */
+
+/* Our storage of narrow types has one form for each value: bool 0 or 1, integers sign-extended. */
+static unsigned char normal(const struct reading *r, unsigned code)
+{
+    unsigned bits = r->layout.bits;
+    if (strcmp(r->to.dtype, "pred") == 0)
+        return code != 0;
+    bool is_signed = r->to.dtype[0] == 's';
+    return (unsigned char)(is_signed && code >> (bits - 1) ? code | ~0u << bits : code);
+}
+
+/* Elements of less than a byte lie one after the other from the lowest bit up. */
+static void unpack_bits(const struct reading *r, const unsigned char *from)
+{
+    unsigned bits = r->layout.bits, mask = (1u << bits) - 1;
+    unsigned char *to = r->to.data;
+    for (size_t i = 0; i < r->to.elements; i++) {
+        size_t at = i * bits, byte = at / 8, shift = at % 8;
+        unsigned code = from[byte];
+        if (shift + bits > 8)
+            code |= (unsigned)from[byte + 1] << 8;
+        to[i] = normal(r, code >> shift & mask);
+    }
+}
+
+static size_t raw_size(const struct reading *r)
+{
+    return r->layout.bits >= 8 ? r->to.elements * (r->layout.bits / 8) : (r->to.elements * r->layout.bits + 7) / 8;
+}
+
+static void copy_raw(const struct reading *r, const void *bytes)
+{
+    if (r->layout.bits < 8)
+        unpack_bits(r, bytes);
+    else if (r->to.elements > 0)
+        memcpy(r->to.data, bytes, raw_size(r));
+    if (strcmp(r->to.dtype, "pred") == 0)
+        for (size_t i = 0; i < r->to.elements; i++)
+            ((unsigned char *)r->to.data)[i] = normal(r, ((unsigned char *)r->to.data)[i]);
+}
+
+/* ---- lists of numbers ---- */
+
+/* Integers of up to 32 bits, and the codes of narrow floats: the low bits of each number. */
+static bool copy_int32(const struct reading *r)
+{
+    unsigned bits = r->layout.bits;
+    bool is_signed = r->to.dtype[0] == 's', is_pred = strcmp(r->to.dtype, "pred") == 0;
+    int64_t most = ((int64_t)1 << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+    for (size_t i = 0; i < r->to.elements; i++) {
+        int32_t v = r->t->int32_data[i];
+        if (v < least || v > most)
+            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: element %zu, %" PRId32 ", is no %s", STR_ARG(r->who), i,
+                              v, onnx_dtype_name(r->t->data_type));
+        if (bits == 32)
+            ((int32_t *)r->to.data)[i] = v;
+        else if (bits == 16)
+            ((uint16_t *)r->to.data)[i] = (uint16_t)v;
+        else
+            ((unsigned char *)r->to.data)[i] = is_pred ? v != 0 : (unsigned char)v;
+    }
+    return true;
+}
+
+/* Of elements of two or four bits, each number holds a whole byte of raw data. */
+static bool copy_packed(const struct reading *r)
+{
+    size_t size = raw_size(r);
+    unsigned char *bytes = malloc(size + 1);
+    if (!bytes)
+        return fail(r, "no memory for it");
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)r->t->int32_data[i];
+    unpack_bits(r, bytes);
+    free(bytes);
+    return true;
+}
+
+static bool copy_uint64(const struct reading *r)
+{
+    for (size_t i = 0; i < r->to.elements; i++) {
+        uint64_t v = r->t->uint64_data[i];
+        if (r->layout.bits == 32 && v > UINT32_MAX)
+            return fail(r, "an element is no uint32");
+        if (r->layout.bits == 32)
+            ((uint32_t *)r->to.data)[i] = (uint32_t)v;
+        else
+            ((uint64_t *)r->to.data)[i] = v;
+    }
+    return true;
+}
+
+/* How many numbers the list of the type has, and how many it must have. */
+static void count_numbers(const struct reading *r, size_t *have, size_t *want)
+{
+    const Onnx__TensorProto *t = r->t;
+    bool complex = r->to.dtype[0] == 'c';
+    *want = complex ? 2 * r->to.elements : r->to.elements;
+    switch (r->layout.field) {
+    case FIELD_FLOAT: *have = t->n_float_data; break;
+    case FIELD_INT64: *have = t->n_int64_data; break;
+    case FIELD_UINT64: *have = t->n_uint64_data; break;
+    case FIELD_DOUBLE: *have = t->n_double_data; break;
+    case FIELD_INT32:
+        *have = t->n_int32_data;
+        if (r->layout.bits < 6)
+            *want = raw_size(r);
+        break;
+    case FIELD_NONE: *have = 0; break;
+    }
+}
+
+static bool numbers_fit(const struct reading *r)
+{
+    size_t have = 0, want = 0;
+    count_numbers(r, &have, &want);
+    return have == want || onnx_error(r->m, r->path, "tensor `" STR_FMT "`: %zu values are given, its size wants %zu",
+                                      STR_ARG(r->who), have, want);
+}
+
+static bool copy_numbers(const struct reading *r)
+{
+    size_t size = raw_size(r);
+    if (size == 0)
+        return true;
+    switch (r->layout.field) {
+    case FIELD_FLOAT: memcpy(r->to.data, r->t->float_data, size); return true;
+    case FIELD_INT64: memcpy(r->to.data, r->t->int64_data, size); return true;
+    case FIELD_DOUBLE: memcpy(r->to.data, r->t->double_data, size); return true;
+    case FIELD_UINT64: return copy_uint64(r);
+    case FIELD_INT32: return r->layout.bits < 6 ? copy_packed(r) : copy_int32(r);
+    case FIELD_NONE: break;
+    }
+    return false;
+}
+
+/* ---- data in another file ---- */
+
+struct place {
+    const char *location;
+    int64_t offset, length; /* -1: to its end */
+};
+
+static bool find_place(const struct reading *r, struct place *p)
+{
+    *p = (struct place){.length = -1};
+    for (size_t i = 0; i < r->t->n_external_data; i++) {
+        const char *key = r->t->external_data[i]->key, *value = r->t->external_data[i]->value;
+        bool sound = key && value;
+        if (sound && strcmp(key, "location") == 0)
+            p->location = value;
+        else if (sound && strcmp(key, "offset") == 0)
+            sound = num_parse_i64(str_of(value), &p->offset) && p->offset >= 0;
+        else if (sound && strcmp(key, "length") == 0)
+            sound = num_parse_i64(str_of(value), &p->length) && p->length >= 0;
+        if (!sound)
+            return fail(r, "the place of its data in another file is malformed");
+    }
+    return p->location || fail(r, "its data are said to be in another file, but not in which");
+}
+
+/* A model may name files of its own folder and those below it, no others. */
+static bool stays_below(const char *location)
+{
+    if (*location == '/' || *location == '\0')
+        return false;
+    for (const char *p = location; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || p[2] == '\0'))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_external(const struct reading *r)
+{
+    struct place p;
+    struct buf file = {0};
+    struct file_bytes bytes;
+    if (!find_place(r, &p))
+        return false;
+    if (!stays_below(p.location))
+        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: its data are in `%s`, outside the folder of the model",
+                          STR_ARG(r->who), p.location);
+    const char *slash = strrchr(r->path, '/');
+    buf_bytes(&file, r->path, slash ? (size_t)(slash + 1 - r->path) : 0);
+    buf_puts(&file, p.location);
+    bool ok = file_read(file.data, &bytes);
+    if (!ok)
+        onnx_error(r->m, r->path, "tensor `" STR_FMT "`: cannot read its data in `%s`: %s", STR_ARG(r->who), file.data,
+                   strerror(errno));
+    buf_free(&file);
+    if (!ok)
+        return false;
+    uint64_t size = raw_size(r), from = (uint64_t)p.offset;
+    ok = from <= bytes.size && size <= bytes.size - from && (p.length < 0 || (uint64_t)p.length == size);
+    if (ok)
+        copy_raw(r, bytes.data + from);
+    else
+        fail(r, "the bytes in the other file are not as many as its size wants");
+    file_release(&bytes);
+    return ok;
+}
+
+/* ---- all of it ---- */
+
+/* Elements of its shape, if the data can be as many at all: a literal is made only then. */
+static bool shape_is_sound(struct reading *r)
+{
+    const Onnx__TensorProto *t = r->t;
+    int64_t elements = 1, bits;
+    if (t->n_dims > INT16_MAX)
+        return fail(r, "it has too many dimensions");
+    for (size_t d = 0; d < t->n_dims; d++)
+        if (t->dims[d] < 0 || !mul_i64(elements, t->dims[d], &elements))
+            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: dimension %zu of size %" PRId64 " cannot be",
+                              STR_ARG(r->who), d, t->dims[d]);
+    if (!mul_i64(elements, r->layout.bits, &bits))
+        return fail(r, "it has more elements than memory has places");
+    r->to.elements = (size_t)elements;
+    r->to.dtype = onnx_dtype_hlo(t->data_type);
+    if (t->data_location == 1 || (!t->has_raw_data && elements == 0))
+        return true;
+    if (t->has_raw_data && t->raw_data.len != raw_size(r))
+        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: %zu bytes are given, its size wants %zu", STR_ARG(r->who),
+                          t->raw_data.len, raw_size(r));
+    return t->has_raw_data || numbers_fit(r);
+}
+
+bool tensor_read(const Onnx__TensorProto *t, const char *path, struct str who, struct onnx_value *out, hlo_messages *m)
+{
+    struct reading r = {.t = t, .path = path, .who = who, .m = m};
+    int type = t->data_type;
+    if (!onnx_dtype_hlo(type))
+        return onnx_error(m, path, "tensor `" STR_FMT "`: %s", STR_ARG(who),
+                          type == 8 ? "it holds strings, which HLO does not have" : "its element type is none of ONNX");
+    r.layout = layouts[type];
+    if (t->segment)
+        return fail(&r, "it is a segment of a larger one");
+    if (!shape_is_sound(&r))
+        return false;
+    hlo_literal *l = hlo_literal_new(r.to.dtype, t->n_dims, t->dims, m);
+    if (!l)
+        return false;
+    r.to = hlo_literal_leaf(l, 0);
+    bool ok = true;
+    if (t->data_location == 1)
+        ok = copy_external(&r);
+    else if (t->has_raw_data)
+        copy_raw(&r, t->raw_data.data);
+    else
+        ok = copy_numbers(&r);
+    *out = (struct onnx_value){.kind = ONNX_TENSOR, .present = true, .elem = type, .tensor = ok ? l : NULL};
+    if (!ok)
+        hlo_literal_free(l);
+    return ok;
+}

@@ -1,0 +1,133 @@
+/*
+ * Protobuf from files that nobody vouches for.
+ *
+ * protobuf-c recurses into messages and allocates as it goes. So the bytes are walked first: they must be
+ * well-formed, not nest too deep, and give a message that is not repeated only once (many would be merged,
+ * each at the cost of all before it). Then it unpacks with an allocator that has a limit.
+ */
+#include "onnx/protobuf.h"
+
+#include <stdlib.h>
+
+/* A graph within a graph is three messages deeper. */
+enum { DEEPEST = 100 };
+/* What unpacking may take beyond the file: an empty message is two bytes there and some hundred in memory,
+ * a field of the usual size about ten times what it was. */
+enum { ALLOWED_AT_LEAST = 64 << 20, ALLOWED_FOR_EACH_BYTE = 40 };
+enum { VARINT = 0, BITS64 = 1, BYTES = 2, BITS32 = 5 };
+
+struct cursor {
+    const char *at, *end;
+};
+
+struct walk {
+    const char *begin, *wrong_at;
+    const char *why;
+};
+
+static bool wrong(struct walk *w, const char *at, const char *why)
+{
+    w->why = why;
+    w->wrong_at = at;
+    return false;
+}
+
+static bool take_varint(struct cursor *c, uint64_t *out)
+{
+    *out = 0;
+    for (unsigned shift = 0; shift < 70 && c->at < c->end; shift += 7) {
+        uint64_t b = (unsigned char)*c->at++;
+        if (shift < 64)
+            *out |= (b & 127) << shift;
+        if (b < 128)
+            return true;
+    }
+    return false;
+}
+
+/* The value of a field, past its tag; of one with a length, where its bytes lie. */
+static bool take_value(struct cursor *c, unsigned type, struct str *bytes)
+{
+    uint64_t n = type == BITS64 ? 8 : 4;
+    if (type == VARINT)
+        return take_varint(c, &n);
+    if (type != BITS64 && type != BITS32 && !(type == BYTES && take_varint(c, &n)))
+        return false;
+    if (n > (uint64_t)(c->end - c->at))
+        return false;
+    *bytes = (struct str){c->at, n};
+    c->at += n;
+    return true;
+}
+
+static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, struct str bytes, int depth)
+{
+    struct cursor c = {bytes.ptr, bytes.ptr + bytes.len};
+    uint64_t seen = 0, tag;
+    if (depth > DEEPEST)
+        return wrong(w, bytes.ptr, "messages nest too deep");
+    while (c.at < c.end) {
+        const char *start = c.at;
+        struct str value = {0};
+        if (!take_varint(&c, &tag) || tag >> 3 == 0 || tag > UINT32_MAX || !take_value(&c, tag & 7, &value))
+            return wrong(w, start, "a field is malformed or cut short");
+        const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
+        if (!f || f->type != PROTOBUF_C_TYPE_MESSAGE || (tag & 7) != BYTES)
+            continue;
+        uint64_t bit = (uint64_t)1 << ((f - d->fields) & 63);
+        if (f->label != PROTOBUF_C_LABEL_REPEATED && (seen & bit))
+            return wrong(w, start, "a message is given twice");
+        seen |= bit;
+        if (!walk_message(w, f->descriptor, value, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* ---- memory with a limit ---- */
+
+struct bounded {
+    size_t left;
+    bool exceeded;
+};
+
+static void *bounded_alloc(void *data, size_t size)
+{
+    struct bounded *b = data;
+    if (size > b->left) {
+        b->exceeded = true;
+        return NULL;
+    }
+    b->left -= size;
+    return malloc(size ? size : 1);
+}
+
+static void bounded_release(void *data, void *p)
+{
+    (void)data;
+    free(p);
+}
+
+ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str bytes, const char *path, hlo_messages *m)
+{
+    struct walk w = {.begin = bytes.ptr};
+    struct bounded b = {.left = ALLOWED_AT_LEAST};
+    ProtobufCAllocator allocator = {bounded_alloc, bounded_release, &b};
+    if (!walk_message(&w, d, bytes, 1)) {
+        onnx_error(m, path, "no sound ONNX file: %s, at byte %zu", w.why, (size_t)(w.wrong_at - w.begin));
+        return NULL;
+    }
+    b.left += bytes.len < (SIZE_MAX - b.left) / ALLOWED_FOR_EACH_BYTE ? bytes.len * ALLOWED_FOR_EACH_BYTE : 0;
+    ProtobufCMessage *message = protobuf_c_message_unpack(d, &allocator, bytes.len, (const uint8_t *)bytes.ptr);
+    if (!message && b.exceeded)
+        onnx_error(m, path, "no sound ONNX file: it would take %d times its size to read", ALLOWED_FOR_EACH_BYTE);
+    else if (!message)
+        onnx_error(m, path, "no sound ONNX file: a field is not of the type that its number stands for");
+    return message;
+}
+
+void wire_free(ProtobufCMessage *message)
+{
+    if (message)
+        protobuf_c_message_free_unpacked(message, &(ProtobufCAllocator){bounded_alloc, bounded_release, NULL});
+}

@@ -1,0 +1,6 @@
+# What is no ONNX file at all is refused with the byte where that shows.
+# status: 3
+# stdout:
+# stderr: bad.onnx: error: no sound ONNX file: a field is malformed or cut short, at byte 0
+printf '\377\377\377\377\377\377\377\377\377\377\377' >bad.onnx
+$HLO import bad.onnx
