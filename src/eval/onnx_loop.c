@@ -109,42 +109,49 @@ static bool grow(struct eval *ev, const struct step *s, struct onnx_run *l, int 
 }
 
 /* The dimensions of the first element are those of all. */
-static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j, const struct view *x)
+static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank, const int64_t *dims)
 {
     struct scan *scan = &l->scans[j];
     const struct shape *to = scan_shape(s, l, j);
     struct view *v = &scan->rows.view;
-    for (int d = 0; d < x->rank; d++) {
-        if (!check_dim(ev, s, "scan output", j, d + 1, x->dims[d], to))
+    scan->row_bytes = dtype_bytes(to->dtype);
+    for (int d = 0; d < rank; d++) {
+        if (!check_dim(ev, s, "scan output", j, d + 1, dims[d], to))
             return false;
-        v->dims[d + 1] = x->dims[d];
+        v->dims[d + 1] = dims[d];
+        scan->row_bytes *= (size_t)dims[d];
     }
-    v->dtype = x->dtype;
-    v->rank = x->rank + 1;
-    scan->row_bytes = (size_t)view_elements(x) * dtype_bytes(x->dtype);
+    v->dtype = to->dtype;
+    v->rank = rank + 1;
     return true;
 }
 
-static bool same_element(struct eval *ev, const struct step *s, struct onnx_run *l, int j, const struct view *x)
+static bool same_element(struct eval *ev, const struct step *s, struct onnx_run *l, int j, const int64_t *dims)
 {
     const struct view *rows = &l->scans[j].rows.view;
-    for (int d = 0; d < x->rank; d++)
-        if (x->dims[d] != rows->dims[d + 1])
-            return EVAL_FAIL(ev, s, LOOP_SCAN_CHANGES, j, x->dims[d], d, rows->dims[d + 1]);
+    for (int d = 0; d + 1 < rows->rank; d++)
+        if (dims[d] != rows->dims[d + 1])
+            return EVAL_FAIL(ev, s, LOOP_SCAN_CHANGES, j, dims[d], d, rows->dims[d + 1]);
     return true;
+}
+
+/* Where the next element goes, which has these dimensions; NULL with a message. */
+static char *next_row(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank, const int64_t *dims)
+{
+    struct scan *scan = &l->scans[j];
+    bool ok = l->done == 0 ? begin_scan(ev, s, l, j, rank, dims) : same_element(ev, s, l, j, dims);
+    if (!ok || (l->done == scan->capacity && !grow(ev, s, l, j)))
+        return NULL;
+    return scan->rows.view.data + (size_t)l->done * scan->row_bytes;
 }
 
 static bool append(struct eval *ev, const struct step *s, struct onnx_run *l, int j)
 {
     struct scan *scan = &l->scans[j];
     struct value *x = &l->row[2 + l->carried + j];
-    const struct shape *to = scan_shape(s, l, j);
-    if (l->done >= to->dims[0])
-        return check_dim(ev, s, "scan output", j, 0, l->done + 1, to);
-    if (!(l->done == 0 ? begin_scan(ev, s, l, j, &x->view) : same_element(ev, s, l, j, &x->view)) ||
-        (l->done == scan->capacity && !grow(ev, s, l, j)))
+    char *at = next_row(ev, s, l, j, x->view.rank, x->view.dims);
+    if (!at)
         return false;
-    char *at = scan->rows.view.data + (size_t)l->done * scan->row_bytes;
     if (x->view.rank == 0) {
         memcpy(at, x->view.data, scan->row_bytes);
     } else {
@@ -161,6 +168,15 @@ static bool append_all(struct eval *ev, const struct step *s, struct onnx_run *l
     for (int j = 0; j < l->scanned; j++)
         if (!append(ev, s, l, j))
             return false;
+    return true;
+}
+
+/* Whether all scan outputs have room for an iteration more. */
+static bool check_room(struct eval *ev, const struct step *s, struct onnx_run *l)
+{
+    for (int j = 0; j < l->scanned; j++)
+        if (l->done >= scan_shape(s, l, j)->dims[0])
+            return check_dim(ev, s, "scan output", j, 0, l->done + 1, scan_shape(s, l, j));
     return true;
 }
 
@@ -223,18 +239,76 @@ static bool begin(struct eval *ev, const struct step *s, struct onnx_run *l)
     return !l->has_count || l->has_condition || check_lengths(ev, s, l, l->count); /* known beforehand */
 }
 
+/* Whether there is another iteration, which is paid for. */
+static bool next(struct eval *ev, const struct step *s, struct onnx_run *l, bool *ok)
+{
+    if (!l->go || (l->has_count && l->done >= l->count))
+        return false;
+    *ok = (budget_step(&ev->p->budget) || eval_limit(ev, s)) && check_room(ev, s, l);
+    return *ok;
+}
+
 static bool run(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
-    while (l->go && (!l->has_count || l->done < l->count)) {
-        if (!budget_step(&ev->p->budget))
-            return eval_limit(ev, s);
+    bool ok = true;
+    while (next(ev, s, l, &ok)) {
         if (!set_number(ev, s, l) || !fit_carried(ev, s, l, l->body->param_shapes + 2) ||
             !eval_function(ev, l->body, l->row, l->row + 1) || !append_all(ev, s, l))
             return false;
         set_condition(ev, l);
         l->done++;
     }
+    return ok;
+}
+
+/* ---- the loop, where the body is a scalar program ---- */
+
+/* Storage that nobody else sees and that is in one piece. */
+static bool own(struct eval *ev, const struct step *s, struct value *v)
+{
+    struct value copy;
+    if (v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED && view_is_dense(&v->view))
+        return true;
+    if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
+        return eval_no_memory(ev, s, s->inst->shape);
+    kern_copy(&copy.view, &v->view);
+    value_drop(ev, v);
+    value_move(v, &copy);
     return true;
+}
+
+/* Carried values are read and written where they are, scanned ones written where they belong. */
+static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l)
+{
+    const void **args = ARENA_ARRAY(&ev->scratch, const void *, l->carried + 2);
+    void **results = ARENA_ARRAY(&ev->scratch, void *, 1 + l->carried + l->scanned);
+    const struct shape *const *shapes = l->body->result_shapes;
+    uint8_t keep = 1, said;
+    args[0] = &l->done;
+    args[1] = &keep;
+    results[0] = &said;
+    for (int k = 0; k < l->carried; k++) {
+        if (!own(ev, s, &l->row[2 + k]))
+            return false;
+        args[2 + k] = results[1 + k] = l->row[2 + k].view.data;
+    }
+    bool ok = true;
+    while (next(ev, s, l, &ok)) {
+        for (int j = 0, at = 1 + l->carried; j < l->scanned; j++, at++) {
+            results[at] = next_row(ev, s, l, j, shapes[at]->rank, shapes[at]->dims);
+            if (!results[at])
+                return false;
+        }
+        unsigned errors = ev->ds->errors;
+        if (!scalar_call((void *)(uintptr_t)l->body->code, args, results))
+            return eval_kernel_failed(ev, s, errors);
+        if (l->has_condition) {
+            keep = said;
+            l->go = said != 0;
+        }
+        l->done++;
+    }
+    return ok;
 }
 
 /* Without an iteration a scan output has the dimensions that are declared, and none of them. */
@@ -279,7 +353,7 @@ bool eval_onnx_loop(struct eval *ev, const struct step *s)
     l.has_condition = s->loop->has_condition;
     l.carried = l.body->param_count - 2;
     l.scanned = l.body->result_count - 1 - l.carried;
-    bool ok = begin(ev, s, &l) && run(ev, s, &l) && finish(ev, s, &l);
+    bool ok = begin(ev, s, &l) && (l.body->code ? run_scalar(ev, s, &l) : run(ev, s, &l)) && finish(ev, s, &l);
     arena_release(&ev->scratch, mark);
     return ok;
 }

@@ -109,7 +109,12 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     onnx_loop_config(inst_str(s->inst, A_BACKEND_CONFIG), &b->pl->scratch, loop);
     s->loop = loop;
     s->callees = ARENA_ARRAY(keep(b), struct function *, 1);
-    return add_callee(b, s, a->v.computations.at[0]);
+    if (!add_callee(b, s, a->v.computations.at[0]))
+        return false;
+    struct function *f = s->callees[0];
+    if (!f->code)
+        f->code = scalar_of_computation(b->pl, a->v.computations.at[0], NULL);
+    return true;
 }
 
 /* The verifier takes some operations, as XLA's does, on types that the specification gives them no

@@ -75,7 +75,7 @@ struct function {
     const int *results;
     const bool *result_moves; /* the slot may be emptied: its last occurrence here */
     const struct shape *const *result_shapes;
-    const struct scalar_code *code; /* of a loop's condition: all of it as a scalar program, or NULL */
+    const struct scalar_code *code; /* of a loop's condition, of onnx.Loop's body: all of it as a scalar program, or NULL */
 };
 
 struct program {
