@@ -85,16 +85,20 @@ static int64_t most_rows(const struct step *s, const struct onnx_run *l, int j)
     return l->has_count && l->count < bound ? l->count : bound;
 }
 
+/* A count that nothing cuts short says exactly how many there will be. */
+static int64_t next_capacity(const struct step *s, const struct onnx_run *l, int j)
+{
+    const struct scan *scan = &l->scans[j];
+    int64_t most = most_rows(s, l, j), first = FIRST_BYTES / (int64_t)(scan->row_bytes + 1) + 1;
+    int64_t rows = scan->capacity > 0 ? 2 * scan->capacity : first;
+    return rows > most || (l->has_count && !l->has_condition) ? most : rows;
+}
+
 static bool grow(struct eval *ev, const struct step *s, struct onnx_run *l, int j)
 {
     struct scan *scan = &l->scans[j];
-    int64_t most = most_rows(s, l, j), rows = FIRST_BYTES / (int64_t)(scan->row_bytes + 1);
     struct view *v = &scan->rows.view;
-    if (rows < 2 * scan->capacity)
-        rows = 2 * scan->capacity;
-    if (rows < 1 || rows > most)
-        rows = rows < 1 ? 1 : most;
-    int64_t dims[VIEW_MAX_RANK];
+    int64_t dims[VIEW_MAX_RANK], rows = next_capacity(s, l, j);
     memcpy(dims, v->dims, (size_t)v->rank * sizeof *dims);
     dims[0] = rows;
     struct value bigger;

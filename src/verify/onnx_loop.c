@@ -225,8 +225,9 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
 static bool call_fits(struct verify *v, const struct inst *i)
 {
     struct loop_call l = {.body = body_of(i)};
-    if (!l.body)
-        return verify_bad_inst(v, i, NULL, "needs one body in called_computations");
+    if (!l.body) /* as in XLA, the parser drops the computations where layouts are asked for */
+        return verify_bad_inst(v, i, NULL, "needs one body in called_computations%s",
+                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS) ? ", which operand_layout_constraints takes away" : "");
     if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
         return false;
     for (int k = 0; k < l.carried; k++)
