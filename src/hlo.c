@@ -655,6 +655,66 @@ bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *
     return ok;
 }
 
+struct hlo_npz {
+    struct arena arena;
+    struct file_bytes file;
+    struct str path;
+    bool single; /* a .npy file */
+    struct npz z;
+};
+
+hlo_npz *hlo_npz_open(const char *path, hlo_messages *m)
+{
+    struct diags *ds = sink_of_name(m, path, STR(""));
+    hlo_npz *z = hlo_calloc(sizeof *z);
+    arena_init(&z->arena);
+    z->path = arena_str(&z->arena, str_of(path));
+    bool ok = load(ds, path, &z->file);
+    z->single = ok && str_starts((struct str){z->file.data, z->file.size}, STR("\x93NUMPY"));
+    if (ok && (z->single || io_npz_open(ds, &z->arena, (struct str){z->file.data, z->file.size}, &z->z)))
+        return z;
+    hlo_npz_free(z);
+    return NULL;
+}
+
+void hlo_npz_free(hlo_npz *z)
+{
+    if (!z)
+        return;
+    if (z->file.data)
+        file_release(&z->file);
+    arena_free(&z->arena);
+    free(z);
+}
+
+bool hlo_npz_has(const hlo_npz *z, const char *name)
+{
+    return z->single ? *name == '\0' : io_npz_has(&z->z, str_of(name));
+}
+
+hlo_literal *hlo_npz_get(const hlo_npz *z, const char *name, const char *dtype, hlo_messages *m)
+{
+    struct diags *ds = sink_of_name(m, z->path.ptr, STR(""));
+    struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID, .rank = -1}; /* of any size */
+    const struct shape *wanted = dtype ? &want : NULL;
+    hlo_literal *h = literal_begin();
+    struct str who = arena_printf(&h->arena, "`%s`", name);
+    struct literal *l = z->single ? io_npy_decode(ds, &h->arena, (struct str){z->file.data, z->file.size}, wanted, STR("it"))
+                                  : io_npz_get(ds, &h->arena, &z->z, str_of(name), wanted, who);
+    return literal_end(h, l);
+}
+
+bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count,
+                         hlo_messages *m)
+{
+    const struct literal **l = hlo_calloc((count + 1) * sizeof *l);
+    for (size_t i = 0; i < count; i++)
+        l[i] = h[i]->l;
+    bool ok = io_write_npz_named(sink_of_name(m, path, STR("")), path, names, l, count);
+    free(l);
+    return ok;
+}
+
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)
 {
     return io_write_bytes(sink_of_name(m, path, STR("")), path, (struct str){text, size});

@@ -152,6 +152,16 @@ bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, h
 /* The values of several participants: `prefix`0@0, `prefix`0@1, ... */
 bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count,
                        hlo_messages *m);
+/* Arrays of an .npz file by their names, without a module that wants them; a .npy file is one that holds ""
+ * alone. NULL with a message. */
+typedef struct hlo_npz hlo_npz;
+hlo_npz *hlo_npz_open(const char *path, hlo_messages *m);
+void hlo_npz_free(hlo_npz *z);
+bool hlo_npz_has(const hlo_npz *z, const char *name);
+/* DTYPE: its element type, which says what raw bits mean; NULL: whatever numpy says it is. */
+hlo_literal *hlo_npz_get(const hlo_npz *z, const char *name, const char *dtype, hlo_messages *m);
+bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *arrays, size_t count,
+                         hlo_messages *m);
 /* Puts bytes into a file, all or nothing. */
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
 /* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */

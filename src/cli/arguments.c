@@ -26,8 +26,7 @@ static bool has_value(const struct arguments *a, size_t param, size_t participan
 
 /* ---- one argument ---- */
 
-/* Whether the text names its shape: `f32[2] {1, 2}`, `(f32[] 1, ...)`. */
-static bool has_shape(struct str s)
+bool has_shape(struct str s)
 {
     size_t i = 0;
     if (s.len > 0 && s.ptr[0] == '(')
@@ -115,8 +114,7 @@ static bool one_argument(struct arguments *a, size_t param, int64_t participant,
 
 /* ---- named and in order ---- */
 
-/* Where the `=` of NAME=ARG stands; NULL when the argument has no name. */
-static const char *name_end(const char *arg)
+const char *name_end(const char *arg)
 {
     const char *p = arg + (*arg == '%');
     if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_'))

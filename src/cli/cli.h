@@ -71,6 +71,7 @@ bool options_parse(struct options *o, int argc, char **argv);
 /* The value of an option as a number between two bounds; `absent` when it was not given. */
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
                 int64_t *out);
+const char *option_name(enum option_id id); /* "max-steps" */
 enum command command_find(const char *word);
 const char *command_nearest(const char *word); /* "" when none is near */
 void print_help(FILE *f, enum command c);

@@ -1,11 +1,11 @@
 /*
  * hlo import: a model of ONNX as HLO text.
  */
-#include "cli/cli.h"
+#include "cli/model.h"
 
 enum { BOUND = 64 }; /* where --bound says nothing */
 
-static int write_module(const struct options *o, const hlo_module *module, hlo_messages *m)
+static bool write_module(const struct options *o, const hlo_module *module, hlo_messages *m)
 {
     const char *path = o->value[OPT_OUTPUT];
     hlo_text text = hlo_print(module, HLO_PRINT_FULL);
@@ -15,7 +15,21 @@ static int write_module(const struct options *o, const hlo_module *module, hlo_m
     else
         fwrite(text.data, 1, text.size, stdout);
     hlo_text_free(&text);
-    return ok ? HLO_OK : HLO_USAGE;
+    return ok;
+}
+
+/* For the sizes of inputs that are given, or for any up to the bound. */
+static int import(struct model_inputs *in, int64_t bound)
+{
+    const struct options *o = in->o;
+    bool given = o->arg_count > 1 || o->given[OPT_INPUTS];
+    int status = given ? model_inputs_collect(in) : HLO_OK;
+    if (status != HLO_OK)
+        return status;
+    hlo_module *module = hlo_onnx_import(in->model, given ? in->values : NULL, bound, in->m);
+    status = !module || !hlo_verify(module, in->m) ? HLO_REJECTED : write_module(o, module, in->m) ? HLO_OK : HLO_USAGE;
+    hlo_module_free(module);
+    return status;
 }
 
 int import_command(const struct options *o)
@@ -28,13 +42,13 @@ int import_command(const struct options *o)
         return HLO_USAGE;
     hlo_messages *m = hlo_messages_new();
     int status = (int)hlo_onnx_open(o->args[0], &model, m);
-    hlo_module *module = model ? hlo_onnx_import(model, NULL, bound, m) : NULL;
-    if (module)
-        status = hlo_verify(module, m) ? write_module(o, module, m) : HLO_REJECTED;
-    else if (model)
-        status = HLO_REJECTED;
+    struct model_inputs in = {.o = o, .m = m, .model = model};
+    if (model) {
+        model_inputs_begin(&in);
+        status = import(&in, bound);
+        model_inputs_free(&in);
+    }
     report(o, m);
-    hlo_module_free(module);
     hlo_onnx_free(model);
     hlo_messages_free(m);
     return status;

@@ -26,10 +26,10 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
     [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(OPS), 0},
     [OPT_INPUTS] = {"inputs", "=FILE.npz",
-                    "arguments by the names arg0, arg1@2, ...: tuples flattened in order", IN(RUN), 0, true},
+                    "arguments by the names arg0, arg1@2, ...: tuples flattened in order", IN(RUN) | IN(IMPORT), 0, true},
     [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
                     IN(RUN) | IN(IMPORT), 'o'},
-    [OPT_BOUND] = {"bound", "=N", "of a model: what sizes and loops go up to that nothing else bounds (64)",
+    [OPT_BOUND] = {"bound", "=N", "of a model: how far sizes and loops go that nothing else bounds; a run finds out",
                    IN(RUN) | IN(IMPORT), 0},
     [OPT_RANDOM] = {"random", "[=SEED]",
                     "make up arguments that are not given, the same for the same seed (1)",
@@ -98,7 +98,7 @@ static const struct command_row command_table[CMD_COUNT] = {
                  "  hlo fmt module.hlo\n"
                  "  hlo fmt --short - <dump.txt\n"
                  "  hlo fmt --diff *.hlo\n"},
-    [CMD_TEST] = {"test", "hlo test [OPTION...] PATH...", "Run the golden tests in files and folders.",
+    [CMD_TEST] = {"test", "hlo test [OPTION...] PATH...", "Run the golden tests, and the node tests of ONNX, in files and folders.",
                   "  hlo test testdata\n"
                   "  hlo test --filter=reduce -j4 testdata\n"
                   "  hlo test --tap testdata/io\n"
@@ -162,6 +162,11 @@ void print_help(FILE *f, enum command c)
 }
 
 /* ---- names and suggestions ---- */
+
+const char *option_name(enum option_id id)
+{
+    return option_table[id].name;
+}
 
 enum command command_find(const char *word)
 {

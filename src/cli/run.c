@@ -2,6 +2,7 @@
  * hlo run: the run, and its results.
  */
 #include "cli/arguments.h"
+#include "cli/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,8 +189,13 @@ static int run_file(const struct options *o, const hlo_file *f)
 
 int run_command(const struct options *o)
 {
+    struct hlo_run_options options;
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
+    if (ends_with(o->args[0], ".onnx"))
+        return run_options(o, &options) ? model_command(o, &options) : HLO_USAGE;
+    if (o->given[OPT_BOUND])
+        return usage_error(o, "`--bound` is for models of ONNX");
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_open(o->args[0], o->given[OPT_STRICT], m);
     report(o, m);

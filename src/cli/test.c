@@ -1,10 +1,11 @@
 /*
- * hlo test: finds golden tests, runs them in worker processes, reports.
+ * hlo test: finds golden tests and node tests of ONNX, runs them in worker processes, reports.
  *
  * A worker that dies takes only its test with it: the parent sees which test was running, counts it
  * as failed and starts another worker for the rest.
  */
 #include "cli/golden.h"
+#include "cli/model.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,8 +50,8 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
     struct dirent **entries = NULL;
     if (stat(path, &st) != 0) {
         s->usage = usage_error(s->o, "cannot read `%s`: %s", path, strerror(errno));
-    } else if (!S_ISDIR(st.st_mode)) {
-        if (named || is_hlo(path))
+    } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
+        if (named || S_ISDIR(st.st_mode) || is_hlo(path))
             VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) =
                 arena_str(&s->arena, str_of(path)).ptr;
     } else {
@@ -81,6 +82,10 @@ static void add_test(struct suite *s, const char *path, size_t part, size_t part
 static void collect_tests(struct suite *s)
 {
     for (size_t i = 0; i < s->file_count; i++) {
+        if (model_is_data_set(s->files[i])) {
+            add_test(s, s->files[i], 0, 1);
+            continue;
+        }
         hlo_messages *m = hlo_messages_new();
         hlo_file *f = hlo_file_open(s->files[i], false, m);
         for (size_t part = 0; f && part < hlo_file_count(f); part++)
@@ -103,13 +108,17 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* `f` is NULL for a set of data, which is a folder. */
 static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
 {
     struct test_result *t = &s->tests[i];
     struct golden_run r = {
         .arena = a, .o = s->o, .path = t->path, .file = f, .part = s->parts[i], .edits = edits};
     double start = now();
-    golden_run(&r);
+    if (f)
+        golden_run(&r);
+    else
+        model_test(s->o, t->path, &r.why);
     t->seconds = now() - start;
     t->status = r.skipped ? TEST_SKIPPED : r.why.size > 0 ? TEST_FAILED : TEST_PASSED;
     t->why = arena_str(a, buf_view(&r.why));
@@ -153,13 +162,14 @@ static void worker_main(const struct suite *s, int fd, size_t from, size_t end)
     for (size_t i = from; i < end; i++) {
         struct arena a;
         arena_init(&a);
+        bool data_set = model_is_data_set(s->tests[i].path);
         if (open != s->tests[i].path) {
             hlo_file_free(f);
-            f = hlo_file_open(s->tests[i].path, false, m);
+            f = data_set ? NULL : hlo_file_open(s->tests[i].path, false, m);
             open = s->tests[i].path;
         }
         alarm((unsigned)s->time_limit);
-        if (f)
+        if (f || data_set)
             run_one(s, f, i, &a, NULL);
         else
             s->tests[i].status = TEST_FAILED;
@@ -285,6 +295,10 @@ static void run_in_workers(struct suite *s)
 static bool update_file(struct suite *s, size_t first, size_t end)
 {
     struct edits edits = {0};
+    if (model_is_data_set(s->tests[first].path)) {
+        run_one(s, NULL, first, &s->arena, NULL);
+        return false;
+    }
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_open(s->tests[first].path, false, m);
     for (size_t i = first; f && i < end && s->parts[i] < hlo_file_count(f); i++)

@@ -19,7 +19,8 @@
 struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape);
 
 /* The array in `bytes`. `want`: the array shape it is for, which says what raw bits mean; an array
- * of another type or size is refused, naming `who` wants it. NULL: whatever numpy says it is. */
+ * of another type or size is refused, naming `who` wants it; rank -1 leaves its sizes open.
+ * NULL: whatever numpy says it is. */
 struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, const struct shape *want,
                               struct str who);
 /* The header that goes before the row-major storage of an array of this shape. */
@@ -41,6 +42,7 @@ struct npz {
 
 /* Reads the directory; entries live in the arena, `bytes` must outlive them. */
 bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz *out);
+bool io_npz_has(const struct npz *z, struct str name);
 /* The array of that name, as io_npy_decode. */
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
                            const struct shape *want, struct str who);
@@ -55,6 +57,9 @@ bool io_write_npy(struct diags *ds, const char *path, const struct literal *l);
 /* Values of `count` participants; the names of several say which. */
 bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l,
                   int64_t count);
+/* Arrays, each by a name of its own. */
+bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names, const struct literal *const *l,
+                        size_t count);
 /* Any bytes at all, in the same way. */
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
 

@@ -251,6 +251,8 @@ static bool type_fits(const struct npy *npy, enum dtype want)
 
 static bool dims_fit(const struct npy *npy, const struct shape *want)
 {
+    if (want->rank < 0)
+        return true;
     if (npy->rank != want->rank)
         return false;
     for (int d = 0; d < want->rank; d++)
@@ -390,7 +392,7 @@ struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str byte
     }
     if (want && (!type_fits(&npy, want->dtype) || !dims_fit(&npy, want))) {
         DIAG(ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, &npy)), STR_ARG(who),
-             STR_ARG(shape_text(a, want)));
+             STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
         return NULL;
     }
     if (!want && npy.dtype == DT_INVALID) {

@@ -218,6 +218,11 @@ static const struct npz_entry *find_entry(const struct npz *z, struct str name)
     return NULL;
 }
 
+bool io_npz_has(const struct npz *z, struct str name)
+{
+    return find_entry(z, name) != NULL;
+}
+
 /* The names that are there, for the message that one is not. */
 static struct str names_of(struct arena *a, const struct npz *z)
 {

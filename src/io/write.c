@@ -188,6 +188,14 @@ static void put_end(struct zip *z)
     buf_free(&b);
 }
 
+static void put_array(struct zip *z, struct str name, const struct literal *l)
+{
+    struct buf header = {0};
+    io_npy_header(&header, l->shape);
+    put_member(z, name, buf_view(&header), storage_of(l));
+    buf_free(&header);
+}
+
 /* `after` ends their names */
 static void put_leaves(struct zip *z, const char *prefix, const char *after, const struct literal *l, int64_t *leaf)
 {
@@ -196,14 +204,11 @@ static void put_leaves(struct zip *z, const char *prefix, const char *after, con
             put_leaves(z, prefix, after, l->elements[i], leaf);
         return;
     }
-    struct buf name = {0}, header = {0};
+    struct buf name = {0};
     buf_printf(&name, "%s%" PRId64 "%s.npy", prefix, (*leaf)++, after);
-    if (shape_is_array(l->shape)) {
-        io_npy_header(&header, l->shape);
-        put_member(z, buf_view(&name), buf_view(&header), storage_of(l));
-    }
+    if (shape_is_array(l->shape))
+        put_array(z, buf_view(&name), l);
     buf_free(&name);
-    buf_free(&header);
 }
 
 bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l,
@@ -218,6 +223,23 @@ bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const 
         if (count > 1)
             snprintf(after, sizeof after, "@%" PRId64, k);
         put_leaves(&z, prefix, after, l[k], &leaf);
+    }
+    put_end(&z);
+    buf_free(&z.directory);
+    return output_close(ds, &z.o);
+}
+
+bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names, const struct literal *const *l,
+                        size_t count)
+{
+    struct zip z = {0};
+    if (!output_open(ds, path, &z.o))
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        struct buf name = {0};
+        buf_printf(&name, "%s.npy", names[k]);
+        put_array(&z, buf_view(&name), l[k]);
+        buf_free(&name);
     }
     put_end(&z);
     buf_free(&z.directory);

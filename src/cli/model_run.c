@@ -1,0 +1,241 @@
+/*
+ * hlo run of a model of ONNX: import, run, and the outputs as ONNX means them.
+ *
+ * What a model makes while it runs may be larger than anything that its inputs show: arrays are given a
+ * bound then. A run that finds it too small is made again with a larger one.
+ */
+#include "cli/arguments.h"
+#include "cli/model.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FIRST_BOUND = 16, LARGEST_BOUND = 1 << 24, BOUND_FACTOR = 4 };
+
+size_t model_output_count(const hlo_onnx *model)
+{
+    struct hlo_onnx_port port;
+    size_t count = 0;
+    while (hlo_onnx_output(model, count, &port))
+        count++;
+    return count;
+}
+
+void model_outputs_free(hlo_onnx_value **outputs, size_t count)
+{
+    for (size_t i = 0; outputs && i < count; i++)
+        hlo_onnx_value_free(outputs[i]);
+    free(outputs);
+}
+
+/* ---- one run ---- */
+
+static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_literal *result, hlo_messages *m)
+{
+    size_t count = model_output_count(in->model);
+    hlo_onnx_value **outputs = calloc(count + 1, sizeof(hlo_onnx_value *));
+    for (size_t i = 0; outputs && i < count; i++)
+        if (!(outputs[i] = hlo_onnx_result(in->model, i, hlo_literal_element(result, i), m))) {
+            model_outputs_free(outputs, count);
+            return NULL;
+        }
+    return outputs;
+}
+
+static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_module *module,
+                                   const struct hlo_run_options *options, int *status, hlo_messages *m)
+{
+    hlo_literal **args = calloc(in->count + 1, sizeof(hlo_literal *));
+    hlo_onnx_value **outputs = NULL;
+    bool ok = args != NULL;
+    for (size_t i = 0; ok && i < in->count; i++)
+        ok = (args[i] = hlo_onnx_argument(in->values[i], module, i, m)) != NULL;
+    hlo_program *p = ok ? hlo_plan(module, options, m) : NULL;
+    hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, in->count, m) : NULL;
+    if (result)
+        outputs = outputs_of(in, result, m);
+    *status = outputs ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
+    hlo_literal_free(result);
+    hlo_program_free(p);
+    for (size_t i = 0; args && i < in->count; i++)
+        hlo_literal_free(args[i]);
+    free(args);
+    return outputs;
+}
+
+static hlo_onnx_value **run_bounded(const struct model_inputs *in, int64_t bound, const struct hlo_run_options *options,
+                                    int *status, hlo_messages *m)
+{
+    hlo_module *module = hlo_onnx_import(in->model, in->values, bound, m);
+    hlo_onnx_value **outputs = NULL;
+    *status = HLO_REJECTED;
+    if (module && hlo_verify(module, m))
+        outputs = run_module(in, module, options, status, m);
+    hlo_module_free(module);
+    return outputs;
+}
+
+/* ---- until it fits ---- */
+
+static bool says(const hlo_messages *m, const char *id)
+{
+    for (size_t i = 0; i < hlo_messages_count(m); i++)
+        if (strcmp(hlo_messages_get(m, i).id, id) == 0)
+            return true;
+    return false;
+}
+
+static bool beyond_bound(const hlo_messages *m)
+{
+    return says(m, "loop-bound") || says(m, "size-out-of-bounds");
+}
+
+/* Half of the memory that there is: bounds that grow must not fill all of it. */
+static uint64_t half_of_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : 0;
+}
+
+hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const struct hlo_run_options *options, int *status,
+                           hlo_messages **said)
+{
+    bool fixed = bound > 0;
+    struct hlo_run_options limited = *options;
+    if (!fixed && limited.max_memory == 0)
+        limited.max_memory = half_of_memory();
+    *said = NULL;
+    for (bound = fixed ? bound : FIRST_BOUND;; bound *= BOUND_FACTOR) {
+        int result;
+        hlo_messages *m = hlo_messages_new();
+        hlo_onnx_value **outputs = run_bounded(in, bound, &limited, &result, m);
+        /* When it is the larger arrays that cannot be had, what counts is why they were wanted. */
+        if (*said && !outputs && (result == HLO_REJECTED || says(m, "limit-memory") || says(m, "out-of-memory"))) {
+            hlo_messages_free(m);
+            return NULL;
+        }
+        hlo_messages_free(*said);
+        *said = m;
+        *status = result;
+        if (outputs || fixed || bound > LARGEST_BOUND / BOUND_FACTOR || !beyond_bound(m))
+            return outputs;
+    }
+}
+
+/* ---- results ---- */
+
+void put_model_value(struct buf *out, const hlo_onnx_value *v)
+{
+    size_t count = hlo_onnx_value_count(v);
+    if (!hlo_onnx_value_present(v)) {
+        buf_puts(out, "none");
+        return;
+    }
+    if (!hlo_onnx_value_sequence(v)) {
+        put_value(out, hlo_onnx_value_tensor(v, 0));
+        return;
+    }
+    buf_putc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        buf_puts(out, i ? ",\n  " : "\n  ");
+        put_value(out, hlo_onnx_value_tensor(v, i));
+    }
+    buf_puts(out, count ? "\n]" : "]");
+}
+
+static bool write_text(const struct options *o, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
+{
+    const char *path = o->value[OPT_OUTPUT];
+    struct hlo_onnx_port port;
+    struct buf b = {0};
+    bool ok = true;
+    for (size_t i = 0; hlo_onnx_output(model, i, &port); i++) {
+        buf_printf(&b, "%s = ", port.name);
+        put_model_value(&b, outputs[i]);
+        buf_putc(&b, '\n');
+    }
+    if (path && strcmp(path, "-") != 0)
+        ok = hlo_write_text(path, b.data, b.size, m);
+    else if (b.size > 0)
+        fwrite(b.data, 1, b.size, stdout);
+    buf_free(&b);
+    return ok;
+}
+
+/* out0, out1, ...; the elements of a sequence are out2[0], out2[1], ...; an empty optional is not there. */
+static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
+{
+    struct arena a;
+    const char **names = NULL;
+    const hlo_literal **arrays = NULL;
+    size_t count = 0, name_capacity = 0, array_capacity = 0;
+    arena_init(&a);
+    for (size_t i = 0; i < model_output_count(model); i++)
+        for (size_t k = 0; k < hlo_onnx_value_count(outputs[i]); k++) {
+            struct str name = hlo_onnx_value_sequence(outputs[i]) ? arena_printf(&a, "out%zu[%zu]", i, k)
+                                                                  : arena_printf(&a, "out%zu", i);
+            arrays = vec_grow(&a, arrays, count, &array_capacity, sizeof *arrays);
+            arrays[count] = hlo_onnx_value_tensor(outputs[i], k);
+            VEC_PUSH(&a, names, count, name_capacity) = name.ptr;
+        }
+    bool ok = hlo_write_npz_named(path, names, arrays, count, m);
+    arena_free(&a);
+    return ok;
+}
+
+static bool write_outputs(const struct options *o, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
+{
+    const char *path = o->value[OPT_OUTPUT];
+    if (path && ends_with(path, ".npz"))
+        return write_npz(path, model, outputs, m);
+    if (!path || !ends_with(path, ".npy"))
+        return write_text(o, model, outputs, m);
+    if (model_output_count(model) != 1 || hlo_onnx_value_sequence(outputs[0]) || hlo_onnx_value_count(outputs[0]) != 1)
+        return usage_error(o, "a .npy file holds one array, and the model gives something else; write an .npz file"), false;
+    return hlo_write_npy(path, hlo_onnx_value_tensor(outputs[0], 0), m);
+}
+
+/* ---- the command ---- */
+
+static int run_collected(const struct model_inputs *in, const struct hlo_run_options *options)
+{
+    int64_t bound;
+    int status = HLO_USAGE;
+    hlo_messages *said = NULL;
+    if (!option_int(in->o, OPT_BOUND, 1, INT32_MAX, 0, &bound))
+        return HLO_USAGE;
+    hlo_onnx_value **outputs = model_run(in, bound, options, &status, &said);
+    if (outputs && !write_outputs(in->o, in->model, outputs, said))
+        status = HLO_USAGE;
+    report(in->o, said);
+    hlo_messages_free(said);
+    model_outputs_free(outputs, model_output_count(in->model));
+    return status;
+}
+
+int model_command(const struct options *o, const struct hlo_run_options *options)
+{
+    static const enum option_id others[] = {OPT_RANDOM, OPT_REPLICAS, OPT_PARTITIONS, OPT_INFEED, OPT_OUTFEED, OPT_MODULE};
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (o->given[others[i]])
+            return usage_error(o, "`--%s` does not go with a model of ONNX", option_name(others[i]));
+    if (o->each_count > 0)
+        return usage_error(o, "a model of ONNX has no participants");
+    hlo_onnx *model;
+    hlo_messages *m = hlo_messages_new();
+    int status = (int)hlo_onnx_open(o->args[0], &model, m);
+    struct model_inputs in = {.o = o, .m = m, .model = model};
+    if (model) {
+        model_inputs_begin(&in);
+        status = model_inputs_collect(&in);
+        report(o, m);
+        if (status == HLO_OK)
+            status = run_collected(&in, options);
+        model_inputs_free(&in);
+    } else {
+        report(o, m);
+    }
+    hlo_onnx_free(model);
+    hlo_messages_free(m);
+    return status;
+}
