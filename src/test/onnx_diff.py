@@ -1,0 +1,525 @@
+#!/usr/bin/env python3
+"""Models of ONNX through `hlo`, onnxruntime and ONNX's own reference, and where they differ.
+
+    onnx_diff.py HLO [--corpus DIR] [--random N] [--seed S] [--oracle ORACLE.py] [--work DIR] [--only WORDS]
+
+For working on it, never part of the tests: it needs the packages onnx, onnxruntime and numpy. The models are
+
+    those of the JSON files in DIR        what must come out stands in them
+    the node tests of onnx that loop      what must come out comes with them
+    the worked example of the operator    b_out 6, user_defined_vals {12, -6}
+    N random ones                         all versions, modes and element types; loops in loops, branches,
+                                          sequences, values that grow; what must come out is what the
+                                          specification says, in numpy below
+
+Each is held against onnx.checker, run by ONNX's reference evaluator and onnxruntime where they can, by `hlo run` with arrays from an .npz
+file, by `hlo test` with ONNX's own data files, and its text is given to XLA's parser (ORACLE.py check).
+"""
+import argparse, collections, json, os, random, re, shutil, subprocess, sys, warnings
+
+warnings.filterwarnings("ignore")
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+Case = collections.namedtuple("Case", "name kind model inputs expected")
+RTOL, ATOL = 1e-3, 1e-7
+
+# ---- values and types ----
+
+NAMES = {"float": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
+         "float16": 10, "double": 11, "uint32": 12, "uint64": 13}
+
+
+def type_of_text(text):
+    """`float[5,?]`, `seq(float[?])`, `optional(...)`, `?` as a TypeProto; None when nothing is said."""
+    m = re.fullmatch(r"(seq|optional)\((.*)\)", text)
+    if m:
+        make = helper.make_sequence_type_proto if m[1] == "seq" else helper.make_optional_type_proto
+        return make(type_of_text(m[2]))
+    m = re.fullmatch(r"(\w+)\[(.*)\]", text)
+    if m:
+        dims = [int(d) if d.isdigit() else None if d == "?" else d for d in m[2].split(",") if d]
+        return helper.make_tensor_type_proto(NAMES[m[1]], dims)
+    return None if text == "?" else helper.make_tensor_type_proto(NAMES[text], None)
+
+
+def info(name, text):
+    type_proto = type_of_text(text)
+    return helper.make_value_info(name, type_proto) if type_proto else onnx.ValueInfoProto(name=name)
+
+
+def same(actual, expected):
+    if expected is None or actual is None:
+        return expected is actual
+    if isinstance(expected, list):
+        return isinstance(actual, list) and len(actual) == len(expected) and all(map(same, actual, expected))
+    if isinstance(actual, list):
+        return False
+    if actual.dtype.kind == "V":
+        actual = actual.view(expected.dtype)
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return False
+    if expected.dtype.kind in "iub":
+        return np.array_equal(actual, expected)
+    wide = [x.astype(np.float64) if x.dtype.kind != "c" else x for x in (actual, expected)]
+    return np.allclose(*wide, rtol=RTOL, atol=ATOL, equal_nan=True)
+
+
+def show(v):
+    return "none" if v is None else str([x.tolist() for x in v] if isinstance(v, list) else v.tolist())[:300]
+
+
+# ---- cases: the corpus ----
+
+def array_of_json(v):
+    return np.array(v["data"], dtype=v["type"]).reshape(v["shape"])
+
+
+def value_of_json(v):
+    if v is None:
+        return None
+    return [array_of_json(e) for e in v["sequence"]] if "sequence" in v else array_of_json(v)
+
+
+def attribute_of_json(v):
+    if isinstance(v, dict) and "nodes" in v:
+        return graph_of_json(v, "body")
+    return numpy_helper.from_array(array_of_json(v)) if isinstance(v, dict) and "data" in v else v
+
+
+def graph_of_json(g, name):
+    nodes = [helper.make_node(n["op"], n["inputs"], n["outputs"],
+                              **{k: attribute_of_json(a) for k, a in n["attributes"].items()}) for n in g["nodes"]]
+    return helper.make_graph(nodes, name, [info(i["name"], i["type"]) for i in g["inputs"]],
+                             [info(o["name"], o["type"]) for o in g["outputs"]])
+
+
+def corpus(folder):
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".json"):
+            j = json.load(open(os.path.join(folder, file)))
+            opsets = [helper.make_opsetid("" if d == "ai.onnx" else d, v) for d, v in j["opset"].items()]
+            yield Case(j["name"], "corpus", model_of(graph_of_json(j["graph"], j["name"]), opsets),
+                       [value_of_json(i["value"]) for i in j["inputs"]],
+                       [value_of_json(e["value"]) for e in j["expected"]])
+
+
+def model_of(graph, opsets):
+    model = helper.make_model(graph, opset_imports=opsets)
+    model.ir_version = 10 if opsets[0].version <= 25 else model.ir_version
+    return model
+
+
+# ---- cases: the node tests of onnx ----
+
+def loops(graph):
+    return any(n.op_type == "Loop" or any(a.type == onnx.AttributeProto.GRAPH and loops(a.g) for a in n.attribute)
+               for n in graph.node)
+
+
+def node_tests():
+    from onnx.backend.test.case.node import collect_testcases
+    for case in collect_testcases(None):
+        if case.model is not None and loops(case.model.graph):
+            for inputs, outputs in case.data_sets:
+                plain = lambda values: [v if v is None or isinstance(v, list) else np.asarray(v) for v in values]
+                yield Case("node_" + case.name, "node test", case.model, plain(inputs), plain(outputs))
+
+
+# ---- cases: the worked example ----
+
+def worked_example():
+    body = helper.make_graph(
+        [helper.make_node("Add", ["a", "b_in"], ["my_local"]), helper.make_node("Sub", ["a", "b_in"], ["b_out"]),
+         helper.make_node("Greater", ["my_local", "b_out"], ["keepgoing_out"]),
+         helper.make_node("Add", ["b_in", "b_in"], ["user_defined_val"])], "body-net",
+        [info("i", "int64[]"), info("keepgoing_in", "bool[]"), info("b_in", "int32[]")],
+        [info("keepgoing_out", "bool[]"), info("b_out", "int32[]"), info("user_defined_val", "int32[]")])
+    constant = lambda name, v: helper.make_node("Constant", [], [name], value=numpy_helper.from_array(v))
+    graph = helper.make_graph(
+        [constant("a", np.int32(3)), constant("b", np.int32(6)), constant("keepgoing", np.bool_(True)),
+         constant("max_trip_count", np.int64(10)),
+         helper.make_node("Loop", ["max_trip_count", "keepgoing", "b"], ["b_out_final", "user_defined_vals"], body=body)],
+        "predict-net", [], [info("b_out_final", "int32[]"), info("user_defined_vals", "int32[?]")])
+    for opset in OPSETS.values():
+        yield Case("example_opset%d" % opset, "example", model_of(graph, [helper.make_opsetid("", opset)]), [],
+                   [np.int32(6) + np.zeros((), np.int32), np.array([12, -6], np.int32)])
+
+
+# ---- cases: random ones ----
+
+OPSETS = {1: 10, 11: 11, 13: 13, 16: 16, 19: 19, 21: 21, 23: 23, 24: 24, 25: 25}  # version of Loop -> an opset that has it
+MODES = ["cond", "true", "trip", "trip cond", "trip true"]  # which of trip count and condition are given
+TYPES = {"float": np.float32, "double": np.float64, "int32": np.int32, "int64": np.int64, "float16": np.float16}
+
+
+class Body:
+    """The nodes of a graph under construction; names are its own."""
+
+    def __init__(self, rng, opset, prefix):
+        self.rng, self.opset, self.prefix, self.nodes, self.count = rng, opset, prefix, [], 0
+
+    def name(self):
+        self.count += 1
+        return "%s%d" % (self.prefix, self.count)
+
+    def op(self, kind, *inputs, **attributes):
+        out = self.name()
+        self.nodes.append(helper.make_node(kind, list(inputs), [out], **attributes))
+        return out
+
+    def constant(self, value, dtype):
+        return self.op("Constant", value=numpy_helper.from_array(np.array(value, dtype)))
+
+    def unsqueeze(self, x):
+        if self.opset < 13:
+            return self.op("Unsqueeze", x, axes=[0])
+        return self.op("Unsqueeze", x, self.constant([0], np.int64))
+
+
+def step(b, x, others, dtype, depth):
+    """An expression of the shape of x over x and values that broadcast to it."""
+    rng = b.rng
+    for _ in range(rng.randint(1, 3)):
+        other = rng.choice(others)
+        kind = rng.choice(["Add", "Sub", "Add", "Identity", "if", "loop"])
+        if kind == "Identity":
+            x = b.op("Identity", x)
+        elif kind == "if":
+            x = branch(b, x, other, dtype)
+        elif kind == "loop" and depth < 2:
+            x = inner_loop(b, x, other, dtype, depth)
+        else:
+            x = b.op(kind if kind != "loop" else "Add", x, other)
+    return x
+
+
+def branch(b, x, other, dtype):
+    """An If on a scalar; both branches use outer values."""
+    test = b.op("Greater", "outer_one", b.constant(b.rng.randint(-3, 3), dtype))
+    graphs = []
+    for kind in b.rng.sample(["Add", "Sub", "Identity"], 2):
+        inner = Body(b.rng, b.opset, b.name() + "_")
+        out = inner.op(kind, x, *([other] if kind != "Identity" else []))
+        graphs.append(helper.make_graph(inner.nodes, "branch", [], [onnx.ValueInfoProto(name=out)]))
+    return b.op("If", test, then_branch=graphs[0], else_branch=graphs[1])
+
+
+def inner_loop(b, x, other, dtype, depth):
+    inner = Body(b.rng, b.opset, b.name() + "_")
+    names = {k: b.name() for k in ("i", "c", "v")}
+    text = {v: k for k, v in TYPES.items()}[dtype]
+    out = step(inner, names["v"], [other, names["v"]], dtype, depth + 1)
+    out, cond = inner.op("Identity", out), inner.op("Identity", names["c"])
+    graph = helper.make_graph(
+        inner.nodes, "inner", [info(names["i"], "int64[]"), info(names["c"], "bool[]"), info(names["v"], text)],
+        [info(cond, "bool[]"), info(out, text)])
+    trips = b.constant(b.rng.randint(0, 3), np.int64)
+    return b.op("Loop", trips, "", x, body=graph) if b.rng.random() < 0.5 else \
+        b.op("Loop", trips, b.constant(True, np.bool_), x, body=graph)
+
+
+def random_case(rng, number):
+    version = rng.choice(list(OPSETS))
+    opset, mode = OPSETS[version], rng.choice(MODES)
+    text = rng.choice(list(TYPES))
+    dtype = TYPES[text]
+    size = rng.randint(1, 4)
+    grows = version >= 11 and rng.random() < 0.3
+    sequence = version >= 13 and rng.random() < 0.3
+    b = Body(rng, opset, "b")
+    fixed = "%s[%d]" % (text, size)
+    # carried: v (fixed size), n (a counter), perhaps w (grows), q (a sequence)
+    carried = [("v", fixed), ("n", "int64[]")] + [("w", text + "[?]")] * grows + [("q", "seq(%s)" % text)] * sequence
+    captured = ["outer_row", "outer_one"]
+    as_type = b.op("Cast", "i", to=NAMES[text])
+    v = step(b, "v_in", captured + [as_type], dtype, 0)
+    n = b.op("Add", "n_in", b.constant(rng.randint(1, 2), np.int64))
+    cond = b.op("Less", n, b.constant(rng.randint(0, 9), np.int64)) if rng.random() < 0.8 or "trip" not in mode \
+        else b.op("Identity", "cond_in")
+    outs = [b.op("Identity", v), b.op("Identity", n)]
+    if grows:
+        outs.append(b.op("Concat", "w_in", b.unsqueeze(as_type), axis=0))
+    if sequence:
+        outs.append(b.op("SequenceInsert", "q_in", b.op("Add", rng.choice(["v_in", v]), as_type)))
+    scans = []
+    for _ in range(rng.randint(0, 2)):
+        scans.append(rng.choice([(b.op("Identity", "v_in"), fixed), (b.op("Mul", v, "outer_row"), fixed),
+                                 (b.op("Identity", as_type), text + "[]"), (b.op("Add", n, "i"), "int64[]")]))
+    body = helper.make_graph(
+        b.nodes, "body", [info("i", "int64[]"), info("cond_in", "bool[]")] + [info(k + "_in", t) for k, t in carried],
+        [info(cond, "bool[]")] + [info(o, t) for o, (_, t) in zip(outs, carried)] + [info(o, t) for o, t in scans])
+    nodes, inputs, values = [], [], []
+
+    def feed(name, kind, value, may_be_constant=True):
+        if may_be_constant and rng.random() < 0.3:
+            nodes.append(helper.make_node("Constant", [], [name], value=numpy_helper.from_array(value)))
+        else:
+            inputs.append(info(name, kind))
+            values.append(value)
+
+    number_of = lambda *shape: np.array([rng.randint(-3, 3) for _ in range(int(np.prod(shape)))], dtype).reshape(shape)
+    if "trip" in mode:
+        feed("M", "int64[]", np.array(rng.randint(0, 6), np.int64))
+    if "cond" in mode:
+        feed("cond", "bool[]", np.array(rng.random() < 0.85))
+    elif "true" in mode:
+        nodes.append(helper.make_node("Constant", [], ["cond"], value=numpy_helper.from_array(np.array(True))))
+    feed("outer_row", fixed, number_of(size))
+    feed("outer_one", text + "[]", number_of())
+    feed("v", fixed, number_of(size))
+    feed("n", "int64[]", np.array(rng.randint(0, 2), np.int64))
+    if grows:
+        feed("w", text + "[?]", number_of(rng.randint(0, 2)), False)
+    if sequence:
+        feed("q", "seq(%s)" % text, [number_of(size) for _ in range(rng.randint(0, 2))], False)
+    results = [(k + "_out", t) for k, t in carried] + [("s%d" % k, t) for k, (_, t) in enumerate(scans)]
+    nodes.append(helper.make_node("Loop", ["M" if "trip" in mode else "", "cond" if mode != "trip" else ""] +
+                                  [k for k, _ in carried], [r for r, _ in results], body=body))
+    types = [t for _, t in carried] + [re.sub(r"\[", "[?," if not t.endswith("[]") else "[?", t, count=1) for _, t in scans]
+    graph = helper.make_graph(nodes, "random", inputs, [info(r, t) for (r, _), t in zip(results, types)])
+    name = "random%d_v%d_%s_%s" % (number, version, mode.replace(" ", "_"), text)
+    return Case(name, "random", model_of(graph, [helper.make_opsetid("", opset)]), values, None)
+
+
+# ---- what must come out of a random one: the specification in numpy ----
+
+def evaluate(graph, values, opset):
+    """The outputs of a graph, given the values of its names and of those around it."""
+    values = dict(values)
+    for init in graph.initializer:
+        values[init.name] = numpy_helper.to_array(init)
+    for node in graph.node:
+        attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        inputs = [values[i] if i else None for i in node.input]
+        if node.op_type == "If":
+            results = evaluate(attributes["then_branch" if inputs[0] else "else_branch"], values, opset)
+        elif node.op_type == "Loop":
+            results = evaluate_loop(attributes["body"], inputs, values, opset)
+        else:
+            results = [SIMPLE[node.op_type](opset, attributes, *inputs)]
+        values.update(zip(node.output, results))
+    return [values[o.name] for o in graph.output]
+
+
+def evaluate_loop(body, inputs, values, opset):
+    """for (i = 0; i < trips && cond; i++); what is absent does not count, and then neither does the body's."""
+    trips, cond, carried = inputs[0], inputs[1], inputs[2:]
+    names = [i.name for i in body.input]
+    scans = [[] for _ in body.output[1 + len(carried):]]
+    i, go = 0, cond is None or bool(cond)
+    while go and (trips is None or i < int(trips)):
+        feeds = dict(values)
+        feeds.update(zip(names, [np.array(i, np.int64), np.array(go)] + carried))
+        outputs = evaluate(body, feeds, opset)
+        go = cond is None or bool(outputs[0])
+        carried = outputs[1:1 + len(carried)]
+        for scan, value in zip(scans, outputs[1 + len(carried):]):
+            scan.append(value)
+        i += 1
+    return carried + [np.stack(s) if s else empty_scan(o) for s, o in zip(scans, body.output[1 + len(carried):])]
+
+
+def empty_scan(port):
+    t = port.type.tensor_type
+    return np.zeros([0] + [d.dim_value for d in t.shape.dim], helper.tensor_dtype_to_np_dtype(t.elem_type))
+
+
+SIMPLE = {
+    "Constant": lambda opset, a: numpy_helper.to_array(a["value"]),
+    "Identity": lambda opset, a, x: x,
+    "Add": lambda opset, a, x, y: np.asarray(x + y),
+    "Sub": lambda opset, a, x, y: np.asarray(x - y),
+    "Mul": lambda opset, a, x, y: np.asarray(x * y),
+    "Less": lambda opset, a, x, y: np.asarray(x < y),
+    "Greater": lambda opset, a, x, y: np.asarray(x > y),
+    "Cast": lambda opset, a, x: x.astype(helper.tensor_dtype_to_np_dtype(a["to"])),
+    "Concat": lambda opset, a, *x: np.concatenate(x, a["axis"]),
+    "Unsqueeze": lambda opset, a, x, *axes: np.expand_dims(x, 0),
+    "SequenceInsert": lambda opset, a, q, x: q + [x],
+}
+
+
+# ---- the runs ----
+
+def named_inputs(case):
+    return dict(zip([i.name for i in case.model.graph.input], case.inputs))
+
+
+def by_reference(case):
+    return ReferenceEvaluator(case.model).run(None, named_inputs(case))
+
+
+def by_onnxruntime(case):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, named_inputs(case))
+
+
+def leaves(names, values):
+    for name, value in zip(names, values):
+        if isinstance(value, list):
+            yield from (("%s[%d]" % (name, k), np.asarray(v)) for k, v in enumerate(value))
+        elif value is not None:
+            yield name, np.asarray(value)
+
+
+def collected(path, outputs):
+    """Outputs as they stand in an .npz file of `hlo run`."""
+    z = np.load(path)
+    values = []
+    for k, out in enumerate(outputs):
+        if "out%d" % k in z:
+            values.append(z["out%d" % k])
+        elif out.type.HasField("optional_type"):
+            values.append(None)
+        else:
+            count = sum(re.fullmatch(r"out%d\[\d+\]" % k, f) is not None for f in z.files)
+            values.append([z["out%d[%d]" % (k, e)] for e in range(count)])
+    return values
+
+
+def by_hlo(hlo, folder, case):
+    arrays = dict(leaves([i.name for i in case.model.graph.input], case.inputs))
+    np.savez(folder + "/in.npz", **arrays)
+    run = subprocess.run([hlo, "run", folder + "/model.onnx", "--inputs=" + folder + "/in.npz",
+                          "--output=" + folder + "/out.npz"], capture_output=True, text=True, timeout=120)
+    if run.returncode:
+        raise RuntimeError("status %d: %s" % (run.returncode, run.stderr.strip()[:400]))
+    return collected(folder + "/out.npz", case.model.graph.output)
+
+
+def import_text(hlo, folder, case):
+    with_inputs = ["--inputs=" + folder + "/in.npz"]
+    run = subprocess.run([hlo, "import", folder + "/model.onnx", "-o", folder + "/model.hlo"] + with_inputs,
+                         capture_output=True, text=True, timeout=120)
+    if run.returncode:
+        raise RuntimeError("status %d: %s" % (run.returncode, run.stderr.strip()[:400]))
+
+
+def save_value(path, value, type_proto):
+    if type_proto.HasField("optional_type"):
+        proto = numpy_helper.from_optional(value)
+    elif type_proto.HasField("sequence_type"):
+        proto = numpy_helper.from_list(value, dtype=None if value else onnx.SequenceProto.TENSOR)
+    else:
+        proto = numpy_helper.from_array(np.asarray(value))
+    with open(path, "wb") as f:
+        f.write(proto.SerializeToString())
+
+
+def save(folder, case):
+    os.makedirs(folder + "/test_data_set_0")
+    onnx.save(case.model, folder + "/model.onnx")
+    for kind, ports, values in (("input", case.model.graph.input, case.inputs),
+                                ("output", case.model.graph.output, case.expected)):
+        for k, (port, value) in enumerate(zip(ports, values)):
+            save_value("%s/test_data_set_0/%s_%d.pb" % (folder, kind, k), value, port.type)
+
+
+class Table:
+    def __init__(self):
+        self.counts, self.complaints = collections.Counter(), []
+
+    def put(self, case, who, ok, why=""):
+        self.counts[case.kind, who, ok] += 1
+        if ok is False:
+            self.complaints.append("%s: %s: %s" % (case.name, who, why))
+
+    def trial(self, case, who, run, failed):
+        """Counts a run that gives values, or `failed`."""
+        try:
+            actual = [v if v is None else list(map(np.asarray, v)) if isinstance(v, list) else np.asarray(v) for v in run()]
+        except Exception as e:
+            self.put(case, who, failed, str(e)[:500])
+            return
+        for out, a, e in zip(case.model.graph.output, actual, case.expected):
+            if not same(a, e):
+                self.put(case, who, False, "%s is %s, expected %s" % (out.name, show(a), show(e)))
+                return
+        self.put(case, who, True)
+
+
+def gather(o):
+    cases = list(corpus(o.corpus)) if o.corpus else []
+    cases += list(worked_example()) + list(node_tests())
+    for number in range(o.random):
+        cases.append(random_case(random.Random(o.seed * 1000003 + number), number))
+    return [c for c in cases if o.only in c.name]
+
+
+def expected_of(case, table):
+    """The case with what must come out; None when the model is unsound."""
+    try:
+        onnx.checker.check_model(case.model, full_check=False)
+    except Exception as e:
+        table.put(case, "onnx.checker", False, str(e)[:300])
+        return None
+    table.put(case, "onnx.checker", True)
+    if case.expected is None:
+        case = case._replace(expected=evaluate(case.model.graph, named_inputs(case), case.model.opset_import[0].version))
+    return case
+
+
+def check_texts(o, cases, table):
+    files = {o.work + "/" + c.name + "/model.hlo": c for c in cases if os.path.exists(o.work + "/" + c.name + "/model.hlo")}
+    run = subprocess.run(["python3", o.oracle, "check"] + list(files), capture_output=True, text=True)
+    for file, case in files.items():
+        line = next((l for l in run.stdout.splitlines() if file in l), "no verdict: " + run.stderr[-300:])
+        table.put(case, "XLA's parser", " accept" in line or line.endswith("accepted"), line[:400])
+
+
+def check_data_files(o, cases, table):
+    run = subprocess.run([o.hlo, "test", "--tap", o.work], capture_output=True, text=True)
+    for case in cases:
+        line = next((l for l in run.stdout.splitlines() if "/%s/test_data_set_0" % case.name in l), "")
+        table.put(case, "hlo test", line.startswith("ok"), line)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("hlo")
+    parser.add_argument("--corpus")
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--oracle")
+    parser.add_argument("--work", default="/tmp/onnx_diff")
+    parser.add_argument("--only", default="")
+    o = parser.parse_args()
+    shutil.rmtree(o.work, ignore_errors=True)
+    table, cases = Table(), []
+    for case in gather(o):
+        case = expected_of(case, table)
+        if case is None:
+            continue
+        folder = o.work + "/" + case.name
+        save(folder, case)
+        cases.append(case)
+        table.trial(case, "onnx reference", lambda: by_reference(case), None)
+        table.trial(case, "onnxruntime", lambda: by_onnxruntime(case), None)
+        table.trial(case, "hlo run", lambda: by_hlo(o.hlo, folder, case), False)
+        try:
+            import_text(o.hlo, folder, case)
+            table.put(case, "hlo import", True)
+        except Exception as e:
+            table.put(case, "hlo import", False, str(e)[:300])
+    check_data_files(o, cases, table)
+    if o.oracle:
+        check_texts(o, cases, table)
+    for line in table.complaints:
+        print(line)
+    kinds = sorted({k for k, _, _ in table.counts})
+    print("\n%-12s %-14s %6s %6s %8s" % ("models", "held against", "agree", "differ", "can't"))
+    for kind in kinds:
+        for who in ("onnx.checker", "onnx reference", "onnxruntime", "hlo run", "hlo test", "hlo import", "XLA's parser"):
+            n = [table.counts[kind, who, ok] for ok in (True, False, None)]
+            if any(n):
+                print("%-12s %-14s %6d %6d %8d" % (kind, who, *n))
+
+
+if __name__ == "__main__":
+    main()
