@@ -185,7 +185,7 @@ static bool has_effect(struct planner *pl, const struct computation *c)
 
 struct inst **plan_live(struct planner *pl, const struct computation *c, int *count)
 {
-    struct inst **order = computation_order(&pl->scratch, c);
+    struct inst **order = plan_order(pl, c);
     bool *live = ARENA_ARRAY(&pl->scratch, bool, c->inst_count);
     const struct inst **stack = ARENA_ARRAY(&pl->scratch, const struct inst *, c->inst_count + 1);
     int top = 0;

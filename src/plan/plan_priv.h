@@ -4,7 +4,7 @@
  * plan.c      programs and constants         function.c  a computation as steps; liveness and slots
  * names.c     instructions that only rename  body.c      computations applied to elements
  * elided.c    constants written `{...}`      scalar.c, scalar_array.c  scalar programs, made
- * once.c      what constants alone decide
+ * once.c      what constants alone decide    order.c  in which order instructions run
  * tile.c      elementwise kernels, chosen    scalar_run.c              and run
  */
 #ifndef HLO_PLAN_PRIV_H
@@ -22,6 +22,7 @@ struct planner {
     struct program *p;
     struct arena scratch;
     struct function **by_computation; /* by index in the module */
+    struct traffic_list **traffic;    /* by index: channels that it sends to or waits for */
     uint8_t *effects;                 /* enum known, by index: it does more than compute */
     uint8_t *not_scalar;              /* true: no scalar program can be made of it */
     struct map elided;                /* from the literal's address to a struct elided */
@@ -60,8 +61,13 @@ int64_t leaf_count(const struct shape *s); /* at most PLAN_MAX_LEAVES + 1 */
 bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out);
 /* The leaves of component `index` of a value of shape `s`. */
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
-/* Instructions that the root or an effect needs, in the canonical order. */
+/* Instructions that the root or an effect needs, in the order in which they run. */
 struct inst **plan_live(struct planner *pl, const struct computation *c, int *count);
+
+/* ---- order.c ---- */
+
+/* All instructions in the order in which they run. */
+struct inst **plan_order(struct planner *pl, const struct computation *c);
 
 /* ---- function.c ---- */
 

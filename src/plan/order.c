@@ -1,0 +1,275 @@
+/*
+ * In which order the instructions of a computation run.
+ *
+ * The canonical order is fine for everything but channels: a recv-done waits, and where nothing ties it
+ * to the send of its channel that send had better come first, or all participants wait for what each of
+ * them was to send afterwards. What the module has scheduled runs as it is written.
+ */
+#include "plan/plan_priv.h"
+
+#include <stdlib.h>
+
+/* ---- channels that an instruction, or what it calls, sends to or waits for ---- */
+
+struct traffic {
+    int64_t channel;
+    bool waits; /* else it sends */
+    int place;  /* of the instruction, where that matters */
+};
+
+struct traffic_list {
+    struct traffic *at;
+    size_t count, capacity;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct traffic *x = a, *y = b;
+    if (x->channel != y->channel)
+        return x->channel < y->channel ? -1 : 1;
+    if (x->waits != y->waits)
+        return x->waits ? 1 : -1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static void add(struct planner *pl, struct traffic_list *l, struct traffic t)
+{
+    VEC_PUSH(&pl->scratch, l->at, l->count, l->capacity) = t;
+}
+
+static const struct traffic_list *traffic_of(struct planner *pl, const struct computation *c);
+
+static void add_inst(struct planner *pl, struct traffic_list *l, const struct inst *i, int place)
+{
+    int n = inst_callees(i, NULL);
+    if ((i->opcode == OP_SEND || i->opcode == OP_RECV_DONE) && !inst_bool(i, A_IS_HOST_TRANSFER)) {
+        const struct inst *named = i->opcode == OP_SEND || inst_has(i, A_CHANNEL_ID) ? i : i->operands[0];
+        add(pl, l, (struct traffic){inst_int(named, A_CHANNEL_ID, 0), i->opcode == OP_RECV_DONE, place});
+    }
+    if (n == 0)
+        return;
+    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, n);
+    inst_callees(i, callees);
+    for (int k = 0; k < n; k++) {
+        const struct traffic_list *inner = traffic_of(pl, callees[k]);
+        for (size_t j = 0; j < inner->count; j++)
+            add(pl, l, (struct traffic){inner->at[j].channel, inner->at[j].waits, place});
+    }
+}
+
+/* Of all the instructions of a computation, each kind for each channel once. */
+static const struct traffic_list *traffic_of(struct planner *pl, const struct computation *c)
+{
+    static const struct traffic_list nothing;
+    struct traffic_list **known = &pl->traffic[c->index];
+    if (*known || pl->depth >= PLAN_MAX_DEPTH)
+        return *known ? *known : &nothing; /* too deep to tell; planning it will say so */
+    pl->depth++;
+    *known = ARENA_NEW(&pl->scratch, struct traffic_list);
+    struct traffic_list all = {0};
+    for (int k = 0; k < c->inst_count; k++)
+        add_inst(pl, &all, c->insts[k], 0);
+    if (all.count > 0)
+        qsort(all.at, all.count, sizeof *all.at, compare);
+    for (size_t k = 0; k < all.count; k++)
+        if (k == 0 || compare(&all.at[k - 1], &all.at[k]) != 0)
+            add(pl, *known, all.at[k]);
+    pl->depth--;
+    return *known;
+}
+
+/* ---- what has to come before what, and what had better ---- */
+
+struct edge {
+    int before, after; /* places in the canonical order */
+};
+
+struct ordering {
+    struct arena *arena;
+    struct inst **canonical;
+    int count;
+    int *place;          /* in the canonical order, by index of the instruction */
+    struct edge *wishes; /* a send before the recv-done that is to get what it sends */
+    size_t wish_count, wish_capacity;
+    int *first_user, *users; /* of the instruction at place k: those from users[first_user[k]] on */
+    int *first_wish;         /* of its wishes, which are sorted by who comes before */
+    int *needed, *wished;    /* how many are still to come before it */
+    int *walked;             /* number of the last walk that came by */
+    bool *done;
+    int *ready, ready_count; /* a heap: the smallest place on top */
+};
+
+/* The k-th send of a channel goes with its k-th recv-done. True: one would come too late. */
+static bool find_wishes(struct planner *pl, struct ordering *o)
+{
+    struct traffic_list all = {0};
+    bool late = false;
+    for (int k = 0; k < o->count; k++)
+        add_inst(pl, &all, o->canonical[k], k);
+    if (all.count > 0)
+        qsort(all.at, all.count, sizeof *all.at, compare);
+    for (size_t first = 0, next; first < all.count; first = next) {
+        size_t waits = first;
+        while (waits < all.count && all.at[waits].channel == all.at[first].channel && !all.at[waits].waits)
+            waits++;
+        for (next = waits; next < all.count && all.at[next].channel == all.at[first].channel;)
+            next++;
+        for (size_t k = 0; first + k < waits && waits + k < next; k++) {
+            struct edge e = {all.at[first + k].place, all.at[waits + k].place};
+            if (e.before == e.after) /* both in what one instruction calls */
+                continue;
+            VEC_PUSH(o->arena, o->wishes, o->wish_count, o->wish_capacity) = e;
+            late |= e.before > e.after;
+        }
+    }
+    return late;
+}
+
+static int predecessor(const struct ordering *o, const struct inst *i, int k)
+{
+    const struct attr *control = inst_attr(i, A_CONTROL_PREDECESSORS);
+    if (k < i->operand_count)
+        return o->place[i->operands[k]->index];
+    k -= i->operand_count;
+    return control && k < control->v.insts.count ? o->place[control->v.insts.at[k]->index] : -1;
+}
+
+static void list_users(struct ordering *o)
+{
+    int p, n = 0;
+    o->first_user = ARENA_ARRAY(o->arena, int, o->count + 2);
+    for (int k = 0; k < o->count; k++)
+        for (int j = 0; (p = predecessor(o, o->canonical[k], j)) >= 0; j++, n++) {
+            o->first_user[p + 2]++;
+            o->needed[k]++;
+        }
+    for (int k = 2; k < o->count + 2; k++)
+        o->first_user[k] += o->first_user[k - 1];
+    o->users = ARENA_ARRAY(o->arena, int, n);
+    for (int k = 0; k < o->count; k++)
+        for (int j = 0; (p = predecessor(o, o->canonical[k], j)) >= 0; j++)
+            o->users[o->first_user[p + 1]++] = k;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    return x->before != y->before ? (x->before > y->before) - (x->before < y->before)
+                                  : (x->after > y->after) - (x->after < y->after);
+}
+
+static void list_wishes(struct ordering *o)
+{
+    qsort(o->wishes, o->wish_count, sizeof *o->wishes, compare_edges);
+    o->first_wish = ARENA_ARRAY(o->arena, int, o->count + 1);
+    for (size_t k = 0; k < o->wish_count; k++) {
+        o->first_wish[o->wishes[k].before + 1]++;
+        o->wished[o->wishes[k].after]++;
+    }
+    for (int k = 0; k < o->count; k++)
+        o->first_wish[k + 1] += o->first_wish[k];
+}
+
+/* ---- the order ---- */
+
+static void push(struct ordering *o, int place)
+{
+    int k = o->ready_count++;
+    for (; k > 0 && o->ready[(k - 1) / 2] > place; k = (k - 1) / 2)
+        o->ready[k] = o->ready[(k - 1) / 2];
+    o->ready[k] = place;
+}
+
+static int pop(struct ordering *o)
+{
+    int top = o->ready[0], last = o->ready[--o->ready_count], k = 0;
+    for (int child; (child = 2 * k + 1) < o->ready_count; k = child) {
+        child += child + 1 < o->ready_count && o->ready[child + 1] < o->ready[child];
+        if (o->ready[child] >= last)
+            break;
+        o->ready[k] = o->ready[child];
+    }
+    o->ready[k] = last;
+    return top;
+}
+
+static int undone_send(const struct ordering *o, int place)
+{
+    size_t k = 0;
+    while (o->wishes[k].after != place || o->done[o->wishes[k].before])
+        k++;
+    return o->wishes[k].before;
+}
+
+/* A recv-done whose send can't come first: backwards through what is still to run until a circle closes.
+ * Only recv-dones that have all they need are left through a wish, so one of them is found. */
+static int give_way(struct ordering *o, int walk)
+{
+    int k = 0;
+    while (o->done[k] || o->needed[k] > 0)
+        k++;
+    for (;;) {
+        if (o->needed[k] == 0) {
+            if (o->walked[k] == walk)
+                return k;
+            o->walked[k] = walk;
+            k = undone_send(o, k);
+            continue;
+        }
+        int j = 0;
+        while (o->done[predecessor(o, o->canonical[k], j)])
+            j++;
+        k = predecessor(o, o->canonical[k], j);
+    }
+}
+
+static void run_next(struct ordering *o, int place)
+{
+    o->done[place] = true;
+    for (int k = o->first_user[place]; k < o->first_user[place + 1]; k++)
+        if (--o->needed[o->users[k]] == 0 && o->wished[o->users[k]] == 0)
+            push(o, o->users[k]);
+    for (int k = o->first_wish[place]; k < o->first_wish[place + 1]; k++) {
+        int after = o->wishes[k].after;
+        if (--o->wished[after] == 0 && o->needed[after] == 0 && !o->done[after])
+            push(o, after);
+    }
+}
+
+/* Near to the canonical order; all that is needed before, and what is wished before as far as possible. */
+static struct inst **arrange(struct planner *pl, struct ordering *o)
+{
+    struct inst **order = ARENA_ARRAY(&pl->scratch, struct inst *, o->count);
+    o->needed = ARENA_ARRAY(o->arena, int, o->count);
+    o->wished = ARENA_ARRAY(o->arena, int, o->count);
+    o->walked = ARENA_ARRAY(o->arena, int, o->count);
+    o->done = ARENA_ARRAY(o->arena, bool, o->count);
+    o->ready = ARENA_ARRAY(o->arena, int, o->count);
+    list_users(o);
+    list_wishes(o);
+    for (int k = 0; k < o->count; k++)
+        if (o->needed[k] == 0 && o->wished[k] == 0)
+            push(o, k);
+    for (int n = 0; n < o->count; n++) {
+        int place = o->ready_count > 0 ? pop(o) : give_way(o, n + 1);
+        order[n] = o->canonical[place];
+        run_next(o, place);
+    }
+    return order;
+}
+
+struct inst **plan_order(struct planner *pl, const struct computation *c)
+{
+    struct inst **canonical = computation_order(&pl->scratch, c);
+    if (c->module->is_scheduled || traffic_of(pl, c)->count < 2)
+        return canonical;
+    struct arena scratch;
+    arena_init(&scratch);
+    struct ordering o = {.arena = &scratch, .canonical = canonical, .count = c->inst_count};
+    o.place = ARENA_ARRAY(&scratch, int, c->inst_count);
+    for (int k = 0; k < c->inst_count; k++)
+        o.place[canonical[k]->index] = k;
+    struct inst **order = find_wishes(pl, &o) ? arrange(pl, &o) : canonical;
+    arena_free(&scratch);
+    return order;
+}
