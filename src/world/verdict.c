@@ -1,6 +1,6 @@
 /*
- * Who waits for ever, and what is said of a run that failed: the messages of the first participant that failed by itself; else
- * who waits where and for whom; else what was sent and never received.
+ * Who waits for ever, and what is said of a run that failed: the messages of the first participant that
+ * failed by itself; else who waits where and for whom; else what was sent and never received.
  */
 #include "world/world_priv.h"
 
@@ -52,16 +52,79 @@ static struct str name_all(const struct outcome *o, const struct wait *wait)
     return s;
 }
 
+/* ---- circles: a send that can only come after the recv-done at which its participant waits ---- */
+
+static int64_t channel_of(const struct inst *i)
+{
+    return inst_int(i->opcode == OP_RECV_DONE && !inst_has(i, A_CHANNEL_ID) ? i->operands[0] : i, A_CHANNEL_ID, 0);
+}
+
+/* Whether `late` needs `early`, or stands after it in what the module has scheduled. */
+static bool comes_after(struct arena *a, const struct inst *late, const struct inst *early)
+{
+    const struct computation *c = early->parent;
+    if (c->module->is_scheduled)
+        return late->index > early->index;
+    bool *seen = ARENA_ARRAY(a, bool, c->inst_count);
+    const struct inst **stack = ARENA_ARRAY(a, const struct inst *, c->inst_count);
+    int top = 0;
+    for (stack[top++] = late; top > 0;) {
+        const struct inst *i = stack[--top], *before;
+        const struct attr *control = inst_attr(i, A_CONTROL_PREDECESSORS);
+        int count = i->operand_count + (control ? (int)control->v.insts.count : 0);
+        for (int k = 0; k < count; k++) {
+            before = k < i->operand_count ? i->operands[k] : control->v.insts.at[k - i->operand_count];
+            if (before == early)
+                return true;
+            if (!seen[before->index])
+                stack[top++] = before;
+            seen[before->index] = true;
+        }
+    }
+    return false;
+}
+
+/* What participant `from`, which waits as well, would send on the channel if it went on; NULL: none that
+ * is known to come later. */
+static const struct inst *held_send(const struct outcome *o, int64_t from, int64_t channel, const struct inst **held_by)
+{
+    const struct wait *w = o->waits, *end = o->waits + o->wait_count;
+    while (w < end && w->participant != from)
+        w++;
+    if (w == end)
+        return NULL;
+    *held_by = w->at;
+    const struct computation *c = w->at->parent;
+    for (int k = 0; k < c->inst_count; k++)
+        if (c->insts[k]->opcode == OP_SEND && channel_of(c->insts[k]) == channel &&
+            comes_after(o->arena, c->insts[k], w->at))
+            return c->insts[k];
+    return NULL;
+}
+
+static void tell_held_send(const struct outcome *o, struct diags *ds, struct diag *d, const struct wait *wait)
+{
+    const struct inst *held_by, *send;
+    if (wait->at->opcode != OP_RECV_DONE)
+        return;
+    send = held_send(o, wait->whom[0], channel_of(wait->at), &held_by);
+    if (send)
+        diag_note(ds, d, send->span, "send `" STR_FMT "` of participant %" PRId64 " comes after its %s `" STR_FMT "`",
+                  STR_ARG(send->name), wait->whom[0], op_spelling(held_by->opcode), STR_ARG(held_by->name));
+}
+
 static void tell_waits(const struct outcome *o, struct diags *ds)
 {
     const struct wait *first = &o->waits[0];
     struct diag *d = DIAG(ds, first->at->span, WAITS_FOR_EVER, op_spelling(first->at->opcode), first->participant,
                           STR_ARG(name_all(o, first)));
     d->where = inst_where(&ds->arena, first->at);
+    tell_held_send(o, ds, d, first);
     for (int64_t k = 1; k < o->wait_count && k <= MOST_NOTES; k++) {
         const struct wait *wait = &o->waits[k];
         diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT,
                   op_spelling(wait->at->opcode), wait->participant, STR_ARG(name_all(o, wait)));
+        tell_held_send(o, ds, d, wait);
     }
     if (o->wait_count > MOST_NOTES + 1)
         diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants wait", o->wait_count - MOST_NOTES - 1);
