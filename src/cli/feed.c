@@ -3,13 +3,19 @@
  *
  * A file for everyone is read by each participant from its beginning, as far as it wants. What
  * several participants write into one file stands there participant by participant; a file of one
- * gets each item at once, so that a program at the other end of a pipe can answer.
+ * gets each item at once, so that a program at the other end of a pipe can answer. A named pipe is opened
+ * by whoever first wants something of it: opening waits for the other end, which may be opened only when
+ * something has come out of another pipe.
  */
 #include "cli/arguments.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct line {
     struct line *next;
@@ -20,7 +26,7 @@ struct line {
 
 struct feed_in {
     const char *path;
-    FILE *f;
+    FILE *f; /* NULL: not open yet */
     uint32_t number; /* of the line read last */
     size_t readers, first_at; /* place of the first line that is kept */
     struct line *first;
@@ -28,7 +34,7 @@ struct feed_in {
 
 struct feed_out {
     const char *path;
-    FILE *f;
+    FILE *f; /* NULL: not open yet */
     size_t writers;
     struct buf *held; /* by participant, where there are several */
 };
@@ -88,10 +94,23 @@ static void drop_first(struct feed_in *in)
     free(l);
 }
 
+static bool complain(hlo_messages *m, const char *path, const char *what)
+{
+    struct buf why = {0};
+    buf_printf(&why, "%s: %s", what, strerror(errno));
+    hlo_messages_add(m, path, why.data);
+    buf_free(&why);
+    return false;
+}
+
 static hlo_literal *infeed(void *context, size_t participant, hlo_messages *m)
 {
     struct feed_files *f = context;
     struct feed_reader *r = &f->readers[participant];
+    if (r->in && !r->in->f && !(r->in->f = fopen(r->in->path, "r"))) {
+        complain(m, r->in->path, "cannot read");
+        return NULL;
+    }
     struct line *l = r->in ? line_at(r->in, r->at) : NULL;
     if (!l)
         return NULL;
@@ -111,13 +130,10 @@ static hlo_literal *infeed(void *context, size_t participant, hlo_messages *m)
 
 static bool put(struct feed_out *out, struct str text, hlo_messages *m)
 {
-    if (fwrite(text.ptr, 1, text.len, out->f) == text.len && fflush(out->f) == 0)
-        return true;
-    struct buf why = {0};
-    buf_printf(&why, "cannot write: %s", strerror(errno));
-    hlo_messages_add(m, out->path, why.data);
-    buf_free(&why);
-    return false;
+    if (!out->f)
+        out->f = fopen(out->path, "w");
+    return (out->f && fwrite(text.ptr, 1, text.len, out->f) == text.len && fflush(out->f) == 0) ||
+           complain(m, out->path, "cannot write");
 }
 
 static bool outfeed(void *context, size_t participant, const hlo_literal *item, hlo_messages *m)
@@ -141,18 +157,38 @@ static bool outfeed(void *context, size_t participant, const hlo_literal *item, 
 
 /* ---- files ---- */
 
-static bool open_in(struct feed_files *f, struct feed_in *in, const char *path)
+static bool is_pipe(const char *path)
 {
-    *in = (struct feed_in){.path = path, .f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r")};
-    f->in_count++;
-    return in->f || (usage_error(f->o, "cannot read `%s`: %s", path, strerror(errno)), false);
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
+static bool open_in(struct feed_files *f, struct feed_in *in, const char *path)
+{
+    *in = (struct feed_in){.path = path};
+    f->in_count++;
+    if (!is_pipe(path))
+        in->f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    return in->f || is_pipe(path) || (usage_error(f->o, "cannot read `%s`: %s", path, strerror(errno)), false);
+}
+
+/* Who reads what is written here may go away: that is an error as any other, not the end of the process. */
 static bool open_out(struct feed_files *f, struct feed_out *out, const char *path)
 {
-    *out = (struct feed_out){.path = path, .f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w")};
+    *out = (struct feed_out){.path = path};
     f->out_count++;
-    return out->f || (usage_error(f->o, "cannot write `%s`: %s", path, strerror(errno)), false);
+    signal(SIGPIPE, SIG_IGN);
+    if (!is_pipe(path))
+        out->f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    return out->f || is_pipe(path) || (usage_error(f->o, "cannot write `%s`: %s", path, strerror(errno)), false);
+}
+
+/* A pipe into which nothing was written: whoever waits at its other end shall see that nothing comes. */
+static void end_unused(const struct feed_out *out)
+{
+    int fd = out->f ? -1 : open(out->path, O_WRONLY | O_NONBLOCK);
+    if (fd >= 0)
+        close(fd);
 }
 
 static bool open_for_one(struct feed_files *f, const struct each_option *e)
@@ -237,6 +273,7 @@ void feed_free(struct feed_files *f)
         for (size_t p = 0; f->out[k].held && p < f->participants; p++)
             buf_free(&f->out[k].held[p]);
         free(f->out[k].held);
+        end_unused(&f->out[k]);
         if (f->out[k].f && f->out[k].f != stdout)
             fclose(f->out[k].f);
     }
