@@ -492,13 +492,9 @@ static const struct literal *leaf_at(const struct literal *l, size_t *i)
     return found;
 }
 
-struct hlo_array hlo_literal_leaf(const hlo_literal *h, size_t i)
+struct hlo_array hlo_array_of(const struct shape *s, void *data)
 {
-    const struct literal *l = leaf_at(h->l, &i);
     int64_t elements = 0;
-    if (!l)
-        return (struct hlo_array){.dtype = ""};
-    const struct shape *s = l->shape;
     if (shape_is_array(s))
         shape_elements(s, &elements);
     return (struct hlo_array){.dtype = dtype_spelling(s->dtype),
@@ -506,7 +502,13 @@ struct hlo_array hlo_literal_leaf(const hlo_literal *h, size_t i)
                               .dims = s->dims,
                               .element_size = dtype_bytes(s->dtype),
                               .elements = (size_t)elements,
-                              .data = l->data};
+                              .data = data};
+}
+
+struct hlo_array hlo_literal_leaf(const hlo_literal *h, size_t i)
+{
+    const struct literal *l = leaf_at(h->l, &i);
+    return l ? hlo_array_of(l->shape, l->data) : (struct hlo_array){.dtype = ""};
 }
 
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m)
@@ -759,6 +761,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
                                        .seed = o->seed,
                                        .replica = (int64_t)p->count / partitions,
                                        .partition = (int64_t)p->count % partitions,
+                                       .foreign = hlo_targets_foreign(o->targets),
                                        .limits = {o->max_steps, o->max_memory, o->timeout}};
         p->programs[p->count] = plan_module(ds, module->m, &options);
         if (!p->programs[p->count]) {

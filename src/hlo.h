@@ -318,11 +318,41 @@ hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand); /* spec: Outfeed *
 
 /* ---- running ---- */
 
+/* Code of your own behind custom calls. All is added before a program is planned with it; a target that
+ * stands here comes before the meaning it has in HLO, and what was added later before the rest. Several
+ * participants of a run call at the same time, each from its thread. */
+typedef struct hlo_targets hlo_targets;
+hlo_targets *hlo_targets_new(void);
+void hlo_targets_free(hlo_targets *t);
+/* Every function that the shared library at PATH defines becomes the target of its name, called as
+ * XLA:CPU does by the api_version= of the instruction. It runs in this process. So that it finds
+ * XlaCustomCallStatusSetFailure, a program must export it (-Wl,--export-dynamic-symbol=XlaCustomCall*).
+ * False with a message. */
+bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m);
+/* "NAME=identity": leaf k of the result is leaf k of the operands. "NAME=zeros". "NAME=COMMAND": /bin/sh runs
+ * it for each call; it reads the leaves of the operands as literals, one a line, and writes those of the
+ * result, status 0 if all went well. A NAME that ends in `*` is all that begin with the rest. False with a
+ * message. */
+bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m);
+/* Leaves, tuples flattened in order, as hlo_literal_leaf has them; tokens have no data. */
+struct hlo_call {
+    const char *target;
+    const char *config; /* the text of backend_config=, with its size */
+    size_t config_size;
+    size_t participant, operand_count, result_count;
+    const struct hlo_array *operands; /* to be read only */
+    const struct hlo_array *results;  /* to be filled in; they hold zeros, or the operand they alias */
+};
+/* False: what went wrong has been written to `why`, which has room for so many bytes and is empty. */
+typedef bool hlo_call_fn(void *context, const struct hlo_call *call, char *why, size_t room);
+void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn, void *context);
+
 enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };
 struct hlo_run_options {
     bool plain;              /* the plain kernels: the formula of each op, the same bits everywhere */
     enum hlo_elided elided;  /* what stands for constants written `{...}` */
     uint64_t seed;           /* of HLO_ELIDED_RANDOM */
+    const hlo_targets *targets; /* of custom calls; must outlive the program. NULL: none but HLO's */
     /* Limits of one run, 0 for none. What goes beyond ends in an error; see hlo_messages_limit. They are
      * looked at between instructions, so that a single long one still comes to its end. */
     uint64_t max_steps;  /* instructions run and iterations of loops */

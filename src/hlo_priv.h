@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "diag/diag.h"
 #include "ir/ir.h"
+#include "plan/foreign.h"
 
 struct hlo_file {
     int references;
@@ -47,6 +48,11 @@ void *hlo_calloc(size_t size); /* cleared; ends the process when there is no mem
 hlo_text hlo_text_of(struct buf *b);
 hlo_file *hlo_file_new(bool strict); /* held once, no parts */
 hlo_file *hlo_file_hold(hlo_file *f);
+
+/* A leaf as the public interface shows it. */
+struct hlo_array hlo_array_of(const struct shape *s, void *data);
+/* The same targets as plan wants them; NULL: none. */
+struct foreign hlo_targets_foreign(const hlo_targets *t);
 
 /* A sink for what is said about text that is no part of a file. It joins the messages by hlo_sink_join. */
 struct sink *hlo_sink_new(hlo_messages *m);

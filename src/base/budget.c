@@ -30,13 +30,18 @@ void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *
     next_slice(b);
 }
 
-bool budget_refill(struct budget *b)
+bool budget_look(struct budget *b)
 {
     if (b->hit == LIMIT_NONE && b->stop && *b->stop)
         b->hit = LIMIT_STOPPED;
     else if (b->hit == LIMIT_NONE && b->deadline != INT64_MAX && now_ns() >= b->deadline)
         b->hit = LIMIT_TIME;
-    else if (b->hit == LIMIT_NONE && b->steps == 0)
+    return b->hit == LIMIT_NONE;
+}
+
+bool budget_refill(struct budget *b)
+{
+    if (budget_look(b) && b->steps == 0)
         b->hit = LIMIT_STEPS;
     if (b->hit != LIMIT_NONE) {
         b->slice = 0; /* whoever goes on all the same is stopped again */

@@ -1,5 +1,5 @@
 /*
- * io: arrays in files (.npy, .npz), and reproducible random inputs.
+ * io: arrays in files (.npy, .npz), reproducible random inputs, and commands that values go through.
  *
  * Everything read here is hostile until proven sound: each offset, size and count of a file is
  * checked before it is used. Failures go to the sink without a span; its source is named after the
@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "diag/diag.h"
 #include "ir/ir.h"
+#include "plan/foreign.h"
 #include "type/type.h"
 
 /* ---- npy.c ---- */
@@ -73,6 +74,11 @@ struct io_tolerance {
 /* Whether two values agree; else `why` says where first, both elements and the worst errors. */
 bool io_compare(const struct literal *actual, const struct literal *expected, const struct io_tolerance *t,
                 struct buf *why);
+
+/* ---- command.c ---- */
+
+/* Runs a shell command on the operands of a custom call, for its results: a target_fn of world. */
+bool io_command(void *command, const struct foreign_call *c, struct buf *why);
 
 /* ---- random.c ---- */
 

@@ -1,0 +1,105 @@
+/*
+ * The public interface to code behind custom calls: libraries, functions and rules for people who embed
+ * hlo and for the command line.
+ */
+#include "hlo_priv.h"
+
+#include "io/io.h"
+#include "world/targets.h"
+
+#include <stdlib.h>
+
+struct hlo_targets {
+    struct targets *t;
+};
+
+hlo_targets *hlo_targets_new(void)
+{
+    hlo_targets *t = hlo_calloc(sizeof *t);
+    t->t = targets_new();
+    return t;
+}
+
+void hlo_targets_free(hlo_targets *t)
+{
+    if (t)
+        targets_free(t->t);
+    free(t);
+}
+
+struct foreign hlo_targets_foreign(const hlo_targets *t)
+{
+    return targets_foreign(t ? t->t : NULL);
+}
+
+bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
+{
+    struct buf why = {0};
+    bool ok = targets_add_library(t->t, path, &why);
+    if (!ok)
+        hlo_messages_add(m, path, why.data);
+    buf_free(&why);
+    return ok;
+}
+
+bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m)
+{
+    const char *equal = strchr(rule, '=');
+    if (!equal || equal == rule || !equal[1])
+        return hlo_messages_add(m, rule, "NAME=identity, NAME=zeros or NAME=COMMAND is wanted"), false;
+    struct str name = {rule, (size_t)(equal - rule)}, what = str_of(equal + 1);
+    if (str_is(what, "identity"))
+        targets_add(t->t, name, target_identity, NULL, NULL);
+    else if (str_is(what, "zeros"))
+        targets_add(t->t, name, target_zeros, NULL, NULL);
+    else
+        targets_add(t->t, name, io_command, strcpy(hlo_calloc(what.len + 1), what.ptr), free);
+    return true;
+}
+
+/* ---- functions ---- */
+
+struct function {
+    hlo_call_fn *fn;
+    void *context;
+};
+
+static struct hlo_array *arrays_of(struct arena *a, const struct foreign_array *x, int count)
+{
+    struct hlo_array *out = ARENA_ARRAY(a, struct hlo_array, count);
+    for (int k = 0; k < count; k++)
+        out[k] = hlo_array_of(x[k].shape, x[k].data);
+    return out;
+}
+
+static bool call_function(void *user, const struct foreign_call *c, struct buf *why)
+{
+    struct function *f = user;
+    char text[1024] = "";
+    struct arena a;
+    arena_init(&a);
+    struct str config = arena_str(&a, inst_str(c->inst, A_BACKEND_CONFIG));
+    struct hlo_call call = {
+        .target = arena_str(&a, inst_str(c->inst, A_CUSTOM_CALL_TARGET)).ptr,
+        .config = config.ptr,
+        .config_size = config.len,
+        .participant = (size_t)c->participant,
+        .operand_count = (size_t)c->operand_count,
+        .result_count = (size_t)c->result_count,
+        .operands = arrays_of(&a, c->operands, c->operand_count),
+        .results = arrays_of(&a, c->results, c->result_count),
+    };
+    bool ok = f->fn(f->context, &call, text, sizeof text);
+    text[sizeof text - 1] = '\0';
+    if (!ok)
+        buf_puts(why, *text ? text : "the function says that it has failed, not why");
+    arena_free(&a);
+    return ok;
+}
+
+void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn, void *context)
+{
+    struct function *f = hlo_calloc(sizeof *f);
+    *f = (struct function){fn, context};
+    targets_add(t->t, str_of(name), call_function, f, free);
+}

@@ -1,0 +1,336 @@
+/*
+ * A shell command in place of the code of a custom call.
+ *
+ * It finds the leaves of the operands on its standard input and writes those of the result to its standard
+ * output: literals, one a line; a tuple may also be written as one literal. Status 0 says that all is well.
+ * It is read from while it is written to, so that neither side waits for the other; what it writes
+ * without end, or does not read, is cut off.
+ */
+#include "io/io.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEPT_COMPLAINTS = 1 << 16, MOST_COMPLAINTS = 16 << 20, GLANCE_MS = 50, TEXT_OF_ELEMENT = 128, TEXT_OF_LEAF = 4096 };
+
+enum { TO, FROM, COMPLAINTS, PIPES };
+
+struct child {
+    pid_t pid;
+    int fd[PIPES];   /* our ends; -1: closed */
+    struct str rest; /* what it has not read yet */
+    struct buf out, complaints;
+    size_t most; /* bytes of sensible output */
+    size_t complained; /* bytes of its standard error */
+    bool over;   /* it has ended */
+    int status;
+};
+
+/* ---- its life ---- */
+
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* In a process group of its own, so that all of a pipeline can be ended; with nothing of ours open. */
+static int spawn(struct child *c, const char *command, const int *theirs)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t set;
+    const char *const words[] = {"sh", "-c", command, NULL};
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attr);
+    for (int k = 0; k < PIPES; k++)
+        posix_spawn_file_actions_adddup2(&files, theirs[k], k);
+    sigemptyset(&set);
+    posix_spawnattr_setsigmask(&attr, &set);
+    sigaddset(&set, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attr, &set);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = posix_spawn(&c->pid, "/bin/sh", &files, &attr, (char *const *)(uintptr_t)words, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+static bool start(struct child *c, const char *command, struct buf *why)
+{
+    int theirs[PIPES] = {-1, -1, -1}, error = 0;
+    for (int k = 0; k < PIPES; k++)
+        c->fd[k] = -1;
+    for (int k = 0; k < PIPES && error == 0; k++) {
+        int ends[2];
+        error = pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+        if (error)
+            break;
+        c->fd[k] = ends[k == TO];
+        theirs[k] = ends[k != TO];
+        fcntl(c->fd[k], F_SETFL, O_NONBLOCK);
+    }
+    if (error == 0)
+        error = spawn(c, command, theirs);
+    for (int k = 0; k < PIPES; k++)
+        close_end(&theirs[k]);
+    if (error)
+        buf_printf(why, "`%s` cannot be started: %s", command, strerror(error));
+    return error == 0;
+}
+
+static void finish(struct child *c)
+{
+    for (int k = 0; k < PIPES; k++)
+        close_end(&c->fd[k]);
+    if (c->pid > 0 && !c->over) {
+        kill(-c->pid, SIGKILL);
+        while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    c->over = true;
+}
+
+/* ---- talking to it ---- */
+
+static void feed(struct child *c)
+{
+    ssize_t n = write(c->fd[TO], c->rest.ptr, c->rest.len);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    size_t done = n < 0 ? c->rest.len : (size_t)n; /* it reads no more: that is its own affair */
+    c->rest.ptr += done;
+    c->rest.len -= done;
+    if (c->rest.len == 0)
+        close_end(&c->fd[TO]);
+}
+
+/* False: nothing there now. */
+static bool drain(struct child *c, int which)
+{
+    char chunk[65536];
+    struct buf *to = which == FROM ? &c->out : &c->complaints;
+    ssize_t n = c->fd[which] < 0 ? 0 : read(c->fd[which], chunk, sizeof chunk);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n <= 0)
+        close_end(&c->fd[which]);
+    else if (which == FROM || to->size < KEPT_COMPLAINTS)
+        buf_bytes(to, chunk, (size_t)n);
+    if (which == COMPLAINTS && n > 0)
+        c->complained += (size_t)n;
+    return n > 0;
+}
+
+/* Whether it has ended; what it wrote before is all there then. */
+static bool is_over(struct child *c)
+{
+    pid_t said = c->over ? 0 : waitpid(c->pid, &c->status, WNOHANG);
+    if (said == 0 || (said < 0 && errno == EINTR))
+        return c->over;
+    while (c->out.size <= c->most && drain(c, FROM))
+        ;
+    while (c->complained <= MOST_COMPLAINTS && drain(c, COMPLAINTS))
+        ;
+    return c->over = true;
+}
+
+/* Looks after all pipes until it has ended. False: a limit was hit, or it writes too much. */
+static bool talk(struct child *c, struct budget *budget, struct buf *why)
+{
+    static const short events[PIPES] = {POLLOUT, POLLIN, POLLIN};
+    while (!is_over(c)) {
+        struct pollfd polls[PIPES];
+        bool idle = c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0; /* nothing will tell of its end */
+        for (int k = 0; k < PIPES; k++)
+            polls[k] = (struct pollfd){.fd = c->fd[k], .events = events[k]};
+        poll(polls, PIPES, idle ? 1 : GLANCE_MS);
+        if (polls[TO].revents)
+            feed(c);
+        if (polls[FROM].revents)
+            drain(c, FROM);
+        if (polls[COMPLAINTS].revents)
+            drain(c, COMPLAINTS);
+        if (c->out.size > c->most || c->complained > MOST_COMPLAINTS)
+            break;
+        if (!budget_look(budget))
+            return false;
+    }
+    if (c->out.size > c->most)
+        return buf_printf(why, "the command writes more than %zu bytes, too much for its result", c->most), false;
+    if (c->complained > MOST_COMPLAINTS)
+        return buf_printf(why, "the command writes more than %d bytes to its standard error", MOST_COMPLAINTS), false;
+    return true;
+}
+
+/* Nobody wants the signal that says that a command reads no more. It would come to this thread, so
+ * it is put off here, and taken before it is let through again. */
+static bool run(struct child *c, const char *command, struct budget *budget, struct buf *why)
+{
+    sigset_t pipe_set, before, pending;
+    sigemptyset(&pipe_set);
+    sigaddset(&pipe_set, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_set, &before);
+    bool ok = start(c, command, why) && talk(c, budget, why);
+    finish(c);
+    while (!sigismember(&pending, SIGPIPE) && sigtimedwait(&pipe_set, NULL, &(struct timespec){0, 0}) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+/* ---- what is said ---- */
+
+static struct str first_line(struct str text)
+{
+    text = str_trim(text);
+    const char *end = memchr(text.ptr, '\n', text.len);
+    return end ? str_trim((struct str){text.ptr, (size_t)(end - text.ptr)}) : text;
+}
+
+static bool ended_well(const struct child *c, struct buf *why)
+{
+    struct str said = c->complaints.size > 0 ? first_line(buf_view(&c->complaints)) : STR("");
+    if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
+        return true;
+    if (WIFSIGNALED(c->status))
+        buf_printf(why, "the command was ended by signal %d", WTERMSIG(c->status));
+    else
+        buf_printf(why, "the command ends with status %d", WEXITSTATUS(c->status));
+    if (said.len > 0)
+        buf_printf(why, ": " STR_FMT, STR_ARG(said));
+    return false;
+}
+
+/* One line of output as a literal; NULL with the reason. Its storage is the caller's. */
+static struct literal *read_line(struct arena *a, struct str line, size_t number, struct buf *why)
+{
+    struct source source;
+    struct diags ds;
+    source_init(&source, STR("output"), line);
+    diags_init(&ds, &source);
+    struct literal *l = text_parse_literal(&ds, &source, a);
+    if (!l)
+        buf_printf(why, "line %zu of its output is no literal: " STR_FMT, number,
+                   STR_ARG(ds.first ? ds.first->text : STR("")));
+    diags_free(&ds);
+    source_free(&source);
+    return l;
+}
+
+struct answer {
+    const struct foreign_call *c;
+    struct arena arena;
+    struct buf *why;
+    int leaf; /* the next one */
+};
+
+/* The leaves of a literal become the next ones of the result. */
+static bool take(struct answer *t, const struct literal *l)
+{
+    for (int k = 0; shape_is_tuple(l->shape) && k < l->shape->count; k++)
+        if (!take(t, l->elements[k]))
+            return false;
+    if (shape_is_tuple(l->shape))
+        return true;
+    while (t->leaf < t->c->result_count && !t->c->results[t->leaf].data)
+        t->leaf++;
+    if (t->leaf == t->c->result_count)
+        return buf_puts(t->why, "the command writes more arrays than its result has"), false;
+    const struct foreign_array *to = &t->c->results[t->leaf];
+    int64_t bytes;
+    if (!shape_compatible(to->shape, l->shape) || l->elided || !shape_bytes(l->shape, &bytes)) {
+        buf_printf(t->why, "leaf %d of the result is " STR_FMT "; the command writes " STR_FMT, t->leaf,
+                   STR_ARG(shape_text(&t->arena, to->shape)), STR_ARG(shape_text(&t->arena, l->shape)));
+        return false;
+    }
+    if (bytes > 0)
+        memcpy(to->data, l->data, (size_t)bytes);
+    t->leaf++;
+    return true;
+}
+
+/* Nothing is left without a value. */
+static bool is_complete(struct answer *t)
+{
+    for (; t->leaf < t->c->result_count; t->leaf++)
+        if (t->c->results[t->leaf].data) {
+            buf_printf(t->why, "leaf %d of the result is " STR_FMT "; the command writes nothing for it", t->leaf,
+                       STR_ARG(shape_text(&t->arena, t->c->results[t->leaf].shape)));
+            return false;
+        }
+    return true;
+}
+
+static bool take_lines(struct answer *t, struct str text)
+{
+    for (size_t number = 1; text.len > 0; number++) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t n = end ? (size_t)(end - text.ptr) : text.len;
+        struct str line = str_trim((struct str){text.ptr, n});
+        text.ptr += n + (end != NULL);
+        text.len -= n + (end != NULL);
+        if (line.len == 0 || str_starts(line, STR("//")))
+            continue;
+        struct literal *l = read_line(&t->arena, line, number, t->why);
+        bool ok = l && take(t, l);
+        if (l)
+            literal_free_data(l);
+        if (!ok)
+            return false;
+    }
+    return is_complete(t);
+}
+
+/* `f32[2,2] { { 1, 2 }, { 3, 4 } }`, on one line. */
+static void put_line(struct buf *out, const struct foreign_array *x)
+{
+    struct literal l = {.shape = x->shape, .data = x->data};
+    struct buf values = {0};
+    shape_print(out, x->shape, false);
+    text_print_literal(&values, &l);
+    for (size_t i = 0, blank = 1; i < values.size; i++) {
+        char c = values.data[i];
+        bool is_blank = c == ' ' || c == '\n';
+        if (blank && !is_blank)
+            buf_putc(out, ' ');
+        if (!is_blank)
+            buf_putc(out, c);
+        blank = is_blank;
+    }
+    buf_putc(out, '\n');
+    buf_free(&values);
+}
+
+bool io_command(void *command, const struct foreign_call *c, struct buf *why)
+{
+    struct buf in = {0};
+    struct child child = {.most = TEXT_OF_LEAF};
+    struct answer answer = {.c = c, .why = why};
+    arena_init(&answer.arena);
+    for (int k = 0; k < c->operand_count; k++)
+        if (c->operands[k].data)
+            put_line(&in, &c->operands[k]);
+    for (int r = 0; r < c->result_count; r++) {
+        int64_t elements = 0;
+        shape_elements(c->results[r].shape, &elements);
+        child.most += TEXT_OF_LEAF + (size_t)elements * TEXT_OF_ELEMENT;
+    }
+    child.rest = in.size > 0 ? buf_view(&in) : STR("");
+    bool ok = run(&child, command, c->budget, why) && ended_well(&child, why) &&
+              take_lines(&answer, child.out.size > 0 ? buf_view(&child.out) : STR(""));
+    buf_free(&in);
+    buf_free(&child.out);
+    buf_free(&child.complaints);
+    arena_free(&answer.arena);
+    return ok;
+}

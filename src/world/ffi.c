@@ -1,0 +1,262 @@
+/*
+ * Calls of handlers in the form of XLA's typed FFI, on the execute stage.
+ *
+ * A handler gets its leaves with types and sizes, its attributes, and a table of functions to ask the runtime
+ * for things. Of those there are errors, memory, tasks (which run at once, on the same thread), futures and
+ * numbers of devices; what needs a GPU stream, states kept between stages or types registered for contexts
+ * gives an error, as it does where XLA has none.
+ */
+#include "world/ffi_abi.h"
+#include "world/targets.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct ffi_context {
+    int64_t participant;
+};
+struct ffi_error {
+    int code;
+    char *message;
+};
+struct ffi_future {
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    bool is_set;
+    struct ffi_error *error;
+};
+
+/* ---- errors ---- */
+
+static struct ffi_error *error_new(int code, const char *message)
+{
+    struct ffi_error *e = malloc(sizeof *e);
+    if (e)
+        *e = (struct ffi_error){code, strdup(message ? message : "")};
+    return e;
+}
+
+static struct ffi_error *error_create(struct ffi_error_create *args)
+{
+    return error_new(args->code, args->message);
+}
+
+static void error_message(struct ffi_error_message *args)
+{
+    args->message = args->error->message ? args->error->message : "";
+}
+
+static void error_free(struct ffi_error *e)
+{
+    if (e)
+        free(e->message);
+    free(e);
+}
+
+static void error_destroy(struct ffi_error_destroy *args)
+{
+    error_free(args->error);
+}
+
+static struct ffi_error *not_here(struct ffi_head *args)
+{
+    (void)args;
+    return error_new(FFI_UNIMPLEMENTED, "hlo has no streams, states or registered types");
+}
+
+/* ---- memory, tasks, numbers ---- */
+
+static struct ffi_error *allocate(struct ffi_allocate *args)
+{
+    size_t alignment = args->alignment < sizeof(void *) ? sizeof(void *) : args->alignment;
+    args->data = NULL;
+    if (posix_memalign(&args->data, alignment, args->bytes ? args->bytes : 1) == 0)
+        return NULL;
+    args->data = NULL;
+    return error_new(FFI_NO_MEMORY, "no memory");
+}
+
+static struct ffi_error *free_memory(struct ffi_free *args)
+{
+    free(args->data);
+    return NULL;
+}
+
+static struct ffi_error *schedule(struct ffi_schedule *args)
+{
+    args->task(args->data);
+    return NULL;
+}
+
+static struct ffi_error *thread_count(struct ffi_threads *args)
+{
+    *args->count = 1;
+    return NULL;
+}
+
+static struct ffi_error *run_id(struct ffi_run_id *args)
+{
+    args->id = 1;
+    return NULL;
+}
+
+static struct ffi_error *ordinal(struct ffi_ordinal *args)
+{
+    args->ordinal = (int32_t)args->context->participant;
+    return NULL;
+}
+
+/* ---- futures: a handler may return before its work is done ---- */
+
+static struct ffi_error *future_create(struct ffi_future_create *args)
+{
+    args->future = calloc(1, sizeof *args->future);
+    if (!args->future)
+        return error_new(FFI_NO_MEMORY, "no memory");
+    pthread_mutex_init(&args->future->lock, NULL);
+    pthread_cond_init(&args->future->done, NULL);
+    return NULL;
+}
+
+static void future_set(struct ffi_future *f, struct ffi_error *error)
+{
+    pthread_mutex_lock(&f->lock);
+    f->is_set = true;
+    f->error = error;
+    pthread_cond_signal(&f->done);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static struct ffi_error *future_set_available(struct ffi_future_set *args)
+{
+    future_set(args->future, NULL);
+    return NULL;
+}
+
+static struct ffi_error *future_set_error(struct ffi_future_set *args)
+{
+    future_set(args->future, args->error);
+    return NULL;
+}
+
+/* Waits for it, and frees it. */
+static struct ffi_error *future_take(struct ffi_future *f)
+{
+    pthread_mutex_lock(&f->lock);
+    while (!f->is_set)
+        pthread_cond_wait(&f->done, &f->lock);
+    pthread_mutex_unlock(&f->lock);
+    struct ffi_error *error = f->error;
+    pthread_cond_destroy(&f->done);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+    return error;
+}
+
+/* ---- the frame ---- */
+
+static const struct ffi_api api = {
+    .size = sizeof api,
+    .version = {.size = sizeof api.version, .major = FFI_MAJOR, .minor = FFI_MINOR},
+    .error_create = error_create,
+    .error_message = error_message,
+    .error_destroy = error_destroy,
+    .handler_register = not_here,
+    .stream_get = not_here,
+    .type_register = not_here,
+    .context_get = not_here,
+    .state_set = not_here,
+    .state_get = not_here,
+    .allocate = allocate,
+    .free = free_memory,
+    .schedule = schedule,
+    .thread_count = thread_count,
+    .future_create = future_create,
+    .future_set_available = future_set_available,
+    .future_set_error = future_set_error,
+    .run_id = run_id,
+    .ordinal = ordinal,
+};
+
+/* 0: XLA has no number for it. */
+static const uint8_t dtypes[DT_COUNT] = {
+    [DT_PRED] = FFI_PRED,
+    [DT_S1] = FFI_S1,
+    [DT_S2] = FFI_S2,
+    [DT_S4] = FFI_S4,
+    [DT_S8] = FFI_S8,
+    [DT_S16] = FFI_S16,
+    [DT_S32] = FFI_S32,
+    [DT_S64] = FFI_S64,
+    [DT_U1] = FFI_U1,
+    [DT_U2] = FFI_U2,
+    [DT_U4] = FFI_U4,
+    [DT_U8] = FFI_U8,
+    [DT_U16] = FFI_U16,
+    [DT_U32] = FFI_U32,
+    [DT_U64] = FFI_U64,
+    [DT_F4E2M1FN] = FFI_F4E2M1FN,
+    [DT_F8E3M4] = FFI_F8E3M4,
+    [DT_F8E4M3] = FFI_F8E4M3,
+    [DT_F8E4M3B11FNUZ] = FFI_F8E4M3B11FNUZ,
+    [DT_F8E4M3FN] = FFI_F8E4M3FN,
+    [DT_F8E4M3FNUZ] = FFI_F8E4M3FNUZ,
+    [DT_F8E5M2] = FFI_F8E5M2,
+    [DT_F8E5M2FNUZ] = FFI_F8E5M2FNUZ,
+    [DT_F8E8M0FNU] = FFI_F8E8M0FNU,
+    [DT_F16] = FFI_F16,
+    [DT_BF16] = FFI_BF16,
+    [DT_F32] = FFI_F32,
+    [DT_F64] = FFI_F64,
+    [DT_C64] = FFI_C64,
+    [DT_C128] = FFI_C128,
+    [DT_TOKEN] = FFI_TOKEN,
+};
+
+static bool make_list(struct arena *a, const struct native_array *x, int count, struct ffi_list *out, struct buf *why)
+{
+    struct ffi_buffer *buffers = ARENA_ARRAY(a, struct ffi_buffer, count);
+    *out = (struct ffi_list){.size = sizeof *out, .count = count};
+    out->types = ARENA_ARRAY(a, int, count);
+    out->at = ARENA_ARRAY(a, void *, count);
+    for (int k = 0; k < count; k++) {
+        const struct shape *s = x[k].shape;
+        if (dtypes[s->dtype] == 0)
+            return buf_printf(why, "the typed FFI has no %s", dtype_spelling(s->dtype)), false;
+        buffers[k] = (struct ffi_buffer){.size = sizeof *buffers,
+                                         .dtype = (enum ffi_dtype)dtypes[s->dtype],
+                                         .data = x[k].data,
+                                         .rank = s->rank,
+                                         .dims = ARENA_DUP(a, s->dims, s->rank)};
+        out->types[k] = FFI_BUFFER;
+        out->at[k] = &buffers[k];
+    }
+    return true;
+}
+
+static bool run(struct ffi_frame *frame, ffi_handler *handler, struct buf *why)
+{
+    struct ffi_error *error = handler(frame);
+    if (!error && frame->future)
+        error = future_take(frame->future);
+    if (error)
+        buf_puts(why, error->message && *error->message ? error->message : "the handler says that it has failed, not why");
+    bool ok = !error;
+    error_free(error);
+    return ok;
+}
+
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct native_array *in,
+              const struct native_array *out, struct buf *why)
+{
+    struct arena a;
+    struct ffi_context context = {c->participant};
+    struct ffi_frame frame = {.size = FFI_FRAME_SIZE, .api = &api, .context = &context, .stage = FFI_EXECUTE};
+    arena_init(&a);
+    bool ok = make_list(&a, in, c->operand_count, &frame.args, why) &&
+              make_list(&a, out, c->result_count, &frame.results, why) &&
+              ffi_read_attrs(&a, inst_str(c->inst, A_BACKEND_CONFIG), &frame.attrs, why) &&
+              run(&frame, (ffi_handler *)code, why);
+    arena_free(&a);
+    return ok;
+}

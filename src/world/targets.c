@@ -1,0 +1,183 @@
+/*
+ * Which targets there are, and the rules that need no code.
+ */
+#include "world/targets.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+/* A library, or a name with its meaning. */
+struct entry {
+    struct entry *older;
+    void *library;
+    struct str name;
+    target_fn *fn;
+    void *user;
+    void (*done)(void *user);
+};
+
+struct targets {
+    struct arena arena;
+    struct entry *newest;
+};
+
+struct targets *targets_new(void)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct targets *t = ARENA_NEW(&arena, struct targets);
+    t->arena = arena;
+    return t;
+}
+
+void targets_free(struct targets *t)
+{
+    if (!t)
+        return;
+    for (struct entry *e = t->newest; e; e = e->older) {
+        if (e->library)
+            dlclose(e->library);
+        if (e->done)
+            e->done(e->user);
+    }
+    struct arena arena = t->arena; /* the table itself lives in it */
+    arena_free(&arena);
+}
+
+static struct entry *add(struct targets *t)
+{
+    struct entry *e = ARENA_NEW(&t->arena, struct entry);
+    e->older = t->newest;
+    t->newest = e;
+    return e;
+}
+
+void targets_add(struct targets *t, struct str name, target_fn *fn, void *user, void (*done)(void *user))
+{
+    struct entry *e = add(t);
+    e->name = arena_str(&t->arena, name);
+    e->fn = fn;
+    e->user = user;
+    e->done = done;
+}
+
+bool targets_add_library(struct targets *t, const char *path, struct buf *why)
+{
+    /* Without a slash it would be looked for where the system keeps its own. */
+    struct str file = arena_printf(&t->arena, strchr(path, '/') ? "%s" : "./%s", path);
+    void *library = dlopen(file.ptr, RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        add(t)->library = library;
+    else
+        buf_puts(why, dlerror());
+    return library != NULL;
+}
+
+/* ---- finding ---- */
+
+/* A function that this library itself defines: not one of those that it was linked with. */
+static native_fn *find_function(void *library, struct str name)
+{
+    char text[512];
+    struct link_map *own = NULL, *where = NULL;
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+    native_fn *code;
+    if (name.len >= sizeof text || memchr(name.ptr, '\0', name.len))
+        return NULL;
+    memcpy(text, name.ptr, name.len);
+    text[name.len] = '\0';
+    void *at = dlsym(library, text);
+    if (!at || dlinfo(library, RTLD_DI_LINKMAP, &own) != 0)
+        return NULL;
+    if (!dladdr1(at, &info, (void **)&where, RTLD_DL_LINKMAP) || where != own)
+        return NULL;
+    if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
+        (symbol->st_info & 0xf) != STT_FUNC)
+        return NULL;
+    memcpy(&code, &at, sizeof code); /* C has no conversion from one to the other */
+    return code;
+}
+
+static bool name_fits(struct str pattern, struct str name)
+{
+    size_t n = pattern.len;
+    if (n > 0 && pattern.ptr[n - 1] == '*')
+        return str_starts(name, (struct str){pattern.ptr, n - 1});
+    return str_eq(pattern, name);
+}
+
+/* NULL: nobody knows it; `code` is set where a library does. */
+static const struct entry *find(const struct targets *t, struct str name, native_fn **code)
+{
+    for (const struct entry *e = t->newest; e; e = e->older) {
+        *code = e->library ? find_function(e->library, name) : NULL;
+        if (*code || (!e->library && name_fits(e->name, name)))
+            return e;
+    }
+    return NULL;
+}
+
+static bool knows(void *context, struct str target)
+{
+    native_fn *code;
+    return find(context, target, &code) != NULL;
+}
+
+static bool call(void *context, const struct foreign_call *c, struct buf *why)
+{
+    native_fn *code;
+    const struct entry *e = find(context, inst_str(c->inst, A_CUSTOM_CALL_TARGET), &code);
+    return code ? native_call(code, c, why) : e->fn(e->user, c, why);
+}
+
+struct foreign targets_foreign(struct targets *t)
+{
+    return t ? (struct foreign){t, knows, call} : (struct foreign){NULL, NULL, NULL};
+}
+
+/* ---- rules ---- */
+
+static size_t size_of(const struct foreign_array *x)
+{
+    int64_t bytes = 0;
+    return x->data && shape_bytes(x->shape, &bytes) ? (size_t)bytes : 0;
+}
+
+bool target_zeros(void *user, const struct foreign_call *c, struct buf *why)
+{
+    (void)user, (void)why;
+    for (int r = 0; r < c->result_count; r++)
+        if (size_of(&c->results[r]) > 0)
+            memset(c->results[r].data, 0, size_of(&c->results[r]));
+    return true;
+}
+
+static void put_shapes(struct buf *out, int count, const struct foreign_array *x)
+{
+    for (int k = 0; k < count; k++) {
+        buf_puts(out, k > 0 ? ", " : "");
+        shape_print(out, x[k].shape, false);
+    }
+    buf_puts(out, count == 0 ? "nothing" : "");
+}
+
+bool target_identity(void *user, const struct foreign_call *c, struct buf *why)
+{
+    bool fits = c->result_count <= c->operand_count;
+    (void)user;
+    for (int r = 0; r < c->result_count && fits; r++)
+        fits = shape_compatible(c->results[r].shape, c->operands[r].shape);
+    if (!fits) {
+        buf_puts(why, "identity: the result is ");
+        put_shapes(why, c->result_count, c->results);
+        buf_puts(why, ", the operands are ");
+        put_shapes(why, c->operand_count, c->operands);
+        return false;
+    }
+    for (int r = 0; r < c->result_count; r++)
+        if (size_of(&c->results[r]) > 0)
+            memcpy(c->results[r].data, c->operands[r].data, size_of(&c->results[r]));
+    return true;
+}

@@ -1,0 +1,51 @@
+/*
+ * The code behind custom calls that is none of ours: shared libraries, functions, rules.
+ *
+ * Everything is added before the first run; runs only read, so several threads may call at once.
+ */
+#ifndef HLO_WORLD_TARGETS_H
+#define HLO_WORLD_TARGETS_H
+
+#include "plan/foreign.h"
+
+struct targets;
+/* The meaning of a target: fills the results. False: the reason has been put into `why`, unless a limit
+ * was hit. */
+typedef bool target_fn(void *user, const struct foreign_call *c, struct buf *why);
+
+struct targets *targets_new(void);
+void targets_free(struct targets *t); /* closes the libraries */
+
+/* What is added later comes before what is there already. */
+/* The name is copied; one that ends in `*` stands for all that begin with the rest. `done`, which may be
+ * NULL, frees `user`. */
+void targets_add(struct targets *t, struct str name, target_fn *fn, void *user, void (*done)(void *user));
+/* Every function that the library at PATH defines is a target by its name. False with the reason. */
+bool targets_add_library(struct targets *t, const char *path, struct buf *why);
+/* For `struct plan_options`; `t` must outlive the program. */
+struct foreign targets_foreign(struct targets *t);
+
+/* Rules. Identity: leaf k of the result is leaf k of the operands. */
+target_fn target_identity, target_zeros;
+
+/* ---- native.c: machine code, called as its api_version= says ---- */
+
+typedef void native_fn(void);
+bool native_call(native_fn *code, const struct foreign_call *c, struct buf *why);
+
+/* What libraries find in the program to say that a call has failed. */
+struct XlaCustomCallStatus_;
+void XlaCustomCallStatusSetSuccess(struct XlaCustomCallStatus_ *status);
+void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const char *message, size_t length);
+
+/* ---- ffi.c: API_VERSION_TYPED_FFI ---- */
+
+/* A leaf as the code sees it; of a token the address of something that means nothing. */
+struct native_array {
+    const struct shape *shape;
+    void *data;
+};
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct native_array *in,
+              const struct native_array *out, struct buf *why);
+
+#endif
