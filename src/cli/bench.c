@@ -16,6 +16,7 @@ struct bench {
     const struct options *o;
     hlo_messages *m;
     hlo_module *module;
+    hlo_targets *targets;
     hlo_program *program;
     hlo_literal **values;
     size_t count;
@@ -56,7 +57,8 @@ static int prepare(struct bench *b, const hlo_file *f)
     struct hlo_run_options options = {
         .plain = b->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
     int64_t part;
-    if (!option_int(b->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
+    options.targets = b->targets = targets_of(b->o, b->m);
+    if (!b->targets || !option_int(b->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
         return HLO_USAGE;
     double t0 = now();
     b->module = hlo_parse(f, (size_t)part - 1, b->m);
@@ -145,6 +147,7 @@ int bench_command(const struct options *o)
     free(b.values);
     free(b.runs);
     hlo_program_free(b.program);
+    hlo_targets_free(b.targets);
     hlo_module_free(b.module);
     hlo_file_free(f);
     hlo_messages_free(b.m);

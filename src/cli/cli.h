@@ -31,6 +31,8 @@ enum option_id {
     OPT_PARTITIONS,
     OPT_INFEED,
     OPT_OUTFEED,
+    OPT_CUSTOM_CALL,
+    OPT_CUSTOM_CALL_LIB,
     OPT_MODULE,
     OPT_PARSE_ONLY,
     OPT_JSON,
@@ -49,9 +51,9 @@ enum option_id {
     OPT_COUNT
 };
 
-struct each_option { /* --NAME@PARTICIPANT=VALUE */
+struct each_option { /* --NAME@PARTICIPANT=VALUE, or one of several --NAME=VALUE */
     enum option_id id;
-    int64_t participant;
+    int64_t participant; /* -1: all */
     const char *value;
 };
 
@@ -88,6 +90,9 @@ command_fn run_command, verify_command, fmt_command, test_command, import_comman
 void put_value(struct buf *out, const hlo_literal *l);
 /* Shape and values on one line, ended. */
 void put_item(struct buf *out, const hlo_literal *l);
+
+/* targets.c: what --custom-call and --custom-call-lib name; NULL with messages. */
+hlo_targets *targets_of(const struct options *o, hlo_messages *m);
 
 /* diff.c: how a text becomes another, as `diff -u` shows it. */
 void put_diff(struct buf *out, const char *name, struct str from, struct str to);

@@ -72,7 +72,9 @@ static const struct {
     const char *key;
     size_t offset;
 } keys[] = {
-    {"case", offsetof(struct golden, cases)},      {"error", offsetof(struct golden, errors)},
+    {"case", offsetof(struct golden, cases)},
+    {"custom-call", offsetof(struct golden, calls)},
+    {"error", offsetof(struct golden, errors)},
     {"expect", offsetof(struct golden, expect)},   {"from", offsetof(struct golden, from)},
     {"in", offsetof(struct golden, in)},           {"infeed", offsetof(struct golden, infeed)},
     {"out", offsetof(struct golden, out)},         {"out-pairs", offsetof(struct golden, pairs)},

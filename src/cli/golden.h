@@ -36,7 +36,7 @@ struct golden {
     bool has_tolerance;
     struct hlo_tolerance tolerance;
     enum verdict verdict;
-    struct directives test, cases, spec, from, in, out, pairs, infeed, outfeed, errors, warnings, expect, print;
+    struct directives test, cases, spec, from, calls, in, out, pairs, infeed, outfeed, errors, warnings, expect, print;
     const char *problem; /* what is wrong with the directives themselves; or NULL */
     uint32_t problem_line;
 };

@@ -12,6 +12,7 @@ struct work {
     struct golden_run *r;
     hlo_messages *m;
     hlo_module *module;
+    hlo_targets *targets;
     hlo_program *program;
     size_t participants, count; /* count: parameters */
     hlo_literal **values;       /* of one participant after the other */
@@ -407,10 +408,38 @@ static void check_results(struct work *w, struct golden_feed *feed)
         golden_feed_check(feed, w->m);
 }
 
+/* Whoever runs a test does not expect it to start commands. */
+static bool is_harmless(struct str rule)
+{
+    const char *equal = memchr(rule.ptr, '=', rule.len);
+    struct str what = {equal ? equal + 1 : rule.ptr, equal ? (size_t)(rule.ptr + rule.len - equal - 1) : 0};
+    return str_is(what, "identity") || str_is(what, "zeros");
+}
+
+/* What the command line names, then the `custom-call:` lines of the test. */
+static bool read_targets(struct work *w)
+{
+    struct golden_run *r = w->r;
+    const struct directives *calls = &r->g.calls;
+    w->targets = targets_of(r->o, w->m);
+    if (!w->targets)
+        fail_with_messages(r, test_line(r), "a target of the command line is not sound", w->m);
+    for (size_t i = 0; i < calls->count && !failed(r); i++) {
+        struct str rule = arena_str(r->arena, calls->at[i].text);
+        if (!is_harmless(rule))
+            golden_fail(r, calls->at[i].line, "NAME=identity or NAME=zeros is wanted");
+        else
+            hlo_targets_add_rule(w->targets, rule.ptr, w->m);
+    }
+    return !failed(r);
+}
+
 static void evaluate(struct work *w)
 {
     struct golden_run *r = w->r;
-    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN]};
+    if (!read_targets(w))
+        return;
+    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN], .targets = w->targets};
     struct golden_feed feed;
     w->program = hlo_plan(w->module, &options, w->m);
     w->participants = w->program ? hlo_participants(w->program) : 0;
@@ -483,6 +512,7 @@ void golden_run(struct golden_run *r)
     free(w.values);
     free(w.results);
     hlo_program_free(w.program);
+    hlo_targets_free(w.targets);
     hlo_module_free(w.module);
     hlo_messages_free(w.m);
 }

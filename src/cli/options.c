@@ -18,6 +18,7 @@ struct option_row {
     unsigned commands; /* IN(...) bits */
     char letter;       /* 0: none */
     bool each;         /* for one participant as --NAME@N */
+    bool many;         /* may be given several times, each of them kept */
 };
 
 static const struct option_row option_table[OPT_COUNT] = {
@@ -47,6 +48,11 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN), 0},
     [OPT_INFEED] = {"infeed", "=FILE", "what infeed reads: literals, one a line; - is standard input", IN(RUN), 0, true},
     [OPT_OUTFEED] = {"outfeed", "=FILE", "where outfeed writes: the same; - is standard output", IN(RUN), 0, true},
+    [OPT_CUSTOM_CALL] = {"custom-call", "=NAME=HOW",
+                         "identity, zeros or a shell command for a target; NAME may end in *",
+                         IN(RUN) | IN(TEST) | IN(BENCH), 0, .many = true},
+    [OPT_CUSTOM_CALL_LIB] = {"custom-call-lib", "=LIB.so", "functions of this library are targets of custom calls",
+                             IN(RUN) | IN(TEST) | IN(BENCH), 0, .many = true},
     [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN) | IN(BENCH), 0},
     [OPT_IN_PLACE] = {"in-place", "", "rewrite the files; comments above a module stay, others are lost",
                       IN(FMT), 'i'},
@@ -260,6 +266,8 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     }
     o->given[id] = true;
     o->value[id] = value;
+    if (row->many)
+        o->each[o->each_count++] = (struct each_option){id, -1, value};
     return true;
 }
 

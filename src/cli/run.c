@@ -127,7 +127,9 @@ static int run_module(struct arguments *a)
     struct feed_files feeds = {0};
     if (!run_options(a->o, &options))
         return HLO_USAGE;
-    int status = arguments_collect(a);
+    hlo_targets *targets = targets_of(a->o, a->m);
+    int status = targets ? arguments_collect(a) : HLO_USAGE;
+    options.targets = targets;
     if (status == HLO_OK)
         status = feed_open(&feeds, a->o, a->participants);
     if (status == HLO_OK) {
@@ -136,6 +138,7 @@ static int run_module(struct arguments *a)
         hlo_program_free(p);
     }
     feed_free(&feeds);
+    hlo_targets_free(targets);
     return status;
 }
 

@@ -10,12 +10,14 @@
 #   # stdout: a line             all such lines together are its whole standard output, where any is given
 #   # stderr: some words         must stand in its standard error; `# stderr: -`: must be empty
 #
-# It runs in an empty folder of its own with $HLO the program and $HERE the transcript's folder.
+# It runs in an empty folder of its own with $HLO the program, $HERE the transcript's folder and $LIB the
+# library src/test/custom_calls.c, which lies in the build folder.
 HLO=$1
 data=$2
 case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
 case $data in /*) ;; *) data=$PWD/$data ;; esac
-export HLO HERE
+LIB=${HLO%/*}/src/test/custom_calls.so
+export HLO HERE LIB
 unset NO_COLOR CI TERM
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
