@@ -216,6 +216,31 @@ struct kern_triangular { bool left_side, lower, unit_diagonal, transpose, conjug
 typedef bool kern_triangular_solve_fn(const struct view *out, const struct view *a, const struct view *b,
                                       const struct kern_triangular *how);
 
+/* ---- lapack.c ---- */
+
+/* An array of a LAPACK routine: matrices (rank 2), vectors (1) or scalars (0), one for each place of the batch
+ * dimensions before; `shared`: one for all. It starts as `in` (NULL: as zeros) and ends in `out` (NULL:
+ * nobody wants it); where there is neither, the routine does without. */
+struct kern_lapack_array {
+    const struct view *in, *out;
+    int rank;
+    bool shared;
+};
+enum { KERN_LAPACK_ARRAYS = 8, KERN_LAPACK_OPTIONS = 4 };
+struct kern_lapack {
+    const char *routine; /* without the letter of its type: "potrf" */
+    enum dtype type;
+    int count;
+    struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* of dimensions that fit each other */
+    int info;                                            /* which array takes LAPACK's info; -1: none */
+    int64_t options[KERN_LAPACK_OPTIONS];                /* letters and numbers */
+    int batch_rank;
+    const int64_t *batch;
+};
+enum kern_lapack_outcome { KERN_LAPACK_DONE, KERN_LAPACK_NO_MEMORY, KERN_LAPACK_NO_LIBRARY };
+/* spec: CustomCall. lapack_factor.c and lapack_spectral.c say which arrays and options a routine has. */
+enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
+
 /* ---- fft.c ---- */
 
 /* spec: Fft (hlo-values 13.7) of the last `count` dimensions. False: out of memory. */

@@ -1,0 +1,153 @@
+/*
+ * spec: CustomCall
+ *
+ * LAPACK for the custom calls of JAX: whole batches through one routine. Arrays are copied into
+ * column-major order and back, whatever order they have in memory. OpenBLAS brings LAPACK along; what it
+ * computes is not the same to the last bit on every machine, and --plain runs it too.
+ */
+#include "kern/lapack.h"
+
+#include "kern/blas.h"
+
+#include <math.h>
+
+static const struct kern_lapack_routine {
+    const char *name;
+    lapack_fn *run;
+} routines[] = {
+    {"gees", lapack_gees},   {"geev", lapack_geev},   {"gehrd", lapack_gehrd}, {"geqp3", lapack_geqp3},
+    {"geqrf", lapack_geqrf}, {"gesdd", lapack_gesdd}, {"gesvd", lapack_gesvd}, {"getrf", lapack_getrf},
+    {"gtsv", lapack_gtsv},   {"heevd", lapack_heevd}, {"hetrd", lapack_sytrd}, {"orgqr", lapack_orgqr},
+    {"ormqr", lapack_ormqr}, {"potrf", lapack_potrf}, {"syevd", lapack_heevd}, {"sytrd", lapack_sytrd},
+    {"trsm", lapack_trsm},   {"ungqr", lapack_orgqr}, {"unmqr", lapack_ormqr},
+};
+
+static lapack_fn *find(const char *name)
+{
+    for (size_t k = 0; k < COUNT_OF(routines); k++)
+        if (strcmp(routines[k].name, name) == 0)
+            return routines[k].run;
+    return NULL;
+}
+
+void (*lapack_function(enum dtype t, const char *name))(void)
+{
+    char symbol[16] = {t == DT_F32 ? 's' : t == DT_F64 ? 'd' : t == DT_C64 ? 'c' : 'z'};
+    size_t n = strlen(name);
+    memcpy(symbol + 1, name, n);
+    symbol[n + 1] = '_';
+    return (void (*)(void))blas_function(symbol);
+}
+
+/* ---- work space ---- */
+
+enum { SMALL = 64 }; /* bytes, for the answer to the question how much is needed */
+
+bool lapack_asks(struct lapack_item *it)
+{
+    if (it->work_size != -1 || it->info != 0)
+        return false;
+    double size = dtype_component(it->type) == DT_F32 ? (double)*(float *)it->work : *(double *)it->work;
+    size *= size > 0x1p24 ? 1 + 0x1p-20 : 1; /* a float has rounded it */
+    if (!(size < INT32_MAX)) {
+        it->no_memory = true;
+        return false;
+    }
+    mem_free(it->work);
+    it->work_size = at_least_one((fint)ceil(size));
+    it->work = mem_alloc((size_t)it->work_size * dtype_bytes(it->type) + SMALL);
+    it->no_memory = !it->work;
+    return !it->no_memory;
+}
+
+void *lapack_extra(struct lapack_item *it, int64_t count, size_t size)
+{
+    int64_t bytes;
+    if (!it->extra && mul_i64(count, (int64_t)size, &bytes))
+        it->extra = mem_zalloc((size_t)bytes + SMALL);
+    it->no_memory = !it->extra;
+    return it->extra;
+}
+
+/* ---- batches ---- */
+
+struct packed { /* an array of all items, one after the other */
+    char *data;
+    size_t step; /* bytes of one item; 0: all have the same */
+    struct view view;
+};
+
+static bool pack(const struct kern_lapack_array *a, struct packed *p, fint *rows, fint *columns)
+{
+    const struct view *v = a->in ? a->in : a->out;
+    int64_t stride = (int64_t)dtype_bytes(v->dtype), batch = v->rank - a->rank;
+    view_dense(&p->view, v->dtype, v->rank, v->dims, NULL);
+    *rows = a->rank >= 1 ? (fint)v->dims[batch] : 1;
+    *columns = a->rank == 2 ? (fint)v->dims[batch + 1] : 1;
+    if (a->rank == 2) {
+        p->view.strides[batch] = stride;
+        p->view.strides[batch + 1] = stride * *rows;
+    }
+    p->step = a->shared ? 0 : (size_t)(stride * *rows * *columns);
+    p->view.data = p->data = mem_zalloc((size_t)(view_elements(v) * stride) + SMALL);
+    if (p->data && a->in)
+        kern_copy(&p->view, a->in);
+    return p->data != NULL;
+}
+
+static int64_t batch_size(const struct kern_lapack *call)
+{
+    int64_t n = 1;
+    for (int d = 0; d < call->batch_rank; d++)
+        n *= call->batch[d];
+    return n;
+}
+
+/* Whether there is anything to compute: a batch of empty matrices may be longer than a life. */
+static bool any_result(const struct kern_lapack *call)
+{
+    for (int k = 0; k < call->count; k++)
+        if (call->arrays[k].out && view_elements(call->arrays[k].out) > 0)
+            return true;
+    return false;
+}
+
+static bool run_items(const struct kern_lapack *call, lapack_fn *run, struct lapack_item *it, const struct packed *p)
+{
+    for (int64_t n = batch_size(call), i = 0; i < n && !it->no_memory; i++) {
+        for (int k = 0; k < call->count; k++)
+            it->x[k] = p[k].data ? p[k].data + (size_t)i * p[k].step : NULL;
+        it->info = 0;
+        run(it);
+        if (call->info >= 0 && it->x[call->info])
+            *(fint *)it->x[call->info] = it->info;
+    }
+    return !it->no_memory;
+}
+
+enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
+{
+    struct packed packed[KERN_LAPACK_ARRAYS] = {0};
+    struct lapack_item it = {.type = call->type, .count = call->count, .options = call->options, .work_size = -1};
+    lapack_fn *run = find(call->routine);
+    if (!any_result(call))
+        return KERN_LAPACK_DONE;
+    if (!blas_is_there() || !run)
+        return KERN_LAPACK_NO_LIBRARY;
+    it.work = mem_zalloc(SMALL);
+    bool ok = it.work != NULL;
+    for (int k = 0; k < call->count && ok; k++) {
+        const struct kern_lapack_array *a = &call->arrays[k];
+        it.given[k] = a->in;
+        ok = (!a->in && !a->out) || pack(a, &packed[k], &it.rows[k], &it.columns[k]);
+    }
+    ok = ok && run_items(call, run, &it, packed);
+    for (int k = 0; k < call->count && ok; k++)
+        if (call->arrays[k].out)
+            kern_copy(call->arrays[k].out, &packed[k].view);
+    for (int k = 0; k < call->count; k++)
+        mem_free(packed[k].data);
+    mem_free(it.work);
+    mem_free(it.extra);
+    return ok ? KERN_LAPACK_DONE : KERN_LAPACK_NO_MEMORY;
+}

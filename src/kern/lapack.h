@@ -1,0 +1,53 @@
+/*
+ * lapack: what the wrappers of LAPACK's routines work with. Private to kern.
+ *
+ * lapack.c           batches, transposition, work space
+ * lapack_factor.c    factorisations and systems of equations
+ * lapack_spectral.c  eigenvalues and singular values
+ */
+#ifndef HLO_KERN_LAPACK_H
+#define HLO_KERN_LAPACK_H
+
+#include "kern/kern.h"
+
+typedef int32_t fint; /* Fortran's INTEGER */
+
+/* One matrix of a batch on its way through a routine; arrays are column-major and gapless. */
+struct lapack_item {
+    enum dtype type;
+    int count;
+    void *x[KERN_LAPACK_ARRAYS];
+    bool given[KERN_LAPACK_ARRAYS]; /* holds an operand; else zeros */
+    fint rows[KERN_LAPACK_ARRAYS], columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
+    const int64_t *options;
+    fint info;
+    /* Work space: kept from one item of the batch to the next. `work` is of the routine's type and as long
+     * as the routine asks for; `extra` holds what else it needs. */
+    void *work, *extra;
+    fint work_size;
+    bool no_memory;
+};
+
+/* The routine for the item's element type, as a function of these parameters. Fortran takes everything by
+ * address, and at the end the length of each argument that is a letter. */
+#define LAPACK(item, name, ...) ((void (*)(__VA_ARGS__))lapack_function((item)->type, name))
+typedef void *P;
+typedef size_t L;
+void (*lapack_function(enum dtype t, const char *name))(void);
+
+/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch only asks for the
+ * size of its work space, which is then made. */
+bool lapack_asks(struct lapack_item *it);
+/* `extra` with at least so many bytes; NULL: out of memory. */
+void *lapack_extra(struct lapack_item *it, int64_t count, size_t size);
+
+static inline fint at_least_one(fint n) { return n > 1 ? n : 1; }
+static inline fint smaller(fint a, fint b) { return a < b ? a : b; }
+static inline bool lapack_complex(const struct lapack_item *it) { return dtype_is_complex(it->type); }
+static inline size_t lapack_real(const struct lapack_item *it) { return dtype_bytes(dtype_component(it->type)); }
+
+typedef void lapack_fn(struct lapack_item *it);
+lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd, lapack_gesvd, lapack_getrf,
+    lapack_gtsv, lapack_heevd, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
+
+#endif
