@@ -49,6 +49,8 @@ static const struct target {
     {"PadToStatic", eval_pad_to_static},
     {"SliceToDynamic", eval_slice_to_dynamic},
     {"TopK", top_k},
+    {"blas_*", eval_lapack},
+    {"lapack_*", eval_lapack},
     {"onnx.Loop", eval_onnx_loop},
     {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand and gives nothing */
     {"xla_buffer_python_cpu_callback", python_callback},

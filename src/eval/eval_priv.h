@@ -135,6 +135,11 @@ bool eval_custom(struct eval *ev, const struct step *s);
 
 bool eval_onnx_loop(struct eval *ev, const struct step *s);
 
+/* ---- lapack.c, fft.c: custom calls that JAX makes ---- */
+
+bool eval_lapack(struct eval *ev, const struct step *s);
+bool eval_fft_call(struct eval *ev, const struct step *s);
+
 /* ---- dynamic.c: custom calls ---- */
 
 bool eval_pad_to_static(struct eval *ev, const struct step *s);

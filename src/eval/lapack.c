@@ -1,0 +1,471 @@
+/*
+ * Custom calls of LAPACK routines, in every form in which JAX has written them (lapack.def). All sizes
+ * come from the shapes; what the call says of them besides must agree.
+ */
+#include "eval/config.h"
+#include "eval/eval_priv.h"
+
+static const struct routine {
+    const char *name, *types, *arrays, *options, *limits;
+} routines[] = {
+#define ROUTINE(name, types, arrays, options, limits) {name, types, arrays, options, limits},
+#define FORM(...)
+#include "eval/lapack.def"
+#undef ROUTINE
+#undef FORM
+};
+
+static const struct call_form {
+    const char *target, *types, *routine, *operands, *results, *attributes;
+} forms[] = {
+#define ROUTINE(...)
+#define FORM(target, types, routine, operands, results, attributes) \
+    {target, types, routine, operands, results, attributes},
+#include "eval/lapack.def"
+#undef ROUTINE
+#undef FORM
+};
+
+enum { NOWHERE = -1, UNKNOWN = -1 };
+
+struct role { /* an array of the routine */
+    struct str name, dims;
+    char type;
+    bool shared;
+    int operand, result; /* leaves, or NOWHERE */
+};
+
+struct option {
+    struct str name, letters;
+    int64_t value;
+};
+
+struct call {
+    struct eval *ev;
+    const struct step *s;
+    struct str target;
+    char letter; /* of its element type */
+    const struct call_form *form;
+    int role_count, option_count;
+    struct role roles[KERN_LAPACK_ARRAYS];
+    struct option options[KERN_LAPACK_OPTIONS];
+    int batch_rank; /* UNKNOWN until an array has been seen */
+    int64_t batch[VIEW_MAX_RANK];
+    int64_t sizes['z' + 1]; /* by the letters of lapack.def, UNKNOWN at first */
+};
+
+/* ---- the words of lapack.def ---- */
+
+static bool next_word(struct str *rest, struct str *word)
+{
+    while (rest->len > 0 && *rest->ptr == ' ')
+        rest->ptr++, rest->len--;
+    size_t n = 0;
+    while (n < rest->len && rest->ptr[n] != ' ')
+        n++;
+    *word = (struct str){rest->ptr, n};
+    *rest = (struct str){rest->ptr + n, rest->len - n};
+    return n > 0;
+}
+
+/* What stands before a sign, and behind it; nothing, when there is no such sign. */
+static struct str cut(struct str *word, char sign)
+{
+    const char *at = memchr(word->ptr, sign, word->len);
+    if (!at)
+        return (struct str){"", 0};
+    struct str behind = {at + 1, word->len - (size_t)(at + 1 - word->ptr)};
+    word->len = (size_t)(at - word->ptr);
+    return behind;
+}
+
+static struct role *find_role(struct call *c, struct str name)
+{
+    for (int k = 0; k < c->role_count; k++)
+        if (str_eq(c->roles[k].name, name))
+            return &c->roles[k];
+    return NULL;
+}
+
+static struct option *find_option(struct call *c, struct str name)
+{
+    for (int k = 0; k < c->option_count; k++)
+        if (str_eq(c->options[k].name, name))
+            return &c->options[k];
+    return NULL;
+}
+
+static void read_routine(struct call *c, const struct routine *r)
+{
+    struct str rest = str_of(r->arrays), word;
+    while (next_word(&rest, &word)) {
+        struct str kind = cut(&word, ':');
+        bool shared = *kind.ptr == '!';
+        struct str dims = {kind.ptr + shared + 1, kind.len - shared - 1};
+        c->roles[c->role_count++] = (struct role){word, dims, kind.ptr[shared], shared, NOWHERE, NOWHERE};
+    }
+    rest = str_of(r->options);
+    while (next_word(&rest, &word)) {
+        struct str letters = cut(&word, '=');
+        c->options[c->option_count++] = (struct option){word, letters, *letters.ptr};
+    }
+}
+
+/* ---- which form it is ---- */
+
+static bool is_target(const struct call *c, const struct call_form *f, char *letter)
+{
+    if (strlen(f->target) != c->target.len)
+        return false;
+    for (size_t k = 0; k < c->target.len; k++)
+        if (f->target[k] == '?')
+            *letter = c->target.ptr[k];
+        else if (f->target[k] != c->target.ptr[k])
+            return false;
+    return strchr(f->types, *letter) != NULL;
+}
+
+static int count_words(const char *words, bool *more)
+{
+    int n = 0;
+    struct str rest = str_of(words), word;
+    for (*more = false; next_word(&rest, &word); n++)
+        if (str_is(word, "*")) {
+            *more = true;
+            break;
+        }
+    return n;
+}
+
+static bool find_form(struct call *c)
+{
+    const struct step *s = c->s;
+    int operands = 0, results = 0;
+    bool more;
+    for (size_t k = 0; k < COUNT_OF(forms) && !c->form; k++) {
+        if (!is_target(c, &forms[k], &c->letter))
+            continue;
+        operands = count_words(forms[k].operands, &more);
+        results = count_words(forms[k].results, &more);
+        if (operands == s->operand_count && (results == s->result_count || (more && results < s->result_count)))
+            c->form = &forms[k];
+    }
+    if (!c->form && operands == 0)
+        return EVAL_FAIL(c->ev, s, UNKNOWN_TARGET, STR_ARG(c->target), STR_ARG(c->target));
+    if (!c->form)
+        return EVAL_FAIL(c->ev, s, CALL_ARITY, STR_ARG(c->target), operands, results, s->operand_count, s->result_count);
+    return true;
+}
+
+static const struct routine *find_routine(const struct call *c)
+{
+    const struct routine *r = routines;
+    while (strcmp(r->name, c->form->routine) != 0 || !strchr(r->types, c->letter))
+        r++;
+    return r;
+}
+
+/* ---- arrays and their sizes ---- */
+
+static int64_t letter_of(struct call *c, const char *option)
+{
+    return find_option(c, str_of(option))->value;
+}
+
+static int64_t vectors(struct call *c, int64_t all)
+{
+    int64_t mode = letter_of(c, "mode"), few = c->sizes['m'] < c->sizes['n'] ? c->sizes['m'] : c->sizes['n'];
+    return mode == 'A' ? all : mode == 'S' ? few : UNKNOWN;
+}
+
+static int64_t size_of(struct call *c, char letter)
+{
+    int64_t m = c->sizes['m'], n = c->sizes['n'];
+    switch (letter) {
+    case 'k': return m < n ? m : n;
+    case 'h': return n > 1 ? n - 1 : 0;
+    case 'q': return letter_of(c, "side") == 'L' ? m : n;
+    case 'u': return vectors(c, m);
+    case 'v': return vectors(c, n);
+    default: return c->sizes[(unsigned char)letter];
+    }
+}
+
+static enum dtype type_of(const struct call *c, char type)
+{
+    bool wide = c->letter == 'd' || c->letter == 'z', complex = c->letter == 'c' || c->letter == 'z';
+    if (type == 'I')
+        return DT_S32;
+    if (type == 'C' || (type == 'T' && complex))
+        return wide ? DT_C128 : DT_C64;
+    return wide ? DT_F64 : DT_F32;
+}
+
+/* `f32[2,4,?]` */
+static struct str wanted_shape(struct call *c, const struct role *r)
+{
+    struct buf b = {0};
+    const char *comma = "";
+    buf_printf(&b, "%s[", dtype_spelling(type_of(c, r->type)));
+    for (int d = 0; d < c->batch_rank && !r->shared; d++, comma = ",")
+        buf_printf(&b, "%s%" PRId64, comma, c->batch[d]);
+    for (size_t d = 0; d < r->dims.len; d++, comma = ",") {
+        int64_t size = size_of(c, r->dims.ptr[d]);
+        buf_puts(&b, comma);
+        if (size == UNKNOWN)
+            buf_putc(&b, '?');
+        else
+            buf_int(&b, size);
+    }
+    buf_putc(&b, ']');
+    struct str text = arena_str(&c->ev->ds->arena, buf_view(&b));
+    buf_free(&b);
+    return text;
+}
+
+/* Free dimensions are what the first array says; with `all`, the others are held against the options too. */
+static bool dims_fit(struct call *c, const struct role *r, int rank, const int64_t *dims, bool all)
+{
+    int own = (int)r->dims.len, batch = rank - own;
+    if (batch < 0 || (r->shared && batch > 0))
+        return false;
+    if (!r->shared && c->batch_rank == UNKNOWN) {
+        c->batch_rank = batch;
+        memcpy(c->batch, dims, (size_t)batch * sizeof *dims);
+    }
+    if (!r->shared && (batch != c->batch_rank || memcmp(c->batch, dims, (size_t)batch * sizeof *dims) != 0))
+        return false;
+    for (int d = 0; d < own; d++) {
+        char letter = r->dims.ptr[d];
+        int64_t *size = &c->sizes[(unsigned char)letter], known;
+        if (strchr("mnpr", letter) && *size == UNKNOWN)
+            *size = dims[batch + d];
+        known = all || strchr("mnpr", letter) ? size_of(c, letter) : UNKNOWN;
+        if (known != UNKNOWN && known != dims[batch + d])
+            return false;
+    }
+    return true;
+}
+
+static bool array_fits(struct call *c, const struct role *r, bool result, bool all)
+{
+    struct arena *a = &c->ev->ds->arena;
+    int leaf = result ? r->result : r->operand;
+    const struct shape *found = result ? c->s->shapes[leaf] : shape_token();
+    if (!result && c->s->operands[leaf] != NO_VALUE) {
+        const struct view *v = eval_view(c->ev, c->s, leaf);
+        found = shape_array(a, v->dtype, v->rank, v->dims, NULL, NULL);
+    }
+    if (found->dtype == type_of(c, r->type) && found->rank <= VIEW_MAX_RANK && dims_fit(c, r, found->rank, found->dims, all))
+        return true;
+    return EVAL_FAIL(c->ev, c->s, CALL_ARRAY, STR_ARG(c->target), result ? "result" : "operand", leaf,
+                     STR_ARG(shape_text(a, found)), STR_ARG(wanted_shape(c, r)));
+}
+
+static bool arrays_fit(struct call *c, bool all)
+{
+    for (int turn = 0; turn < 2; turn++)
+        for (int k = 0; k < c->role_count; k++) {
+            const struct role *r = &c->roles[k];
+            if ((turn ? r->result : r->operand) != NOWHERE && !array_fits(c, r, turn, all))
+                return false;
+        }
+    return true;
+}
+
+static void place_arrays(struct call *c)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        struct str rest = str_of(turn ? c->form->results : c->form->operands), word;
+        for (int k = 0; next_word(&rest, &word); k++) {
+            struct role *r = find_role(c, word);
+            if (r)
+                *(turn ? &r->result : &r->operand) = k;
+        }
+    }
+}
+
+static bool within_limits(struct call *c, const struct routine *r)
+{
+    for (const char *letter = "mnpr"; *letter; letter++)
+        if (c->sizes[(unsigned char)*letter] > INT32_MAX)
+            return EVAL_FAIL(c->ev, c->s, UNSUPPORTED, arena_str(&c->ev->ds->arena, c->target).ptr,
+                             "matrices of 2^31 rows or columns");
+    struct str rest = str_of(r->limits), word;
+    while (next_word(&rest, &word)) { /* one letter, `<=`, one letter */
+        int64_t low = size_of(c, word.ptr[0]), high = size_of(c, word.ptr[3]);
+        if (low > high)
+            return EVAL_FAIL(c->ev, c->s, CALL_LIMIT, STR_ARG(c->target), 1, word.ptr, low, 1, word.ptr + 3, high);
+    }
+    return true;
+}
+
+/* ---- options and sizes that are given as numbers ---- */
+
+static bool wrong_value(struct call *c, struct str name, struct str found, struct str wanted)
+{
+    return EVAL_FAIL(c->ev, c->s, CALL_VALUE, STR_ARG(c->target), STR_ARG(name), STR_ARG(found), STR_ARG(wanted));
+}
+
+static struct str letters_text(struct arena *a, struct str letters)
+{
+    struct str text = {"", 0};
+    for (size_t k = 0; k < letters.len; k++)
+        text = arena_printf(a, "%.*s%s%d (%c)", STR_ARG(text), k == 0 ? "" : " or ", letters.ptr[k], letters.ptr[k]);
+    return text;
+}
+
+/* `where` is for the message. */
+static bool set_option(struct call *c, struct option *o, struct str map, int64_t v, struct str where)
+{
+    struct arena *a = &c->ev->ds->arena;
+    struct str found = arena_printf(a, "%" PRId64, v);
+    if (map.len > 0) {
+        if (v < 0 || v >= (int64_t)map.len)
+            return wrong_value(c, where, found, arena_printf(a, "0 to %d", (int)map.len - 1));
+        if (map.ptr[v] != '.')
+            o->value = map.ptr[v];
+        return true;
+    }
+    if (*o->letters.ptr == '#' ? v < 0 || v > INT32_MAX : v <= 0 || v > 'z' || !memchr(o->letters.ptr, (int)v, o->letters.len))
+        return wrong_value(c, where, found, *o->letters.ptr == '#' ? STR("a row's number") : letters_text(a, o->letters));
+    o->value = v;
+    return true;
+}
+
+static bool batch_is(const struct call *c, int64_t v)
+{
+    int64_t n = 1;
+    for (int d = 0; d < c->batch_rank; d++)
+        if (!mul_i64(n, c->batch[d], &n))
+            return false;
+    return n == v;
+}
+
+static bool read_number(struct call *c, int k, struct str word)
+{
+    struct arena *a = &c->ev->ds->arena;
+    struct str where = arena_printf(a, "operand %d", k), map = cut(&word, '@');
+    const struct view *x = c->s->operands[k] == NO_VALUE ? NULL : eval_view(c->ev, c->s, k);
+    struct option *o = find_option(c, word);
+    if (!x || x->rank != 0 || !dtype_is_integer(x->dtype))
+        return wrong_value(c, where, STR("something else"), STR("an integer"));
+    int64_t v = kern_load_index(x->dtype, x->data);
+    struct str found = arena_printf(a, "%" PRId64, v);
+    if (o)
+        return set_option(c, o, map, v, where);
+    if (*word.ptr == 'B')
+        return batch_is(c, v) || wrong_value(c, where, found, STR("the size of the batch"));
+    int64_t size = size_of(c, *word.ptr);
+    return v == size || wrong_value(c, where, found, arena_printf(a, "%" PRId64 ", as the shapes say", size));
+}
+
+static bool read_numbers(struct call *c)
+{
+    struct str rest = str_of(c->form->operands), word;
+    for (int k = 0; next_word(&rest, &word); k++)
+        if (!str_is(word, "_") && !find_role(c, word) && !read_number(c, k, word))
+            return false;
+    return true;
+}
+
+/* Letters may be given as numbers, 76, or as what they are, "L". */
+static bool set_attribute(struct call *c, struct option *o, struct str map, const struct config *v, struct str name)
+{
+    struct arena *a = &c->ev->ds->arena;
+    struct str where = arena_printf(a, "`%.*s`", STR_ARG(name));
+    if (v->kind == CONFIG_INT || v->kind == CONFIG_BOOL)
+        return set_option(c, o, map, v->i, where);
+    if (v->kind == CONFIG_STRING && v->s.len == 1 && map.len == 0)
+        return set_option(c, o, map, *v->s.ptr, where);
+    return wrong_value(c, where, STR("something else"), STR("a number"));
+}
+
+/* A word of the form, `option:attribute@map`, taken apart; the attribute's name is the option's unless it says so. */
+static struct str attribute_name(struct str *word, struct str *map)
+{
+    *map = cut(word, '@');
+    struct str name = cut(word, ':');
+    return name.len ? name : *word;
+}
+
+static bool is_attribute(const struct call *c, struct str name)
+{
+    struct str rest = str_of(c->form->attributes), word, map;
+    while (next_word(&rest, &word))
+        if (str_eq(attribute_name(&word, &map), name))
+            return true;
+    return false;
+}
+
+static bool read_attributes(struct call *c)
+{
+    const struct inst *i = c->s->inst;
+    struct config config;
+    struct config_error error;
+    if (!config_read(&c->ev->ds->arena, inst_str(i, A_BACKEND_CONFIG), &config, &error))
+        return eval_where(c->s, DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG, error.wanted,
+                                     (int)(error.rest.len < 20 ? error.rest.len : 20), error.rest.ptr), c->ev);
+    struct str rest = str_of(c->form->attributes), word, map;
+    while (next_word(&rest, &word)) {
+        struct str name = attribute_name(&word, &map);
+        const struct config *v = config_find(&config, arena_str(&c->ev->ds->arena, name).ptr);
+        if (!v)
+            return EVAL_FAIL(c->ev, c->s, CALL_LACKS, STR_ARG(c->target), STR_ARG(name));
+        if (!set_attribute(c, find_option(c, word), map, v, name))
+            return false;
+    }
+    for (int k = 0; k < config.count; k++)
+        if (!is_attribute(c, config.items[k].name))
+            return EVAL_FAIL(c->ev, c->s, CALL_STRANGE, STR_ARG(c->target), STR_ARG(config.items[k].name));
+    return true;
+}
+
+/* ---- the call ---- */
+
+static bool run(struct call *c, const struct routine *r)
+{
+    struct eval *ev = c->ev;
+    const struct step *s = c->s;
+    struct kern_lapack k = {.routine = r->name, .type = type_of(c, 'T'), .count = c->role_count, .info = -1,
+                            .batch_rank = c->batch_rank, .batch = c->batch};
+    bool is_array[2 * KERN_LAPACK_ARRAYS] = {0};
+    for (int n = 0; n < c->role_count; n++) {
+        const struct role *role = &c->roles[n];
+        struct kern_lapack_array *a = &k.arrays[n];
+        *a = (struct kern_lapack_array){.rank = (int)role->dims.len, .shared = role->shared};
+        if (role->operand != NOWHERE)
+            a->in = eval_view(ev, s, role->operand);
+        if (role->result != NOWHERE && !(a->out = eval_result(ev, s, role->result)))
+            return false;
+        if (role->result != NOWHERE)
+            is_array[role->result] = true;
+        if (str_is(role->name, "info"))
+            k.info = n;
+    }
+    for (int n = 0; n < c->option_count; n++)
+        k.options[n] = c->options[n].value;
+    for (int n = 0; n < s->result_count; n++) /* work space: nobody is to read it, but it is there */
+        if ((n >= (int)COUNT_OF(is_array) || !is_array[n]) && s->results[n] != NO_VALUE && !eval_clear(ev, s, n))
+            return false;
+    switch (kern_lapack(&k)) {
+    case KERN_LAPACK_DONE: return true;
+    case KERN_LAPACK_NO_MEMORY: return eval_no_memory(ev, s, s->shapes[0]);
+    default: return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->ds->arena, c->target).ptr, "a machine without OpenBLAS");
+    }
+}
+
+/* spec: CustomCall */
+bool eval_lapack(struct eval *ev, const struct step *s)
+{
+    struct call c = {.ev = ev, .s = s, .target = inst_str(s->inst, A_CUSTOM_CALL_TARGET), .batch_rank = UNKNOWN};
+    for (size_t k = 0; k < COUNT_OF(c.sizes); k++)
+        c.sizes[k] = UNKNOWN;
+    if (!find_form(&c))
+        return false;
+    const struct routine *r = find_routine(&c);
+    read_routine(&c, r);
+    place_arrays(&c);
+    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) && arrays_fit(&c, true) &&
+           within_limits(&c, r) && run(&c, r);
+}
