@@ -50,8 +50,11 @@ static const struct target {
     {"SliceToDynamic", eval_slice_to_dynamic},
     {"TopK", top_k},
     {"blas_*", eval_lapack},
+    {"ducc_fft", eval_fft_call},
+    {"dynamic_ducc_fft", eval_fft_call},
     {"lapack_*", eval_lapack},
     {"onnx.Loop", eval_onnx_loop},
+    {"pocketfft", eval_fft_call},
     {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand and gives nothing */
     {"xla_buffer_python_cpu_callback", python_callback},
     {"xla_ffi_partitioned_python_cpu_callback", python_callback},
