@@ -55,6 +55,7 @@ static const struct target {
     {"lapack_*", eval_lapack},
     {"onnx.Loop", eval_onnx_loop},
     {"pocketfft", eval_fft_call},
+    {"tridiagonal_solve_perturbed_ffi", eval_lapack},
     {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand and gives nothing */
     {"xla_buffer_python_cpu_callback", python_callback},
     {"xla_ffi_partitioned_python_cpu_callback", python_callback},

@@ -113,8 +113,22 @@ static void read_routine(struct call *c, const struct routine *r)
 
 /* ---- which form it is ---- */
 
+/* Of a target that has no letter in its name. */
+static char letter_of_operand(const struct call *c)
+{
+    if (c->s->operand_count == 0 || c->s->operands[0] == NO_VALUE)
+        return 's';
+    switch (eval_view(c->ev, c->s, 0)->dtype) {
+    case DT_F64: return 'd';
+    case DT_C64: return 'c';
+    case DT_C128: return 'z';
+    default: return 's';
+    }
+}
+
 static bool is_target(const struct call *c, const struct call_form *f, char *letter)
 {
+    *letter = '\0';
     if (strlen(f->target) != c->target.len)
         return false;
     for (size_t k = 0; k < c->target.len; k++)
@@ -122,6 +136,8 @@ static bool is_target(const struct call *c, const struct call_form *f, char *let
             *letter = c->target.ptr[k];
         else if (f->target[k] != c->target.ptr[k])
             return false;
+    if (!*letter)
+        *letter = letter_of_operand(c);
     return strchr(f->types, *letter) != NULL;
 }
 

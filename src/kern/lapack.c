@@ -17,7 +17,7 @@ static const struct kern_lapack_routine {
 } routines[] = {
     {"gees", lapack_gees},   {"geev", lapack_geev},   {"gehrd", lapack_gehrd}, {"geqp3", lapack_geqp3},
     {"geqrf", lapack_geqrf}, {"gesdd", lapack_gesdd}, {"gesvd", lapack_gesvd}, {"getrf", lapack_getrf},
-    {"gtsv", lapack_gtsv},   {"heevd", lapack_heevd}, {"hetrd", lapack_sytrd}, {"orgqr", lapack_orgqr},
+    {"gtsp", lapack_gtsp},   {"gtsv", lapack_gtsv},   {"heevd", lapack_heevd}, {"hetrd", lapack_sytrd}, {"orgqr", lapack_orgqr},
     {"ormqr", lapack_ormqr}, {"potrf", lapack_potrf}, {"syevd", lapack_heevd}, {"sytrd", lapack_sytrd},
     {"trsm", lapack_trsm},   {"ungqr", lapack_orgqr}, {"unmqr", lapack_ormqr},
 };

@@ -4,6 +4,7 @@
  * lapack.c           batches, transposition, work space
  * lapack_factor.c    factorisations and systems of equations
  * lapack_spectral.c  eigenvalues and singular values
+ * tridiagonal.c      a solver that LAPACK has not, but jaxlib
  */
 #ifndef HLO_KERN_LAPACK_H
 #define HLO_KERN_LAPACK_H
@@ -48,6 +49,6 @@ static inline size_t lapack_real(const struct lapack_item *it) { return dtype_by
 
 typedef void lapack_fn(struct lapack_item *it);
 lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd, lapack_gesvd, lapack_getrf,
-    lapack_gtsv, lapack_heevd, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
+    lapack_gtsp, lapack_gtsv, lapack_heevd, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
 
 #endif

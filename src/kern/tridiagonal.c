@@ -1,0 +1,160 @@
+/*
+ * spec: CustomCall
+ *
+ * Tridiagonal systems that may be singular, for inverse iteration: elimination with scaled partial pivoting, where
+ * a pivot that is too small to divide by is moved away from zero (after LAPACK's lagtf and lagts, which have no
+ * complex form). As JAX documents it, and by asking jaxlib 0.10.2: a pivot u becomes u + p, p = eps max|U| with
+ * the sign of u's real part, where |u| is below the smallest normal number, or the quotient would overflow; then
+ * u + 2p, and so on. What jaxlib takes for max|U| is at times smaller.
+ */
+#include "kern/lapack.h"
+
+#include <float.h>
+#include <math.h>
+
+struct system {
+    bool wide;
+    double tiny, eps;
+    int64_t n;
+    struct c128 *dl, *d, *du, *du2; /* du2: what pivoting fills in */
+    struct c128 *x;                 /* right-hand side, then the solution */
+};
+
+/* Every result is rounded to the routine's type. */
+static struct c128 rounded(const struct system *s, double re, double im)
+{
+    return s->wide ? (struct c128){re, im} : (struct c128){(double)(float)re, (double)(float)im};
+}
+
+static struct c128 minus_product(const struct system *s, struct c128 a, struct c128 b, struct c128 c)
+{
+    struct c128 p = rounded(s, b.re * c.re - b.im * c.im, b.re * c.im + b.im * c.re);
+    return rounded(s, a.re - p.re, a.im - p.im);
+}
+
+static struct c128 quotient(const struct system *s, struct c128 a, struct c128 b)
+{
+    if (b.im == 0)
+        return rounded(s, a.re / b.re, a.im / b.re);
+    bool flat = fabs(b.re) >= fabs(b.im); /* scaled, so that nothing overflows on the way */
+    double r = flat ? b.im / b.re : b.re / b.im, d = flat ? b.re + b.im * r : b.im + b.re * r;
+    return flat ? rounded(s, (a.re + a.im * r) / d, (a.im - a.re * r) / d)
+                : rounded(s, (a.re * r + a.im) / d, (a.im * r - a.re) / d);
+}
+
+static double size_of(struct c128 v)
+{
+    return v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
+}
+
+static void swap(struct c128 *a, struct c128 *b)
+{
+    struct c128 t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* Rows by turns, the one whose first element is larger beside its others first (LAPACK's lagtf). */
+static void eliminate(struct system *s)
+{
+    double scale = size_of(s->d[0]) + (s->n > 1 ? size_of(s->du[0]) : 0);
+    for (int64_t i = 0; i + 1 < s->n; i++) {
+        bool more = i + 2 < s->n;
+        double below = size_of(s->dl[i + 1]), next = below + size_of(s->d[i + 1]) + (more ? size_of(s->du[i + 1]) : 0);
+        double here = size_of(s->d[i]) == 0 ? 0 : size_of(s->d[i]) / scale;
+        if (below == 0 || below / next <= here) {
+            scale = next;
+        } else { /* the rows change places */
+            swap(&s->d[i], &s->dl[i + 1]);
+            swap(&s->du[i], &s->d[i + 1]);
+            swap(&s->x[i], &s->x[i + 1]);
+            if (more)
+                swap(&s->du2[i], &s->du[i + 1]);
+        }
+        if (below == 0)
+            continue;
+        struct c128 f = quotient(s, s->dl[i + 1], s->d[i]);
+        s->d[i + 1] = minus_product(s, s->d[i + 1], f, s->du[i]);
+        if (more)
+            s->du[i + 1] = minus_product(s, s->du[i + 1], f, s->du2[i]);
+        s->x[i + 1] = minus_product(s, s->x[i + 1], f, s->x[i]);
+    }
+}
+
+static double largest(const struct system *s)
+{
+    double most = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        struct c128 row[] = {s->d[i], s->du[i], s->du2[i]};
+        for (int64_t k = 0; k < 3 && i + k < s->n; k++)
+            most = fmax(most, size_of(row[k]));
+    }
+    return most;
+}
+
+static void substitute_back(struct system *s)
+{
+    double least = fmax(s->eps * largest(s), s->tiny), huge = 1 / s->tiny;
+    for (int64_t i = s->n - 1; i >= 0; i--) {
+        struct c128 v = s->x[i], u = s->d[i];
+        if (i + 1 < s->n)
+            v = minus_product(s, v, s->du[i], s->x[i + 1]);
+        if (i + 2 < s->n)
+            v = minus_product(s, v, s->du2[i], s->x[i + 2]);
+        double p = copysign(least, u.re);
+        for (; size_of(u) < s->tiny || (size_of(u) < 1 && size_of(v) > size_of(u) * huge); p *= 2)
+            u = rounded(s, u.re + p, u.im);
+        s->x[i] = quotient(s, v, u);
+    }
+}
+
+static struct c128 load(enum dtype t, const char *at)
+{
+    struct c128 v = {0, 0};
+    struct c64 narrow = {0, 0};
+    if (t == DT_C128)
+        memcpy(&v, at, sizeof v);
+    else if (t == DT_F64)
+        memcpy(&v.re, at, sizeof v.re);
+    else
+        memcpy(&narrow, at, dtype_bytes(t));
+    return t == DT_C128 || t == DT_F64 ? v : (struct c128){(double)narrow.re, (double)narrow.im};
+}
+
+static void store(enum dtype t, char *at, struct c128 v)
+{
+    struct c64 narrow = {(float)v.re, (float)v.im};
+    bool wide = t == DT_C128 || t == DT_F64;
+    memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
+}
+
+/* dl, d, du: n each, the diagonals (dl[0] and the last of du stand outside of the matrix); x: n x m, right-hand
+ * sides -> solutions. */
+void lapack_gtsp(struct lapack_item *it)
+{
+    int64_t n = it->rows[1], step = (int64_t)dtype_bytes(it->type);
+    struct system s = {.wide = dtype_component(it->type) == DT_F64, .n = n};
+    s.tiny = s.wide ? DBL_MIN : (double)FLT_MIN;
+    s.eps = s.wide ? DBL_EPSILON : (double)FLT_EPSILON;
+    s.dl = lapack_extra(it, 5 * n, sizeof *s.dl);
+    if (!s.dl)
+        return;
+    s.d = s.dl + n;
+    s.du = s.d + n;
+    s.du2 = s.du + n;
+    s.x = s.du2 + n;
+    for (int64_t column = 0; column < it->columns[3]; column++) {
+        char *x = (char *)it->x[3] + column * n * step;
+        for (int64_t i = 0; i < n; i++) {
+            s.dl[i] = load(it->type, (char *)it->x[0] + i * step);
+            s.d[i] = load(it->type, (char *)it->x[1] + i * step);
+            s.du[i] = load(it->type, (char *)it->x[2] + i * step);
+            s.du2[i] = (struct c128){0, 0};
+            s.x[i] = load(it->type, x + i * step);
+        }
+        eliminate(&s);
+        substitute_back(&s);
+        for (int64_t i = 0; i < n; i++)
+            store(it->type, x + i * step, s.x[i]);
+    }
+}
