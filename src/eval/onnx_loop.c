@@ -2,28 +2,30 @@
  * The operator Loop of ONNX: custom calls to onnx.Loop (hlo-values 18).
  *
  * The values of the body's call stand in one row, [iteration, condition, carried..., scanned...]: what it
- * takes begins at the first, what it gives at the second, so that what is carried stays where it is. What
- * the body hands on unchanged is never copied. Scanned values go into storage that doubles
- * as it fills up, so that a loop costs the iterations it makes and not those it could make.
+ * takes begins at the first, what it gives at the second, so that what is carried stays where it is, and
+ * what the body hands on unchanged is never copied. Scanned values go into storage that is made at its
+ * length where that is known beforehand, and else doubles as it fills up, so that a loop costs the iterations
+ * it makes and not those it could make.
  */
 #include "eval/eval_priv.h"
 
 enum { FIRST_BYTES = 1 << 16 }; /* of a scan output, if it may become so large */
 
 struct scan {
-    struct value rows;    /* its dims are those of the array that is full, rows first */
-    int64_t capacity;     /* of rows */
+    struct value rows; /* as many as there is storage for */
+    int64_t capacity;  /* that many */
     size_t row_bytes;
 };
 
 struct onnx_run {
     const struct function *body;
-    struct value *row; /* iteration, condition, carried leaves, scanned leaves */
+    struct value *row;    /* iteration, condition, carried leaves, scanned leaves */
     struct scan *scans;
-    int carried, scanned;
-    bool has_count, has_condition, go;
-    int64_t count, done; /* iterations allowed and made */
-    struct value number, always;
+    int carried, scanned; /* leaves */
+    bool has_count, has_condition;
+    bool go;              /* the condition, true where there is none */
+    int64_t count, done;  /* iterations that M allows, and those made */
+    struct value number, always; /* what the body is given as iteration, and as condition where there is none */
 };
 
 /* ---- sizes ---- */
@@ -314,6 +316,8 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
     }
     return ok;
 }
+
+/* ---- the end, and all of it ---- */
 
 /* Without an iteration a scan output has the dimensions that are declared, and none of them. */
 static bool finish_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j)

@@ -110,7 +110,8 @@ static bool read_entry(struct reader *r, bool *seen)
         return false;
     bool version = str_is(key, "version");
     if (!version && !str_is(key, "inputs"))
-        return fail(r, arena_printf(r->arena, "there is no entry `" STR_FMT "`, only version and inputs", STR_ARG(key)).ptr);
+        return fail(r, arena_printf(r->arena, "there is no entry `" STR_FMT "`, only version and inputs",
+                                    STR_ARG(key)).ptr);
     if (seen[version])
         return fail(r, version ? "version stands there twice" : "inputs stands there twice");
     seen[version] = true;

@@ -122,9 +122,9 @@ static bool may_stack(const struct shape *from, const struct shape *to)
 struct loop_call {
     struct onnx_loop config;
     const struct computation *body;
-    int heads;                    /* operands before the carried values */
+    int heads; /* operands before the carried values */
     int carried, scans;
-    const struct shape *const *results;
+    const struct shape *const *results; /* of carried values, then of scan outputs */
 };
 
 static const struct computation *body_of(const struct inst *i)
@@ -140,10 +140,10 @@ static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *
         return verify_bad_attr(v, i, A_BACKEND_CONFIG, "%s", problem);
     l->heads = l->config.has_count + l->config.has_condition;
     l->carried = i->operand_count - l->heads;
-    int least = l->config.version == 1 ? 1 : 0; /* three inputs, absent ones counted */
-    if (l->carried < least)
+    int least = l->heads + (l->config.version == 1); /* which wants three inputs, absent ones counted */
+    if (i->operand_count < least)
         return verify_bad_inst(v, i, NULL, "has %d operand(s), expected at least %d with these inputs of version %" PRId64,
-                               i->operand_count, l->heads + least, l->config.version);
+                               i->operand_count, least, l->config.version);
     if (l->config.has_count && !shape_is_scalar_of(operand_shape(i, 0), DT_S64))
         return verify_bad_operand(v, i, 0, "s64[], as M");
     if (l->config.has_condition && !shape_is_scalar_of(operand_shape(i, l->heads - 1), DT_PRED))
@@ -156,7 +156,8 @@ static bool signature_fits(struct verify *v, const struct inst *i, struct loop_c
     const struct computation *c = l->body;
     const struct shape *root = c->root->shape;
     if (c->param_count != l->carried + 2)
-        return verify_bad_computation(v, i, c, "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
+        return verify_bad_computation(v, i, c,
+                                      "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
                                       c->param_count, l->carried + 2, l->carried);
     if (!shape_is_scalar_of(c->params[0]->shape, DT_S64) || !shape_is_scalar_of(c->params[1]->shape, DT_PRED))
         return verify_bad_computation(v, i, c, "takes %s and %s first, expected s64[] and pred[]",
@@ -197,12 +198,13 @@ static bool carried_fits(struct verify *v, const struct inst *i, const struct lo
 {
     const struct computation *c = l->body;
     const struct shape *param = c->params[2 + k]->shape, *out = c->root->shape->elements[1 + k];
-    const char *expected = refusal(v, operand_shape(i, l->heads + k), hands_on(l, k) ? ONNX_LOOP_NEWEST : l->config.version);
+    const struct shape *in = operand_shape(i, l->heads + k);
+    const char *expected = refusal(v, in, hands_on(l, k) ? ONNX_LOOP_NEWEST : l->config.version);
     if (expected)
         return verify_bad_operand(v, i, l->heads + k, "%s", expected);
-    if (!may_fit(operand_shape(i, l->heads + k), param))
-        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param), 2 + k,
-                                  STR_ARG(c->name));
+    if (!may_fit(in, param))
+        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param),
+                                  2 + k, STR_ARG(c->name));
     if (!may_fit(out, param))
         return verify_bad_computation(v, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
                                       verify_text(v, out), k, verify_text(v, param), 2 + k);
@@ -213,10 +215,12 @@ static bool carried_fits(struct verify *v, const struct inst *i, const struct lo
 
 static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_call *l, int k)
 {
-    const struct shape *out = l->body->root->shape->elements[1 + l->carried + k], *result = l->results[l->carried + k];
+    const struct shape *out = l->body->root->shape->elements[1 + l->carried + k];
+    const struct shape *result = l->results[l->carried + k];
     const char *expected = shape_is_array(out) ? refusal(v, out, l->config.version) : "an array";
     if (expected)
-        return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s", verify_text(v, out), k, expected);
+        return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s", verify_text(v, out), k,
+                                      expected);
     return may_stack(out, result) ||
            verify_bad_inst(v, i, NULL, "gives %s as scan output %d, where its body returns %s each time",
                            verify_text(v, result), k, verify_text(v, out));
@@ -227,7 +231,9 @@ static bool call_fits(struct verify *v, const struct inst *i)
     struct loop_call l = {.body = body_of(i)};
     if (!l.body) /* as in XLA, the parser drops the computations where layouts are asked for */
         return verify_bad_inst(v, i, NULL, "needs one body in called_computations%s",
-                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS) ? ", which operand_layout_constraints takes away" : "");
+                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
+                                   ? ", which operand_layout_constraints takes away"
+                                   : "");
     if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
         return false;
     for (int k = 0; k < l.carried; k++)
