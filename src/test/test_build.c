@@ -272,6 +272,37 @@ START_TEST(feeds_and_random)
 }
 END_TEST
 
+/* ---- ONNX's Loop ---- */
+
+/* Who runs a loop learns by the id that its bounds were too small, and may build it again with larger ones. */
+START_TEST(loop_beyond_its_bound)
+{
+    hlo_computation *body = hlo_computation_new(b, "body");
+    hlo_inst *i = hlo_parameter(body, 0, "s64[]", NULL), *roots[2] = {hlo_parameter(body, 1, "pred[]", NULL), i};
+    hlo_tuple(body, roots, 2);
+    ck_assert(hlo_computation_finish(body, NULL));
+    hlo_inst *count = param(0, "s64[]");
+    hlo_build(c, "custom-call", &count, 1,
+              "shape=s64[<=3], custom_call_target=\"onnx.Loop\", called_computations={body}, backend_config={\"inputs\": [\"M\"]}");
+    hlo_module *module = finish();
+    hlo_program *p = hlo_plan(module, &(struct hlo_run_options){0}, m);
+    hlo_literal *few = literal("s64[] 3"), *many = literal("s64[] 4"), *expected = literal("s64[3] {0, 1, 2}");
+    hlo_literal *result = hlo_run(p, (const hlo_literal *const *)&few, 1, m);
+    hlo_text why = {0};
+    ck_assert_msg(hlo_literal_compare(result, expected, &(struct hlo_tolerance){0}, &why), "%s", why.data);
+    ck_assert_ptr_null(hlo_run(p, (const hlo_literal *const *)&many, 1, m));
+    ck_assert_str_eq(hlo_messages_get(m, 0).id, "loop-bound");
+    ck_assert(!hlo_messages_limit(m));
+    hlo_text_free(&why);
+    hlo_literal_free(result);
+    hlo_literal_free(expected);
+    hlo_literal_free(few);
+    hlo_literal_free(many);
+    hlo_program_free(p);
+    hlo_module_free(module);
+}
+END_TEST
+
 /* ---- mistakes ---- */
 
 START_TEST(mistakes)
@@ -347,6 +378,7 @@ int main(void)
     tcase_add_test(t, batch_norm);
     tcase_add_test(t, like_text);
     tcase_add_test(t, feeds_and_random);
+    tcase_add_test(t, loop_beyond_its_bound);
     tcase_add_test(t, mistakes);
     tcase_add_test(t, wrong_places);
     suite_add_tcase(s, t);
