@@ -45,8 +45,9 @@ static bool read_word(struct reader *r, struct str *out)
     while (r->at < r->end && (quote ? *r->at != quote : is_word_char(*r->at)))
         r->at++;
     *out = (struct str){from, (size_t)(r->at - from)};
-    if (quote && r->at++ == r->end)
+    if (quote && r->at == r->end)
         return fail(r, "a string does not end");
+    r->at += quote ? 1 : 0;
     return quote || out->len > 0 || fail(r, "not of the form {\"version\": 16, \"inputs\": [\"M\", \"cond\"]}");
 }
 
