@@ -47,6 +47,7 @@ static const struct target {
     {"AllocateBuffer", all_zeros},
     {"GetRngSeed", rng_seed},
     {"PadToStatic", eval_pad_to_static},
+    {"PartialReduce", eval_partial_reduce},
     {"SliceToDynamic", eval_slice_to_dynamic},
     {"TopK", top_k},
     {"blas_*", eval_lapack},

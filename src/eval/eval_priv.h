@@ -237,7 +237,8 @@ int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept);
 /* conv.c */
 void eval_conv_dims(const struct inst *i, struct kern_conv_dims *d);
 
-/* sort.c: also a custom call */
+/* sort.c: also custom calls */
+bool eval_partial_reduce(struct eval *ev, const struct step *s);
 bool eval_topk(struct eval *ev, const struct step *s, bool largest);
 
 /* window.c: the window attribute; without one, every dimension has size 1 */

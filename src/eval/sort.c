@@ -39,6 +39,67 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
                      eval_no_memory(ev, s, values));
 }
 
+/* ---- PartialReduce: the first step of an approximate top-k ---- */
+
+/* The dimension that becomes shorter; the last one where none does, -1 where the shapes do not fit. */
+static int shorter_dimension(const struct view *x, const struct shape *out)
+{
+    int found = x->rank - 1;
+    if (x->rank != out->rank || x->dtype != out->dtype)
+        return -1;
+    for (int d = x->rank - 1; d >= 0; d--)
+        if (x->dims[d] > out->dims[d])
+            found = d;
+    for (int d = 0; d < x->rank; d++)
+        if (d != found && x->dims[d] != out->dims[d])
+            return -1;
+    return x->rank > 0 && x->dims[found] >= out->dims[found] ? found : -1;
+}
+
+static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimension, struct value *sorted)
+{
+    int n = s->result_count;
+    struct bound_body context;
+    struct kern_comparator less = eval_bind_order(ev, s->bodies, &context);
+    struct view *x = eval_views(ev, s, 0, n), *all = ARENA_ARRAY(&ev->scratch, struct view, n);
+    unsigned errors = ev->ds->errors;
+    for (int k = 0; k < n; k++) {
+        if (!value_new(ev, &sorted[k], x[k].dtype, x[k].rank, x[k].dims))
+            return eval_no_memory(ev, s, s->shapes[k]);
+        view_copy(&all[k], &sorted[k].view);
+    }
+    if (!ev->kern->sort(n, all, x, dimension, &less))
+        return eval_kernel_failed(ev, s, errors);
+    for (int k = 0; k < n; k++) {
+        all[k].dims[dimension] = s->shapes[k]->dims[dimension];
+        if (!eval_copy(ev, s, k, &all[k]))
+            return false;
+    }
+    return true;
+}
+
+/* XLA:TPU keeps the best of each of some bins, so that the k best are mostly among them. Here they all are:
+ * what is kept are the best of all, in order. */
+bool eval_partial_reduce(struct eval *ev, const struct step *s)
+{
+    int n = s->result_count, dimension = -1;
+    bool fits = s->bodies && n > 0 && s->operand_count == 2 * n;
+    for (int k = 0; k < n && fits; k++) {
+        int d = shorter_dimension(eval_view(ev, s, k), s->shapes[k]);
+        fits = d >= 0 && (k == 0 || d == dimension);
+        dimension = d;
+    }
+    if (!fits)
+        return eval_unsupported(ev, s);
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    struct value *sorted = ARENA_ARRAY(&ev->scratch, struct value, n);
+    bool ok = run_partial_reduce(ev, s, dimension, sorted);
+    for (int k = 0; k < n; k++)
+        value_drop(ev, &sorted[k]);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
 bool eval_sort(struct eval *ev, const struct step *s)
 {
     if (s->inst->opcode == OP_TOPK)

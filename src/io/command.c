@@ -3,6 +3,7 @@
  *
  * It finds the leaves of the operands on its standard input and writes those of the result to its standard
  * output: literals, one a line; a tuple may also be written as one literal. Status 0 says that all is well.
+ * HLO_TARGET, HLO_CONFIG (backend_config), HLO_RESULT (the shape) and HLO_PARTICIPANT are in its environment.
  * It is read from while it is written to, so that neither side waits for the other; what it writes
  * without end, or does not read, is cut off.
  */
@@ -23,6 +24,8 @@ enum { KEPT_COMPLAINTS = 1 << 16, MOST_COMPLAINTS = 16 << 20, GLANCE_MS = 50, TE
 enum { TO, FROM, COMPLAINTS, PIPES };
 
 struct child {
+    const char *command;
+    const char *const *environment;
     pid_t pid;
     int fd[PIPES];   /* our ends; -1: closed */
     struct str rest; /* what it has not read yet */
@@ -43,12 +46,12 @@ static void close_end(int *fd)
 }
 
 /* In a process group of its own, so that all of a pipeline can be ended; with nothing of ours open. */
-static int spawn(struct child *c, const char *command, const int *theirs)
+static int spawn(struct child *c, const int *theirs)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t set;
-    const char *const words[] = {"sh", "-c", command, NULL};
+    const char *const words[] = {"sh", "-c", c->command, NULL};
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attr);
     for (int k = 0; k < PIPES; k++)
@@ -58,13 +61,14 @@ static int spawn(struct child *c, const char *command, const int *theirs)
     sigaddset(&set, SIGPIPE);
     posix_spawnattr_setsigdefault(&attr, &set);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error = posix_spawn(&c->pid, "/bin/sh", &files, &attr, (char *const *)(uintptr_t)words, environ);
+    int error = posix_spawn(&c->pid, "/bin/sh", &files, &attr, (char *const *)(uintptr_t)words,
+                            (char *const *)(uintptr_t)c->environment);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return error;
 }
 
-static bool start(struct child *c, const char *command, struct buf *why)
+static bool start(struct child *c, struct buf *why)
 {
     int theirs[PIPES] = {-1, -1, -1}, error = 0;
     for (int k = 0; k < PIPES; k++)
@@ -79,11 +83,11 @@ static bool start(struct child *c, const char *command, struct buf *why)
         fcntl(c->fd[k], F_SETFL, O_NONBLOCK);
     }
     if (error == 0)
-        error = spawn(c, command, theirs);
+        error = spawn(c, theirs);
     for (int k = 0; k < PIPES; k++)
         close_end(&theirs[k]);
     if (error)
-        buf_printf(why, "`%s` cannot be started: %s", command, strerror(error));
+        buf_printf(why, "`%s` cannot be started: %s", c->command, strerror(error));
     return error == 0;
 }
 
@@ -173,14 +177,14 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
 
 /* Nobody wants the signal that says that a command reads no more. It would come to this thread, so
  * it is put off here, and taken before it is let through again. */
-static bool run(struct child *c, const char *command, struct budget *budget, struct buf *why)
+static bool run(struct child *c, struct budget *budget, struct buf *why)
 {
     sigset_t pipe_set, before, pending;
     sigemptyset(&pipe_set);
     sigaddset(&pipe_set, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe_set, &before);
-    bool ok = start(c, command, why) && talk(c, budget, why);
+    bool ok = start(c, why) && talk(c, budget, why);
     finish(c);
     while (!sigismember(&pending, SIGPIPE) && sigtimedwait(&pipe_set, NULL, &(struct timespec){0, 0}) < 0 && errno == EINTR)
         ;
@@ -311,12 +315,34 @@ static void put_line(struct buf *out, const struct foreign_array *x)
     buf_free(&values);
 }
 
+/* Ours, and what there is to know of the call; up to a NUL byte, which an environment can't hold. */
+static const char *const *environment_of(struct arena *a, const struct foreign_call *c)
+{
+    size_t count = 0, own = 4;
+    while (environ && environ[count])
+        count++;
+    const char **list = ARENA_ARRAY(a, const char *, count + own + 1), **next = list;
+    struct str target = inst_str(c->inst, A_CUSTOM_CALL_TARGET), config = inst_str(c->inst, A_BACKEND_CONFIG);
+    *next++ = arena_printf(a, "HLO_TARGET=" STR_FMT, STR_ARG(target)).ptr;
+    *next++ = arena_printf(a, "HLO_CONFIG=" STR_FMT, STR_ARG(config)).ptr;
+    *next++ = arena_printf(a, "HLO_RESULT=" STR_FMT, STR_ARG(shape_text(a, c->inst->shape))).ptr;
+    *next++ = arena_printf(a, "HLO_PARTICIPANT=%" PRId64, c->participant).ptr;
+    for (size_t k = 0; k < count; k++) {
+        struct str name = str_of(environ[k]);
+        if (!str_starts(name, STR("HLO_TARGET=")) && !str_starts(name, STR("HLO_CONFIG=")) &&
+            !str_starts(name, STR("HLO_RESULT=")) && !str_starts(name, STR("HLO_PARTICIPANT=")))
+            *next++ = environ[k];
+    }
+    return list;
+}
+
 bool io_command(void *command, const struct foreign_call *c, struct buf *why)
 {
     struct buf in = {0};
-    struct child child = {.most = TEXT_OF_LEAF};
     struct answer answer = {.c = c, .why = why};
     arena_init(&answer.arena);
+    struct child child = {
+        .command = command, .environment = environment_of(&answer.arena, c), .most = TEXT_OF_LEAF};
     for (int k = 0; k < c->operand_count; k++)
         if (c->operands[k].data)
             put_line(&in, &c->operands[k]);
@@ -326,7 +352,7 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why)
         child.most += TEXT_OF_LEAF + (size_t)elements * TEXT_OF_ELEMENT;
     }
     child.rest = in.size > 0 ? buf_view(&in) : STR("");
-    bool ok = run(&child, command, c->budget, why) && ended_well(&child, why) &&
+    bool ok = run(&child, c->budget, why) && ended_well(&child, why) &&
               take_lines(&answer, child.out.size > 0 ? buf_view(&child.out) : STR(""));
     buf_free(&in);
     buf_free(&child.out);

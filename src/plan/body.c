@@ -188,6 +188,25 @@ static bool sort_body(struct planner *pl, struct step *s, struct body *b)
     return make_predicate(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), 2 * n, args, b);
 }
 
+/* The comparator of a custom-call, which the verifier does not look at: no body where it is none. */
+static bool partial_reduce_body(struct planner *pl, struct step *s, struct body *b)
+{
+    const struct inst *i = s->inst;
+    const struct attr *a = inst_attr(i, A_CALLED_COMPUTATIONS);
+    const struct computation *c = a && a->v.computations.count == 1 ? a->v.computations.at[0] : NULL;
+    int n = i->operand_count;
+    enum dtype *args = new_types(pl, n);
+    bool fits = c && n % 2 == 0 && c->param_count == n && shape_is_scalar_of(c->root->shape, DT_PRED);
+    for (int k = 0; k < n && fits; k++) {
+        args[k] = i->operands[k / 2]->shape->dtype;
+        fits = shape_is_array(i->operands[k / 2]->shape) && shape_is_scalar_of(c->params[k]->shape, args[k]);
+    }
+    if (fits)
+        return make_predicate(pl, i, c, n, args, b);
+    s->bodies = NULL;
+    return true;
+}
+
 /* bodies[0] selects, bodies[1] scatters */
 static bool select_and_scatter_bodies(struct planner *pl, struct step *s, struct body *b)
 {
@@ -223,6 +242,10 @@ bool plan_bodies(struct planner *pl, struct step *s)
     case OP_SELECT_AND_SCATTER: return select_and_scatter_bodies(pl, s, b);
     case OP_SORT: return sort_body(pl, s, b);
     case OP_MAP: return map_body(pl, s, b);
+    case OP_CUSTOM_CALL:
+        if (str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "PartialReduce") && !plan_is_foreign(pl->p, s->inst))
+            return partial_reduce_body(pl, s, b);
+        /* fallthrough */
     default: s->bodies = NULL; return true;
     }
 }

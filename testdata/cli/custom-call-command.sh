@@ -9,6 +9,8 @@
 # stdout: )
 # stdout: out[0] = s32[] 11
 # stdout: out[1] = s32[] 12
+# stdout: s32[] 123
+# stdout: any (s32[]) of 2 {a = 1 : i64}
 # stdout: f32[100000] sum 100000
 # stdout: f32[2,2] { { 1, 2 }, { 3, 4 } }
 # stdout: s32[] 7
@@ -34,6 +36,16 @@ ENTRY main {
 }
 END
 "$HLO" run add.hlo n@0=1 n@1=2 --custom-call='add.*=while read -r shape n; do echo "$shape $((n + 10))"; done' || exit 1
+cat >know.hlo <<'END'
+HloModule know, num_partitions=3
+
+ENTRY main {
+  ROOT r = (s32[]) custom-call(), custom_call_target="any", backend_config={a = 1 : i64}
+}
+END
+HLO_TARGET=other "$HLO" run know.hlo --custom-call='any=test $HLO_PARTICIPANT != 2 || echo "$HLO_TARGET $HLO_RESULT of $HLO_PARTICIPANT $HLO_CONFIG" >seen.txt; echo "s32[] 123"' |
+    sed -n 's/^out\[2\].0 = //p'
+cat seen.txt
 # More than a pipe holds goes both ways at once; what is not read does no harm.
 cat >much.hlo <<'END'
 HloModule much
