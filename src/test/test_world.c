@@ -1,11 +1,13 @@
 /*
  * test_world.c: runs that can't come to an end are found out, a thousand times in a row and always with
- * the same words; a failure ends the others; the same values every time.
+ * the same words; a failure ends the others; the same values every time. On threads of one process, and on
+ * ranks, as many as there may be.
  */
+#include "test/thread_transport.h"
 #include "text/text.h"
 #include "world/world.h"
 
-#include <check.h>
+#include "check_quiet.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -54,27 +56,113 @@ static void run_end(struct run *r)
     source_free(&r->source);
 }
 
-/* All that is said, drawn. */
-static char *failure(const char *text, const struct world_feeds *feeds)
+/* ---- a run on threads, or on ranks that are threads themselves ---- */
+
+struct rank {
+    struct transport transport;
+    const char *text;
+    const struct world_feeds *feeds;
+    struct run run;
+    bool ok;
+    struct buf said; /* all of it, drawn */
+    pthread_t thread;
+};
+struct team {
+    int ranks; /* 0: no ranks, only threads */
+    struct post post;
+    struct rank all[POST_MOST];
+};
+
+static void run_here(struct rank *k, struct ranks *r)
 {
-    struct run r;
-    struct buf out = {0};
-    run_begin(&r, text);
-    ck_assert(!world_run(&r.ds, r.tasks, r.count, feeds));
-    for (int64_t k = 0; k < r.count; k++)
-        ck_assert(r.tasks[k].result == NULL);
-    diags_draw(&out, &r.ds, false);
-    run_end(&r);
-    return out.data;
+    run_begin(&k->run, k->text);
+    k->ok = r ? ranks_run(r, &k->run.ds, k->run.tasks, k->run.count, k->feeds)
+              : world_run(&k->run.ds, k->run.tasks, k->run.count, k->feeds);
+    diags_draw(&k->said, &k->run.ds, false);
+    buf_putc(&k->said, '\0');
+}
+
+static void *rank_main(void *context)
+{
+    struct rank *k = context;
+    struct ranks *r = ranks_open(&k->transport);
+    int who, self = k->transport.rank, last = k->transport.size - 1;
+    ck_assert_int_eq(ranks_agree(r, self == last, &who), 1);
+    ck_assert_int_eq(who, last);
+    run_here(k, r);
+    ck_assert_int_eq(ranks_agree(r, 7, &who), 7);
+    ck_assert_int_eq(who, 0);
+    ranks_close(r);
+    return NULL;
+}
+
+/* All ranks say the same; only the first one has results, and only of a run that went well. */
+static void check_ranks(const struct team *t)
+{
+    for (int k = 0; k < t->ranks; k++) {
+        ck_assert_int_eq(t->all[k].ok, t->all[0].ok);
+        ck_assert_str_eq(t->all[k].said.data, t->all[0].said.data);
+        for (int64_t p = 0; p < t->all[k].run.count; p++)
+            ck_assert_int_eq(t->all[k].run.tasks[p].result != NULL, t->all[0].ok && k == 0);
+    }
+}
+
+/* The run of the team's first rank is to be looked at; then comes team_end. */
+static struct rank *team_run(struct team *t, const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
+{
+    memset(t, 0, sizeof *t);
+    t->ranks = ranks;
+    t->all[0] = (struct rank){.text = text, .feeds = feeds};
+    if (ranks == 0) {
+        run_here(&t->all[0], NULL);
+        return &t->all[0];
+    }
+    post_open(&t->post, seed);
+    for (int k = 0; k < ranks; k++) {
+        t->all[k] = (struct rank){.transport = post_transport(&t->post, k, ranks), .text = text, .feeds = k == 0 ? feeds : NULL};
+        ck_assert_int_eq(pthread_create(&t->all[k].thread, NULL, rank_main, &t->all[k]), 0);
+    }
+    for (int k = 0; k < ranks; k++)
+        pthread_join(t->all[k].thread, NULL);
+    post_close(&t->post);
+    check_ranks(t);
+    return &t->all[0];
+}
+
+static void team_end(struct team *t)
+{
+    for (int k = 0; k < t->ranks || k == 0; k++) {
+        run_end(&t->all[k].run);
+        buf_free(&t->all[k].said);
+    }
+}
+
+/* All that is said. */
+static char *failure(const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
+{
+    struct team t;
+    struct rank *first = team_run(&t, text, feeds, ranks, seed);
+    ck_assert(!first->ok);
+    for (int64_t k = 0; k < first->run.count; k++)
+        ck_assert(first->run.tasks[k].result == NULL);
+    char *said = strdup(first->said.data);
+    team_end(&t);
+    return said;
+}
+
+static void check_failure(const char *text, const char *expected, int ranks, uint64_t seed)
+{
+    char *said = failure(text, NULL, ranks, seed);
+    ck_assert_str_eq(said, expected);
+    free(said);
 }
 
 static void check_often(const char *text, const char *expected)
 {
-    for (int k = 0; k < OFTEN; k++) {
-        char *said = failure(text, NULL);
-        ck_assert_str_eq(said, expected);
-        free(said);
-    }
+    for (int k = 0; k < OFTEN; k++)
+        check_failure(text, expected, 0, 0);
+    for (int k = 0; k < OFTEN / 10; k++)
+        check_failure(text, expected, 1 + k % POST_MOST, (uint64_t)k);
 }
 
 static double seconds(void)
@@ -121,7 +209,7 @@ END_TEST
 /* Each waits for what the other would send afterwards. */
 START_TEST(cyclic_send_and_recv)
 {
-    char *said = failure(
+    static const char text[] =
         "HloModule m, replica_count=2\n"
         "ENTRY main {\n"
         " t = token[] after-all()\n"
@@ -131,10 +219,13 @@ START_TEST(cyclic_send_and_recv)
         " u = token[] get-tuple-element(d), index=1\n"
         " s = (s32[], u32[], token[]) send(x, u), channel_id=0, " PAIRS("{{0,1},{1,0}}") "\n"
         " sd = token[] send-done(s), channel_id=0\n"
-        " ROOT y = s32[] negate(x) }\n", NULL);
-    ck_assert_ptr_nonnull(strstr(said, "test:5:2: error: recv-done on participant 0 waits for ever for participant 1\n"));
-    ck_assert_ptr_nonnull(strstr(said, "test:5:2: note: recv-done on participant 1 waits for participant 0\n"));
-    free(said);
+        " ROOT y = s32[] negate(x) }\n";
+    for (int ranks = 0; ranks <= 3; ranks++) {
+        char *said = failure(text, NULL, ranks, 1);
+        ck_assert_ptr_nonnull(strstr(said, "test:5:2: error: recv-done on participant 0 waits for ever for participant 1\n"));
+        ck_assert_ptr_nonnull(strstr(said, "test:5:2: note: recv-done on participant 1 waits for participant 0\n"));
+        free(said);
+    }
 }
 END_TEST
 
@@ -171,20 +262,76 @@ END_TEST
 START_TEST(nobody_is_waited_for_long)
 {
     double start = seconds();
-    char *said = failure("HloModule m, replica_count=2\n" FOR_EVER
-                         "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) infeed(t)\n"
-                         " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
-                         "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE, NULL);
-    ck_assert_ptr_nonnull(strstr(said, "infeed: the host has nothing more to give"));
-    free(said);
-    said = failure("HloModule m, replica_count=2\n" FOR_EVER
-                   "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
-                   " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) recv-done(r), channel_id=0\n"
-                   " ROOT y = s32[] get-tuple-element(d), index=0 }\n"
-                   "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE, NULL);
-    ck_assert_ptr_nonnull(strstr(said, "recv-done on participant 0 waits for ever for itself"));
-    free(said);
-    ck_assert_double_lt(seconds() - start, 10); /* two seconds, on a machine with nothing else to do */
+    for (int ranks = 0; ranks <= 2; ranks++) {
+        char *said = failure("HloModule m, replica_count=2\n" FOR_EVER
+                             "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) infeed(t)\n"
+                             " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
+                             "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE, NULL, ranks, 1);
+        ck_assert_ptr_nonnull(strstr(said, "infeed: the host has nothing more to give"));
+        free(said);
+        said = failure("HloModule m, replica_count=2\n" FOR_EVER
+                       "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
+                       " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) recv-done(r), channel_id=0\n"
+                       " ROOT y = s32[] get-tuple-element(d), index=0 }\n"
+                       "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE, NULL, ranks, 1);
+        ck_assert_ptr_nonnull(strstr(said, "recv-done on participant 0 waits for ever for itself"));
+        free(said);
+    }
+    ck_assert_double_lt(seconds() - start, 20); /* four seconds, on a machine with nothing else to do */
+}
+END_TEST
+
+/* What participants give the host that they were given by it: twice their own number. */
+struct host {
+    int given, taken;
+};
+
+static enum feed give(void *context, int64_t participant, struct arena *a, struct literal **out)
+{
+    struct host *h = context;
+    if (participant == 3 && h->given < 0)
+        return FEED_EMPTY;
+    *out = literal_new(a, shape_scalar(a, DT_S32));
+    *(int32_t *)(*out)->data = (int32_t)participant;
+    h->given++;
+    return FEED_ITEM;
+}
+
+static bool take(void *context, int64_t participant, const struct literal *l)
+{
+    struct host *h = context;
+    ck_assert_int_eq(*(const int32_t *)l->data, 2 * participant);
+    h->taken++;
+    return true;
+}
+
+START_TEST(one_host_for_all)
+{
+    static const char text[] =
+        "HloModule m, replica_count=4\n"
+        "ENTRY main {\n"
+        " t = token[] after-all()\n"
+        " f = (s32[], token[]) infeed(t)\n"
+        " x = s32[] get-tuple-element(f), index=0\n"
+        " u = token[] get-tuple-element(f), index=1\n"
+        " y = s32[] add(x, x)\n"
+        " o = token[] outfeed(y, u), outfeed_shape=s32[]\n"
+        " ROOT r = s32[] negate(y) }\n";
+    for (int ranks = 0; ranks <= 5; ranks++) {
+        struct host host = {0, 0};
+        const struct world_feeds feeds = {&host, give, take};
+        struct team t;
+        struct rank *first = team_run(&t, text, &feeds, ranks, 1);
+        ck_assert(first->ok);
+        ck_assert_int_eq(host.given, 4);
+        ck_assert_int_eq(host.taken, 4);
+        team_end(&t);
+        host = (struct host){-10, 0};
+        char *said = failure(text, &feeds, ranks, 2);
+        ck_assert_ptr_nonnull(strstr(said, "infeed: the host has nothing more to give"));
+        ck_assert_ptr_nonnull(strstr(said, "on participant 3"));
+        free(said);
+    }
 }
 END_TEST
 
@@ -205,17 +352,17 @@ START_TEST(same_values_every_time)
         " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
     float first[MOST];
     for (int k = 0; k < OFTEN / 10; k++) {
-        struct run r;
-        run_begin(&r, text);
-        ck_assert(world_run(&r.ds, r.tasks, r.count, NULL));
-        for (int64_t p = 0; p < r.count; p++) {
+        struct team t;
+        const struct rank *r = team_run(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MOST : 0, (uint64_t)k);
+        ck_assert(r->ok);
+        for (int64_t p = 0; p < r->run.count; p++) {
             float v;
-            memcpy(&v, r.tasks[p].result->data, sizeof v);
+            memcpy(&v, r->run.tasks[p].result->data, sizeof v);
             if (k == 0)
                 first[p] = v;
             ck_assert(v == first[p]);
         }
-        run_end(&r);
+        team_end(&t);
     }
 }
 END_TEST
@@ -241,16 +388,18 @@ START_TEST(meetings_again_and_again)
         " c = s32[1] slice(b), slice={[499:500]}\n d = s32[] reshape(c)\n ROOT r = s32[] add(a, d) }\n";
     for (int n = 2; n <= MOST; n++) {
         char of_n[sizeof text + 8];
-        struct run r;
         snprintf(of_n, sizeof of_n, text, n);
-        run_begin(&r, of_n);
-        ck_assert(world_run(&r.ds, r.tasks, r.count, NULL));
-        for (int64_t p = 0; p < r.count; p++) { /* n times the sum of 0 .. 1999; of the second only groups have some */
-            int32_t v, sum = n * 1999000;
-            memcpy(&v, r.tasks[p].result->data, sizeof v);
-            ck_assert_int_eq(v, p < 2 ? 2 * sum : sum);
+        for (int ranks = 0; ranks <= n; ranks += n / 2) {
+            struct team t;
+            const struct rank *r = team_run(&t, of_n, NULL, ranks, (uint64_t)n);
+            ck_assert(r->ok);
+            for (int64_t p = 0; p < n; p++) { /* n times the sum of 0 .. 1999; of the second only groups have some */
+                int32_t v, sum = n * 1999000;
+                memcpy(&v, r->run.tasks[p].result->data, sizeof v);
+                ck_assert_int_eq(v, p < 2 ? 2 * sum : sum);
+            }
+            team_end(&t);
         }
-        run_end(&r);
     }
 }
 END_TEST
@@ -265,6 +414,7 @@ int main(void)
     tcase_add_test(t, crossed_collectives);
     tcase_add_test(t, failure_ends_those_who_wait);
     tcase_add_test(t, nobody_is_waited_for_long);
+    tcase_add_test(t, one_host_for_all);
     tcase_add_test(t, same_values_every_time);
     tcase_add_test(t, meetings_again_and_again);
     suite_add_tcase(s, t);

@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <time.h>
 
-enum { STACK_BYTES = 16 << 20, PATIENCE_MS = 400 };
-
 static void *run_one(void *context)
 {
     struct participant *p = context;
@@ -48,7 +46,7 @@ static void watch(struct world *w)
     pthread_mutex_lock(&w->lock);
     while (w->over < w->count) {
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += PATIENCE_MS * 1000000L;
+        until.tv_nsec += WORLD_PATIENCE_MS * 1000000L;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         int64_t over = w->over;
@@ -71,7 +69,7 @@ static int64_t start(struct world *w, struct diags *ds)
     int64_t started = 0;
     int error = 0;
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    pthread_attr_setstacksize(&attr, WORLD_STACK_BYTES);
     pthread_mutex_lock(&w->lock); /* nobody waits before all are there */
     while (started < w->count && error == 0) {
         struct participant *p = &w->participants[started];

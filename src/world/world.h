@@ -1,6 +1,6 @@
 /*
  * world: the participants of a run, replicas times partitions of them, as threads that meet at
- * collectives and send each other messages.
+ * collectives and send each other messages, in one process or in several.
  *
  * Each participant runs its own program on its own values; they share the module, which nobody
  * changes. What can never come to an end is found out and said: who waits where, and for whom.
@@ -31,5 +31,21 @@ struct world_participant {
 /* Runs them all. False with diagnostics, and without any result, when one of them fails or waits for
  * ever; what is said does not depend on which thread was faster. `feeds` may be NULL. */
 bool world_run(struct diags *ds, struct world_participant *p, int64_t count, const struct world_feeds *feeds);
+
+/* ---- the same in several processes, the ranks, over a transport ---- */
+
+struct transport;
+struct ranks;
+/* Takes the transport over. */
+struct ranks *ranks_open(const struct transport *t);
+void ranks_close(struct ranks *r);
+int ranks_rank(const struct ranks *r);
+int ranks_count(const struct ranks *r);
+bool ranks_has(const struct ranks *r, int64_t participant); /* it runs on this rank */
+/* Called by all ranks. The greatest value that one of them gave, and the first that gave it. */
+int ranks_agree(struct ranks *r, int value, int *who);
+/* world_run, called by all ranks with the same programs; each needs only those of its own participants, and
+ * their arguments. The answer and what is said are the same on all; results come to rank 0, and `feeds` are its. */
+bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *p, int64_t count, const struct world_feeds *feeds);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * run.c      threads, from their start to the verdict on the run
  * meet.c     meetings and messages of threads, and who waits for whom
- * verdict.c  who waits for ever, and what is said of a run that can't come to an end
+ * ranks*.c, board.c, pack.c: the same in several processes, see ranks_priv.h
+ * verdict.c  for both: who waits for ever, and what is said of a run that can't come to an end
  */
 #ifndef HLO_WORLD_PRIV_H
 #define HLO_WORLD_PRIV_H
@@ -12,6 +13,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+enum { WORLD_STACK_BYTES = 16 << 20 }; /* of a participant's thread */
+/* So long nobody may come to an end while one has failed, or waits for ever, and others go on. */
+enum { WORLD_PATIENCE_MS = 400 };
+enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED }; /* of a participant */
 
 /* ---- verdict.c: whatever it is that moves values between participants ---- */
 
@@ -45,8 +51,6 @@ struct outcome {
 bool world_verdict(const struct outcome *o, struct diags *ds);
 
 /* ---- threads ---- */
-
-enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED };
 
 /* What a member brought to a meeting: one block for all, or a row of them. */
 struct gift {

@@ -1,0 +1,193 @@
+/*
+ * Ranks: what they agree on between runs, and the way of messages from one to another.
+ */
+#include "world/ranks_priv.h"
+
+#include <assert.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static_assert(sizeof(struct head) <= TRANSPORT_HEAD, "a head fits into a parcel");
+
+/* As where arenas end: nobody could go on. */
+_Noreturn static void no_memory(void)
+{
+    fputs("hlo: error: out of memory\n", stderr);
+    exit(4);
+}
+
+/* ---- items ---- */
+
+struct item *item_new(struct head h, int rank, size_t size, void *body)
+{
+    struct item *i = calloc(1, sizeof *i);
+    if (!i)
+        no_memory();
+    *i = (struct item){.h = h, .rank = rank, .size = size, .body = body};
+    return i;
+}
+
+struct item *item_of(struct head h, const struct buf *b)
+{
+    void *body = mem_alloc(b->size);
+    if (!body)
+        no_memory();
+    return item_new(h, 0, b->size, memcpy(body, b->data, b->size));
+}
+
+void items_push(struct items *q, struct item *i)
+{
+    i->next = NULL;
+    if (!q->first)
+        q->end = &q->first;
+    *q->end = i;
+    q->end = &i->next;
+}
+
+struct item *items_pop(struct items *q)
+{
+    struct item *i = q->first;
+    if (i)
+        q->first = i->next;
+    return i;
+}
+
+void item_free(struct item *i)
+{
+    if (i)
+        mem_free(i->body);
+    free(i);
+}
+
+/* ---- messages ---- */
+
+bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending)
+{
+    int64_t head[TRANSPORT_HEAD / 8] = {0};
+    h.phase = r->phase;
+    memcpy(head, &h, sizeof h);
+    return r->transport.send(r->transport.context, rank, head, body.at, body.size, pending);
+}
+
+void ranks_tell(struct ranks *r, int rank, struct head h, struct block body)
+{
+    if (!ranks_send(r, rank, h, body, NULL))
+        no_memory();
+}
+
+/* One that came before its time, and whose time is now. */
+static struct item *take_early(struct ranks *r)
+{
+    struct items rest = {0};
+    struct item *found = NULL;
+    for (struct item *i; (i = items_pop(&r->early)) != NULL;)
+        if (!found && i->h.phase == r->phase)
+            found = i;
+        else
+            items_push(&rest, i);
+    r->early.first = rest.first;
+    if (rest.first)
+        r->early.end = rest.end;
+    return found;
+}
+
+struct item *ranks_receive(struct ranks *r)
+{
+    struct parcel p;
+    struct item *i = r->early.first ? take_early(r) : NULL;
+    while (!i && r->transport.receive(r->transport.context, &p)) {
+        struct head h;
+        memcpy(&h, p.head, sizeof h);
+        i = item_new(h, p.rank, p.size, p.body);
+        i->lost = p.lost;
+        if (i->lost && (h.kind == KIND_REPORT || h.kind == KIND_END))
+            no_memory();
+        if (i->h.phase == r->phase)
+            continue;
+        if (i->h.phase > r->phase)
+            items_push(&r->early, i);
+        else
+            item_free(i); /* of a run that failed; nobody wants it any more */
+        i = NULL;
+    }
+    return i;
+}
+
+void ranks_rest(unsigned times)
+{
+    enum { SPINS = 2000, SHORT = 50000, LONG = 500000, TIRED = 2200 };
+    if (times < SPINS) {
+        sched_yield();
+        return;
+    }
+    struct timespec t = {.tv_nsec = times < TIRED ? SHORT : LONG};
+    nanosleep(&t, NULL);
+}
+
+/* ---- beside runs ---- */
+
+struct ranks *ranks_open(const struct transport *t)
+{
+    struct ranks *r = calloc(1, sizeof *r);
+    if (!r)
+        no_memory();
+    r->transport = *t;
+    return r;
+}
+
+void ranks_close(struct ranks *r)
+{
+    if (!r)
+        return;
+    for (struct item *i; (i = items_pop(&r->early)) != NULL;)
+        item_free(i);
+    r->transport.close(r->transport.context);
+    free(r);
+}
+
+int ranks_rank(const struct ranks *r)
+{
+    return r->transport.rank;
+}
+int ranks_count(const struct ranks *r)
+{
+    return r->transport.size;
+}
+bool ranks_has(const struct ranks *r, int64_t participant)
+{
+    return rank_of(r, participant) == r->transport.rank;
+}
+
+/* The next message of this phase, however long it takes. */
+static struct head await(struct ranks *r)
+{
+    struct item *i;
+    for (unsigned times = 0; (i = ranks_receive(r)) == NULL; times++)
+        ranks_rest(times);
+    struct head h = i->h;
+    item_free(i);
+    return h;
+}
+
+int ranks_agree(struct ranks *r, int value, int *who)
+{
+    struct head h = {.kind = KIND_AGREE, .from = r->transport.rank, .value = value};
+    r->phase++;
+    if (r->transport.rank > 0) {
+        ranks_tell(r, 0, h, (struct block){0});
+        h = await(r);
+    } else {
+        for (int k = 1; k < r->transport.size; k++) {
+            struct head other = await(r);
+            if (other.value > h.value || (other.value == h.value && other.from < h.from))
+                h = other;
+        }
+        h.kind = KIND_AGREED;
+        for (int k = 1; k < r->transport.size; k++)
+            ranks_tell(r, k, h, (struct block){0});
+    }
+    *who = h.from;
+    return (int)h.value;
+}

@@ -1,0 +1,316 @@
+/*
+ * What participants ask of each other and of the host, where they run in several processes.
+ *
+ * Whoever comes to a meeting sends its blocks to the others and waits for theirs. The host is rank 0's:
+ * it is asked in messages.
+ */
+#include "world/ranks_priv.h"
+
+#include <time.h>
+
+enum { TELL_AFTER_NS = 2000000 }; /* who waits longer says so to rank 0 */
+
+static bool same_tag(struct tag a, struct tag b)
+{
+    return a.op == b.op && a.is_channel == b.is_channel && a.number == b.number;
+}
+
+/* ---- what comes ---- */
+
+void member_take(struct member *p, struct item *i)
+{
+    items_push(&p->inbox, i);
+    p->arrivals++;
+    p->came[i->h.from]++;
+}
+
+/* The first of this kind, taken out of the inbox; NULL: it hasn't come. */
+static struct item *take(struct member *p, enum kind kind, int64_t from, struct tag tag, uint64_t group)
+{
+    struct item **at = &p->inbox.first, *i;
+    while ((i = *at) != NULL && !(i->h.kind == (uint32_t)kind && i->h.from == from && i->h.group == group && same_tag(i->h.tag, tag)))
+        at = &i->next;
+    if (!i)
+        return NULL;
+    *at = i->next;
+    if (!i->next)
+        p->inbox.end = at;
+    return i;
+}
+
+/* Nobody may say that it sent something which then was lost. */
+static bool no_memory(struct member *p, const struct inst *at, size_t size)
+{
+    struct str why = arena_printf(&p->ds.arena, "%s: no memory for %zu bytes from another participant", op_spelling(at->opcode), size);
+    struct diag *d = DIAG(&p->ds, at->span, FAILURE, why.ptr);
+    d->where = inst_where(&p->ds.arena, at);
+    return false;
+}
+
+/* ---- waiting ---- */
+
+static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Until `there` says that all is there; it notes in `whom` who is still missing. False: the run has failed. */
+static bool wait_until(struct member *p, enum state state, const struct inst *at, bool (*there)(struct member *, void *), void *what)
+{
+    struct crew *c = p->crew;
+    uint64_t seen = p->arrivals;
+    int64_t since = 0;
+    p->at = at;
+    p->told = false;
+    for (unsigned times = 0; !there(p, what);) {
+        p->state = state;
+        seen = p->arrivals;
+        while (p->arrivals == seen && !atomic_load(&c->stop)) {
+            if (crew_progress(c)) {
+                times = 0;
+                continue;
+            }
+            int64_t t = times > 64 ? now() : 0;
+            if (since == 0)
+                since = t;
+            if (t - since > TELL_AFTER_NS && (!p->told || p->told_arrivals != p->arrivals))
+                crew_report(p);
+            crew_rest(c, times++);
+        }
+        p->state = RUNNING;
+        if (p->arrivals == seen)
+            return false;
+    }
+    return true;
+}
+
+static void begin_whom(struct member *p, int64_t most)
+{
+    p->whom_count = 0;
+    if (most > p->whom_room) {
+        p->whom = ARENA_ARRAY(&p->crew->arena, int64_t, most);
+        p->whom_room = most;
+    }
+}
+
+/* ---- meetings ---- */
+
+struct coming {
+    struct meeting *m;
+    uint64_t group;
+    struct item **got; /* by place; NULL: not here yet */
+};
+
+static bool all_came(struct member *p, void *what)
+{
+    struct coming *c = what;
+    const struct meeting *m = c->m;
+    begin_whom(p, m->count);
+    for (int64_t j = 0; j < m->count; j++) {
+        if (j != m->me && !c->got[j])
+            c->got[j] = take(p, KIND_BLOCK, m->members[j], m->tag, c->group);
+        if (j != m->me && !c->got[j])
+            p->whom[p->whom_count++] = m->members[j];
+    }
+    return p->whom_count == 0;
+}
+
+static void drop(struct coming *c)
+{
+    for (int64_t j = 0; j < c->m->count; j++)
+        item_free(c->got[j]);
+    mem_free(c->got);
+}
+
+/* Until nobody reads its blocks any more. Their receivers listen to the end of the run. */
+static void wait_for_readers(struct member *p)
+{
+    for (unsigned times = 0; p->pending > 0;)
+        if (crew_progress(p->crew))
+            times = 0;
+        else
+            crew_rest(p->crew, times++);
+}
+
+static bool give_blocks(struct member *p, struct meeting *m, uint64_t group)
+{
+    struct head h = crew_head(p, KIND_BLOCK, m->inst);
+    bool ok = true;
+    h.tag = m->tag;
+    h.group = group;
+    for (int64_t j = 0; j < m->count && ok; j++)
+        if (j != m->me)
+            ok = crew_post(p->crew, h, m->members[j], m->out[j], &p->pending);
+    return ok;
+}
+
+static bool fill_in(struct member *p, struct coming *c)
+{
+    struct meeting *m = c->m;
+    for (int64_t j = 0; j < m->count; j++) {
+        const struct item *i = c->got[j];
+        if (i && i->lost)
+            return no_memory(p, m->inst, i->size);
+        m->in[j] = i ? (struct block){i->body, i->size} : m->out[j];
+    }
+    return true;
+}
+
+static bool meet(void *context, struct meeting *m)
+{
+    struct member *p = context;
+    struct coming c = {.m = m, .got = mem_zalloc((size_t)m->count * sizeof *c.got)};
+    c.group = hash_bytes(m->members, (size_t)m->count * sizeof *m->members);
+    m->kept = c.got;
+    if (!c.got)
+        return no_memory(p, m->inst, (size_t)m->count * sizeof *c.got);
+    pthread_mutex_lock(&p->crew->lock);
+    bool ok = !atomic_load(&p->crew->stop) && (give_blocks(p, m, c.group) || no_memory(p, m->inst, m->out[0].size)) &&
+              wait_until(p, MEETING, m->inst, all_came, &c) && fill_in(p, &c);
+    if (!ok) {
+        wait_for_readers(p);
+        drop(&c);
+    }
+    pthread_mutex_unlock(&p->crew->lock);
+    return ok;
+}
+
+static void part(void *context, struct meeting *m)
+{
+    struct member *p = context;
+    pthread_mutex_lock(&p->crew->lock);
+    wait_for_readers(p);
+    pthread_mutex_unlock(&p->crew->lock);
+    drop(&(struct coming){.m = m, .got = m->kept});
+}
+
+/* ---- messages ---- */
+
+static bool send(void *context, const struct inst *i, struct tag tag, int64_t to, struct block data)
+{
+    struct member *p = context;
+    struct head h = crew_head(p, KIND_MESSAGE, i);
+    h.tag = tag;
+    pthread_mutex_lock(&p->crew->lock);
+    bool ok = crew_post(p->crew, h, to, data, NULL);
+    pthread_cond_signal(&p->crew->changed); /* somebody must see it off */
+    pthread_mutex_unlock(&p->crew->lock);
+    return ok;
+}
+
+struct wanted {
+    struct tag tag;
+    int64_t from;
+    struct item *got;
+};
+
+static bool message_came(struct member *p, void *what)
+{
+    struct wanted *w = what;
+    w->got = take(p, KIND_MESSAGE, w->from, w->tag, 0);
+    begin_whom(p, 1);
+    if (!w->got)
+        p->whom[p->whom_count++] = w->from;
+    return w->got != NULL;
+}
+
+static bool receive(void *context, const struct inst *i, struct tag tag, int64_t from, void *to, size_t *size)
+{
+    struct member *p = context;
+    struct wanted w = {.tag = tag, .from = from};
+    pthread_mutex_lock(&p->crew->lock);
+    bool ok = wait_until(p, RECEIVING, i, message_came, &w);
+    pthread_mutex_unlock(&p->crew->lock);
+    if (ok && w.got->lost)
+        ok = no_memory(p, i, w.got->size);
+    if (ok) {
+        size_t room = *size < w.got->size ? *size : w.got->size;
+        if (room > 0)
+            memcpy(to, w.got->body, room);
+        *size = w.got->size;
+    }
+    item_free(w.got);
+    return ok;
+}
+
+/* ---- the host ---- */
+
+/* Asks rank 0 and waits for the answer; NULL: there is none, the run has failed. */
+static struct item *ask(struct member *p, enum kind kind, struct block body)
+{
+    struct crew *c = p->crew;
+    struct head h = crew_head(p, kind, NULL);
+    if (!ranks_send(c->ranks, 0, h, body, NULL))
+        DIAG(&p->ds, NO_SPAN, FAILURE, "no memory to give an item to the host");
+    for (unsigned times = 0; p->ds.errors == 0 && !p->fed && !atomic_load(&c->stop);)
+        if (crew_progress(c))
+            times = 0;
+        else
+            crew_rest(c, times++);
+    struct item *answer = p->fed;
+    p->fed = NULL;
+    return answer;
+}
+
+static enum feed infeed(void *context, struct arena *a, struct literal **out)
+{
+    struct member *p = context;
+    struct crew *c = p->crew;
+    enum feed came = FEED_FAILED;
+    if (ranks_rank(c->ranks) == 0) {
+        if (!c->feeds)
+            return FEED_EMPTY;
+        pthread_mutex_lock(&c->feeding);
+        came = c->feeds->infeed(c->feeds->context, p->number, a, out);
+        pthread_mutex_unlock(&c->feeding);
+        return came;
+    }
+    pthread_mutex_lock(&c->lock);
+    struct item *answer = ask(p, KIND_FEED_IN, (struct block){0});
+    pthread_mutex_unlock(&c->lock);
+    if (answer)
+        came = (enum feed)answer->h.value;
+    if (came == FEED_ITEM) {
+        struct reader r = {answer->body, answer->size};
+        *out = answer->lost ? NULL : unpack_literal(a, &r);
+        came = *out || DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "no memory for an item of the host") ? FEED_ITEM : FEED_FAILED;
+    }
+    item_free(answer);
+    return came;
+}
+
+static bool outfeed(void *context, const struct literal *l)
+{
+    struct member *p = context;
+    struct crew *c = p->crew;
+    if (ranks_rank(c->ranks) == 0) {
+        if (!c->feeds)
+            return true; /* nobody listens */
+        pthread_mutex_lock(&c->feeding);
+        bool ok = c->feeds->outfeed(c->feeds->context, p->number, l);
+        pthread_mutex_unlock(&c->feeding);
+        return ok;
+    }
+    size_t size;
+    void *bytes = pack_literal(l, &size);
+    if (!bytes)
+        return DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "no memory to give an item to the host");
+    pthread_mutex_lock(&c->lock);
+    struct item *answer = ask(p, KIND_FEED_OUT, (struct block){bytes, size});
+    pthread_mutex_unlock(&c->lock);
+    mem_free(bytes);
+    bool ok = answer && answer->h.value == FEED_ITEM;
+    item_free(answer);
+    return ok;
+}
+
+const struct exchange ranks_exchange = {
+    .meet = meet,
+    .part = part,
+    .send = send,
+    .receive = receive,
+    .infeed = infeed,
+    .outfeed = outfeed,
+};

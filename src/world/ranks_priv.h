@@ -1,0 +1,162 @@
+/*
+ * Private to world/: participants in several processes, the ranks.
+ *
+ * ranks.c       what ranks have beside runs; the way of messages between them
+ * ranks_meet.c  what participants ask of each other and of the host
+ * ranks_run.c   a run: threads for the participants that are here, and what a rank does beside them
+ * board.c       on rank 0: what is known of all participants, who waits for ever, the end
+ * pack.c        values and messages as bytes
+ *
+ * A block of values goes straight from its participant to the one that it is for, and a meeting is over
+ * for whoever has all blocks: nobody else is asked. Who waits for long tells rank 0 for whom, and how
+ * many messages of each other participant have come and how many it has sent; so rank 0 finds out what is
+ * stuck, and need not ask anybody.
+ */
+#ifndef HLO_WORLD_RANKS_PRIV_H
+#define HLO_WORLD_RANKS_PRIV_H
+
+#include "world/transport.h"
+#include "world/world_priv.h"
+
+/* ---- pack.c ---- */
+
+struct reader {
+    const char *at;
+    size_t left;
+};
+void pack_int(struct buf *b, int64_t v);
+int64_t unpack_int(struct reader *r); /* 0 at the end */
+void pack_diags(struct buf *b, const struct diags *ds);
+void unpack_diags(struct diags *ds, struct reader *r);
+/* Storage with all of a literal, for mem_free; NULL: no memory. */
+void *pack_literal(const struct literal *l, size_t *size);
+/* NULL: no memory. */
+struct literal *unpack_literal(struct arena *a, struct reader *r);
+
+/* ---- ranks.c: messages between ranks ---- */
+
+enum kind {
+    KIND_BLOCK,    /* what one member of a group gives another */
+    KIND_MESSAGE,  /* of a send */
+    KIND_REPORT,   /* a participant: how it stands (board.c) */
+    KIND_RESULT,   /* of a participant */
+    KIND_FEED_IN,  /* a participant wants an item from the host; */
+    KIND_FEED_OUT, /* has one for it */
+    KIND_FED,      /* the host's answer; value: enum feed */
+    KIND_STOP,     /* the run has failed, all are to leave */
+    KIND_END,      /* the run is over; value: whether it went well; the messages of it */
+    KIND_AGREE,    /* value: what this rank says; */
+    KIND_AGREED    /* value: the greatest, from: the first rank that said so */
+};
+
+struct head {
+    uint32_t kind, phase;
+    int32_t from, to; /* participants */
+    struct tag tag;
+    uint64_t group;            /* KIND_BLOCK: who the members are, hashed */
+    int32_t computation, inst; /* where it was sent: indices; -1 */
+    int64_t value;
+};
+
+struct item {
+    struct head h;
+    int rank; /* whose it is */
+    size_t size;
+    void *body;
+    bool lost;
+    struct item *next;
+};
+struct items {
+    struct item *first, **end;
+};
+struct item *item_new(struct head h, int rank, size_t size, void *body);
+struct item *item_of(struct head h, const struct buf *b); /* what a rank tells itself; copied */
+void items_push(struct items *q, struct item *i);
+struct item *items_pop(struct items *q); /* NULL when there is none */
+void item_free(struct item *i);          /* and its body */
+
+struct ranks {
+    struct transport transport;
+    uint32_t phase;     /* runs and agreements are numbered; all ranks go through the same ones */
+    struct items early; /* messages of a later phase: not every rank is as far as this one */
+};
+static inline int rank_of(const struct ranks *r, int64_t participant)
+{
+    return (int)(participant % r->transport.size);
+}
+bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending);
+void ranks_tell(struct ranks *r, int rank, struct head h, struct block body); /* little, by whoever can't go on without */
+/* The next message of this phase; NULL: none is here. */
+struct item *ranks_receive(struct ranks *r);
+/* Lets others run, the longer the more often one has looked in vain. */
+void ranks_rest(unsigned times);
+
+/* ---- ranks_meet.c ---- */
+
+/* A participant that runs here. */
+struct member {
+    struct crew *crew;
+    int64_t number;
+    pthread_t thread;
+    bool started;
+    struct diags ds;
+    struct world_participant *task;
+    enum state state;
+    bool by_itself;
+    struct items inbox;   /* blocks and messages, in the order of their coming */
+    uint64_t arrivals;    /* how many have come */
+    int64_t *sent, *came; /* to and from each participant */
+    int pending;          /* blocks of its own that are still being read */
+    struct item *fed;     /* the host's answer */
+    /* MEETING, RECEIVING: */
+    const struct inst *at;
+    int64_t *whom, whom_count, whom_room;
+    bool told;              /* rank 0 knows, as of ... */
+    uint64_t told_arrivals; /* ... this many */
+};
+extern const struct exchange ranks_exchange; /* but for its context, a member, and `stop` */
+void member_take(struct member *p, struct item *i); /* a block or a message has come for it */
+
+/* ---- ranks_run.c ---- */
+
+/* A run, as far as it happens on this rank. */
+struct crew {
+    struct ranks *ranks;
+    pthread_mutex_t lock;    /* of everything here, of the ranks' transport too */
+    pthread_mutex_t feeding; /* one call of the host at a time */
+    pthread_cond_t changed;  /* for the main thread: look around */
+    pthread_cond_t asked;    /* for the one that serves the host to others */
+    const struct world_feeds *feeds; /* on rank 0 */
+    struct world_participant *tasks;
+    struct diags *ds;            /* of the run */
+    struct arena arena;
+    int64_t count, here, over; /* participants; those on this rank; those of them that are over */
+    struct member *members;
+    struct items requests; /* to the host */
+    atomic_bool stop;
+    bool ended, ok; /* KIND_END has come */
+    struct board *board; /* on rank 0 */
+};
+/* All of this with the lock held. */
+void crew_take(struct crew *c, struct item *i); /* deals with a message */
+bool crew_progress(struct crew *c); /* deals with one message; false: none is here */
+struct member *crew_member(struct crew *c, int64_t number);
+/* From a participant that is here to another one. False: no memory. */
+bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending);
+void crew_tell(struct crew *c, struct head h, struct block body); /* all other ranks */
+struct head crew_head(const struct member *p, enum kind kind, const struct inst *at);
+/* Gives the lock up for a while. */
+void crew_rest(struct crew *c, unsigned times);
+
+/* ---- board.c ---- */
+
+struct board *board_new(struct crew *c);
+void board_free(struct board *b);
+void board_no_memory(struct board *b, int64_t participant, size_t size); /* for its result */
+void crew_report(struct member *p); /* says how a participant that is here stands */
+void board_report(struct board *b, struct item *report); /* that has come; takes it over */
+/* Stops the run when nobody can go on, or ends it when all are over. Looks, from time to time, whether some hold
+ * up the others. */
+void board_look(struct board *b);
+
+#endif
