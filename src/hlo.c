@@ -734,8 +734,9 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
 
 struct hlo_program {
     const hlo_module *module;
+    hlo_world *world;           /* NULL: threads */
     size_t count;               /* participants */
-    struct program *programs[]; /* one each: what a program keeps while it runs is its participant's */
+    struct program *programs[]; /* one each: what a program keeps while it runs is its participant's; NULL: not here */
 };
 
 void hlo_program_free(hlo_program *p)
@@ -755,20 +756,23 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
     }
     hlo_program *p = hlo_calloc(sizeof *p + (size_t)count * sizeof *p->programs);
     p->module = module;
-    while (p->count < (size_t)count) {
+    p->world = o->world;
+    p->count = (size_t)count;
+    for (size_t k = 0; k < p->count; k++) {
         struct plan_options options = {.plain = o->plain,
                                        .elided = (enum elided_mode)o->elided,
                                        .seed = o->seed,
-                                       .replica = (int64_t)p->count / partitions,
-                                       .partition = (int64_t)p->count % partitions,
+                                       .replica = (int64_t)k / partitions,
+                                       .partition = (int64_t)k % partitions,
                                        .foreign = hlo_targets_foreign(o->targets),
                                        .limits = {o->max_steps, o->max_memory, o->timeout}};
-        p->programs[p->count] = plan_module(ds, module->m, &options);
-        if (!p->programs[p->count]) {
+        if (!hlo_world_runs(p->world, k))
+            continue;
+        p->programs[k] = plan_module(ds, module->m, &options);
+        if (!p->programs[k]) {
             hlo_program_free(p);
             return NULL;
         }
-        p->count++;
     }
     return p;
 }
@@ -824,13 +828,16 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     struct world_participant *tasks = ARENA_ARRAY(&a, struct world_participant, p->count);
     for (size_t k = 0; k < p->count; k++) {
         const struct literal **values = ARENA_ARRAY(&a, const struct literal *, count);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count && p->programs[k]; i++)
             values[i] = args[k * count + i]->l;
         results[k] = literal_begin();
         tasks[k] = (struct world_participant){
             .program = p->programs[k], .args = values, .arg_count = count, .arena = &results[k]->arena};
     }
-    bool ok = world_run(sink_of_module(m, p->module), tasks, (int64_t)p->count, feeds ? &world : NULL);
+    struct diags *ds = sink_of_module(m, p->module);
+    const struct world_feeds *host = feeds ? &world : NULL;
+    bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, host)
+                       : world_run(ds, tasks, (int64_t)p->count, host);
     for (size_t k = 0; k < p->count; k++)
         results[k] = literal_end(results[k], tasks[k].result);
     arena_free(&a);

@@ -24,6 +24,7 @@ typedef struct hlo_file hlo_file;           /* the text of one file, split into 
 typedef struct hlo_module hlo_module;       /* a parsed module */
 typedef struct hlo_program hlo_program;     /* a module made ready to run */
 typedef struct hlo_literal hlo_literal;     /* a value with its shape */
+typedef struct hlo_world hlo_world;         /* the processes that share a run */
 
 /* A byte buffer made by the library; free with hlo_text_free. Always NUL-terminated. */
 typedef struct hlo_text {
@@ -316,6 +317,27 @@ hlo_inst *hlo_cross_replica_sum(hlo_computation *c, hlo_inst *operand);
 hlo_inst *hlo_infeed(hlo_computation *c, const char *shape);
 hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand); /* spec: Outfeed */
 
+/* ---- several processes ----
+ *
+ * Participants run as threads of one process, unless there is a world: processes of the same program, ranks, that
+ * share them, participant p on rank p modulo their number, which gives the same bits. All ranks do the
+ * same: open the world, read the module, plan it and run it, and nothing else while a run goes on.
+ *
+ *     hlo_world *w = hlo_world_open("mpi", messages);
+ *     struct hlo_run_options options = {.world = w};
+ *     ... hlo_plan, hlo_world_agree, hlo_run_all: results are on rank 0 ...
+ *     hlo_world_close(w);
+ */
+/* "mpi": the processes that mpirun started, or this one alone. NULL with messages. */
+hlo_world *hlo_world_open(const char *kind, hlo_messages *m);
+void hlo_world_close(hlo_world *w); /* once all ranks are done */
+int hlo_world_rank(const hlo_world *w); /* NULL: 0 */
+int hlo_world_size(const hlo_world *w); /* NULL: 1 */
+bool hlo_world_runs(const hlo_world *w, size_t participant); /* it is this rank's. NULL: it is */
+/* Called by all ranks, for they must not begin to run before each of them can. The greatest `status` that any rank
+ * gave, and in `who` (unless NULL) the first rank that gave it. NULL: `status` itself. */
+int hlo_world_agree(hlo_world *w, int status, int *who);
+
 /* ---- running ---- */
 
 /* Code of your own behind custom calls. All is added before a program is planned with it; a target that
@@ -359,6 +381,7 @@ struct hlo_run_options {
     uint64_t max_steps;  /* instructions run and iterations of loops */
     uint64_t max_memory; /* bytes of values alive at once */
     double timeout;      /* seconds */
+    hlo_world *world;    /* who runs the participants; it must outlive the program. NULL: threads of this process */
 };
 /* Makes a verified module ready to run by all its participants; the module must outlive the program.
  * NULL with messages. */
@@ -380,7 +403,10 @@ struct hlo_feeds {
  * literal for each of the `count` parameters, for one participant after the other; `results` one place
  * for each participant, to be freed with hlo_literal_free. False with messages, and no results, when
  * any of them fails or waits for ever. `feeds` may be NULL. Dynamic dimensions of a result are as large
- * as they came out; its fixed ones are complete, with zeros where nothing was stored. */
+ * as they came out; its fixed ones are complete, with zeros where nothing was stored.
+ * In a world all ranks call it: arguments of participants that another rank runs are not looked at, rank 0
+ * gets all results and the others NULL, its feeds are everyone's; the answer and what is said are the same
+ * on all ranks. */
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
                  hlo_literal **results, hlo_messages *m);
 /* The same on one literal for each parameter, which all participants get. NULL with messages; else the

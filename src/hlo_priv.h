@@ -44,6 +44,10 @@ struct hlo_literal {
     hlo_literal **elements; /* handles of a tuple's components, which hold no storage themselves */
 };
 
+struct hlo_world {
+    struct ranks *ranks;
+};
+
 void *hlo_calloc(size_t size); /* cleared; ends the process when there is no memory */
 hlo_text hlo_text_of(struct buf *b);
 hlo_file *hlo_file_new(bool strict); /* held once, no parts */

@@ -24,6 +24,12 @@ static bool has_value(const struct arguments *a, size_t param, size_t participan
     return a->own[participant * a->count + param] || a->common[param];
 }
 
+/* What other processes run is theirs to find values for. */
+static bool needs_value(const struct arguments *a, size_t param, size_t participant)
+{
+    return hlo_world_runs(world_of(a->o), participant) && !has_value(a, param, participant);
+}
+
 /* ---- one argument ---- */
 
 bool has_shape(struct str s)
@@ -73,7 +79,7 @@ static bool all_from_npz(struct arguments *a, const char *path, int64_t only)
 {
     for (size_t p = 0; p < a->participants; p++)
         for (size_t i = 0; i < a->count; i++) {
-            if ((only != EVERYBODY && only != (int64_t)p) || has_value(a, i, p))
+            if ((only != EVERYBODY && only != (int64_t)p) || !needs_value(a, i, p))
                 continue;
             hlo_literal *l = hlo_read_npz(path, "arg", a->module, i, p, a->m);
             *place(a, i, (int64_t)p) = l;
@@ -218,7 +224,7 @@ static int make_up(struct arguments *a)
         return HLO_USAGE;
     for (size_t p = 0; p < a->participants; p++)
         for (size_t i = 0; i < a->count; i++) {
-            if (has_value(a, i, p))
+            if (!needs_value(a, i, p))
                 continue;
             if (!a->o->given[OPT_RANDOM])
                 return missing_argument(a, i);

@@ -29,6 +29,7 @@ enum option_id {
     OPT_TIMEOUT,
     OPT_REPLICAS,
     OPT_PARTITIONS,
+    OPT_WORLD,
     OPT_INFEED,
     OPT_OUTFEED,
     OPT_CUSTOM_CALL,
@@ -66,6 +67,7 @@ struct options {
     struct each_option *each;     /* in order */
     size_t each_count;
     bool color; /* of standard error */
+    struct processes *processes; /* with which a run is shared (--world=mpi); or NULL */
 };
 
 /* Parses what follows the subcommand. False after saying what is wrong with it. */
@@ -85,6 +87,17 @@ void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
 command_fn run_command, verify_command, fmt_command, test_command, import_command, bench_command, ops_command;
+
+/* world.c: several processes that run the same command. Each function does what is right for one, too. */
+int world_begin(struct options *o); /* as --world says; HLO_OK or a status */
+/* Closes it. The status that all of them end with. */
+int world_end(struct options *o, int status);
+/* They go on together or not at all: the worst status of any, and the first that has it says why. What
+ * one calls, all must call, in the same order, until one has failed. */
+int world_agree(const struct options *o, int status);
+hlo_world *world_of(const struct options *o); /* NULL: this process is alone */
+bool world_first(const struct options *o);    /* this one speaks and writes for all */
+FILE *world_stderr(const struct options *o);
 
 /* value.c: a result for people to read and for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l);

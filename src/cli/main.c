@@ -17,7 +17,7 @@ void report(const struct options *o, const hlo_messages *m)
 {
     hlo_text text = hlo_messages_draw(m, o->color);
     fflush(stdout);
-    fwrite(text.data, 1, text.size, stderr);
+    fwrite(text.data, 1, text.size, world_stderr(o));
     hlo_text_free(&text);
 }
 
@@ -75,8 +75,10 @@ static int dispatch(struct options *o, int argc, char **argv)
         puts("hlo " HLO_VERSION);
         return HLO_OK;
     }
-    if (o->command != CMD_NONE)
-        return command_functions[o->command](o);
+    if (o->command != CMD_NONE) {
+        int status = world_begin(o);
+        return status == HLO_OK ? world_end(o, command_functions[o->command](o)) : status;
+    }
     print_help(stderr, CMD_NONE);
     return HLO_USAGE;
 }

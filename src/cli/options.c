@@ -46,6 +46,8 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_TIMEOUT] = {"timeout", "=SECONDS", "end a run that takes longer", IN(RUN), 0},
     [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN), 0},
     [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN), 0},
+    [OPT_WORLD] = {"world", "=KIND", "threads; or mpi: participants are spread over what mpirun starts",
+                   IN(RUN) | IN(TEST), 0},
     [OPT_INFEED] = {"infeed", "=FILE", "what infeed reads: literals, one a line; - is standard input", IN(RUN), 0, true},
     [OPT_OUTFEED] = {"outfeed", "=FILE", "where outfeed writes: the same; - is standard output", IN(RUN), 0, true},
     [OPT_CUSTOM_CALL] = {"custom-call", "=NAME=HOW",
@@ -89,6 +91,7 @@ static const struct command_row command_table[CMD_COUNT] = {
                  "  hlo run dump.txt --random=7 --elided=zero\n"
                  "  hlo run sum.hlo --replicas=2 x@0='{1, 2}' x@1='{3, 4}'\n"
                  "  hlo run loop.hlo --infeed=- --outfeed=out.txt <items.txt\n"
+                 "  mpirun -n 4 hlo run step.hlo --replicas=4 --world=mpi\n"
                  "\n"
                  "An ARG stands for the next parameter, or for the one it names as NAME=ARG; NAME@N=ARG\n"
                  "is for participant N alone, which is replica * partitions + partition:\n"
@@ -203,14 +206,15 @@ const char *command_nearest(const char *word)
 int usage_error(const struct options *o, const char *format, ...)
 {
     va_list ap;
+    FILE *f = world_stderr(o);
     va_start(ap, format);
-    fputs(o->color ? "\033[1mhlo: \033[31merror:\033[0m " : "hlo: error: ", stderr);
-    vfprintf(stderr, format, ap);
+    fputs(o->color ? "\033[1mhlo: \033[31merror:\033[0m " : "hlo: error: ", f);
+    vfprintf(f, format, ap);
     va_end(ap);
     if (o->command == CMD_NONE)
-        fputs("\nTry `hlo --help`.\n", stderr);
+        fputs("\nTry `hlo --help`.\n", f);
     else
-        fprintf(stderr, "\nTry `hlo %s --help`.\n", command_table[o->command].name);
+        fprintf(f, "\nTry `hlo %s --help`.\n", command_table[o->command].name);
     return HLO_USAGE;
 }
 

@@ -43,7 +43,7 @@ static bool limit_options(const struct options *o, struct hlo_run_options *out)
 static bool run_options(const struct options *o, struct hlo_run_options *out)
 {
     const char *how = o->value[OPT_ELIDED];
-    *out = (struct hlo_run_options){.plain = o->given[OPT_PLAIN], .seed = 1};
+    *out = (struct hlo_run_options){.plain = o->given[OPT_PLAIN], .seed = 1, .world = world_of(o)};
     if (!limit_options(o, out))
         return false;
     if (!how)
@@ -113,7 +113,7 @@ static int run_program(const struct arguments *a, struct feed_files *feeds, hlo_
     bool written = feed_finish(feeds, a->m);
     if (!ok)
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
-    else if (!written || !put_results(a->o, results, a->participants, a->m))
+    else if (!written || (world_first(a->o) && !put_results(a->o, results, a->participants, a->m)))
         status = HLO_USAGE;
     for (size_t k = 0; k < a->participants; k++)
         hlo_literal_free(results[k]);
@@ -125,18 +125,20 @@ static int run_module(struct arguments *a)
 {
     struct hlo_run_options options;
     struct feed_files feeds = {0};
+    hlo_program *p = NULL;
     if (!run_options(a->o, &options))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(a->o, a->m);
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
-    if (status == HLO_OK)
+    if (status == HLO_OK && world_first(a->o))
         status = feed_open(&feeds, a->o, a->participants);
-    if (status == HLO_OK) {
-        hlo_program *p = hlo_plan(a->module, &options, a->m);
-        status = p ? run_program(a, &feeds, p) : HLO_FAILED;
-        hlo_program_free(p);
-    }
+    if (status == HLO_OK && !(p = hlo_plan(a->module, &options, a->m)))
+        status = HLO_FAILED;
+    status = world_agree(a->o, status);
+    if (status == HLO_OK)
+        status = run_program(a, &feeds, p);
+    hlo_program_free(p);
     feed_free(&feeds);
     hlo_targets_free(targets);
     return status;
@@ -195,6 +197,10 @@ int run_command(const struct options *o)
     struct hlo_run_options options;
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
+    if (hlo_world_size(world_of(o)) > 1 && strcmp(o->args[0], "-") == 0)
+        return usage_error(o, "only rank 0 has a standard input; every rank reads the module, so name a file");
+    if (ends_with(o->args[0], ".onnx") && world_of(o))
+        return usage_error(o, "a model of ONNX has one participant: leave out --world=mpi");
     if (ends_with(o->args[0], ".onnx"))
         return run_options(o, &options) ? model_command(o, &options) : HLO_USAGE;
     if (o->given[OPT_BOUND])

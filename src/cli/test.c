@@ -290,6 +290,28 @@ static void run_in_workers(struct suite *s)
         buf_free(&workers[i].in);
 }
 
+/* ---- --world: in this process, one test after the other, for all ranks run the same one ---- */
+
+static void run_together(struct suite *s)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        if (i == 0 || s->tests[i].path != s->tests[i - 1].path) {
+            hlo_file_free(f);
+            f = hlo_file_open(s->tests[i].path, false, m);
+        }
+        alarm((unsigned)s->time_limit);
+        if (f)
+            run_one(s, f, i, &s->arena, NULL);
+        else
+            s->tests[i].status = TEST_FAILED;
+    }
+    alarm(0);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+}
+
 /* ---- --update: in this process, file by file, until nothing changes ---- */
 
 static bool update_file(struct suite *s, size_t first, size_t end)
@@ -378,6 +400,12 @@ static int write_junit(const struct suite *s)
     return ok ? HLO_OK : HLO_USAGE;
 }
 
+static int put_reports(const struct suite *s)
+{
+    int status = put_report(s), written = write_junit(s);
+    return written > status ? written : status;
+}
+
 /* ---- the command ---- */
 
 static int set_up(struct suite *s)
@@ -387,6 +415,8 @@ static int set_up(struct suite *s)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (o->arg_count == 0)
         return usage_error(o, "no file or folder given");
+    if (o->given[OPT_UPDATE] && world_of(o))
+        return usage_error(o, "--update rewrites files from one process: leave out --world=mpi");
     if (o->given[OPT_UPDATE] && ci && *ci)
         return usage_error(o, "CI is set: expectations are not rewritten where they are to be held");
     if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
@@ -411,11 +441,11 @@ int test_command(const struct options *o)
     if (status == HLO_OK) {
         if (o->given[OPT_UPDATE])
             run_with_update(&s);
+        else if (world_of(o))
+            run_together(&s);
         else
             run_in_workers(&s);
-        status = put_report(&s);
-        int written = write_junit(&s);
-        status = written > status ? written : status;
+        status = world_first(o) ? put_reports(&s) : HLO_OK;
     }
     if (o->given[OPT_FILTER])
         regfree(&s.filter);

@@ -48,4 +48,7 @@ int ranks_agree(struct ranks *r, int value, int *who);
  * their arguments. The answer and what is said are the same on all; results come to rank 0, and `feeds` are its. */
 bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *p, int64_t count, const struct world_feeds *feeds);
 
+/* Opens the transport `name` from a shared object, hlo-NAME.so. False: why not is in `why`. */
+bool transport_load(const char *name, struct transport *out, struct buf *why);
+
 #endif

@@ -1,0 +1,85 @@
+/*
+ * --world=mpi: the processes that mpirun has started share a run. Rank 0 speaks and writes for all of them;
+ * what another one has to say is kept until it turns out that it is the first that can't go on.
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+struct processes {
+    hlo_world *world;
+    FILE *said;    /* by another rank than the first; else NULL */
+    char *text;
+    size_t size;
+    bool settled;  /* one can't go on, so none does; all have this status: */
+    int status;
+};
+
+hlo_world *world_of(const struct options *o)
+{
+    return o->processes ? o->processes->world : NULL;
+}
+bool world_first(const struct options *o)
+{
+    return hlo_world_rank(world_of(o)) == 0;
+}
+FILE *world_stderr(const struct options *o)
+{
+    return o->processes && o->processes->said ? o->processes->said : stderr;
+}
+
+int world_begin(struct options *o)
+{
+    const char *kind = o->value[OPT_WORLD];
+    if (!kind || strcmp(kind, "threads") == 0)
+        return HLO_OK;
+    if (strcmp(kind, "mpi") != 0)
+        return usage_error(o, "`--world=%s`: threads or mpi is wanted", kind);
+    hlo_messages *m = hlo_messages_new();
+    hlo_world *world = hlo_world_open(kind, m);
+    if (world) {
+        o->processes = calloc(1, sizeof *o->processes);
+        o->processes->world = world;
+        if (!world_first(o))
+            o->processes->said = open_memstream(&o->processes->text, &o->processes->size);
+    } else {
+        usage_error(o, "`--world=mpi`: %s.\nOn Debian, `apt-get install libopenmpi-dev openmpi-bin` and build hlo again",
+                    hlo_messages_get(m, 0).text);
+    }
+    hlo_messages_free(m);
+    return world ? HLO_OK : HLO_USAGE;
+}
+
+int world_agree(const struct options *o, int status)
+{
+    struct processes *p = o->processes;
+    int who = 0;
+    if (!p)
+        return status;
+    if (p->settled)
+        return p->status;
+    p->status = hlo_world_agree(p->world, status, &who);
+    p->settled = p->status != HLO_OK;
+    if (p->settled && p->said && who == hlo_world_rank(p->world)) {
+        fflush(p->said);
+        fprintf(stderr, "hlo: on rank %d:\n", who);
+        fwrite(p->text, 1, p->size, stderr);
+    }
+    return p->status;
+}
+
+int world_end(struct options *o, int status)
+{
+    struct processes *p = o->processes;
+    if (!p)
+        return status;
+    fflush(stdout);
+    status = world_agree(o, status);
+    hlo_world_close(p->world);
+    if (p->said)
+        fclose(p->said);
+    free(p->text);
+    free(p);
+    o->processes = NULL;
+    return status;
+}

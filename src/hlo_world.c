@@ -1,0 +1,52 @@
+/*
+ * The public interface to several processes that share a run.
+ */
+#include "hlo_priv.h"
+
+#include "world/transport.h"
+#include "world/world.h"
+
+#include <stdlib.h>
+
+hlo_world *hlo_world_open(const char *kind, hlo_messages *m)
+{
+    struct transport t;
+    struct buf why = {0};
+    hlo_world *w = NULL;
+    if (transport_load(kind, &t, &why)) {
+        w = hlo_calloc(sizeof *w);
+        w->ranks = ranks_open(&t);
+    } else {
+        hlo_messages_add(m, kind, why.data);
+    }
+    buf_free(&why);
+    return w;
+}
+
+void hlo_world_close(hlo_world *w)
+{
+    if (w)
+        ranks_close(w->ranks);
+    free(w);
+}
+
+int hlo_world_rank(const hlo_world *w)
+{
+    return w ? ranks_rank(w->ranks) : 0;
+}
+int hlo_world_size(const hlo_world *w)
+{
+    return w ? ranks_count(w->ranks) : 1;
+}
+bool hlo_world_runs(const hlo_world *w, size_t participant)
+{
+    return !w || ranks_has(w->ranks, (int64_t)participant);
+}
+
+int hlo_world_agree(hlo_world *w, int status, int *who)
+{
+    int first = 0, all = w ? ranks_agree(w->ranks, status, &first) : status;
+    if (who)
+        *who = first;
+    return all;
+}

@@ -1,0 +1,55 @@
+/*
+ * Transports are shared objects: beside the program, where it was built, or where it was installed.
+ */
+#include "world/transport.h"
+#include "world/world.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+/* The folder of the running program, with a slash; empty when it can't be found out. */
+static void own_folder(char *out, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", out, size - 1);
+    out[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(out, '/');
+    if (slash)
+        slash[1] = '\0';
+    else
+        *out = '\0';
+}
+
+/* The object holds on to libraries that can't be unloaded, so it stays. */
+static bool load(const char *path, struct transport *out, struct buf *why)
+{
+    void *object = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* plug-ins of such libraries look for their symbols */
+    void *symbol = object ? dlsym(object, TRANSPORT_OPEN_NAME) : NULL;
+    transport_open_fn *open;
+    if (!symbol) {
+        buf_puts(why, dlerror());
+        return false;
+    }
+    memcpy(&open, &symbol, sizeof open);
+    const char *problem = open(out);
+    if (problem)
+        buf_puts(why, problem);
+    return !problem;
+}
+
+bool transport_load(const char *name, struct transport *out, struct buf *why)
+{
+    char own[4096];
+    own_folder(own, sizeof own);
+    const char *const folders[] = {own, TRANSPORT_FOLDER "/"};
+    for (size_t k = 0; k < COUNT_OF(folders); k++) {
+        struct buf path = {0};
+        buf_printf(&path, "%shlo-%s.so", folders[k], name);
+        bool found = *folders[k] && access(path.data, F_OK) == 0;
+        bool ok = found && load(path.data, out, why);
+        buf_free(&path);
+        if (found)
+            return ok;
+    }
+    buf_printf(why, "there is no hlo-%s.so in %s or " TRANSPORT_FOLDER, name, own);
+    return false;
+}

@@ -1,0 +1,269 @@
+/*
+ * The transport on MPI. Built as a shared object of its own; the only file that includes mpi.h.
+ *
+ * A message is one MPI message with its body inside when that is small; else a large body follows as
+ * messages of its own, which the receiver asks for once it knows how large it is.
+ */
+#include "world/transport.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SMALL = 8000, PIECE = 1 << 30, TAG_HEAD = 1, TAG_BODY = 2 };
+
+struct wire {
+    uint64_t size; /* of the body */
+    char head[TRANSPORT_HEAD];
+    char body[SMALL];
+};
+enum { WIRE_HEAD = offsetof(struct wire, body) };
+
+/* A message on its way, in or out. */
+struct passage {
+    struct passage *next;
+    struct wire *wire; /* going out */
+    void *copy;        /* of its body, where it was to be copied */
+    int *pending;
+    struct parcel parcel; /* coming in */
+    int left;             /* requests of these that are not done */
+    int count;
+    MPI_Request requests[];
+};
+
+struct mpi {
+    MPI_Comm comm;
+    bool ours; /* we began MPI, we end it */
+    struct passage *out, *in;
+    MPI_Request next; /* the message that comes next goes into `wire` */
+    struct wire wire;
+};
+
+/* What was too long for its place is lost and was meant to be; after anything else nothing goes on. */
+static void check(const struct mpi *m, int error)
+{
+    int class = MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        MPI_Error_class(error, &class);
+    if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE) {
+        char text[MPI_MAX_ERROR_STRING];
+        int n = 0;
+        MPI_Error_string(error, text, &n);
+        fprintf(stderr, "hlo: error: MPI: %.*s\n", n, text);
+        MPI_Abort(m->comm, 4);
+    }
+}
+
+/* Room for the requests of a message with so large a body, at most. */
+static struct passage *new_passage(size_t size)
+{
+    size_t pieces = size <= SMALL ? 0 : (size + PIECE - 1) / PIECE;
+    struct passage *p = mem_zalloc(sizeof *p + (pieces + 1) * sizeof(MPI_Request));
+    if (p && size > 0 && pieces > INT_MAX) {
+        mem_free(p);
+        p = NULL;
+    }
+    return p;
+}
+
+static void free_passage(struct passage *p)
+{
+    mem_free(p->wire);
+    mem_free(p->copy);
+    mem_free(p);
+}
+
+static void append(struct passage **list, struct passage *p)
+{
+    while (*list)
+        list = &(*list)->next;
+    *list = p;
+}
+
+static bool done(struct mpi *m, struct passage *p)
+{
+    for (int k = 0; k < p->count && p->left > 0; k++) {
+        int flag = 0;
+        if (p->requests[k] == MPI_REQUEST_NULL)
+            continue;
+        check(m, MPI_Test(&p->requests[k], &flag, MPI_STATUS_IGNORE));
+        p->left -= flag;
+    }
+    return p->left == 0;
+}
+
+/* ---- out ---- */
+
+static void send_body(struct mpi *m, struct passage *p, int to, const void *body, size_t size)
+{
+    for (size_t at = 0; at < size; at += PIECE) {
+        size_t n = size - at < PIECE ? size - at : PIECE;
+        check(m, MPI_Isend((const char *)body + at, (int)n, MPI_BYTE, to, TAG_BODY, m->comm, &p->requests[p->count++]));
+    }
+}
+
+static bool mpi_send(void *context, int to, const void *head, const void *body, size_t size, int *pending)
+{
+    struct mpi *m = context;
+    bool large = size > SMALL;
+    struct passage *p = new_passage(size);
+    struct wire *w = p ? mem_alloc(WIRE_HEAD + (large ? 0 : size)) : NULL;
+    void *copy = large && !pending ? mem_alloc(size) : NULL;
+    if (!w || (large && !pending && !copy)) {
+        mem_free(w);
+        mem_free(p);
+        return false;
+    }
+    w->size = size;
+    memcpy(w->head, head, TRANSPORT_HEAD);
+    if (!large && size > 0)
+        memcpy(w->body, body, size);
+    if (copy)
+        body = memcpy(copy, body, size);
+    p->wire = w;
+    p->copy = copy;
+    p->pending = large ? pending : NULL;
+    check(m, MPI_Isend(w, (int)(WIRE_HEAD + (large ? 0 : size)), MPI_BYTE, to, TAG_HEAD, m->comm, &p->requests[p->count++]));
+    if (large)
+        send_body(m, p, to, body, size);
+    p->left = p->count;
+    if (p->pending)
+        ++*p->pending;
+    else if (done(m, p)) {
+        free_passage(p);
+        return true;
+    }
+    append(&m->out, p);
+    return true;
+}
+
+static void look_after_sends(struct mpi *m)
+{
+    for (struct passage **at = &m->out, *p; (p = *at) != NULL;) {
+        if (!done(m, p)) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        if (p->pending)
+            --*p->pending;
+        free_passage(p);
+    }
+}
+
+static bool mpi_busy(void *context)
+{
+    return ((struct mpi *)context)->out != NULL;
+}
+
+/* ---- in ---- */
+
+static void await_next(struct mpi *m)
+{
+    check(m, MPI_Irecv(&m->wire, sizeof m->wire, MPI_BYTE, MPI_ANY_SOURCE, TAG_HEAD, m->comm, &m->next));
+}
+
+/* A body for which there is no memory is let come into no place at all. */
+static void ask_for_body(struct mpi *m, struct passage *p)
+{
+    struct parcel *c = &p->parcel;
+    for (size_t at = 0; at < c->size; at += PIECE) {
+        size_t n = c->size - at < PIECE ? c->size - at : PIECE;
+        check(m, MPI_Irecv((char *)c->body + (c->lost ? 0 : at), c->lost ? 0 : (int)n, MPI_BYTE, c->rank, TAG_BODY, m->comm,
+                           &p->requests[p->count++]));
+    }
+    p->left = p->count;
+}
+
+/* One more message has come; false: none has. */
+static bool take_next(struct mpi *m)
+{
+    int flag = 0;
+    MPI_Status status;
+    check(m, MPI_Test(&m->next, &flag, &status));
+    if (!flag)
+        return false;
+    struct passage *p = new_passage(m->wire.size);
+    if (!p) {
+        fprintf(stderr, "hlo: error: out of memory\n");
+        MPI_Abort(m->comm, 4);
+        return false;
+    }
+    p->parcel = (struct parcel){.rank = status.MPI_SOURCE, .size = m->wire.size};
+    memcpy(p->parcel.head, m->wire.head, TRANSPORT_HEAD);
+    if (p->parcel.size > 0)
+        p->parcel.body = mem_alloc(p->parcel.size);
+    p->parcel.lost = p->parcel.size > 0 && !p->parcel.body;
+    if (p->parcel.size > SMALL)
+        ask_for_body(m, p);
+    else if (p->parcel.body)
+        memcpy(p->parcel.body, m->wire.body, p->parcel.size);
+    append(&m->in, p);
+    await_next(m);
+    return true;
+}
+
+/* Whether an earlier message of the same rank is still coming. */
+static bool is_behind(const struct mpi *m, const struct passage *p)
+{
+    for (const struct passage *q = m->in; q != p; q = q->next)
+        if (q->parcel.rank == p->parcel.rank)
+            return true;
+    return false;
+}
+
+static bool mpi_receive(void *context, struct parcel *out)
+{
+    struct mpi *m = context;
+    look_after_sends(m);
+    while (take_next(m))
+        ;
+    for (struct passage **at = &m->in, *p; (p = *at) != NULL; at = &p->next) {
+        if (!done(m, p) || is_behind(m, p))
+            continue;
+        *at = p->next;
+        *out = p->parcel;
+        free_passage(p);
+        return true;
+    }
+    return false;
+}
+
+/* ---- the beginning and the end ---- */
+
+static void mpi_close(void *context)
+{
+    struct mpi *m = context;
+    while (m->out)
+        look_after_sends(m);
+    MPI_Cancel(&m->next);
+    MPI_Wait(&m->next, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&m->comm);
+    if (m->ours)
+        MPI_Finalize();
+    free(m);
+}
+
+transport_open_fn TRANSPORT_OPEN;
+const char *TRANSPORT_OPEN(struct transport *out)
+{
+    int begun = 0, level = MPI_THREAD_SINGLE;
+    struct mpi *m = calloc(1, sizeof *m);
+    if (!m)
+        return "no memory";
+    MPI_Initialized(&begun);
+    m->ours = !begun;
+    if (begun)
+        MPI_Query_thread(&level);
+    else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
+        return free(m), "MPI does not begin";
+    if (level < MPI_THREAD_SERIALIZED)
+        return free(m), "MPI was begun without MPI_THREAD_SERIALIZED, and participants are threads";
+    MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
+    MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
+    *out = (struct transport){.context = m, .send = mpi_send, .receive = mpi_receive, .busy = mpi_busy, .close = mpi_close};
+    MPI_Comm_rank(m->comm, &out->rank);
+    MPI_Comm_size(m->comm, &out->size);
+    await_next(m);
+    return NULL;
+}
