@@ -5,15 +5,33 @@
 
 enum { BOUND = 64 }; /* where --bound says nothing */
 
-static bool write_module(const struct options *o, const hlo_module *module, hlo_messages *m)
+/* Names may hold anything; a comment ends with its line. */
+static void put_comment(struct buf *b, const char *what, size_t number, const struct hlo_onnx_port *port)
 {
-    const char *path = o->value[OPT_OUTPUT];
+    buf_printf(b, "// %s %zu, ", what, number);
+    for (const char *p = port->name; *p; p++)
+        buf_putc(b, (unsigned char)*p < ' ' ? '?' : *p);
+    buf_printf(b, ", is %s\n", port->type);
+}
+
+/* Which parameter and which component of the result is what, then the module. */
+static bool write_module(const struct model_inputs *in, const hlo_module *module)
+{
+    const char *path = in->o->value[OPT_OUTPUT];
     hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+    struct hlo_onnx_port port;
+    struct buf b = {0};
+    for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)
+        put_comment(&b, "parameter", i, &port);
+    for (size_t i = 0; hlo_onnx_output(in->model, i, &port); i++)
+        put_comment(&b, "result", i, &port);
+    buf_bytes(&b, text.data, text.size);
     bool ok = true;
     if (path && strcmp(path, "-") != 0)
-        ok = hlo_write_text(path, text.data, text.size, m);
+        ok = hlo_write_text(path, b.data, b.size, in->m);
     else
-        fwrite(text.data, 1, text.size, stdout);
+        fwrite(b.data, 1, b.size, stdout);
+    buf_free(&b);
     hlo_text_free(&text);
     return ok;
 }
@@ -27,7 +45,7 @@ static int import(struct model_inputs *in, int64_t bound)
     if (status != HLO_OK)
         return status;
     hlo_module *module = hlo_onnx_import(in->model, given ? in->values : NULL, bound, in->m);
-    status = !module || !hlo_verify(module, in->m) ? HLO_REJECTED : write_module(o, module, in->m) ? HLO_OK : HLO_USAGE;
+    status = !module || !hlo_verify(module, in->m) ? HLO_REJECTED : write_module(in, module) ? HLO_OK : HLO_USAGE;
     hlo_module_free(module);
     return status;
 }

@@ -92,12 +92,19 @@ static const struct command_row command_table[CMD_COUNT] = {
                  "  hlo run sum.hlo --replicas=2 x@0='{1, 2}' x@1='{3, 4}'\n"
                  "  hlo run loop.hlo --infeed=- --outfeed=out.txt <items.txt\n"
                  "  mpirun -n 4 hlo run step.hlo --replicas=4 --world=mpi\n"
+                 "  hlo run model.onnx x='{1, 2}' --bound=100\n"
                  "\n"
                  "An ARG stands for the next parameter, or for the one it names as NAME=ARG; NAME@N=ARG\n"
                  "is for participant N alone, which is replica * partitions + partition:\n"
                  "  'f32[2] {1, 2}'  a literal; the shape may be left out: 5, '{1, 2}'\n"
                  "  @x.npy  @x.npz   an array; or the leaves arg0, arg1, ... of all parameters\n"
-                 "  @x.txt           a literal from a file\n"},
+                 "  @x.txt           a literal from a file\n"
+                 "\n"
+                 "Of a model of ONNX, FILE.onnx, ARGs are for its inputs, by their names or in order; as\n"
+                 "well as the above they may be\n"
+                 "  '[{1}, {1, 2}]'  a sequence of tensors\n"
+                 "  none             an optional that is empty\n"
+                 "  @x.pb            a file of ONNX's test data; --inputs=DIR takes input_0.pb, ... from a folder\n"},
     [CMD_VERIFY] = {"verify", "hlo verify [OPTION...] FILE...",
                     "Say everything that is wrong with each file.",
                     "  hlo verify module.hlo\n"
@@ -115,7 +122,11 @@ static const struct command_row command_table[CMD_COUNT] = {
     [CMD_IMPORT] = {"import", "hlo import [OPTION...] MODEL.onnx [ARG...]",
                     "Translate a model of ONNX into HLO text.",
                     "  hlo import model.onnx\n"
-                    "  hlo import model.onnx --bound=100 -o model.hlo\n"},
+                    "  hlo import model.onnx --bound=100 -o model.hlo\n"
+                    "  hlo import model.onnx --inputs=in.npz\n"
+                    "\n"
+                    "Where the values of the inputs are given, as for hlo run, sizes that the model leaves open\n"
+                    "are theirs.\n"},
     [CMD_BENCH] = {"bench", "hlo bench [OPTION...] FILE",
                    "Say how long a module takes to read, plan and run.",
                    "  hlo bench step.hlo\n"
