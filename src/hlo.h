@@ -422,7 +422,8 @@ typedef struct hlo_onnx hlo_onnx;
 typedef struct hlo_onnx_value hlo_onnx_value;
 
 /* Reads PATH ("-": standard input). Not HLO_OK with a message: HLO_USAGE when it cannot be read, HLO_REJECTED
- * when it is no sound model or has what is not read. Free with hlo_onnx_free. */
+ * when it is no sound model or has what is not read, HLO_FAILED when the library was built without ONNX. Free
+ * with hlo_onnx_free. */
 enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m);
 void hlo_onnx_free(hlo_onnx *model);
 /* An input of the graph that has no value in the model, or an output; false past the last one. Pointers live

@@ -45,7 +45,7 @@ enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
     *out = model ? calloc(1, sizeof **out) : NULL;
     if (!*out) {
         onnx_model_free(model);
-        return HLO_REJECTED;
+        return onnx_built_in() ? HLO_REJECTED : HLO_FAILED;
     }
     (*out)->model = model;
     drop_initialized(*out);

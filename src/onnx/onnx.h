@@ -102,6 +102,7 @@ bool onnx_error(hlo_messages *m, const char *file, const char *format, ...) PRIN
 
 /* ---- read.c: the bytes of a model; NULL with messages that name `path` ---- */
 
+bool onnx_built_in(void); /* or absent.c stands in for read.c and data.c */
 struct onnx_model *onnx_read(const char *path, struct str bytes, hlo_messages *m);
 void onnx_model_free(struct onnx_model *model); /* type.c */
 

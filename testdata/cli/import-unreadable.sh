@@ -1,4 +1,5 @@
 # What is no ONNX file at all is refused with the byte where that shows.
+# needs: onnx
 # status: 3
 # stdout:
 # stderr: bad.onnx: error: no sound ONNX file: a field is malformed or cut short, at byte 0
