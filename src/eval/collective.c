@@ -17,7 +17,7 @@ bool eval_not_alone(struct eval *ev, const struct step *s)
 
 /* ---- meetings ---- */
 
-static struct meeting new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out)
+struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out)
 {
     return (struct meeting){.inst = s->inst,
                             .tag = eval_tag(s->inst, true),
@@ -60,7 +60,7 @@ bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const s
     return false;
 }
 
-static struct block *same_for_all(struct eval *ev, const struct peers *g, struct block b)
+struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct block b)
 {
     struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
     for (int64_t j = 0; j < g->count; j++)
@@ -77,11 +77,6 @@ static size_t *same_size(struct eval *ev, const struct peers *g, size_t size)
 }
 
 /* ---- arrays and blocks ---- */
-
-static size_t size_of(const struct view *v)
-{
-    return (size_t)view_elements(v) * dtype_bytes(v->dtype);
-}
 
 static struct block block_of(const struct view *dense)
 {
@@ -105,7 +100,7 @@ bool eval_clear(struct eval *ev, const struct step *s, int r)
 }
 
 /* Part j of n along dimension d. */
-static void part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j)
+void eval_part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j)
 {
     view_copy(part, v);
     part->dims[d] = v->dims[d] / n;
@@ -127,14 +122,14 @@ static bool fits(const struct view *small, const struct view *large, int64_t d, 
     return ok;
 }
 
-static bool wrong_group(struct eval *ev, const struct step *s, const struct peers *g)
+bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers *g)
 {
     return EVAL_FAIL(ev, s, GROUP_SHAPE, op_spelling(s->inst->opcode), g->count);
 }
 
 /* The operand dense and with its n parts along d one after the other: as it lies, or as a copy, which
  * `made` then holds. */
-static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made)
+const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made)
 {
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, made);
     int64_t before = 1;
@@ -147,7 +142,7 @@ static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_
         return eval_no_memory(ev, s, s->inst->shape), NULL;
     for (int64_t j = 0; j < n; j++) {
         struct view part, to;
-        part_of(&part, x, d, n, j);
+        eval_part_of(&part, x, d, n, j);
         view_dense(&to, part.dtype, part.rank, part.dims, packed.view.data + (size_t)j * size_of(&part));
         kern_copy(&to, &part);
     }
@@ -156,7 +151,7 @@ static const char *in_parts(struct eval *ev, const struct step *s, int k, int64_
     return made->view.data;
 }
 
-static struct block *parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size)
+struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size)
 {
     struct block *out = ARENA_ARRAY(&ev->scratch, struct block, g->count);
     for (int64_t j = 0; j < g->count; j++)
@@ -164,82 +159,7 @@ static struct block *parts_for_all(struct eval *ev, const struct peers *g, const
     return out;
 }
 
-/* ---- folding ---- */
-
-/* n elements of each block, folded in the order of the group into `out`. */
-struct fold {
-    const struct body *body;
-    struct kern_body call;
-    kern_tile_fn *fn; /* of a body that is one kernel */
-    enum dtype type, acc;
-    kern_tile_fn *widen, *narrow; /* between the two types; NULL where they are the same */
-};
-
-static bool prepare_fold(struct eval *ev, const struct step *s, enum dtype type, struct bound_body *context, struct fold *f)
-{
-    static const char *const ops[] = {
-        [KERN_ADD] = "add", [KERN_MULTIPLY] = "multiply", [KERN_MAXIMUM] = "maximum", [KERN_MINIMUM] = "minimum",
-        [KERN_AND] = "and", [KERN_OR] = "or",             [KERN_XOR] = "xor",
-    };
-    const struct body *b = s->bodies;
-    *f = (struct fold){.body = b, .call = eval_bind(ev, b, context), .type = type, .acc = b->args[0]};
-    if ((size_t)b->combine < COUNT_OF(ops) && ops[b->combine]) { /* sums of narrow floats are rounded once */
-        f->acc = dtype_is_float(f->acc) && dtype_bytes(f->acc) < 4 ? DT_F32 : f->acc;
-        f->fn = kern_find_elementwise(ops[b->combine], f->acc);
-    }
-    if (f->acc != type) {
-        f->widen = kern_find_convert(f->acc, type);
-        f->narrow = kern_find_convert(type, f->acc);
-        return (f->widen && f->narrow) || eval_unsupported(ev, s);
-    }
-    return true;
-}
-
-/* acc = f(acc, x) on up to KERN_LANES elements. */
-static bool fold_tile(const struct fold *f, char *acc, const char *x, int64_t n)
-{
-    size_t width = dtype_bytes(f->acc);
-    if (f->fn) {
-        f->fn(acc, (const void *const[]){acc, x}, n);
-        return true;
-    }
-    if (f->call.call_lanes && n == KERN_LANES) {
-        void *to = acc;
-        return f->call.call_lanes(f->call.lanes_context, (const void *const[]){acc, x}, &to);
-    }
-    for (int64_t k = 0; k < n; k++) {
-        void *to = acc + (size_t)k * width;
-        if (!f->call.call(f->call.context, (const void *const[]){to, x + (size_t)k * width}, &to))
-            return false;
-    }
-    return true;
-}
-
-/* Elements from `first` on of every block, into `out`, which is where the first of them goes. */
-static bool fold_blocks(const struct fold *f, const struct meeting *m, char *out, int64_t first, int64_t n)
-{
-    size_t width = dtype_bytes(f->type);
-    struct c128 acc[KERN_LANES], other[KERN_LANES]; /* the widest type */
-    for (int64_t done = 0; done < n; done += KERN_LANES) {
-        int64_t count = n - done < KERN_LANES ? n - done : KERN_LANES;
-        size_t at = (size_t)(first + done) * width;
-        char *to = f->widen ? (char *)acc : out + (size_t)done * width;
-        for (int64_t j = 0; j < m->count; j++) {
-            const void *x = (const char *)m->in[j].at + at;
-            if (f->widen) {
-                f->widen(j == 0 ? acc : other, &x, count);
-                x = other;
-            } else if (j == 0) {
-                memcpy(to, x, (size_t)count * width);
-            }
-            if (j > 0 && !fold_tile(f, to, x, count))
-                return false;
-        }
-        if (f->narrow)
-            f->narrow(out + (size_t)done * width, (const void *const[]){acc}, count);
-    }
-    return true;
-}
+/* ---- all-reduce, reduce-scatter ---- */
 
 static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes, char *out,
                          int64_t elements, enum dtype type)
@@ -247,14 +167,15 @@ static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *
     struct fold f;
     struct bound_body context;
     unsigned errors = ev->ds->errors;
-    if (!prepare_fold(ev, s, type, &context, &f) || !eval_meet(ev, s, m, sizes))
+    const char **blocks = ARENA_ARRAY(&ev->scratch, const char *, m->count);
+    if (!eval_prepare_fold(ev, s, type, &context, &f) || !eval_meet(ev, s, m, sizes))
         return false;
-    bool ok = fold_blocks(&f, m, out, 0, elements) || eval_kernel_failed(ev, s, errors);
+    for (int64_t j = 0; j < m->count; j++)
+        blocks[j] = m->in[j].at;
+    bool ok = eval_fold(&f, blocks, m->count, out, elements) || eval_kernel_failed(ev, s, errors);
     eval_part(ev, m);
     return ok;
 }
-
-/* ---- all-reduce, reduce-scatter ---- */
 
 /* Each member folds its part, then all gather the parts. */
 static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const struct peers *g, const struct view *x,
@@ -271,10 +192,10 @@ static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const st
     for (int64_t j = 0; j < n; j++)
         mine[j] = theirs[g->me];
     char *own = out->data + (size_t)(g->me * each) * width;
-    struct meeting m = new_meeting(ev, s, g, parts);
+    struct meeting m = eval_new_meeting(ev, s, g, parts);
     if (!fold_meeting(ev, s, &m, mine, own, (int64_t)(mine[0] / width), x->dtype))
         return false;
-    m = new_meeting(ev, s, g, same_for_all(ev, g, (struct block){own, mine[0]}));
+    m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, (struct block){own, mine[0]}));
     if (!eval_meet(ev, s, &m, theirs))
         return false;
     for (int64_t j = 0; j < n; j++)
@@ -289,11 +210,11 @@ static bool all_reduce(struct eval *ev, const struct step *s, const struct peers
     struct value made;
     const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
     struct view *out = x ? eval_result(ev, s, r) : NULL;
-    bool ok = out && (fits(x, out, 0, 1) || wrong_group(ev, s, g));
+    bool ok = out && (fits(x, out, 0, 1) || eval_wrong_group(ev, s, g));
     if (ok && size_of(x) >= TWO_ROUNDS) {
         ok = reduce_in_two_rounds(ev, s, g, x, out);
     } else if (ok) {
-        struct meeting m = new_meeting(ev, s, g, same_for_all(ev, g, block_of(x)));
+        struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, block_of(x)));
         ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(x)), out->data, view_elements(x), x->dtype);
     }
     value_drop(ev, &made);
@@ -305,10 +226,10 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
     int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
     struct value made = {0};
     struct view *out = eval_result(ev, s, r);
-    bool ok = out && (fits(out, eval_view(ev, s, r), d, g->count) || wrong_group(ev, s, g));
-    const char *parts = ok ? in_parts(ev, s, r, d, g->count, &made) : NULL;
+    bool ok = out && (fits(out, eval_view(ev, s, r), d, g->count) || eval_wrong_group(ev, s, g));
+    const char *parts = ok ? eval_in_parts(ev, s, r, d, g->count, &made) : NULL;
     if (parts) {
-        struct meeting m = new_meeting(ev, s, g, parts_for_all(ev, g, parts, size_of(out)));
+        struct meeting m = eval_new_meeting(ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out)));
         ok = fold_meeting(ev, s, &m, same_size(ev, g, size_of(out)), out->data, view_elements(out), out->dtype);
     }
     value_drop(ev, &made);
@@ -321,12 +242,12 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
 static bool take_parts(struct eval *ev, const struct step *s, struct meeting *m, struct view *out, int64_t d)
 {
     struct view part;
-    part_of(&part, out, d, m->count, 0);
+    eval_part_of(&part, out, d, m->count, 0);
     struct peers g = {.count = m->count};
     if (!eval_meet(ev, s, m, same_size(ev, &g, size_of(&part))))
         return false;
     for (int64_t j = 0; j < m->count; j++) {
-        part_of(&part, out, d, m->count, j);
+        eval_part_of(&part, out, d, m->count, j);
         copy_block(&part, m->in[j].at);
     }
     eval_part(ev, m);
@@ -339,9 +260,9 @@ static bool all_gather(struct eval *ev, const struct step *s, const struct peers
     struct value made;
     const struct view *x = eval_dense(ev, s, r, eval_view(ev, s, r)->dtype, &made);
     struct view *out = x ? eval_result(ev, s, r) : NULL;
-    bool ok = out && (fits(x, out, d, g->count) || wrong_group(ev, s, g));
+    bool ok = out && (fits(x, out, d, g->count) || eval_wrong_group(ev, s, g));
     if (ok) {
-        struct meeting m = new_meeting(ev, s, g, same_for_all(ev, g, block_of(x)));
+        struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, block_of(x)));
         ok = take_parts(ev, s, &m, out, d);
     }
     value_drop(ev, &made);
@@ -354,10 +275,10 @@ static bool all_to_all_array(struct eval *ev, const struct step *s, const struct
     struct value made = {0};
     struct view *out = eval_result(ev, s, 0);
     const struct view *x = eval_view(ev, s, 0);
-    bool ok = out && ((fits(x, out, 0, 1) && x->dims[d] % g->count == 0) || wrong_group(ev, s, g));
-    const char *parts = ok ? in_parts(ev, s, 0, d, g->count, &made) : NULL;
+    bool ok = out && ((fits(x, out, 0, 1) && x->dims[d] % g->count == 0) || eval_wrong_group(ev, s, g));
+    const char *parts = ok ? eval_in_parts(ev, s, 0, d, g->count, &made) : NULL;
     if (parts) {
-        struct meeting m = new_meeting(ev, s, g, parts_for_all(ev, g, parts, size_of(out) / (size_t)g->count));
+        struct meeting m = eval_new_meeting(ev, s, g, eval_parts_for_all(ev, g, parts, size_of(out) / (size_t)g->count));
         ok = take_parts(ev, s, &m, out, d);
     }
     value_drop(ev, &made);
@@ -381,7 +302,7 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
             sizes[j] = size_of(out);
         }
     }
-    struct meeting m = new_meeting(ev, s, g, blocks);
+    struct meeting m = eval_new_meeting(ev, s, g, blocks);
     ok = ok && eval_meet(ev, s, &m, sizes);
     for (int64_t j = 0; j < g->count && ok; j++)
         if (sizes[j] > 0)
@@ -396,7 +317,7 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
 static bool all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g)
 {
     if (s->inst->operand_count != g->count || s->operand_count != s->result_count)
-        return wrong_group(ev, s, g);
+        return eval_wrong_group(ev, s, g);
     int leaves = s->operand_count / s->inst->operand_count;
     for (int leaf = 0; leaf < leaves; leaf++)
         if (s->results[leaf] != NO_VALUE && !all_to_all_leaf(ev, s, g, leaf, leaves))
@@ -413,10 +334,10 @@ static bool broadcast(struct eval *ev, const struct step *s, const struct peers 
     struct value made;
     const struct view *x = eval_dense(ev, s, 0, eval_view(ev, s, 0)->dtype, &made);
     struct view *out = x ? eval_result(ev, s, 0) : NULL;
-    bool ok = out && (fits(x, out, 0, 1) || wrong_group(ev, s, g));
+    bool ok = out && (fits(x, out, 0, 1) || eval_wrong_group(ev, s, g));
     if (ok) {
         struct block given = g->me == 0 ? block_of(x) : (struct block){NULL, 0};
-        struct meeting m = new_meeting(ev, s, g, same_for_all(ev, g, given));
+        struct meeting m = eval_new_meeting(ev, s, g, eval_same_for_all(ev, g, given));
         size_t *sizes = ARENA_ARRAY(&ev->scratch, size_t, g->count);
         sizes[0] = size_of(out);
         ok = eval_meet(ev, s, &m, sizes);
@@ -461,9 +382,11 @@ static bool in_group(struct eval *ev, const struct step *s)
     if (!eval_peers(ev, s, &g))
         return false;
     if (s->inst->opcode == OP_COLLECTIVE_BROADCAST)
-        return broadcast(ev, s, &g);
+        return ev->p->dynamic ? eval_sized_broadcast(ev, s, &g) : broadcast(ev, s, &g);
     if (g.me < 0)
         return EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode), "a participant of no group");
+    if (ev->p->dynamic && s->inst->opcode != OP_RAGGED_ALL_TO_ALL)
+        return eval_sized_collective(ev, s, &g);
     switch (s->inst->opcode) {
     case OP_ALL_REDUCE:
     case OP_ALL_REDUCE_START: return each_operand(ev, s, &g, all_reduce);

@@ -203,7 +203,38 @@ bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs
 bool eval_nobody(struct eval *ev, const struct step *s, int64_t id);
 struct tag eval_tag(const struct inst *i, bool channel); /* of its channel, if it has one, or its own */
 
+/* fold.c: elements of blocks, folded in the order of the group */
+struct fold {
+    const struct body *body;
+    struct kern_body call;
+    kern_tile_fn *fn; /* of a body that is one kernel */
+    enum dtype type, acc;
+    kern_tile_fn *widen, *narrow; /* between the two types; NULL where they are the same */
+};
+bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type, struct bound_body *context, struct fold *f);
+bool eval_fold(const struct fold *f, const char *const *blocks, int64_t count, char *out, int64_t n);
+
+/* sized.c: collectives in a program whose arrays may be smaller than their bounds */
+bool eval_sized_collective(struct eval *ev, const struct step *s, const struct peers *g);
+bool eval_sized_broadcast(struct eval *ev, const struct step *s, const struct peers *g);
+/* Result r as new dense storage of these dimensions, which its bounds must have room for; NULL with a message. */
+struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims);
+bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims);
+
 /* collective.c, permute.c */
+static inline size_t size_of(const struct view *v)
+{
+    return (size_t)view_elements(v) * dtype_bytes(v->dtype);
+}
+struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out);
+struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct block b);
+struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size);
+/* Part j of n along dimension d. */
+void eval_part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j);
+/* The operand dense and with its n parts along d one after the other: as it lies, or as a copy, which
+ * `made` then holds. */
+const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made);
+bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers *g); /* false with a message */
 bool eval_clear(struct eval *ev, const struct step *s, int r); /* result r is all zeros */
 bool eval_has_shape(const struct view *v, const struct shape *s);
 bool eval_permute(struct eval *ev, const struct step *s);

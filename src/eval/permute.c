@@ -4,11 +4,6 @@
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
 
-static size_t size_of(const struct view *v)
-{
-    return (size_t)view_elements(v) * dtype_bytes(v->dtype);
-}
-
 /* ---- messages ---- */
 
 static bool send(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
@@ -31,13 +26,32 @@ static bool receive(struct eval *ev, const struct step *s, const struct view *de
 
 /* ---- whole arrays ---- */
 
+/* Of arrays that may be smaller than their bounds, the dimensions go before. */
+static bool send_sized(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
+{
+    int64_t rank = dense->rank, dims[VIEW_MAX_RANK];
+    struct view v;
+    for (int d = 0; d < dense->rank; d++)
+        dims[d] = dense->dims[d];
+    view_dense(&v, DT_S64, 1, &rank, (char *)dims);
+    return (!ev->p->dynamic || send(ev, s, &v, to)) && send(ev, s, dense, to);
+}
+
+static struct view *sized_result(struct eval *ev, const struct step *s, int r, int64_t from)
+{
+    int64_t rank = s->shapes[r]->rank, dims[VIEW_MAX_RANK];
+    struct view v;
+    view_dense(&v, DT_S64, 1, &rank, (char *)dims);
+    return receive(ev, s, &v, from) ? eval_sized_result(ev, s, r, dims) : NULL;
+}
+
 static bool give(struct eval *ev, const struct step *s, int k, const struct partners *p)
 {
     struct value made;
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
     bool ok = x != NULL;
     for (int64_t t = 0; t < p->target_count && ok; t++)
-        ok = p->targets[t] == eval_self(ev) || send(ev, s, x, p->targets[t]);
+        ok = p->targets[t] == eval_self(ev) || send_sized(ev, s, x, p->targets[t]);
     value_drop(ev, &made);
     return ok;
 }
@@ -45,10 +59,12 @@ static bool give(struct eval *ev, const struct step *s, int k, const struct part
 static bool take(struct eval *ev, const struct step *s, int r, const struct partners *p)
 {
     if (p->source_count == 0)
-        return eval_clear(ev, s, r);
-    if (p->sources[0] == eval_self(ev))
-        return eval_alias(ev, s, r, r, eval_view(ev, s, r));
-    struct view *out = eval_result(ev, s, r);
+        return eval_sized_zeros(ev, s, r, eval_view(ev, s, r)->dims);
+    if (p->sources[0] == eval_self(ev)) {
+        value_share(&ev->frame[s->results[r]], eval_operand(ev, s, r));
+        return true;
+    }
+    struct view *out = ev->p->dynamic ? sized_result(ev, s, r, p->sources[0]) : eval_result(ev, s, r);
     return out && receive(ev, s, out, p->sources[0]);
 }
 
@@ -56,9 +72,12 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
 {
     if (s->operand_count != s->result_count)
         return eval_unsupported(ev, s);
-    for (int k = 0; k < s->operand_count; k++)
-        if (!eval_has_shape(eval_view(ev, s, k), s->shapes[k]))
+    for (int k = 0; k < s->operand_count; k++) {
+        const struct view *x = eval_view(ev, s, k);
+        bool alike = x->rank == s->shapes[k]->rank && x->dtype == s->shapes[k]->dtype;
+        if (!(ev->p->dynamic ? alike : eval_has_shape(x, s->shapes[k])))
             return eval_unsupported(ev, s);
+    }
     for (int k = 0; k < s->operand_count; k++)
         if (!give(ev, s, k, p))
             return false;

@@ -599,17 +599,13 @@ static bool batchnorm(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- the others ---- */
 
-/* Participants exchange what arrays can hold; a dimension that comes out as it went in keeps its size. */
+/* What goes into slices of an array goes into all that it can hold; it comes out as large as it went in. */
 static bool collective(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {
-        int k = s->inst->opcode == OP_RAGGED_ALL_TO_ALL ? 1 : s->operand_count == s->result_count ? r : 0;
-        if (k >= s->operand_count || !z->operands[k].buffer || z->operands[k].view.rank != s->shapes[r]->rank)
-            continue;
-        const int64_t *bounds = z->operands[k].bounds;
-        for (int d = 0; d < s->shapes[r]->rank && bounds; d++)
-            if (bounds[d] == s->shapes[r]->dims[d])
-                z->results[r].shown[d] = dims_of(z, k)[d];
+        int k = s->starts[1] + r;
+        for (int d = 0; k < s->operand_count && z->operands[k].buffer && d < s->shapes[r]->rank; d++)
+            z->results[r].shown[d] = dims_of(z, k)[d];
     }
     return whole(ev, s, z);
 }
@@ -641,5 +637,7 @@ size_rule *find_size_rule(const struct step *s)
         return elementwise;
     if (i->opcode == OP_CUSTOM_CALL && str_is(inst_str(i, A_CUSTOM_CALL_TARGET), "TopK"))
         return topk;
+    if (op_table[i->opcode].family == FAMILY_collective && i->opcode != OP_RAGGED_ALL_TO_ALL && !inst_has(i, A_SLICE_SIZES_LIST))
+        return NULL; /* sized.c */
     return rules[op_table[i->opcode].family];
 }
