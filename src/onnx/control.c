@@ -1,0 +1,493 @@
+/*
+ * If and Loop: graphs inside nodes become computations. What they use of the graphs around them is found first
+ * and handed in; types that change from one pass to the next are widened until they hold every pass.
+ */
+#include "onnx/import_priv.h"
+
+#include "onnx/ops.h"
+
+/* ---- names that a graph takes from outside ---- */
+
+struct known_names { /* of a graph and of those around it, up to the one in question */
+    struct map map;
+    const struct known_names *outer;
+};
+
+struct captures {
+    struct str *names;
+    size_t count, capacity;
+};
+
+static bool is_known(const struct known_names *k, struct str name)
+{
+    for (; k; k = k->outer)
+        if (map_get(&k->map, name))
+            return true;
+    return false;
+}
+
+static void capture(struct scope *s, struct captures *c, const struct known_names *k, struct str name)
+{
+    if (name.len == 0 || is_known(k, name))
+        return;
+    for (size_t i = 0; i < c->count; i++)
+        if (str_eq(c->names[i], name))
+            return;
+    VEC_PUSH(s->imp->arena, c->names, c->count, c->capacity) = name;
+}
+
+static void know(struct known_names *k, struct str name)
+{
+    static const char yes = 1;
+    map_put(&k->map, name, (void *)(uintptr_t)&yes);
+}
+
+static bool collect(struct scope *s, struct captures *c, const struct known_names *outer, const struct onnx_graph *g, int depth)
+{
+    struct known_names k = {.outer = outer};
+    bool ok = depth < ONNX_MAX_NESTING || refuse(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
+    map_init(&k.map, s->imp->arena);
+    for (size_t i = 0; i < g->input_count; i++)
+        know(&k, g->inputs[i].name);
+    for (size_t i = 0; i < g->initializer_count; i++)
+        know(&k, g->initializers[i].name);
+    for (size_t i = 0; ok && i < g->node_count; i++) {
+        const struct onnx_node *n = &g->nodes[i];
+        for (size_t j = 0; j < n->input_count; j++)
+            capture(s, c, &k, n->inputs[j]);
+        for (size_t j = 0; ok && j < n->attr_count; j++)
+            if (n->attrs[j].kind == ONNX_ATTR_GRAPH && n->attrs[j].graph)
+                ok = collect(s, c, &k, n->attrs[j].graph, depth + 1);
+        for (size_t j = 0; j < n->output_count; j++)
+            know(&k, n->outputs[j]);
+    }
+    for (size_t i = 0; i < g->output_count; i++)
+        capture(s, c, &k, g->outputs[i].name);
+    return ok;
+}
+
+/* Without those that nobody makes, which the nodes complain of, and those that are written again. */
+static void keep_wanted(struct scope *s, struct captures *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        struct val *v = find_val(s, c->names[i]);
+        if (v && !(v->known && known_count(v) <= ONNX_SMALL))
+            c->names[kept++] = c->names[i];
+    }
+    c->count = kept;
+}
+
+static const struct onnx_graph *graph_attr(struct node *n, const char *name)
+{
+    const struct onnx_attr *a = attr_find(n, name);
+    if (a && a->kind == ONNX_ATTR_GRAPH && a->graph)
+        return a->graph;
+    refuse(n->s, "attribute `%s` is no graph", name);
+    return NULL;
+}
+
+/* Makes room for graphs in graphs; each way in has a way out. */
+static bool enter(struct scope *s)
+{
+    if (s->imp->depth >= ONNX_MAX_NESTING)
+        return refuse(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
+    s->imp->depth++;
+    return true;
+}
+
+static void leave(struct scope *s)
+{
+    s->imp->depth--;
+}
+
+/* A scope with a computation of its own in this builder. */
+static void begin_computation(struct scope *inner, struct scope *outer, hlo_builder *b, const char *name)
+{
+    begin_scope(inner, outer);
+    inner->b = b;
+    inner->c = hlo_computation_new(b, name);
+    inner->names = ARENA_NEW(outer->imp->arena, struct map);
+    map_init(inner->names, outer->imp->arena);
+    inner->node = outer->node;
+}
+
+static const char *graph_name(struct scope *s, const struct onnx_graph *g, const char *otherwise)
+{
+    return g->name.len > 0 ? legal_name(s->imp, g->name).ptr : otherwise;
+}
+
+/* ---- If ---- */
+
+static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
+{
+    buf_putc(b, '(');
+    for (size_t k = 0; k < count; k++) {
+        buf_puts(b, k ? ", " : "");
+        put_type(b, &types[k]);
+    }
+    buf_putc(b, ')');
+}
+
+/* The condition: a scalar, or one element. */
+static hlo_inst *scalar_pred(struct node *n, struct val *v)
+{
+    struct array one = scalar_of(ELEM_PRED);
+    if (v->kind != ONNX_TENSOR || v->a.elem != ELEM_PRED || array_elements(&v->a) != 1) {
+        refuse(n->s, "the condition is %s", type_text(n->s->imp, v));
+        return NULL;
+    }
+    hlo_inst *x = data_of(n->s, v);
+    return v->a.rank == 0 ? x : reshape_to(n->s, x, &v->a, &one, NULL);
+}
+
+/* The branch that is chosen already. */
+static bool take_branch(struct node *n, const struct onnx_graph *g)
+{
+    struct scope inner;
+    struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
+    begin_scope(&inner, n->s);
+    inner.node = n->onnx;
+    bool ok = translate_graph(&inner, g, outputs);
+    for (size_t k = 0; ok && k < g->output_count; k++)
+        give_val(n, k, &outputs[k]);
+    return ok;
+}
+
+struct branch {
+    const struct onnx_graph *graph;
+    struct scope scope;
+    struct val *outputs;
+};
+
+static bool translate_branch(struct node *n, struct branch *b, const char *name, const struct val *types, const struct captures *c)
+{
+    struct scope *s = n->s;
+    struct buf shape = {0};
+    begin_computation(&b->scope, s, s->b, name);
+    put_tuple_type(&shape, types, c->count);
+    hlo_inst *p = emit_parameter(&b->scope, 0, shape.data, STR("outer"));
+    buf_free(&shape);
+    for (size_t k = 0; k < c->count; k++) {
+        struct val v = unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k));
+        bind_val(&b->scope, c->names[k], &v);
+    }
+    b->outputs = ARENA_ARRAY(s->imp->arena, struct val, b->graph->output_count + 1);
+    return translate_graph(&b->scope, b->graph, b->outputs);
+}
+
+static bool finish_branch(struct branch *b, const struct val *types, size_t count)
+{
+    hlo_inst **all = ARENA_ARRAY(b->scope.imp->arena, hlo_inst *, count + 1);
+    for (size_t k = 0; k < count; k++) {
+        struct val v = coerce(&b->scope, &b->outputs[k], &types[k]);
+        all[k] = pack(&b->scope, &v);
+    }
+    return hlo_computation_finish(b->scope.c, hlo_tuple(b->scope.c, all, count));
+}
+
+static bool choose(struct node *n, hlo_inst *condition, struct branch *branches, const struct captures *c)
+{
+    struct scope *s = n->s;
+    size_t count = branches[0].graph->output_count;
+    struct val *types = ARENA_ARRAY(s->imp->arena, struct val, c->count + count + 1), *results = types + c->count;
+    hlo_inst **outer = ARENA_ARRAY(s->imp->arena, hlo_inst *, c->count + 1);
+    for (size_t k = 0; k < c->count; k++) {
+        types[k] = *find_val(s, c->names[k]);
+        outer[k] = pack(s, find_val(s, c->names[k]));
+    }
+    if (!translate_branch(n, &branches[0], graph_name(s, branches[0].graph, "then"), types, c) ||
+        !translate_branch(n, &branches[1], graph_name(s, branches[1].graph, "else"), types, c))
+        return false;
+    for (size_t k = 0; k < count; k++)
+        if (!join_types(&branches[0].outputs[k], &branches[1].outputs[k], &results[k]))
+            return refuse(s, "output %zu is %s in one branch and %s in the other", k,
+                          type_text(s->imp, &branches[0].outputs[k]), type_text(s->imp, &branches[1].outputs[k]));
+    if (!finish_branch(&branches[0], results, count) || !finish_branch(&branches[1], results, count))
+        return false;
+    hlo_inst *arg = hlo_tuple(s->c, outer, c->count);
+    struct buf shape = {0};
+    put_tuple_type(&shape, results, count);
+    const char *called = arena_printf(s->imp->arena, "true_computation=%%%s, false_computation=%%%s",
+        hlo_computation_name(branches[0].scope.c), hlo_computation_name(branches[1].scope.c)).ptr;
+    hlo_inst *x = emit_typed(s, shape.data, "conditional", (hlo_inst *[]){condition, arg, arg}, 3, called);
+    buf_free(&shape);
+    for (size_t k = 0; k < count; k++) {
+        struct val v = unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k));
+        give_val(n, k, &v);
+    }
+    return true;
+}
+
+static bool translate_if(struct node *n)
+{
+    struct branch branches[2] = {{graph_attr(n, "then_branch")}, {NULL}};
+    branches[1].graph = branches[0].graph ? graph_attr(n, "else_branch") : NULL;
+    struct val *v = branches[1].graph ? tensor_of(n, 0) : NULL;
+    struct captures c = {0};
+    if (!v)
+        return false;
+    if (branches[0].graph->output_count != branches[1].graph->output_count)
+        return refuse(n->s, "its branches have %zu and %zu outputs", branches[0].graph->output_count, branches[1].graph->output_count);
+    if (v->known && v->a.elem == ELEM_PRED && known_count(v) == 1)
+        return take_branch(n, branches[known_int(v, 0) ? 0 : 1].graph);
+    hlo_inst *condition = scalar_pred(n, v);
+    if (!condition || !collect(n->s, &c, NULL, branches[0].graph, 0) || !collect(n->s, &c, NULL, branches[1].graph, 0))
+        return false;
+    keep_wanted(n->s, &c);
+    return choose(n, condition, branches, &c);
+}
+
+bool op_if(struct node *n)
+{
+    if (!enter(n->s))
+        return false;
+    bool ok = translate_if(n);
+    leave(n->s);
+    return ok;
+}
+
+/* ---- Loop ---- */
+
+struct loop {
+    struct node *n;
+    const struct onnx_graph *body;
+    struct captures captured;
+    size_t carried, scans;
+    struct val *types; /* of what is carried, then of what is captured */
+    struct val *scan_types;
+};
+
+/* The body into a computation of this builder; its outputs behind the condition go to `outputs`. */
+static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder *b, struct val *outputs)
+{
+    struct scope *s = l->n->s;
+    const struct onnx_graph *g = l->body;
+    size_t total = l->carried + l->captured.count;
+    begin_computation(inner, s, b, graph_name(s, g, "body"));
+    struct array i = scalar_of(ELEM_S64), p = scalar_of(ELEM_PRED);
+    struct val index = tensor_val(&i, emit_parameter(inner, 0, "s64[]", g->inputs[0].name));
+    struct val condition = tensor_val(&p, emit_parameter(inner, 1, "pred[]", g->inputs[1].name));
+    for (size_t k = 0; k < total; k++) {
+        struct str name = k < l->carried ? g->inputs[k + 2].name : l->captured.names[k - l->carried];
+        struct buf shape = {0};
+        put_type(&shape, &l->types[k]);
+        struct val v = unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name));
+        buf_free(&shape);
+        bind_val(inner, name, &v);
+    }
+    bind_val(inner, g->inputs[0].name, &index);
+    bind_val(inner, g->inputs[1].name, &condition);
+    if (!translate_graph(inner, g, outputs))
+        return NULL;
+    struct node as_node = *l->n;
+    as_node.s = inner;
+    return scalar_pred(&as_node, &outputs[0]);
+}
+
+/* Dimensions that go on growing get the bound of the import at once; beyond it they are cut, and checked at run time. */
+static void settle(const struct loop *l, const struct val *now, struct val *next, int round)
+{
+    int64_t bound = l->n->s->imp->bound;
+    for (int d = 0; d < next->a.rank; d++) {
+        int64_t was = d < now->a.rank ? now->a.dims[d] : 0;
+        if (d >= now->a.rank || next->a.dims[d] == was || round == 0)
+            continue;
+        next->a.dims[d] = was >= bound ? was : next->a.dims[d] < bound ? bound : next->a.dims[d];
+    }
+    if (next->length != now->length && round > 0)
+        next->length = now->length >= bound ? now->length : next->length < bound ? bound : next->length;
+}
+
+enum { MAX_ROUNDS = 12 };
+
+/* Makes carried types hold what the body makes of them; `changed` when there is need of another round. */
+static bool widen(struct loop *l, const struct val *outputs, int round, bool *changed)
+{
+    struct scope *s = l->n->s;
+    *changed = false;
+    for (size_t k = 0; k < l->carried; k++) {
+        struct val next;
+        if (!join_types(&l->types[k], &outputs[k + 1], &next))
+            return refuse(s, "carried value %zu is %s at first, later %s", k, type_text(s->imp, &l->types[k]),
+                          type_text(s->imp, &outputs[k + 1]));
+        settle(l, &l->types[k], &next, round);
+        *changed |= !same_type(&l->types[k], &next);
+        l->types[k] = next;
+    }
+    for (size_t k = 0; k < l->scans; k++) {
+        l->scan_types[k] = outputs[1 + l->carried + k];
+        if (l->scan_types[k].kind != ONNX_TENSOR)
+            return refuse(s, "scan output %zu is %s, no tensor", k, type_text(s->imp, &l->scan_types[k]));
+    }
+    return !*changed || round < MAX_ROUNDS || refuse(s, "the types of what it carries never come to rest");
+}
+
+/* Translates the body into modules that are thrown away until the types fit. */
+static bool find_types(struct loop *l)
+{
+    struct scope *s = l->n->s;
+    bool changed = true;
+    for (int round = 0; changed; round++) {
+        struct scope inner;
+        struct val *outputs = ARENA_ARRAY(s->imp->arena, struct val, l->body->output_count + 1);
+        hlo_builder *b = hlo_builder_new("types", s->m);
+        bool ok = translate_body(l, &inner, b, outputs) != NULL;
+        hlo_builder_free(b);
+        if (!ok || !widen(l, outputs, round, &changed))
+            return false;
+    }
+    return true;
+}
+
+/* The body for good: its computation, with the result that onnx.Loop wants. */
+static const char *make_body(struct loop *l)
+{
+    struct scope inner;
+    size_t total = l->carried + l->captured.count;
+    struct arena *arena = l->n->s->imp->arena;
+    struct val *outputs = ARENA_ARRAY(arena, struct val, l->body->output_count + 1);
+    hlo_inst **all = ARENA_ARRAY(arena, hlo_inst *, 1 + total + l->scans);
+    all[0] = translate_body(l, &inner, l->n->s->b, outputs);
+    if (!all[0])
+        return NULL;
+    for (size_t k = 0; k < l->carried; k++) {
+        struct val v = coerce(&inner, &outputs[k + 1], &l->types[k]);
+        all[1 + k] = pack(&inner, &v);
+    }
+    for (size_t k = 0; k < l->captured.count; k++)
+        all[1 + l->carried + k] = pack(&inner, find_val(&inner, l->captured.names[k]));
+    for (size_t k = 0; k < l->scans; k++)
+        all[1 + total + k] = data_of(&inner, &outputs[1 + l->carried + k]);
+    if (!hlo_computation_finish(inner.c, hlo_tuple(inner.c, all, 1 + total + l->scans)))
+        return NULL;
+    return hlo_computation_name(inner.c);
+}
+
+/* A trip count or condition: an int64 or bool scalar, or one element; `x` stays NULL when there is none. */
+static bool control_input(struct node *n, size_t k, int elem, hlo_inst **x)
+{
+    struct val *v = input_of(n, k);
+    struct array one = scalar_of(elem);
+    *x = NULL;
+    if (!v)
+        return true;
+    if (v->kind != ONNX_TENSOR || v->a.elem != elem || array_elements(&v->a) != 1)
+        return refuse(n->s, "input %zu is %s; expected a scalar of type %s", k, type_text(n->s->imp, v), onnx_dtype_name(elem));
+    *x = data_of(n->s, v);
+    if (v->a.rank > 0)
+        *x = reshape_to(n->s, *x, &v->a, &one, NULL);
+    return true;
+}
+
+/* Stacked scans: as many as there are passes. */
+static struct val stacked(const struct loop *l, size_t k)
+{
+    struct val *m = input_of(l->n, 0), out = l->scan_types[k];
+    const struct array *a = &l->scan_types[k].a;
+    int64_t bound = m && m->known ? known_int(m, 0) : l->n->s->imp->bound;
+    out.known = NULL;
+    out.a.rank++;
+    for (int d = a->rank; d > 0; d--) {
+        out.a.dims[d] = a->dims[d - 1];
+        out.a.dynamic[d] = a->dynamic[d - 1];
+    }
+    out.a.dims[0] = bound > 0 ? bound : 1;
+    out.a.dynamic[0] = true;
+    return out;
+}
+
+static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
+{
+    struct scope *s = l->n->s;
+    struct arena *arena = s->imp->arena;
+    size_t total = l->carried + l->captured.count, count = 0;
+    hlo_inst **operands = ARENA_ARRAY(arena, hlo_inst *, 2 + total);
+    struct val *results = ARENA_ARRAY(arena, struct val, total + l->scans + 1);
+    const char *body = make_body(l);
+    if (!body)
+        return false;
+    if (m)
+        operands[count++] = m;
+    if (condition)
+        operands[count++] = condition;
+    for (size_t k = 0; k < total; k++) {
+        struct val *v = k < l->carried ? l->n->inputs[k + 2] : find_val(s, l->captured.names[k - l->carried]);
+        struct val wide = coerce(s, v, &l->types[k]);
+        operands[count++] = pack(s, &wide);
+        results[k] = l->types[k];
+    }
+    for (size_t k = 0; k < l->scans; k++)
+        results[total + k] = stacked(l, k);
+    struct buf shape = {0};
+    put_tuple_type(&shape, results, total + l->scans);
+    const char *attributes = arena_printf(arena,
+        "custom_call_target=\"onnx.Loop\", called_computations={%%%s}, backend_config={\"version\": %" PRId64 ", \"inputs\": [%s%s%s]}",
+        body, l->n->row->since, m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "").ptr;
+    hlo_inst *x = emit_typed(s, shape.data, "custom-call", operands, count, attributes);
+    buf_free(&shape);
+    for (size_t k = 0; k < l->carried + l->scans; k++) {
+        size_t at = k < l->carried ? k : k + l->captured.count;
+        struct val v = unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at));
+        give_val(l->n, k, &v);
+    }
+    return true;
+}
+
+/* What versions take as a carried value: sequences from 13 on, optionals from 16 on. */
+static bool check_carried(struct node *n, const struct val *v, size_t k)
+{
+    int64_t since = is_optional(v) ? 16 : is_sequence(v) ? 13 : 1;
+    return n->row->since >= since || refuse(n->s, "carried value %zu is %s; version %" PRId64 " of Loop takes none", k,
+                                            type_text(n->s->imp, v), n->row->since);
+}
+
+static bool begin_loop(struct node *n, struct loop *l)
+{
+    struct scope *s = n->s;
+    size_t carried = n->onnx->input_count > 2 ? n->onnx->input_count - 2 : 0;
+    if (n->input_count < carried + 2)
+        carried = n->input_count > 2 ? n->input_count - 2 : 0;
+    if (!(l->body = graph_attr(n, "body")))
+        return false;
+    if (l->body->input_count != carried + 2 || l->body->output_count < carried + 1)
+        return refuse(s, "%zu carried values; its body has %zu inputs and %zu outputs", carried, l->body->input_count,
+                      l->body->output_count);
+    l->n = n;
+    l->carried = carried;
+    l->scans = l->body->output_count - 1 - carried;
+    if (n->onnx->output_count > l->carried + l->scans)
+        return refuse(s, "%zu outputs; its body makes %zu", n->onnx->output_count, l->carried + l->scans);
+    if (!collect(s, &l->captured, NULL, l->body, 0))
+        return false;
+    keep_wanted(s, &l->captured);
+    l->types = ARENA_ARRAY(s->imp->arena, struct val, carried + l->captured.count + 1);
+    l->scan_types = ARENA_ARRAY(s->imp->arena, struct val, l->scans + 1);
+    for (size_t k = 0; k < carried + l->captured.count; k++) {
+        struct val *v = k < carried ? n->inputs[k + 2] : find_val(s, l->captured.names[k - carried]);
+        if (!v)
+            return refuse(s, "carried value %zu is missing", k);
+        if (k < carried && !check_carried(n, v, k))
+            return false;
+        l->types[k] = *v;
+        l->types[k].known = NULL;
+    }
+    return true;
+}
+
+static bool translate_loop(struct node *n)
+{
+    struct loop l = {0};
+    hlo_inst *m, *condition;
+    return begin_loop(n, &l) && control_input(n, 0, ELEM_S64, &m) && control_input(n, 1, ELEM_PRED, &condition) &&
+           find_types(&l) && call_loop(&l, m, condition);
+}
+
+bool op_loop(struct node *n)
+{
+    if (!enter(n->s))
+        return false;
+    bool ok = translate_loop(n);
+    leave(n->s);
+    return ok;
+}

@@ -1,0 +1,106 @@
+/*
+ * What translators ask of a node: attributes, inputs, axes, and where its outputs go.
+ */
+#include "onnx/import_priv.h"
+
+const struct onnx_attr *attr_find(const struct node *n, const char *name)
+{
+    for (size_t k = 0; k < n->onnx->attr_count; k++)
+        if (str_is(n->onnx->attrs[k].name, name))
+            return &n->onnx->attrs[k];
+    return NULL;
+}
+
+int64_t attr_int(const struct node *n, const char *name, int64_t otherwise)
+{
+    const struct onnx_attr *a = attr_find(n, name);
+    return a && a->kind == ONNX_ATTR_INT ? a->i : otherwise;
+}
+
+struct val *input_of(struct node *n, size_t k)
+{
+    return k < n->input_count ? n->inputs[k] : NULL;
+}
+
+struct val *tensor_of(struct node *n, size_t k)
+{
+    struct val *v = input_of(n, k);
+    if (!v) {
+        refuse(n->s, "input %zu is missing", k);
+        return NULL;
+    }
+    if (v->kind == ONNX_TENSOR)
+        return v;
+    if (v->kind == ONNX_OPTIONAL && !v->open) { /* its element */
+        struct val *element = arena_copy(n->s->imp->arena, v, sizeof *v);
+        element->kind = ONNX_TENSOR;
+        return element;
+    }
+    refuse(n->s, "input %zu is %s, no tensor", k, type_text(n->s->imp, v));
+    return NULL;
+}
+
+bool give_val(struct node *n, size_t k, const struct val *v)
+{
+    if (k < n->onnx->output_count)
+        n->outputs[k] = *v;
+    return true;
+}
+
+bool give(struct node *n, const struct array *a, hlo_inst *x)
+{
+    struct val v = tensor_val(a, x);
+    return give_val(n, 0, &v);
+}
+
+bool give_known(struct node *n, hlo_literal *l, int elem)
+{
+    if (!l)
+        return false;
+    struct hlo_array x = hlo_literal_leaf(l, 0);
+    struct array a = array_of(elem, (int)x.rank, x.dims);
+    struct val v = tensor_val(&a, NULL);
+    v.known = l;
+    return give_val(n, 0, &v);
+}
+
+bool axis_of(struct node *n, int64_t axis, int rank, int *out)
+{
+    if (axis < -rank || axis >= rank)
+        return refuse(n->s, "axis %" PRId64 " of %d dimensions", axis, rank);
+    *out = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+/* Of an attribute: one number counts as a list of one. */
+static bool list_of_attr(struct node *n, const char *name, struct int_list *out)
+{
+    const struct onnx_attr *a = name ? attr_find(n, name) : NULL;
+    if (!a)
+        return true;
+    if (a->kind == ONNX_ATTR_INTS)
+        *out = (struct int_list){a->ints, a->count, true};
+    else if (a->kind == ONNX_ATTR_INT)
+        *out = (struct int_list){&a->i, 1, true};
+    else
+        return refuse(n->s, "attribute `%s` is no list of integers", name);
+    return true;
+}
+
+bool known_list(struct node *n, size_t input, const char *attr, struct int_list *out)
+{
+    *out = (struct int_list){0};
+    if (!input_of(n, input))
+        return list_of_attr(n, attr, out);
+    struct val *v = tensor_of(n, input);
+    if (!v)
+        return false;
+    if (!v->known || !elem_is_int(v->a.elem))
+        return refuse(n->s, "input %zu has to be known when the model is read; here it is computed from the inputs", input);
+    size_t count = known_count(v);
+    int64_t *at = ARENA_ARRAY(n->s->imp->arena, int64_t, count + 1);
+    for (size_t k = 0; k < count; k++)
+        at[k] = known_int(v, k);
+    *out = (struct int_list){at, count, true};
+    return true;
+}

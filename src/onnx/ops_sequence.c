@@ -1,0 +1,346 @@
+/*
+ * Operators between tensors and sequences as a whole: ConcatFromSequence, SplitToSequence, SequenceMap.
+ */
+#include "onnx/import_priv.h"
+
+#include "onnx/ops.h"
+
+/* ---- ConcatFromSequence ---- */
+
+/* Dimension `from` of x goes to place `to`, the others keep their order. */
+static hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from, int to)
+{
+    struct array out = *a;
+    int64_t at[ONNX_MAX_RANK + 2];
+    int k = 0;
+    for (int d = 0; d < a->rank; d++) {
+        if (d == to) {
+            at[d] = from;
+            continue;
+        }
+        k += k == from;
+        at[d] = k++;
+    }
+    for (int d = 0; d < a->rank; d++) {
+        out.dims[d] = a->dims[at[d]];
+        out.dynamic[d] = a->dynamic[at[d]];
+    }
+    *a = out;
+    return from == to ? x : emit(s, a, "transpose", &x, 1, "dimensions=%s", ints_text(s->imp, at, (size_t)a->rank));
+}
+
+/* The buffer with the sizes that all elements have, but for `axis`. */
+static hlo_inst *with_sizes(struct scope *s, struct val *seq, struct array *a, int axis)
+{
+    hlo_inst *x = seq->data;
+    *a = sequence_data(seq);
+    for (int d = 0; d < seq->a.rank; d++)
+        if (d != axis && seq->a.dynamic[d])
+            x = set_size(s, x, a, d + 1, size_at(s, seq, num_of(0), d));
+    return x;
+}
+
+/* All of a dimension with a size of its own. */
+static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
+{
+    if (!a->dynamic[d])
+        return x;
+    a->dynamic[d] = false;
+    hlo_inst *n = hlo_constant(s->c, literal_of_ints(s, ELEM_S32, 0, NULL, &a->dims[d]));
+    return emit(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
+}
+
+/* The sizes of elements along an axis, 0 behind the last: s64[n]. */
+static hlo_inst *sizes_along(struct scope *s, struct val *seq, int axis)
+{
+    struct array a = sequence_sizes(seq), row = array_of(ELEM_S64, 1, &seq->length);
+    hlo_inst *x = whole(s, seq->sizes, &a, 0);
+    a.dims[1] = 1;
+    x = emit(s, &a, "slice", &x, 1, "slice={[0:%" PRId64 "], [%d:%d]}", seq->length, axis, axis + 1);
+    x = emit_unary(s, &row, "reshape", x);
+    hlo_inst *n = emit_broadcast(s, num_inst(s, length_of(s, seq)), &row, NULL, 0);
+    hlo_inst *there = emit_compare(s, &row, "LT", emit_iota(s, ELEM_S64, seq->length), n);
+    return emit_select(s, &row, there, x, emit_broadcast(s, emit_zero(s, ELEM_S64), &row, NULL, 0));
+}
+
+/* How many of `limits`, s64[n], are at most as large as each of 0 ... count-1; or the sum of `values` of these
+ * where there are some. */
+static hlo_inst *sum_below(struct scope *s, hlo_inst *limits, hlo_inst *values, int64_t n, int64_t count)
+{
+    struct array a = array_of(ELEM_S64, 2, (const int64_t[]){count, n});
+    const int64_t rows = 0, columns = 1;
+    hlo_inst *limit = emit_broadcast(s, limits, &a, &columns, 1);
+    hlo_inst *at = emit_broadcast(s, emit_iota(s, ELEM_S64, count), &a, &rows, 1);
+    hlo_inst *value = values ? emit_broadcast(s, values, &a, &columns, 1)
+                             : emit_broadcast(s, num_inst(s, num_of(1)), &a, NULL, 0);
+    hlo_inst *zero = emit_broadcast(s, emit_zero(s, ELEM_S64), &a, NULL, 0);
+    hlo_inst *x = emit_select(s, &a, emit_compare(s, &a, "LE", limit, at), value, zero);
+    return sum_over(s, x, &a, 1);
+}
+
+/* Elements of differing sizes, one after the other: place p belongs to the element before which p or fewer
+ * places lie. */
+static hlo_inst *join_uneven(struct scope *s, struct val *seq, int axis, struct array *a)
+{
+    int64_t n = seq->length, most = seq->a.dims[axis], places = mul_most(n, most);
+    struct array row = array_of(ELEM_S64, 1, &n), each = array_of(ELEM_S64, 1, &places), total = row;
+    hlo_inst *sizes = sizes_along(s, seq, axis);
+    hlo_inst *ends = sum_below(s, emit_iota(s, ELEM_S64, n), sizes, n, n);
+    hlo_inst *k = sum_below(s, ends, NULL, n, places), *before = sum_below(s, ends, sizes, n, places);
+    hlo_inst *width = emit_broadcast(s, num_inst(s, num_of(most)), &each, NULL, 0);
+    hlo_inst *inside = emit_binary(s, &each, "subtract", emit_iota(s, ELEM_S64, places), before);
+    hlo_inst *at = emit_binary(s, &each, "add", emit_binary(s, &each, "multiply", k, width), inside);
+    hlo_inst *x = whole(s, with_sizes(s, seq, a, axis), a, 0);
+    x = move_dimension(s, x, a, axis + 1, 1);
+    struct array flat = {.elem = a->elem, .rank = a->rank - 1};
+    struct num size[ONNX_MAX_RANK + 1];
+    flat.dims[0] = places;
+    size[0] = num_of(places);
+    for (int d = 1; d < flat.rank; d++) {
+        flat.dims[d] = a->dims[d + 1];
+        flat.dynamic[d] = a->dynamic[d + 1];
+        size[d] = num_size(s, x, a, d + 1);
+    }
+    x = reshape_to(s, x, a, &flat, size);
+    *a = flat;
+    x = take(s, x, a, 0, at, places, (struct num){.i = sum_over(s, sizes, &total, 0)});
+    return move_dimension(s, x, a, 0, axis);
+}
+
+static hlo_inst *join_even(struct scope *s, struct val *seq, int axis, struct array *a)
+{
+    hlo_inst *x = with_sizes(s, seq, a, axis);
+    x = move_dimension(s, x, a, 0, axis);
+    struct array to = {.elem = a->elem, .rank = a->rank - 1};
+    struct num size[ONNX_MAX_RANK + 1];
+    for (int d = 0; d < to.rank; d++) {
+        int from = d > axis ? d + 1 : d;
+        to.dims[d] = d == axis ? mul_most(a->dims[d], a->dims[d + 1]) : a->dims[from];
+        to.dynamic[d] = a->dynamic[from];
+        size[d] = num_size(s, x, a, from);
+    }
+    size[axis] = num_op(s, "multiply", size[axis], num_of(seq->a.dims[axis]));
+    x = reshape_to(s, x, a, &to, size);
+    *a = to;
+    return x;
+}
+
+bool op_concat_from_sequence(struct node *n)
+{
+    struct scope *s = n->s;
+    struct val *seq = sequence_input(n, 0);
+    struct array a;
+    int axis;
+    bool stacks = attr_int(n, "new_axis", 0) != 0;
+    if (!seq || !check_elements(n, seq) || !axis_of(n, attr_int(n, "axis", 0), seq->a.rank + (stacks ? 1 : 0), &axis))
+        return false;
+    if (stacks) {
+        hlo_inst *x = with_sizes(s, seq, &a, -1);
+        x = move_dimension(s, x, &a, 0, axis);
+        return give(n, &a, x);
+    }
+    hlo_inst *x = seq->a.dynamic[axis] ? join_uneven(s, seq, axis, &a) : join_even(s, seq, axis, &a);
+    return give(n, &a, x);
+}
+
+/* ---- SplitToSequence ---- */
+
+/* One element for each place along the axis: the tensor is the buffer, its axis in front. */
+static bool split_all(struct node *n, struct val *v, int axis)
+{
+    struct scope *s = n->s;
+    bool keeps = attr_int(n, "keepdims", 1) != 0, is_new[ONNX_MAX_RANK + 2] = {false};
+    struct array a = v->a, element = {.elem = a.elem};
+    if (v->a.dims[axis] == 0) {
+        struct val none = empty_sequence(s, a.elem);
+        return give_val(n, 0, &none);
+    }
+    hlo_inst *x = data_of(s, v);
+    struct num length = num_size(s, x, &a, axis);
+    x = move_dimension(s, x, &a, axis, 0);
+    is_new[axis + 1] = keeps;
+    x = add_ones(s, x, &a, is_new, a.rank + (keeps ? 1 : 0));
+    struct array full = a;
+    for (int d = 1; d < a.rank; d++) {
+        element.dims[element.rank] = a.dims[d];
+        element.dynamic[element.rank++] = a.dynamic[d];
+    }
+    struct num size[ONNX_MAX_RANK + 1];
+    for (int d = 0; d < element.rank; d++)
+        size[d] = num_size(s, x, &a, d + 1);
+    for (int d = 1; d < a.rank; d++)
+        x = whole(s, x, &full, d);
+    struct val out = {.kind = ONNX_SEQUENCE, .a = element, .length = a.dims[0]};
+    struct array data = sequence_data(&out), table = sequence_sizes(&out), one = scalar_of(ELEM_S64), row;
+    hlo_inst **columns = ARENA_ARRAY(s->imp->arena, hlo_inst *, element.rank + 1);
+    row = array_of(ELEM_S64, 2, (const int64_t[]){a.dims[0], 1});
+    for (int d = 0; d < element.rank; d++)
+        columns[d] = emit_broadcast(s, num_inst(s, size[d]), &row, NULL, 0);
+    struct array all = array_of(ELEM_S64, 2, table.dims);
+    hlo_inst *t = element.rank == 0 ? emit_broadcast(s, emit_zero(s, one.elem), &all, NULL, 0)
+                                    : emit(s, &all, "concatenate", columns, (size_t)element.rank, "dimensions={1}");
+    hlo_inst *count[] = {num_inst(s, length)};
+    count[0] = emit_convert(s, count[0], &one, ELEM_S32);
+    out.sizes = emit(s, &table, "set-dimension-size", (hlo_inst *[]){t, count[0]}, 2, "dimensions={0}");
+    out.data = emit(s, &data, "set-dimension-size", (hlo_inst *[]){x, count[0]}, 2, "dimensions={0}");
+    return give_val(n, 0, &out);
+}
+
+/* Sizes of the parts; NULL with a message. */
+static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *count)
+{
+    struct scope *s = n->s;
+    struct val *split = tensor_of(n, 1);
+    if (!split)
+        return NULL;
+    if (split->a.rank == 1 && !split->a.dynamic[0] && elem_is_int(split->a.elem)) {
+        *count = (size_t)split->a.dims[0];
+        struct num *size = ARENA_ARRAY(s->imp->arena, struct num, *count + 1);
+        for (size_t k = 0; k < *count; k++)
+            size[k] = num_element(s, split, (int64_t)k);
+        return size;
+    }
+    int64_t all = v->a.dims[axis], each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem) ? known_int(split, 0) : 0;
+    if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
+        refuse(s, "parts of %s: their size must be known, and how many there are", type_text(s->imp, split));
+        return NULL;
+    }
+    *count = (size_t)(all / each + (all % each != 0));
+    struct num *size = ARENA_ARRAY(s->imp->arena, struct num, *count + 1);
+    for (size_t k = 0; k < *count; k++, all -= each)
+        size[k] = num_of(all < each ? all : each);
+    return size;
+}
+
+bool op_split_to_sequence(struct node *n)
+{
+    struct scope *s = n->s;
+    struct val *v = tensor_of(n, 0);
+    int axis;
+    if (!v || !axis_of(n, attr_int(n, "axis", 0), v->a.rank, &axis))
+        return false;
+    if (!input_of(n, 1))
+        return split_all(n, v, axis);
+    size_t count = 0;
+    struct num *size = part_sizes(n, v, axis, &count), start = num_of(0);
+    struct val *parts = ARENA_ARRAY(s->imp->arena, struct val, count + 1);
+    if (!size)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        struct array a = v->a;
+        struct num end = num_op(s, "add", start, size[k]);
+        hlo_inst *x = slice_axis(s, data_of(s, v), &a, axis, start, end, num_of(1));
+        parts[k] = tensor_val(&a, x);
+        start = end;
+    }
+    if (count == 0) {
+        struct val none = empty_sequence(s, v->a.elem);
+        return give_val(n, 0, &none);
+    }
+    bool ok;
+    struct val out = sequence_of(s, parts, count, &ok);
+    return ok && give_val(n, 0, &out);
+}
+
+/* ---- SequenceMap ---- */
+
+/* A name that the model can't have: it has the node's first output in it and a control character. */
+static struct str made_name(struct node *n, const char *what, size_t k)
+{
+    return arena_printf(n->s->imp->arena, "%s%zu\001" STR_FMT, what, k,
+                        STR_ARG(n->onnx->output_count > 0 ? n->onnx->outputs[0] : STR("")));
+}
+
+static struct onnx_node make_node(struct node *n, const char *op, size_t inputs, size_t outputs)
+{
+    struct arena *a = n->s->imp->arena;
+    return (struct onnx_node){.name = n->onnx->name, .op = str_of(op), .input_count = inputs, .output_count = outputs,
+                              .inputs = ARENA_ARRAY(a, struct str, inputs + 1), .outputs = ARENA_ARRAY(a, struct str, outputs + 1)};
+}
+
+/* The body of the loop: elements are read, the graph follows, its outputs are put behind the others. */
+static struct onnx_graph *loop_body(struct node *n, const struct onnx_graph *g)
+{
+    struct arena *a = n->s->imp->arena;
+    size_t results = g->output_count, at = 0;
+    struct onnx_graph *body = ARENA_NEW(a, struct onnx_graph);
+    *body = *g;
+    body->input_count = 2 + results;
+    body->output_count = 1 + results;
+    body->node_count = g->input_count + g->node_count + results;
+    body->inputs = ARENA_ARRAY(a, struct onnx_value_info, body->input_count);
+    body->outputs = ARENA_ARRAY(a, struct onnx_value_info, body->output_count);
+    body->nodes = ARENA_ARRAY(a, struct onnx_node, body->node_count);
+    body->inputs[0].name = made_name(n, "i", 0);
+    body->inputs[1].name = body->outputs[0].name = made_name(n, "go", 0);
+    for (size_t k = 0; k < g->input_count; k++) {
+        bool sequence = is_sequence(n->inputs[k]);
+        struct onnx_node *read = &body->nodes[at++];
+        *read = make_node(n, sequence ? "SequenceAt" : "Identity", sequence ? 2 : 1, 1);
+        read->inputs[0] = n->onnx->inputs[k];
+        read->inputs[1] = body->inputs[0].name;
+        read->outputs[0] = g->inputs[k].name;
+    }
+    for (size_t k = 0; k < g->node_count; k++)
+        body->nodes[at++] = g->nodes[k];
+    for (size_t k = 0; k < results; k++) {
+        struct onnx_node *put = &body->nodes[at++];
+        *put = make_node(n, "SequenceInsert", 2, 1);
+        put->inputs[0] = body->inputs[2 + k].name = made_name(n, "in", k);
+        put->inputs[1] = g->outputs[k].name;
+        put->outputs[0] = body->outputs[1 + k].name = made_name(n, "out", k);
+    }
+    return body;
+}
+
+/* The operator is a function of others: a Loop over the length of the first sequence. */
+static struct onnx_graph as_loop(struct node *n, const struct onnx_graph *g)
+{
+    struct arena *a = n->s->imp->arena;
+    size_t results = g->output_count;
+    struct onnx_graph all = {.node_count = results + 2, .output_count = results};
+    all.nodes = ARENA_ARRAY(a, struct onnx_node, all.node_count);
+    all.outputs = ARENA_ARRAY(a, struct onnx_value_info, results + 1);
+    struct onnx_node *length = &all.nodes[0], *loop = &all.nodes[results + 1];
+    *length = make_node(n, "SequenceLength", 1, 1);
+    *loop = make_node(n, "Loop", 2 + results, results);
+    length->inputs[0] = n->onnx->inputs[0];
+    loop->inputs[0] = length->outputs[0] = made_name(n, "length", 0);
+    for (size_t k = 0; k < results; k++) {
+        struct onnx_node *empty = &all.nodes[1 + k];
+        *empty = make_node(n, "SequenceEmpty", 0, 1);
+        empty->attr_count = 1;
+        empty->attrs = ARENA_NEW(a, struct onnx_attr);
+        *empty->attrs = (struct onnx_attr){.name = STR("dtype"), .kind = ONNX_ATTR_INT, .i = g->outputs[k].type.elem};
+        loop->inputs[2 + k] = empty->outputs[0] = made_name(n, "empty", k);
+        all.outputs[k].name = loop->outputs[k] = made_name(n, "mapped", k);
+    }
+    loop->attr_count = 1;
+    loop->attrs = ARENA_NEW(a, struct onnx_attr);
+    *loop->attrs = (struct onnx_attr){.name = STR("body"), .kind = ONNX_ATTR_GRAPH, .graph = loop_body(n, g)};
+    return all;
+}
+
+bool op_sequence_map(struct node *n)
+{
+    const struct onnx_attr *body = attr_find(n, "body");
+    if (!sequence_input(n, 0))
+        return false;
+    if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
+        return refuse(n->s, "attribute `body` is no graph");
+    const struct onnx_graph *g = body->graph;
+    if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
+        return refuse(n->s, "%zu inputs and %zu outputs; its body has %zu and %zu", n->input_count, n->onnx->output_count,
+                      g->input_count, g->output_count);
+    for (size_t k = 0; k < n->input_count; k++)
+        if (!n->inputs[k])
+            return refuse(n->s, "input %zu is missing", k);
+    struct onnx_graph all = as_loop(n, g);
+    struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
+    struct scope inner;
+    begin_scope(&inner, n->s);
+    bool ok = translate_graph(&inner, &all, outputs);
+    for (size_t k = 0; ok && k < g->output_count; k++)
+        give_val(n, k, &outputs[k]);
+    return ok;
+}

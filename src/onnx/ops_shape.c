@@ -1,0 +1,399 @@
+/*
+ * Operators that ask for shapes and change them: Shape, Reshape, Squeeze, Transpose, Expand, Concat and their like.
+ */
+#include "onnx/import_priv.h"
+
+#include "onnx/ops.h"
+
+bool op_identity(struct node *n)
+{
+    struct val *v = input_of(n, 0);
+    return v ? give_val(n, 0, v) : refuse(n->s, "input 0 is missing");
+}
+
+/* ---- asking ---- */
+
+static int clamp_axis(int64_t axis, int rank)
+{
+    axis += axis < 0 ? rank : 0;
+    return (int)(axis < 0 ? 0 : axis > rank ? rank : axis);
+}
+
+bool op_shape(struct node *n)
+{
+    struct scope *s = n->s;
+    struct val *v = tensor_of(n, 0);
+    if (!v)
+        return false;
+    int start = n->opset < 15 ? 0 : clamp_axis(attr_int(n, "start", 0), v->a.rank);
+    int end = n->opset < 15 ? v->a.rank : clamp_axis(attr_int(n, "end", v->a.rank), v->a.rank);
+    int64_t count = end > start ? end - start : 0, one = 1;
+    bool known = true;
+    for (int d = start; d < end; d++)
+        known &= !v->a.dynamic[d];
+    if (known)
+        return give_known(n, literal_of_ints(s, ELEM_S64, 1, &count, v->a.dims + start), ELEM_S64);
+    hlo_inst *size[ONNX_MAX_RANK + 1];
+    struct array each = array_of(ELEM_S64, 1, &one), all = array_of(ELEM_S64, 1, &count);
+    for (int d = start; d < end; d++)
+        size[d - start] = emit_unary(s, &each, "reshape", num_inst(s, num_size(s, data_of(s, v), &v->a, d)));
+    return give(n, &all, count == 1 ? size[0] : emit(s, &all, "concatenate", size, (size_t)count, "dimensions={0}"));
+}
+
+static struct num count_of(struct scope *s, struct val *v, int from, int to)
+{
+    struct num count = num_of(1);
+    for (int d = from; d < to; d++)
+        count = num_op(s, "multiply", count, num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d));
+    return count;
+}
+
+static bool give_num(struct node *n, struct num x)
+{
+    struct array a = scalar_of(ELEM_S64);
+    if (x.known)
+        return give_known(n, literal_of_ints(n->s, ELEM_S64, 0, NULL, &x.n), ELEM_S64);
+    return give(n, &a, num_inst(n->s, x));
+}
+
+bool op_size(struct node *n)
+{
+    struct val *v = tensor_of(n, 0);
+    return v && give_num(n, count_of(n->s, v, 0, v->a.rank));
+}
+
+/* ---- Reshape, Flatten ---- */
+
+/* Product of bounds from dimension `from` on. */
+static int64_t bound_of(const struct array *a, int from, int to)
+{
+    int64_t count = 1;
+    for (int d = from; d < to; d++)
+        count = mul_most(count, a->dims[d]);
+    return count;
+}
+
+/* The sizes as they are asked for, the one that is to be found still -1. */
+static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct array *to, struct num *size)
+{
+    struct scope *s = n->s;
+    bool zeros = attr_int(n, "allowzero", 0) != 0;
+    int64_t all = array_elements(&v->a), most = all < s->imp->bound ? s->imp->bound : all;
+    int open = 0;
+    for (int d = 0; d < to->rank; d++) {
+        size[d] = num_element(s, shape, d);
+        bool mine = d < v->a.rank, zero = size[d].known && size[d].n == 0;
+        if (zero && !zeros && !mine)
+            return refuse(s, "dimension %d is to be copied; %s has none", d, type_text(s->imp, v));
+        if (!zeros && mine && (zero || !size[d].known)) {
+            struct num own = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
+            size[d] = num_if(s, size[d], "EQ", num_of(0), own, size[d]);
+            to->dynamic[d] = !size[d].known;
+            to->dims[d] = zero ? v->a.dims[d] : most;
+        } else {
+            to->dynamic[d] = !size[d].known;
+            to->dims[d] = num_most(size[d], most);
+        }
+        if (size[d].known && (size[d].n < -1 || (size[d].n == -1 && open++ > 0)))
+            return refuse(s, "%s", size[d].n < -1 ? "a negative size" : "more than one size is -1");
+    }
+    return true;
+}
+
+/* What is left for the size that was given as -1: of those that may be it at run time, too. */
+static void find_open_size(struct scope *s, struct val *v, struct array *to, struct num *size)
+{
+    struct num total = count_of(s, v, 0, v->a.rank), others = num_of(1);
+    int64_t most = array_elements(&v->a);
+    bool some = false;
+    for (int d = 0; d < to->rank; d++) {
+        some |= !size[d].known || size[d].n == -1;
+        others = num_op(s, "multiply", others, num_if(s, size[d], "LT", num_of(0), num_of(1), size[d]));
+        if (size[d].known && size[d].n > 0)
+            most /= size[d].n;
+    }
+    if (!some)
+        return;
+    struct num left = num_if(s, others, "EQ", num_of(0), num_of(0), num_op(s, "divide", total, others));
+    for (int d = 0; d < to->rank; d++) {
+        if (size[d].known && size[d].n != -1)
+            continue;
+        bool open = size[d].known;
+        size[d] = num_if(s, size[d], "LT", num_of(0), left, size[d]);
+        to->dynamic[d] = !size[d].known;
+        if (open)
+            to->dims[d] = num_most(size[d], most);
+    }
+}
+
+bool op_reshape(struct node *n)
+{
+    struct scope *s = n->s;
+    struct val *v = tensor_of(n, 0), *shape = v ? tensor_of(n, 1) : NULL;
+    struct num size[ONNX_MAX_RANK + 1];
+    if (!shape)
+        return false;
+    if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
+        return refuse(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
+    struct array to = {.elem = v->a.elem, .rank = (int)shape->a.dims[0]};
+    if (!asked_sizes(n, v, shape, &to, size))
+        return false;
+    find_open_size(s, v, &to, size);
+    if (array_is_static(&v->a) && array_is_static(&to) && array_elements(&v->a) != array_elements(&to)) {
+        struct val wanted = tensor_val(&to, NULL);
+        return refuse(s, "%s does not have the elements of %s", type_text(s->imp, v), type_text(s->imp, &wanted));
+    }
+    return give(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
+}
+
+bool op_flatten(struct node *n)
+{
+    struct scope *s = n->s;
+    struct val *v = tensor_of(n, 0);
+    if (!v)
+        return false;
+    int64_t axis = attr_int(n, "axis", 1);
+    if (axis < -v->a.rank || axis > v->a.rank)
+        return refuse(s, "axis %" PRId64 " of %d dimensions", axis, v->a.rank);
+    int at = clamp_axis(axis, v->a.rank);
+    struct num size[2] = {count_of(s, v, 0, at), count_of(s, v, at, v->a.rank)};
+    struct array to = {.elem = v->a.elem, .rank = 2};
+    for (int d = 0; d < 2; d++) {
+        to.dims[d] = num_most(size[d], bound_of(&v->a, d ? at : 0, d ? v->a.rank : at));
+        to.dynamic[d] = !size[d].known;
+    }
+    return give(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
+}
+
+/* ---- Squeeze, Unsqueeze ---- */
+
+static bool marked_axes(struct node *n, const struct int_list *axes, int rank, bool *marked)
+{
+    for (size_t k = 0; k < axes->count; k++) {
+        int d;
+        if (!axis_of(n, axes->at[k], rank, &d))
+            return false;
+        if (marked[d])
+            return refuse(n->s, "axis %d is named twice", d);
+        marked[d] = true;
+    }
+    return true;
+}
+
+bool op_squeeze(struct node *n)
+{
+    struct scope *s = n->s;
+    struct int_list axes;
+    bool gone[ONNX_MAX_RANK + 1] = {false};
+    struct num size[ONNX_MAX_RANK + 1];
+    struct val *v = tensor_of(n, 0);
+    if (!v || !known_list(n, 1, "axes", &axes) || !marked_axes(n, &axes, v->a.rank, gone))
+        return false;
+    struct array to = {.elem = v->a.elem};
+    for (int d = 0; d < v->a.rank; d++) {
+        if (!axes.given && v->a.dynamic[d])
+            return refuse(s, "without axes the shape must be known; it is %s", type_text(s->imp, v));
+        gone[d] = axes.given ? gone[d] : v->a.dims[d] == 1;
+        if (gone[d] && !v->a.dynamic[d] && v->a.dims[d] != 1)
+            return refuse(s, "dimension %d of %s is not 1", d, type_text(s->imp, v));
+        if (gone[d])
+            continue;
+        to.dims[to.rank] = v->a.dims[d];
+        to.dynamic[to.rank] = v->a.dynamic[d];
+        size[to.rank++] = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
+    }
+    return give(n, &to, to.rank == v->a.rank ? data_of(s, v) : reshape_to(s, data_of(s, v), &v->a, &to, size));
+}
+
+bool op_unsqueeze(struct node *n)
+{
+    struct int_list axes;
+    bool is_new[2 * ONNX_MAX_RANK + 1] = {false};
+    struct val *v = tensor_of(n, 0);
+    if (!v || !known_list(n, 1, "axes", &axes))
+        return false;
+    if (!axes.given)
+        return refuse(n->s, "axes are missing");
+    if (axes.count > ONNX_MAX_RANK || v->a.rank + (int)axes.count > ONNX_MAX_RANK)
+        return refuse(n->s, "more than %d dimensions", ONNX_MAX_RANK);
+    int rank = v->a.rank + (int)axes.count;
+    if (!marked_axes(n, &axes, rank, is_new))
+        return false;
+    struct array a = v->a;
+    hlo_inst *x = add_ones(n->s, data_of(n->s, v), &a, is_new, rank);
+    return give(n, &a, x);
+}
+
+/* ---- Transpose ---- */
+
+bool op_transpose(struct node *n)
+{
+    struct val *v = tensor_of(n, 0);
+    struct int_list perm;
+    int64_t at[ONNX_MAX_RANK + 1];
+    if (!v || !known_list(n, SIZE_MAX, "perm", &perm))
+        return false;
+    if (perm.given && perm.count != (size_t)v->a.rank)
+        return refuse(n->s, "perm names %zu of %d dimensions", perm.count, v->a.rank);
+    struct array a = v->a;
+    for (int d = 0; d < a.rank; d++) {
+        at[d] = perm.given ? perm.at[d] : a.rank - 1 - d;
+        if (at[d] < 0 || at[d] >= a.rank || i64_in(at, d, at[d]))
+            return refuse(n->s, "perm is no permutation of %d dimensions", a.rank);
+        a.dims[d] = v->a.dims[at[d]];
+        a.dynamic[d] = v->a.dynamic[at[d]];
+    }
+    hlo_inst *x = data_of(n->s, v);
+    return give(n, &a, emit(n->s, &a, "transpose", &x, 1, "dimensions=%s", ints_text(n->s->imp, at, (size_t)a.rank)));
+}
+
+/* ---- Expand, Tile ---- */
+
+/* Dimension d is 1 or what it is to be; which of them is seen at run time. */
+static hlo_inst *expand_dynamic(struct scope *s, hlo_inst *x, struct array *a, int d, int64_t bound, struct num size)
+{
+    struct array row = array_of(ELEM_S64, 1, &bound);
+    struct num last = num_op(s, "subtract", num_size(s, x, a, d), num_of(1));
+    hlo_inst *i = emit_binary(s, &row, "minimum", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, last), &row, NULL, 0));
+    return take(s, x, a, d, i, bound, size);
+}
+
+hlo_inst *expand_to(struct scope *s, hlo_inst *x, const struct array *from, struct array *to, const struct num *sizes)
+{
+    struct array a = *from, full = {.elem = from->elem};
+    int shift = to->rank - from->rank;
+    bool is_new[ONNX_MAX_RANK + 1] = {false};
+    int64_t at[ONNX_MAX_RANK + 1];
+    for (int d = 0; d < to->rank; d++)
+        is_new[d] = d < shift;
+    x = add_ones(s, x, &a, is_new, to->rank);
+    full = a;
+    bool repeats = false;
+    for (int d = 0; d < to->rank; d++) {
+        at[d] = d;
+        if (a.dynamic[d])
+            x = expand_dynamic(s, x, &a, d, to->dims[d], sizes[d]);
+    }
+    struct array kept = {.elem = a.elem};
+    struct num size[ONNX_MAX_RANK + 1];
+    for (int d = 0; d < to->rank; d++) {
+        full.dims[d] = a.dims[d];
+        full.dynamic[d] = a.dynamic[d];
+        if (!a.dynamic[d] && a.dims[d] == 1 && !(sizes[d].known && sizes[d].n == 1)) {
+            full.dims[d] = to->dims[d];
+            repeats = true;
+            continue;
+        }
+        at[kept.rank] = d;
+        size[kept.rank] = num_size(s, x, &a, d);
+        kept.dims[kept.rank] = a.dims[d];
+        kept.dynamic[kept.rank++] = a.dynamic[d];
+    }
+    if (repeats) {
+        x = reshape_to(s, x, &a, &kept, size);
+        x = emit_broadcast(s, x, &full, at, kept.rank);
+    }
+    for (int d = 0; d < to->rank; d++)
+        if (!full.dynamic[d] && to->dynamic[d])
+            x = set_size(s, x, &full, d, sizes[d]);
+    *to = full;
+    return x;
+}
+
+bool op_expand(struct node *n)
+{
+    struct scope *s = n->s;
+    struct val *v = tensor_of(n, 0), *shape = v ? tensor_of(n, 1) : NULL;
+    if (!shape)
+        return false;
+    if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
+        return refuse(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
+    int asked = (int)shape->a.dims[0], rank = asked > v->a.rank ? asked : v->a.rank;
+    struct array to = {.elem = v->a.elem, .rank = rank};
+    struct num size[ONNX_MAX_RANK + 1];
+    for (int d = 0; d < rank; d++) {
+        int mine = d - (rank - v->a.rank), theirs = d - (rank - asked);
+        struct num own = mine < 0 ? num_of(1) : num_size(s, v->a.dynamic[mine] ? data_of(s, v) : NULL, &v->a, mine);
+        struct num want = theirs < 0 ? num_of(1) : num_element(s, shape, theirs);
+        if (own.known && want.known && own.n != want.n && own.n != 1 && want.n != 1)
+            return refuse(s, "dimension %d of %s can't become %" PRId64, mine, type_text(s->imp, v), want.n);
+        size[d] = num_if(s, want, "EQ", num_of(1), own, want);
+        if (!size[d].known && own.known && own.n != 1)
+            size[d] = own;
+        int64_t bound = mine >= 0 && v->a.dims[mine] > s->imp->bound ? v->a.dims[mine] : s->imp->bound;
+        to.dims[d] = want.known && want.n == 1 && mine >= 0 ? v->a.dims[mine] : num_most(size[d], want.known ? want.n : bound);
+        to.dynamic[d] = !size[d].known;
+    }
+    hlo_inst *x = expand_to(s, data_of(s, v), &v->a, &to, size);
+    return give(n, &to, x);
+}
+
+/* Element i of the result is element i modulo the size. */
+static hlo_inst *repeat(struct scope *s, hlo_inst *x, struct array *a, int d, struct num times)
+{
+    struct num own = num_size(s, x, a, d), size = num_op(s, "multiply", own, times);
+    int64_t bound = times.known ? mul_most(a->dims[d], num_most(times, 0)) : mul_most(a->dims[d], s->imp->bound);
+    struct array row = array_of(ELEM_S64, 1, &bound);
+    struct num by = num_op(s, "maximum", own, num_of(1));
+    hlo_inst *i = emit_binary(s, &row, "remainder", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, by), &row, NULL, 0));
+    return take(s, x, a, d, i, bound, size);
+}
+
+bool op_tile(struct node *n)
+{
+    struct val *v = tensor_of(n, 0), *times = v ? tensor_of(n, 1) : NULL;
+    if (!times)
+        return false;
+    if (times->a.rank != 1 || times->a.dynamic[0] || times->a.dims[0] != v->a.rank)
+        return refuse(n->s, "repeats are %s; expected one for each of %d dimensions", type_text(n->s->imp, times), v->a.rank);
+    struct array a = v->a;
+    hlo_inst *x = data_of(n->s, v);
+    for (int d = 0; d < v->a.rank; d++) {
+        struct num t = num_element(n->s, times, d);
+        if (!t.known || t.n != 1)
+            x = repeat(n->s, x, &a, d, t);
+    }
+    return give(n, &a, x);
+}
+
+/* ---- Concat ---- */
+
+bool op_concat(struct node *n)
+{
+    struct scope *s = n->s;
+    struct val *first = tensor_of(n, 0);
+    hlo_inst **parts = ARENA_ARRAY(s->imp->arena, hlo_inst *, n->input_count + 1);
+    const struct onnx_attr *attr = attr_find(n, "axis");
+    int axis;
+    if (!first || (!attr && n->opset >= 4 && !refuse(s, "attribute `axis` is missing")))
+        return false;
+    if (!axis_of(n, attr_int(n, "axis", 1), first->a.rank, &axis))
+        return false;
+    struct array all = first->a;
+    for (size_t k = 1; k < n->input_count; k++) { /* what they have in common, the axis apart */
+        struct val *v = tensor_of(n, k);
+        if (!v)
+            return false;
+        struct array other = v->a;
+        bool fits = other.rank == all.rank && other.elem == all.elem;
+        for (int d = 0; d < all.rank && fits; d++)
+            fits = d == axis || other.dims[d] == all.dims[d] || other.dynamic[d] || all.dynamic[d];
+        other.dims[axis] = other.rank == all.rank ? all.dims[axis] : 0;
+        if (!fits || !join_arrays(&all, &other, &all))
+            return refuse(s, "%s and %s do not go together", type_text(s->imp, first), type_text(s->imp, v));
+    }
+    struct array sum = all;
+    sum.dims[axis] = 0;
+    sum.dynamic[axis] = false;
+    for (size_t k = 0; k < n->input_count; k++) {
+        struct val *v = tensor_of(n, k);
+        struct array to = all;
+        to.dims[axis] = v->a.dims[axis];
+        to.dynamic[axis] = v->a.dynamic[axis];
+        parts[k] = fit_array(s, data_of(s, v), &v->a, &to);
+        if (!add_i64(sum.dims[axis], to.dims[axis], &sum.dims[axis]))
+            return refuse(s, "the result is too large");
+        sum.dynamic[axis] |= to.dynamic[axis];
+    }
+    return give(n, &sum, n->input_count == 1 ? parts[0] : emit(s, &sum, "concatenate", parts, n->input_count, "dimensions={%d}", axis));
+}
