@@ -194,7 +194,7 @@ static int64_t vectors(struct call *c, int64_t all)
     return mode == 'A' ? all : mode == 'S' ? few : UNKNOWN;
 }
 
-static int64_t size_of(struct call *c, char letter)
+static int64_t size_named(struct call *c, char letter)
 {
     int64_t m = c->sizes['m'], n = c->sizes['n'];
     switch (letter) {
@@ -226,7 +226,7 @@ static struct str wanted_shape(struct call *c, const struct role *r)
     for (int d = 0; d < c->batch_rank && !r->shared; d++, comma = ",")
         buf_printf(&b, "%s%" PRId64, comma, c->batch[d]);
     for (size_t d = 0; d < r->dims.len; d++, comma = ",") {
-        int64_t size = size_of(c, r->dims.ptr[d]);
+        int64_t size = size_named(c, r->dims.ptr[d]);
         buf_puts(&b, comma);
         if (size == UNKNOWN)
             buf_putc(&b, '?');
@@ -256,7 +256,7 @@ static bool dims_fit(struct call *c, const struct role *r, int rank, const int64
         int64_t *size = &c->sizes[(unsigned char)letter], known;
         if (strchr("mnpr", letter) && *size == UNKNOWN)
             *size = dims[batch + d];
-        known = all || strchr("mnpr", letter) ? size_of(c, letter) : UNKNOWN;
+        known = all || strchr("mnpr", letter) ? size_named(c, letter) : UNKNOWN;
         if (known != UNKNOWN && known != dims[batch + d])
             return false;
     }
@@ -309,7 +309,7 @@ static bool within_limits(struct call *c, const struct routine *r)
                              "matrices of 2^31 rows or columns");
     struct str rest = str_of(r->limits), word;
     while (next_word(&rest, &word)) { /* one letter, `<=`, one letter */
-        int64_t low = size_of(c, word.ptr[0]), high = size_of(c, word.ptr[3]);
+        int64_t low = size_named(c, word.ptr[0]), high = size_named(c, word.ptr[3]);
         if (low > high)
             return EVAL_FAIL(c->ev, c->s, CALL_LIMIT, STR_ARG(c->target), 1, word.ptr, low, 1, word.ptr + 3, high);
     }
@@ -372,7 +372,7 @@ static bool read_number(struct call *c, int k, struct str word)
         return set_option(c, o, map, v, where);
     if (*word.ptr == 'B')
         return batch_is(c, v) || wrong_value(c, where, found, STR("the size of the batch"));
-    int64_t size = size_of(c, *word.ptr);
+    int64_t size = size_named(c, *word.ptr);
     return v == size || wrong_value(c, where, found, arena_printf(a, "%" PRId64 ", as the shapes say", size));
 }
 
