@@ -354,8 +354,8 @@ bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m);
 /* "NAME=identity": leaf k of the result is leaf k of the operands. "NAME=zeros". "NAME=COMMAND": /bin/sh runs
  * it for each call; it reads the leaves of the operands as literals, one a line, and writes those of the
  * result, status 0 if all went well; its environment has HLO_TARGET, HLO_CONFIG, HLO_RESULT (the shape) and
- * HLO_PARTICIPANT. A NAME that ends in `*` is all that begin with the rest. False with a
- * message. */
+ * HLO_PARTICIPANT. A NAME that ends in `*` is all that begin with the rest; `*` alone is what
+ * nothing else has a meaning for, HLO itself included. False with a message. */
 bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m);
 /* Leaves, tuples flattened in order, as hlo_literal_leaf has them; tokens have no data. */
 struct hlo_call {

@@ -214,10 +214,12 @@ static bool run_outside(struct eval *ev, const struct step *s)
 bool eval_custom(struct eval *ev, const struct step *s)
 {
     struct str name = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
-    if (plan_is_foreign(ev->p, s->inst))
+    if (plan_is_foreign(ev->p, s->inst, false))
         return run_outside(ev, s);
     for (size_t k = 0; k < COUNT_OF(targets); k++)
         if (is_target(name, targets[k].name))
             return targets[k].run(ev, s);
+    if (plan_is_foreign(ev->p, s->inst, true))
+        return run_outside(ev, s);
     return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(name), STR_ARG(name));
 }

@@ -27,7 +27,8 @@ struct foreign_call {
 
 struct foreign {
     void *context;
-    bool (*knows)(void *context, struct str target);
+    /* `left_over`: nobody else knows it, so what stands for all the rest counts as well. */
+    bool (*knows)(void *context, struct str target, bool left_over);
     /* Of a target that it knows. Several participants call at once. False: the reason has been put
      * into `why`, unless a limit was hit. */
     bool (*call)(void *context, const struct foreign_call *c, struct buf *why);

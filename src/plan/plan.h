@@ -100,8 +100,9 @@ struct program {
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
 
-/* Whether a custom-call goes to code that is none of ours. */
-bool plan_is_foreign(const struct program *p, const struct inst *i);
+/* Whether a custom-call goes to code that is none of ours. `left_over`: it is known that nothing of ours has
+ * a meaning for it. */
+bool plan_is_foreign(const struct program *p, const struct inst *i, bool left_over);
 
 int plan_bits(const struct inst *i,
               enum attr_id a); /* of reduce-precision: more than any type has is all it has */

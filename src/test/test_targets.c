@@ -123,12 +123,20 @@ START_TEST(what_is_added_later_comes_first)
     ck_assert(hlo_targets_add_rule(t, "*=zeros", m));
     hlo_targets_add_function(t, "mine", add_participant, &seen);
     ck_assert(hlo_targets_add_rule(t, "mi*=identity", m));
+    ck_assert(hlo_targets_add_rule(t, "Shard*=zeros", m));
+    ck_assert(hlo_targets_add_rule(t, "*=zeros", m));
     struct outcome o = run(CALL("s32[2]", "mine", ""), t);
     check_result(&o, 0, "{3, 4}");
     ck_assert_int_eq(seen.calls, 0);
     outcome_free(&o);
     o = run(CALL("s32[2]", "Sharding", ""), t);
     check_result(&o, 0, "{0, 0}");
+    outcome_free(&o);
+    o = run(CALL("s32[2]", "LayoutConstraint", ""), t); /* `*` is for what nothing else knows */
+    check_result(&o, 0, "{3, 4}");
+    outcome_free(&o);
+    o = run(CALL("f32[]", "unheard-of", ""), t);
+    check_result(&o, 0, "0");
     outcome_free(&o);
     o = run(CALL("s32[2]", "Sharding", ""), NULL);
     check_result(&o, 0, "{3, 4}");

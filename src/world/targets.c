@@ -108,27 +108,32 @@ static bool name_fits(struct str pattern, struct str name)
     return str_eq(pattern, name);
 }
 
-/* NULL: nobody knows it; `code` is set where a library does. */
-static const struct entry *find(const struct targets *t, struct str name, native_fn **code)
+/* The newest entry that knows a target, or, when it is left over, the newest that stands for all. NULL: nobody
+ * knows it. `code` is set where a library does. */
+static const struct entry *find(const struct targets *t, struct str name, bool left_over, native_fn **code)
 {
     for (const struct entry *e = t->newest; e; e = e->older) {
-        *code = e->library ? find_function(e->library, name) : NULL;
-        if (*code || (!e->library && name_fits(e->name, name)))
+        bool for_all = !e->library && str_is(e->name, "*");
+        *code = e->library && !left_over ? find_function(e->library, name) : NULL;
+        if (*code || (!e->library && for_all == left_over && name_fits(e->name, name)))
             return e;
     }
     return NULL;
 }
 
-static bool knows(void *context, struct str target)
+static bool knows(void *context, struct str target, bool left_over)
 {
     native_fn *code;
-    return find(context, target, &code) != NULL;
+    return find(context, target, left_over, &code) != NULL;
 }
 
 static bool call(void *context, const struct foreign_call *c, struct buf *why)
 {
     native_fn *code;
-    const struct entry *e = find(context, inst_str(c->inst, A_CUSTOM_CALL_TARGET), &code);
+    struct str name = inst_str(c->inst, A_CUSTOM_CALL_TARGET);
+    const struct entry *e = find(context, name, false, &code);
+    if (!e)
+        e = find(context, name, true, &code);
     return code ? native_call(code, c, why) : e->fn(e->user, c, why);
 }
 

@@ -17,7 +17,8 @@ struct targets *targets_new(void);
 void targets_free(struct targets *t); /* closes the libraries */
 
 /* What is added later comes before what is there already. */
-/* The name is copied; one that ends in `*` stands for all that begin with the rest. `done`, which may be
+/* The name is copied; one that ends in `*` stands for all that begin with the rest; `*` alone for
+ * those that nothing else, HLO itself included, has a meaning for. `done`, which may be
  * NULL, frees `user`. */
 void targets_add(struct targets *t, struct str name, target_fn *fn, void *user, void (*done)(void *user));
 /* Every function that the library at PATH defines is a target by its name. False with the reason. */
