@@ -3,9 +3,9 @@
  *
  * Fourier transforms (hlo-values 13.7), in double, rounded at the end: by halves where the length is
  * a power of two, term by term where it is short, else as a convolution (Bluestein), which has such a
- * length.
+ * length. FFTW does it faster, where it is there and the array is large enough.
  */
-#include "kern/kern.h"
+#include "kern/fftw.h"
 
 #include <math.h>
 
@@ -14,6 +14,8 @@
 enum { SHORT = 32 }; /* lengths up to here cost no more than their convolution would */
 
 struct plan {
+    enum kern_fft type;
+    struct fftw_rows fftw; /* where it has a plan, that does it all, with `work` */
     int64_t n, m;        /* length; power of two that the work is done in, n of a short one */
     struct c128 *roots;  /* exp(-2 pi i k / m), k < m/2; all of them for a short one */
     struct c128 *chirp;  /* exp(-pi i k^2 / n), k < n; NULL if not needed */
@@ -72,6 +74,7 @@ static void transform_power_of_two(struct c128 *x, int64_t m, const struct c128 
 
 static void plan_free(struct plan *p)
 {
+    fftw_done(&p->fftw);
     mem_free(p->roots);
 }
 
@@ -89,9 +92,25 @@ static void plan_chirp(struct plan *p)
     transform_power_of_two(p->filter, p->m, p->roots);
 }
 
-static bool plan_make(struct plan *p, int64_t n)
+/* Fewer elements than this in all are done before FFTW has made its plan. */
+enum { FEW = 4096 };
+
+static bool plan_by_fftw(struct plan *p, int64_t all)
 {
-    *p = (struct plan){.n = n, .m = 1};
+    if (all >= FEW)
+        p->fftw = fftw_make(p->n, p->type);
+    p->work = p->roots = p->fftw.plan ? mem_alloc((size_t)p->n * sizeof *p->roots) : NULL;
+    if (!p->roots)
+        fftw_done(&p->fftw);
+    return p->fftw.plan != NULL;
+}
+
+/* For rows of an array of so many elements. */
+static bool plan_make(struct plan *p, int64_t n, enum kern_fft type, int64_t all)
+{
+    *p = (struct plan){.type = type, .n = n, .m = 1};
+    if (plan_by_fftw(p, all))
+        return true;
     bool power = (n & (n - 1)) == 0, chirp = !power && n > SHORT;
     while (p->m < (power ? n : 2 * n - 1))
         p->m *= 2;
@@ -162,128 +181,185 @@ static void transform_back(struct plan *p, struct c128 *x)
         x[k] = (struct c128){x[k].re / (double)p->n, (0 - x[k].im) / (double)p->n};
 }
 
-/* ---- arrays: dense, in c128 ---- */
-
-static struct c128 load(enum dtype t, const char *at)
+/* Of a real row the transform's first element and, where there is one, the middle one are real. */
+static void clear_real_places(struct c128 *x, int64_t n)
 {
-    struct c128 v = {0, 0};
-    if (t == DT_C64) {
-        struct c64 s;
-        memcpy(&s, at, sizeof s);
-        v = (struct c128){(double)s.re, (double)s.im};
-    } else if (t == DT_C128) {
-        memcpy(&v, at, sizeof v);
-    } else {
-        v.re = float_load(t, at);
-    }
-    return v;
+    x[0].im = 0;
+    if (n % 2 == 0)
+        x[n / 2].im = 0;
 }
 
-static void store(enum dtype t, char *at, struct c128 v)
+/* The other half of a row: conjugates in reverse. */
+static void extend(struct c128 *x, int64_t n)
 {
-    if (t == DT_C64) {
-        struct c64 s = {(float)v.re, (float)v.im};
-        memcpy(at, &s, sizeof s);
-    } else if (t == DT_C128) {
-        memcpy(at, &v, sizeof v);
+    clear_real_places(x, n);
+    for (int64_t k = 1; k < n - n / 2; k++)
+        x[n - k] = (struct c128){x[k].re, -x[k].im};
+}
+
+static void by_fftw(const struct plan *p, struct c128 *x)
+{
+    double *real = (double *)p->work, scale = (double)p->n;
+    bool back = p->type == KERN_IFFT || p->type == KERN_IRFFT;
+    for (int64_t k = 0; k < p->n && p->type == KERN_RFFT; k++)
+        real[k] = x[k].re;
+    fftw_row(&p->fftw, p->type == KERN_RFFT ? (void *)real : x, p->type == KERN_IRFFT ? (void *)real : x);
+    if (p->type == KERN_RFFT)
+        clear_real_places(x, p->n);
+    for (int64_t k = 0; k < p->n && back; k++)
+        x[k] = p->type == KERN_IRFFT ? (struct c128){real[k] / scale, 0} : (struct c128){x[k].re / scale, x[k].im / scale};
+}
+
+/* A row in place, in room for n elements, of which a half spectrum takes the first n / 2 + 1. */
+static void row(struct plan *p, struct c128 *x)
+{
+    if (p->fftw.plan) {
+        by_fftw(p, x);
+        return;
+    }
+    if (p->type == KERN_IRFFT)
+        extend(x, p->n);
+    if (p->type == KERN_FFT || p->type == KERN_RFFT)
+        transform(p, x);
+    else
+        transform_back(p, x);
+    if (p->type == KERN_RFFT)
+        clear_real_places(x, p->n);
+}
+
+/* ---- arrays: dense, in c128 ---- */
+
+static void load_row(const struct view *v, const char *at, int64_t n, struct c128 *x)
+{
+    int64_t step = v->strides[v->rank - 1];
+    if (v->dtype == DT_C64) {
+        for (int64_t k = 0; k < n; k++) {
+            struct c64 s;
+            memcpy(&s, at + k * step, sizeof s);
+            x[k] = (struct c128){(double)s.re, (double)s.im};
+        }
+    } else if (v->dtype == DT_C128) {
+        for (int64_t k = 0; k < n; k++)
+            memcpy(&x[k], at + k * step, sizeof *x);
+    } else if (v->dtype == DT_F32) {
+        for (int64_t k = 0; k < n; k++) {
+            float s;
+            memcpy(&s, at + k * step, sizeof s);
+            x[k] = (struct c128){(double)s, 0};
+        }
     } else {
-        float_store(t, at, v.re);
+        for (int64_t k = 0; k < n; k++)
+            x[k] = (struct c128){float_load(v->dtype, at + k * step), 0};
+    }
+}
+
+/* Adding 0 makes +0 of a zero with a sign, which would depend on who computed it. */
+static void store_row(const struct view *v, char *at, int64_t n, const struct c128 *x)
+{
+    int64_t step = v->strides[v->rank - 1];
+    if (v->dtype == DT_C64) {
+        for (int64_t k = 0; k < n; k++) {
+            struct c64 s = {(float)(x[k].re + 0), (float)(x[k].im + 0)};
+            memcpy(at + k * step, &s, sizeof s);
+        }
+    } else if (v->dtype == DT_C128) {
+        for (int64_t k = 0; k < n; k++) {
+            struct c128 s = {x[k].re + 0, x[k].im + 0};
+            memcpy(at + k * step, &s, sizeof s);
+        }
+    } else if (v->dtype == DT_F32) {
+        for (int64_t k = 0; k < n; k++) {
+            float s = (float)(x[k].re + 0);
+            memcpy(at + k * step, &s, sizeof s);
+        }
+    } else {
+        for (int64_t k = 0; k < n; k++)
+            float_store(v->dtype, at + k * step, x[k].re + 0);
     }
 }
 
 struct work {
     int rank;
     int64_t dims[VIEW_MAX_RANK]; /* the last dimension at its full length */
+    int64_t used;                /* elements of the last dimension that matter outside of its own transform */
     int64_t count;
     struct c128 *x;
 };
 
-/* Transforms along one dimension, row after row. */
-static bool along(struct work *w, int d, int64_t n, bool back)
+enum { COLUMNS = 16 }; /* that are gathered at a time: each cache line is then read once */
+
+/* Transforms columns that are `inner` elements apart from one element to the next. */
+static void columns(struct plan *p, struct c128 *x, int64_t inner, int64_t count, struct c128 *room)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t k = 0; k < count; k++)
+            room[k * p->n + i] = x[i * inner + k];
+    for (int64_t k = 0; k < count; k++)
+        row(p, room + k * p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t k = 0; k < count; k++)
+            x[i * inner + k] = room[k * p->n + i];
+}
+
+static void all_columns(struct work *w, struct plan *p, int64_t inner, struct c128 *room)
+{
+    int64_t line = w->dims[w->rank - 1];
+    for (int64_t first = 0; first < w->count; first += p->n * inner)
+        for (int64_t start = 0; start < inner; start += line)
+            for (int64_t k = 0; k < w->used; k += COLUMNS)
+                columns(p, w->x + first + start + k, inner, w->used - k < COLUMNS ? w->used - k : COLUMNS, room);
+}
+
+/* Transforms along one dimension. */
+static bool along(struct work *w, int d, int64_t n, enum kern_fft type)
 {
     struct plan p;
     int64_t inner = 1;
     for (int k = d + 1; k < w->rank; k++)
         inner *= w->dims[k];
-    if (n == 0 || w->count == 0)
-        return true;
-    struct c128 *row = mem_alloc((size_t)n * sizeof *row);
-    if (!row || !plan_make(&p, n)) {
-        mem_free(row);
+    struct c128 *room = inner > 1 ? mem_alloc((size_t)n * COLUMNS * sizeof *room) : NULL;
+    if ((inner > 1 && !room) || !plan_make(&p, n, type, w->count)) {
+        mem_free(room);
         return false;
     }
-    for (int64_t first = 0; first < w->count; first += n * inner)
-        for (int64_t k = 0; k < inner; k++) {
-            struct c128 *x = w->x + first + k;
-            for (int64_t i = 0; i < n; i++)
-                row[i] = x[i * inner];
-            if (back)
-                transform_back(&p, row);
-            else
-                transform(&p, row);
-            for (int64_t i = 0; i < n; i++)
-                x[i * inner] = row[i];
-        }
+    for (int64_t first = 0; first < w->count && inner == 1; first += n)
+        row(&p, w->x + first);
+    if (inner > 1)
+        all_columns(w, &p, inner, room);
     plan_free(&p);
-    mem_free(row);
+    mem_free(room);
     return true;
-}
-
-/* Of real rows the transform's first element and, where there is one, the middle one are real. */
-static void clear_real_places(struct work *w, int64_t n)
-{
-    for (int64_t first = 0; first < w->count; first += n) {
-        w->x[first].im = 0;
-        if (n % 2 == 0)
-            w->x[first + n / 2].im = 0;
-    }
-}
-
-/* The other half of the last dimension: conjugates in reverse. */
-static void extend(struct work *w, int64_t n)
-{
-    clear_real_places(w, n);
-    for (int64_t first = 0; first < w->count; first += n) {
-        struct c128 *x = w->x + first;
-        for (int64_t k = 1; k < n - n / 2; k++)
-            x[n - k] = (struct c128){x[k].re, -x[k].im};
-    }
 }
 
 static bool run(struct work *w, enum kern_fft type, int count, const int64_t *lengths)
 {
     int first = w->rank - count, last = w->rank - 1;
     bool back = type == KERN_IFFT || type == KERN_IRFFT;
-    if (type == KERN_IRFFT) {
-        for (int k = 0; k + 1 < count; k++)
-            if (!along(w, first + k, lengths[k], back))
-                return false;
-        extend(w, lengths[count - 1]);
-        return along(w, last, lengths[count - 1], back);
-    }
-    for (int k = count - 1; k >= 0; k--) {
-        if (!along(w, first + k, lengths[k], back))
+    if (!back && !along(w, last, lengths[count - 1], type))
+        return false;
+    for (int k = count - 2; k >= 0; k--) {
+        int turn = back ? count - 2 - k : k; /* back: the first dimension first */
+        if (!along(w, first + turn, lengths[turn], back ? KERN_IFFT : KERN_FFT))
             return false;
-        if (type == KERN_RFFT && k == count - 1)
-            clear_real_places(w, lengths[k]);
     }
-    return true;
+    return !back || along(w, last, lengths[count - 1], type);
 }
 
 static void copy(const struct view *v, struct work *w, bool in)
 {
-    int64_t index[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK];
+    int64_t index[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK], at = 0;
+    int last = v->rank - 1;
     for (int d = 0; d < v->rank; d++)
         dims[d] = v->dims[d] < w->dims[d] ? v->dims[d] : w->dims[d];
     do {
-        int64_t at = 0;
+        at = 0;
         for (int d = 0; d < w->rank; d++)
             at = at * w->dims[d] + index[d];
         if (in)
-            w->x[at] = load(v->dtype, view_at(v, index));
+            load_row(v, view_at(v, index), dims[last], w->x + at);
         else
-            store(v->dtype, view_at(v, index), w->x[at]);
-    } while (index_next(v->rank, dims, index));
+            store_row(v, view_at(v, index), dims[last], w->x + at);
+    } while (index_next(last, dims, index));
 }
 
 bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, int count,
@@ -298,6 +374,9 @@ bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, 
         if (!mul_i64(w.count, w.dims[d], &w.count))
             return false;
     }
+    w.used = w.dims[w.rank - 1];
+    if (type == KERN_RFFT || type == KERN_IRFFT)
+        w.used = w.used / 2 + 1;
     if (!mul_i64(w.count, (int64_t)sizeof *w.x, &bytes))
         return false;
     w.x = mem_zalloc((size_t)bytes);
