@@ -219,6 +219,12 @@ bool eval_sized_collective(struct eval *ev, const struct step *s, const struct p
 bool eval_sized_broadcast(struct eval *ev, const struct step *s, const struct peers *g);
 /* Result r as new dense storage of these dimensions, which its bounds must have room for; NULL with a message. */
 struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, const int64_t *dims);
+/* Dimensions as a message that goes before an array; NULL: to be received. */
+struct extent_message {
+    int64_t at[VIEW_MAX_RANK];
+    struct view view;
+};
+const struct view *extent_message(struct extent_message *m, int rank, const int64_t *dims);
 bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims);
 
 /* collective.c, permute.c */

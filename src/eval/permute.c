@@ -29,20 +29,14 @@ static bool receive(struct eval *ev, const struct step *s, const struct view *de
 /* Of arrays that may be smaller than their bounds, the dimensions go before. */
 static bool send_sized(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
 {
-    int64_t rank = dense->rank, dims[VIEW_MAX_RANK];
-    struct view v;
-    for (int d = 0; d < dense->rank; d++)
-        dims[d] = dense->dims[d];
-    view_dense(&v, DT_S64, 1, &rank, (char *)dims);
-    return (!ev->p->dynamic || send(ev, s, &v, to)) && send(ev, s, dense, to);
+    struct extent_message dims;
+    return (!ev->p->dynamic || send(ev, s, extent_message(&dims, dense->rank, dense->dims), to)) && send(ev, s, dense, to);
 }
 
 static struct view *sized_result(struct eval *ev, const struct step *s, int r, int64_t from)
 {
-    int64_t rank = s->shapes[r]->rank, dims[VIEW_MAX_RANK];
-    struct view v;
-    view_dense(&v, DT_S64, 1, &rank, (char *)dims);
-    return receive(ev, s, &v, from) ? eval_sized_result(ev, s, r, dims) : NULL;
+    struct extent_message dims;
+    return receive(ev, s, extent_message(&dims, s->shapes[r]->rank, NULL), from) ? eval_sized_result(ev, s, r, dims.at) : NULL;
 }
 
 static bool give(struct eval *ev, const struct step *s, int k, const struct partners *p)

@@ -639,5 +639,7 @@ size_rule *find_size_rule(const struct step *s)
         return topk;
     if (op_table[i->opcode].family == FAMILY_collective && i->opcode != OP_RAGGED_ALL_TO_ALL && !inst_has(i, A_SLICE_SIZES_LIST))
         return NULL; /* sized.c */
+    if (i->opcode == OP_SEND && !inst_bool(i, A_IS_HOST_TRANSFER))
+        return NULL; /* the size goes along */
     return rules[op_table[i->opcode].family];
 }

@@ -103,6 +103,15 @@ struct view *eval_sized_result(struct eval *ev, const struct step *s, int r, con
     return &v->view;
 }
 
+const struct view *extent_message(struct extent_message *m, int rank, const int64_t *dims)
+{
+    int64_t count = rank;
+    for (int d = 0; d < rank && dims; d++)
+        m->at[d] = dims[d];
+    view_dense(&m->view, DT_S64, 1, &count, (char *)m->at);
+    return &m->view;
+}
+
 /* A result of that many dimensions and that type. */
 static bool is_like(const struct view *x, const struct step *s, int r)
 {
