@@ -53,23 +53,29 @@ static bool drop(struct tensors *t)
 
 /* ---- values in text ---- */
 
+/* Elements between a brace, which is before `at`, and its end. */
+static size_t elements_of_braces(struct str s, size_t at)
+{
+    size_t commas = 0, inner = 0;
+    bool blank = true;
+    for (; at < s.len && !(inner == 0 && s.ptr[at] == '}'); at++) {
+        inner += s.ptr[at] == '{' || s.ptr[at] == '(';
+        inner -= inner > 0 && (s.ptr[at] == '}' || s.ptr[at] == ')');
+        commas += inner == 0 && s.ptr[at] == ',';
+        blank = blank && char_is_blank(s.ptr[at]);
+    }
+    return blank ? 0 : commas + 1;
+}
+
 /* The sizes that braces show: of `{{1, 2, 3}, {4, 5, 6}}` [2,3]. They are taken along the first elements. */
 static void put_dims_of_braces(struct buf *b, struct str s)
 {
-    size_t at = 0, depth = 0;
+    enum { DEEPEST = 64 };
+    size_t depth = 0;
     buf_putc(b, '[');
-    while (at < s.len && (s.ptr[at] == '{' || char_is_blank(s.ptr[at])))
-        if (s.ptr[at++] == '{') {
-            size_t count = 0, inner = 0, k = at;
-            bool blank = true;
-            for (; k < s.len && !(inner == 0 && s.ptr[k] == '}'); k++) {
-                inner += s.ptr[k] == '{' || s.ptr[k] == '(';
-                inner -= inner > 0 && (s.ptr[k] == '}' || s.ptr[k] == ')');
-                count += inner == 0 && s.ptr[k] == ',';
-                blank = blank && char_is_blank(s.ptr[k]);
-            }
-            buf_printf(b, depth++ ? ",%zu" : "%zu", blank ? 0 : count + 1);
-        }
+    for (size_t at = 0; at < s.len && depth < DEEPEST && (s.ptr[at] == '{' || char_is_blank(s.ptr[at])); at++)
+        if (s.ptr[at] == '{')
+            buf_printf(b, depth++ ? ",%zu" : "%zu", elements_of_braces(s, at + 1));
     buf_putc(b, ']');
 }
 

@@ -64,6 +64,8 @@ static bool read_message(const ProtobufCMessage *message, const char *path, cons
 bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out, hlo_messages *m)
 {
     struct file_bytes file;
+    if (type->kind == ONNX_UNKNOWN)
+        return onnx_error(m, path, "the model does not say of what type the value is");
     if (!file_read(path, &file))
         return onnx_error(m, path, "cannot read the file: %s", strerror(errno));
     ProtobufCMessage *message = wire_unpack(descriptor_of(type->kind), (struct str){file.data, file.size}, path, m);

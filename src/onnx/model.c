@@ -8,7 +8,8 @@
 
 struct hlo_onnx {
     struct onnx_model *model;
-    const struct onnx_value_info **inputs; /* those that are no initializers; in the model's arena */
+    const struct onnx_value_info **inputs; /* those that are no initializers; in the model's arena, as what follows */
+    struct hlo_onnx_port *input_ports, *output_ports;
     size_t input_count;
 };
 
@@ -18,17 +19,41 @@ struct hlo_onnx_value {
 
 /* ---- models ---- */
 
-static void drop_initialized(hlo_onnx *h)
+static struct hlo_onnx_port describe(struct arena *a, const struct onnx_value_info *info)
+{
+    const struct onnx_type *t = &info->type;
+    struct buf b = {0};
+    onnx_type_print(&b, t);
+    struct hlo_onnx_port port = {.name = info->name.ptr,
+                                 .type = arena_str(a, buf_view(&b)).ptr,
+                                 .sequence = t->kind == ONNX_SEQUENCE || t->kind == ONNX_OPTIONAL_SEQUENCE,
+                                 .optional = t->kind == ONNX_OPTIONAL || t->kind == ONNX_OPTIONAL_SEQUENCE,
+                                 .dtype = onnx_dtype_hlo(t->elem),
+                                 .ranked = t->rank >= 0,
+                                 .rank = t->rank < 0 ? 0 : (size_t)t->rank,
+                                 .dims = t->dims};
+    buf_free(&b);
+    return port;
+}
+
+static void list_ports(hlo_onnx *h)
 {
     struct onnx_graph *g = &h->model->graph;
+    struct arena *a = &h->model->arena;
     struct map initialized;
-    map_init(&initialized, &h->model->arena);
-    h->inputs = ARENA_ARRAY(&h->model->arena, const struct onnx_value_info *, g->input_count);
+    map_init(&initialized, a);
+    h->inputs = ARENA_ARRAY(a, const struct onnx_value_info *, g->input_count);
+    h->input_ports = ARENA_ARRAY(a, struct hlo_onnx_port, g->input_count);
+    h->output_ports = ARENA_ARRAY(a, struct hlo_onnx_port, g->output_count);
     for (size_t i = 0; i < g->initializer_count; i++)
         map_put(&initialized, g->initializers[i].name, &g->initializers[i]);
     for (size_t i = 0; i < g->input_count; i++)
-        if (!map_get(&initialized, g->inputs[i].name))
+        if (!map_get(&initialized, g->inputs[i].name)) {
+            h->input_ports[h->input_count] = describe(a, &g->inputs[i]);
             h->inputs[h->input_count++] = &g->inputs[i];
+        }
+    for (size_t i = 0; i < g->output_count; i++)
+        h->output_ports[i] = describe(a, &g->outputs[i]);
 }
 
 enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
@@ -48,7 +73,7 @@ enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
         return onnx_built_in() ? HLO_REJECTED : HLO_FAILED;
     }
     (*out)->model = model;
-    drop_initialized(*out);
+    list_ports(*out);
     return HLO_OK;
 }
 
@@ -59,33 +84,17 @@ void hlo_onnx_free(hlo_onnx *h)
     free(h);
 }
 
-static void describe(const hlo_onnx *h, const struct onnx_value_info *info, struct hlo_onnx_port *out)
-{
-    const struct onnx_type *t = &info->type;
-    struct buf b = {0};
-    onnx_type_print(&b, t);
-    *out = (struct hlo_onnx_port){.name = info->name.ptr,
-                                  .type = arena_str(&h->model->arena, buf_view(&b)).ptr,
-                                  .sequence = t->kind == ONNX_SEQUENCE || t->kind == ONNX_OPTIONAL_SEQUENCE,
-                                  .optional = t->kind == ONNX_OPTIONAL || t->kind == ONNX_OPTIONAL_SEQUENCE,
-                                  .dtype = onnx_dtype_hlo(t->elem),
-                                  .ranked = t->rank >= 0,
-                                  .rank = t->rank < 0 ? 0 : (size_t)t->rank,
-                                  .dims = t->dims};
-    buf_free(&b);
-}
-
 bool hlo_onnx_input(const hlo_onnx *h, size_t i, struct hlo_onnx_port *out)
 {
     if (i < h->input_count)
-        describe(h, h->inputs[i], out);
+        *out = h->input_ports[i];
     return i < h->input_count;
 }
 
 bool hlo_onnx_output(const hlo_onnx *h, size_t i, struct hlo_onnx_port *out)
 {
     if (i < h->model->graph.output_count)
-        describe(h, &h->model->graph.outputs[i], out);
+        *out = h->output_ports[i];
     return i < h->model->graph.output_count;
 }
 
