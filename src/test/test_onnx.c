@@ -624,6 +624,43 @@ START_TEST(values_of_files)
 }
 END_TEST
 
+START_TEST(arrays_by_name)
+{
+    static const char *const names[] = {"x", "s[0]"};
+    hlo_literal *l[] = {hlo_literal_parse("f32[2] {1, 2}", 13, messages), hlo_literal_parse("bf16[] 3", 8, messages)};
+    struct buf path = {0};
+    buf_printf(&path, "%s/a.npz", folder);
+    ck_assert(hlo_write_npz_named(path.data, names, (const hlo_literal *const *)l, 2, messages));
+    hlo_npz *z = hlo_npz_open(path.data, messages);
+    ck_assert_ptr_nonnull(z);
+    ck_assert(hlo_npz_has(z, "x") && hlo_npz_has(z, "s[0]") && !hlo_npz_has(z, "s[1]") && !hlo_npz_has(z, ""));
+    hlo_literal *x = hlo_npz_get(z, "x", NULL, messages), *s = hlo_npz_get(z, "s[0]", "bf16", messages);
+    ck_assert(x && s);
+    ck_assert_str_eq(hlo_literal_leaf(x, 0).dtype, "f32");
+    ck_assert_str_eq(hlo_literal_leaf(s, 0).dtype, "bf16");
+    ck_assert_ptr_null(hlo_npz_get(z, "x", "s32", messages));
+    expect_error("the array is f32[2], but `x` wants s32");
+    hlo_npz_free(z);
+    unlink(path.data);
+
+    path.size -= 1;
+    buf_putc(&path, 'y'); /* a.npy */
+    ck_assert(hlo_write_npy(path.data, x, messages));
+    z = hlo_npz_open(path.data, messages);
+    ck_assert(z && hlo_npz_has(z, "") && !hlo_npz_has(z, "x"));
+    hlo_literal *alone = hlo_npz_get(z, "", "f32", messages);
+    ck_assert_ptr_nonnull(alone);
+    hlo_npz_free(z);
+    unlink(path.data);
+    ck_assert_ptr_null(hlo_npz_open(path.data, messages));
+    expect_error("cannot read the file");
+    hlo_literal *made[] = {l[0], l[1], x, s, alone};
+    for (size_t i = 0; i < COUNT_OF(made); i++)
+        hlo_literal_free(made[i]);
+    buf_free(&path);
+}
+END_TEST
+
 START_TEST(types_in_print)
 {
     int64_t dims[] = {5, -1};
@@ -670,6 +707,7 @@ int main(void)
     tcase_add_test(tc, takes_too_much);
     tcase_add_test(tc, not_protobuf);
     tcase_add_test(tc, values_of_files);
+    tcase_add_test(tc, arrays_by_name);
     tcase_add_test(tc, types_in_print);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
