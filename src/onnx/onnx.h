@@ -82,7 +82,7 @@ struct onnx_graph {
 struct onnx_model {
     struct arena arena;
     struct str path;
-    int64_t ir_version, opset; /* opset of the domain "" */
+    int64_t ir_version, opset; /* opset of the domain ""; 0: the model imports others only */
     struct onnx_graph graph;
 };
 

@@ -254,7 +254,7 @@ static bool read_model(struct reader *r, const Onnx__ModelProto *from)
     }
     if (!from->graph)
         return onnx_error(r->m, r->path, "no sound ONNX file: it holds no graph");
-    if (model->opset < 1)
+    if (model->opset < 0 || (model->opset == 0 && from->n_opset_import == 0))
         return onnx_error(r->m, r->path, "no sound ONNX file: it does not say which version of the operators it means");
     if (from->n_functions > 0)
         return onnx_error(r->m, r->path, "function `%s` of domain `%s`: functions of a model's own are not read; "
