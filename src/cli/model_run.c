@@ -215,7 +215,7 @@ static int run_collected(const struct model_inputs *in, const struct hlo_run_opt
 
 int model_command(const struct options *o, const struct hlo_run_options *options)
 {
-    static const enum option_id others[] = {OPT_RANDOM, OPT_REPLICAS, OPT_PARTITIONS, OPT_INFEED,
+    static const enum option_id others[] = {OPT_RANDOM, OPT_REPLICAS, OPT_PARTITIONS, OPT_WORLD, OPT_INFEED,
                                             OPT_OUTFEED, OPT_MODULE, OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB};
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (o->given[others[i]])
