@@ -8,6 +8,7 @@
 #include "cli/model.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FIRST_BOUND = 16, LARGEST_BOUND = 1 << 24, BOUND_FACTOR = 4 };
@@ -77,17 +78,19 @@ static hlo_onnx_value **run_bounded(const struct model_inputs *in, int64_t bound
 
 /* ---- until it fits ---- */
 
-static bool says(const hlo_messages *m, const char *id)
+static const char *error_with(const hlo_messages *m, const char *id)
 {
     for (size_t i = 0; i < hlo_messages_count(m); i++)
         if (strcmp(hlo_messages_get(m, i).id, id) == 0)
-            return true;
-    return false;
+            return hlo_messages_get(m, i).text;
+    return NULL;
 }
 
-static bool beyond_bound(const hlo_messages *m)
+/* What the run says of a size beyond its bound; NULL when it failed for other reasons. */
+static const char *beyond_bound(const hlo_messages *m)
 {
-    return says(m, "loop-bound") || says(m, "size-out-of-bounds");
+    const char *loop = error_with(m, "loop-bound");
+    return loop ? loop : error_with(m, "size-out-of-bounds");
 }
 
 /* Half of the memory that there is: bounds that grow must not fill all of it. */
@@ -97,11 +100,41 @@ static uint64_t half_of_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : 0;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A run that failed with the messages `m`, after one that failed with `before` or none: whether a larger bound
+ * may help. It does not where the same size meets the same bound again. */
+static bool try_larger(const hlo_messages *m, const hlo_messages *before)
+{
+    const char *text = beyond_bound(m), *earlier = before ? beyond_bound(before) : NULL;
+    return text && !(earlier && strcmp(text, earlier) == 0);
+}
+
+/* Why a larger bound could not be had. */
+static void add_attempt(hlo_messages *said, int64_t bound, const hlo_messages *m)
+{
+    struct buf b = {0};
+    size_t i = 0, count = hlo_messages_count(m);
+    while (i < count && !hlo_messages_get(m, i).error)
+        i++;
+    if (i < count) {
+        buf_printf(&b, "with a bound of %" PRId64 ": %s", bound, hlo_messages_get(m, i).text);
+        hlo_messages_add(said, hlo_messages_get(m, i).file, b.data);
+    }
+    buf_free(&b);
+}
+
 hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const struct hlo_run_options *options, int *status,
                            hlo_messages **said)
 {
     bool fixed = bound > 0;
     struct hlo_run_options limited = *options;
+    double start = now();
     if (!fixed && limited.max_memory == 0)
         limited.max_memory = half_of_memory();
     *said = NULL;
@@ -110,15 +143,22 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
         hlo_messages *m = hlo_messages_new();
         hlo_onnx_value **outputs = run_bounded(in, bound, &limited, &result, m);
         /* When it is the larger arrays that cannot be had, what counts is why they were wanted. */
-        if (*said && !outputs && (result == HLO_REJECTED || says(m, "limit-memory") || says(m, "out-of-memory"))) {
+        if (*said && !outputs &&
+            (result == HLO_REJECTED || error_with(m, "limit-memory") || error_with(m, "out-of-memory"))) {
+            add_attempt(*said, bound, m);
             hlo_messages_free(m);
+            *status = options->max_memory > 0 ? result : *status;
             return NULL;
         }
+        bool again = !outputs && !fixed && bound <= LARGEST_BOUND / BOUND_FACTOR && try_larger(m, *said);
         hlo_messages_free(*said);
         *said = m;
         *status = result;
-        if (outputs || fixed || bound > LARGEST_BOUND / BOUND_FACTOR || !beyond_bound(m))
+        if (!again)
             return outputs;
+        double left = options->timeout - (now() - start);
+        if (options->timeout > 0)
+            limited.timeout = left > 0 ? left : 1e-9; /* 0 would be no limit */
     }
 }
 
