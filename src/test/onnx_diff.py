@@ -305,7 +305,8 @@ def random_case(rng, number):
     dtype, size = TYPES[text], rng.randint(1, 4)
     grows, sequence = version >= 11 and rng.random() < 0.4, version >= 13 and rng.random() < 0.4
     b, carried, outs, scans, n = random_body(rng, version, text, size, grows, sequence)
-    cond = b.op("Less", n, b.constant(rng.randint(0, 9), np.int64)) if rng.random() < 0.8 or "trip" not in mode \
+    many = rng.choice([0, 0, 0, 70])  # further than the first bound of a run goes
+    cond = b.op("Less", n, b.constant(rng.randint(0, 9) + many, np.int64)) if rng.random() < 0.8 or "trip" not in mode \
         else b.op("Identity", "cond_in")
     typed = (lambda name, t: info(name, t)) if rng.random() < 0.8 else (lambda name, t: onnx.ValueInfoProto(name=name))
     body = helper.make_graph(
@@ -314,7 +315,7 @@ def random_case(rng, number):
     f = Inputs(rng)
     number_of = lambda *shape: np.array([rng.randint(-3, 3) for _ in range(int(np.prod(shape)))], dtype).reshape(shape)
     if "trip" in mode:
-        f.feed("M", "int64[]", np.array(rng.randint(0, 6), np.int64))
+        f.feed("M", "int64[]", np.array(rng.randint(0, 6) + many, np.int64))
     if "cond" in mode:
         f.feed("cond", "bool[]", np.array(rng.random() < 0.85))
     elif "true" in mode:
