@@ -23,6 +23,15 @@ struct member *crew_member(struct crew *c, int64_t number)
     return &c->members[number / ranks_count(c->ranks)];
 }
 
+/* Whoever is over already has said what was left to it before this came. */
+static void take_block(struct crew *c, struct item *i)
+{
+    struct member *p = crew_member(c, i->h.to);
+    member_take(p, i);
+    if (p->state == ENDED || p->state == FAILED)
+        crew_report(p);
+}
+
 /* The way of what stays in this process. */
 static bool hand_over(struct crew *c, struct head h, struct block body)
 {
@@ -31,7 +40,7 @@ static bool hand_over(struct crew *c, struct head h, struct block body)
         return false;
     if (body.size > 0)
         memcpy(copy, body.at, body.size);
-    member_take(crew_member(c, h.to), item_new(h, ranks_rank(c->ranks), body.size, copy));
+    take_block(c, item_new(h, ranks_rank(c->ranks), body.size, copy));
     return true;
 }
 
@@ -61,14 +70,6 @@ static void take_request(struct crew *c, struct item *i)
     }
     answer(c, i, i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM, (struct block){0}); /* nobody gives or listens */
     item_free(i);
-}
-
-static void take_block(struct crew *c, struct item *i)
-{
-    struct member *p = crew_member(c, i->h.to);
-    member_take(p, i);
-    if (p->state == ENDED || p->state == FAILED)
-        crew_report(p);
 }
 
 static void take_result(struct crew *c, struct item *i)
