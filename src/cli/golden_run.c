@@ -452,10 +452,12 @@ static void evaluate(struct work *w)
     if (ready && !all_ready)
         golden_fail(r, test_line(r), "another rank cannot run this");
     golden_feed_begin(&feed, r, w->participants);
-    if (all_ready && hlo_run_all(w->program, (const hlo_literal *const *)w->values, w->count, &feed.feeds, w->results, w->m))
-        world_first(r->o) ? check_results(w, &feed) : (void)0; /* results come to the first rank */
-    else if (r->g.errors.count == 0)
+    if (all_ready && hlo_run_all(w->program, (const hlo_literal *const *)w->values, w->count, &feed.feeds, w->results, w->m)) {
+        if (world_first(r->o)) /* results come to the first rank */
+            check_results(w, &feed);
+    } else if (r->g.errors.count == 0) {
         fail_with_messages(r, test_line(r), "the module does not run", w->m);
+    }
     golden_feed_end(&feed);
 }
 

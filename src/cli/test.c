@@ -154,14 +154,23 @@ static void write_all(int fd, const void *bytes, size_t size)
     }
 }
 
-static void worker_main(const struct suite *s, int fd, size_t from, size_t end)
+static void write_record(const struct suite *s, size_t i, int fd)
+{
+    const struct test_result *t = &s->tests[i];
+    struct record r = {i, t->why.len, t->seconds, t->status, 0};
+    write_all(fd, &r, sizeof r);
+    write_all(fd, t->why.ptr, t->why.len);
+}
+
+/* One after the other. What comes of them is written to `fd`, unless that is -1: then it stays here. */
+static void run_tests(struct suite *s, size_t from, size_t end, int fd)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = NULL;
     const char *open = NULL;
     for (size_t i = from; i < end; i++) {
-        struct arena a;
-        arena_init(&a);
+        struct arena own;
+        arena_init(&own);
         bool data_set = model_is_data_set(s->tests[i].path);
         if (open != s->tests[i].path) {
             hlo_file_free(f);
@@ -170,21 +179,19 @@ static void worker_main(const struct suite *s, int fd, size_t from, size_t end)
         }
         alarm((unsigned)s->time_limit);
         if (f || data_set)
-            run_one(s, f, i, &a, NULL);
+            run_one(s, f, i, fd < 0 ? &s->arena : &own, NULL);
         else
             s->tests[i].status = TEST_FAILED;
-        const struct test_result *t = &s->tests[i];
-        struct record r = {i, t->why.len, t->seconds, t->status, 0};
-        write_all(fd, &r, sizeof r);
-        write_all(fd, t->why.ptr, t->why.len);
-        arena_free(&a);
+        if (fd >= 0)
+            write_record(s, i, fd);
+        arena_free(&own);
     }
     alarm(0);
     hlo_file_free(f);
     hlo_messages_free(m);
 }
 
-static bool worker_start(const struct suite *s, struct worker *w)
+static bool worker_start(struct suite *s, struct worker *w)
 {
     int ends[2];
     w->fd = -1;
@@ -194,7 +201,7 @@ static bool worker_start(const struct suite *s, struct worker *w)
     w->pid = fork();
     if (w->pid == 0) {
         close(ends[0]);
-        worker_main(s, ends[1], w->next, w->end);
+        run_tests(s, w->next, w->end, ends[1]);
         exit(0);
     }
     close(ends[1]);
@@ -288,28 +295,6 @@ static void run_in_workers(struct suite *s)
         ;
     for (size_t i = 0; i < count; i++)
         buf_free(&workers[i].in);
-}
-
-/* ---- --world: in this process, one test after the other, for all ranks run the same one ---- */
-
-static void run_together(struct suite *s)
-{
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = NULL;
-    for (size_t i = 0; i < s->count; i++) {
-        if (i == 0 || s->tests[i].path != s->tests[i - 1].path) {
-            hlo_file_free(f);
-            f = hlo_file_open(s->tests[i].path, false, m);
-        }
-        alarm((unsigned)s->time_limit);
-        if (f)
-            run_one(s, f, i, &s->arena, NULL);
-        else
-            s->tests[i].status = TEST_FAILED;
-    }
-    alarm(0);
-    hlo_file_free(f);
-    hlo_messages_free(m);
 }
 
 /* ---- --update: in this process, file by file, until nothing changes ---- */
@@ -442,7 +427,7 @@ int test_command(const struct options *o)
         if (o->given[OPT_UPDATE])
             run_with_update(&s);
         else if (world_of(o))
-            run_together(&s);
+            run_tests(&s, 0, s.count, -1); /* in this process: all ranks are at the same test */
         else
             run_in_workers(&s);
         status = world_first(o) ? put_reports(&s) : HLO_OK;

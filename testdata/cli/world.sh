@@ -1,0 +1,12 @@
+# --world: threads are what there is without it; anything but threads and mpi is an error.
+# status: 2
+# stdout: s32[] 3
+# stderr: `--world=elsewhere`: threads or mpi is wanted
+cat >m.hlo <<'END'
+ENTRY main {
+  x = s32[] parameter(0)
+  ROOT y = s32[] negate(x)
+}
+END
+$HLO run m.hlo --world=threads -- -3 || exit 1
+$HLO run m.hlo --world=elsewhere 3
