@@ -328,7 +328,8 @@ hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand); /* spec: Outfeed *
  *     ... hlo_plan, hlo_world_agree, hlo_run_all: results are on rank 0 ...
  *     hlo_world_close(w);
  */
-/* "mpi": the processes that mpirun started, or this one alone. NULL with messages. */
+/* "mpi": the processes that mpirun started, or this one alone; once in the life of a process, unless it begins
+ * and ends MPI itself. NULL with messages. */
 hlo_world *hlo_world_open(const char *kind, hlo_messages *m);
 void hlo_world_close(hlo_world *w); /* once all ranks are done */
 int hlo_world_rank(const hlo_world *w); /* NULL: 0 */
@@ -409,8 +410,8 @@ struct hlo_feeds {
  * on all ranks. */
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
                  hlo_literal **results, hlo_messages *m);
-/* The same on one literal for each parameter, which all participants get. NULL with messages; else the
- * result of participant 0. */
+/* The same on one literal for each parameter, which all participants get. NULL with messages, or where
+ * another rank has the results; else the result of participant 0. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 
 /* ---- ONNX models ----

@@ -1,10 +1,11 @@
 /*
  * The board, on rank 0: how all participants stand, as far as they have said; who waits for ever; the end.
  *
- * What participants say is of different times, and each goes on only when a message comes that it waits
- * for. If nobody of those who seem to be stuck had got a message that its sender, when it said
- * how it stands, had not sent yet, and all that was sent had come, then none of them has moved since:
- * the first to do so would have needed a message from one that had moved before.
+ * Reports are of different times, so one that says it waits may have gone on since. But it goes on only when
+ * a message comes from each of those that it waits for, and messages are counted at both ends. Let some wait only for
+ * one another and for participants that are over, and let the counts agree between each of them and those
+ * it waits for: then none of them has moved since its report. The first that did would have needed a message
+ * that its sender had sent after its own report, and so that one would have moved before.
  */
 #include "world/ranks_priv.h"
 
@@ -57,10 +58,9 @@ void board_free(struct board *b)
     diags_free(&b->said);
 }
 
-void board_no_memory(struct board *b, int64_t participant, size_t size)
+void board_fail(struct board *b, const char *why)
 {
-    struct str why = arena_printf(&b->said.arena, "no memory for the result of participant %" PRId64 " (%zu bytes)", participant, size);
-    DIAG(&b->said, NO_SPAN, FAILURE, why.ptr);
+    DIAG(&b->said, NO_SPAN, FAILURE, why);
 }
 
 /* ---- reports ---- */

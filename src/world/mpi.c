@@ -247,12 +247,15 @@ static void mpi_close(void *context)
 transport_open_fn TRANSPORT_OPEN;
 const char *TRANSPORT_OPEN(struct transport *out)
 {
-    int begun = 0, level = MPI_THREAD_SINGLE;
+    int begun = 0, ended = 0, level = MPI_THREAD_SINGLE;
     struct mpi *m = calloc(1, sizeof *m);
     if (!m)
         return "no memory";
     MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
     m->ours = !begun;
+    if (ended)
+        return free(m), "MPI has ended in this process, and can't begin again";
     if (begun)
         MPI_Query_thread(&level);
     else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)

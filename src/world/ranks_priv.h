@@ -133,6 +133,7 @@ struct crew {
     int64_t count, here, over; /* participants; those on this rank; those of them that are over */
     struct member *members;
     struct items requests; /* to the host */
+    bool serves;           /* somebody looks at them */
     atomic_bool stop;
     bool ended, ok; /* KIND_END has come */
     struct board *board; /* on rank 0 */
@@ -152,7 +153,7 @@ void crew_rest(struct crew *c, unsigned times);
 
 struct board *board_new(struct crew *c);
 void board_free(struct board *b);
-void board_no_memory(struct board *b, int64_t participant, size_t size); /* for its result */
+void board_fail(struct board *b, const char *why); /* however participants end */
 void crew_report(struct member *p); /* says how a participant that is here stands */
 void board_report(struct board *b, struct item *report); /* that has come; takes it over */
 /* Stops the run when nobody can go on, or ends it when all are over. Looks, from time to time, whether some hold

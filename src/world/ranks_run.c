@@ -63,12 +63,17 @@ static void answer(struct crew *c, const struct item *request, enum feed came, s
 
 static void take_request(struct crew *c, struct item *i)
 {
-    if (c->feeds) {
+    if (c->serves) {
         items_push(&c->requests, i);
         pthread_cond_signal(&c->asked);
         return;
     }
-    answer(c, i, i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM, (struct block){0}); /* nobody gives or listens */
+    enum feed came = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* nobody gives or listens */
+    if (c->feeds) {
+        board_fail(c->board, "no thread could be started that serves the host to other ranks");
+        came = FEED_FAILED;
+    }
+    answer(c, i, came, (struct block){0});
     item_free(i);
 }
 
@@ -79,7 +84,7 @@ static void take_result(struct crew *c, struct item *i)
     if (!i->lost)
         task->result = unpack_literal(task->arena, &r);
     if (!task->result)
-        board_no_memory(c->board, i->h.from, i->size);
+        board_fail(c->board, "no memory for the result of a participant on another rank");
     item_free(i);
 }
 
@@ -282,7 +287,7 @@ static void watch(struct crew *c)
             board_look(c->board);
         if (c->ended)
             break;
-        if (c->over == c->here || c->feeds) {
+        if (c->over == c->here || c->serves) {
             crew_rest(c, times++);
             continue;
         }
@@ -360,13 +365,13 @@ bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *task
     if (r->transport.rank == 0)
         c.feeds = feeds;
     init(&c, ds->source);
-    bool serves = c.feeds && ranks_count(r) > 1 && pthread_create(&host, NULL, serve, &c) == 0;
+    c.serves = c.feeds && c.here < count && pthread_create(&host, NULL, serve, &c) == 0;
     start(&c);
     watch(&c);
     for (struct member *p = c.members; p < c.members + c.here; p++)
         if (p->started)
             pthread_join(p->thread, NULL);
-    if (serves)
+    if (c.serves)
         pthread_join(host, NULL);
     finish(&c);
     return c.ok;
