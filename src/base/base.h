@@ -49,6 +49,7 @@ static inline bool str_is(struct str a, const char *z) /* most words differ in t
 }
 int str_cmp(struct str a, struct str b); /* bytewise, shorter first on a tie */
 bool str_starts(struct str s, struct str prefix);
+bool str_fits(struct str s, struct str pattern); /* one that ends in `*`: all that begin with the rest */
 static inline bool char_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 struct str str_trim(struct str s); /* without blanks at either end */
 bool str_eq_nocase(struct str a, struct str b);

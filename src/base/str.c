@@ -12,6 +12,12 @@ int str_cmp(struct str a, struct str b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
+bool str_fits(struct str s, struct str pattern)
+{
+    size_t n = pattern.len;
+    return n > 0 && pattern.ptr[n - 1] == '*' ? str_starts(s, (struct str){pattern.ptr, n - 1}) : str_eq(s, pattern);
+}
+
 bool str_starts(struct str s, struct str prefix)
 {
     return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);

@@ -64,14 +64,6 @@ static const struct target {
     {"xla_python_cpu_callback", python_callback},
 };
 
-static bool is_target(struct str name, const char *pattern)
-{
-    size_t n = strlen(pattern);
-    if (pattern[n - 1] != '*')
-        return str_is(name, pattern);
-    return str_starts(name, (struct str){pattern, n - 1});
-}
-
 /* ---- code that is none of ours ---- */
 
 struct outside {
@@ -217,7 +209,7 @@ bool eval_custom(struct eval *ev, const struct step *s)
     if (plan_is_foreign(ev->p, s->inst, false))
         return run_outside(ev, s);
     for (size_t k = 0; k < COUNT_OF(targets); k++)
-        if (is_target(name, targets[k].name))
+        if (str_fits(name, str_of(targets[k].name)))
             return targets[k].run(ev, s);
     if (plan_is_foreign(ev->p, s->inst, true))
         return run_outside(ev, s);

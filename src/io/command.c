@@ -45,6 +45,26 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
+/* A pipe none of whose ends is in the place of a standard one, where that is closed. */
+static int make_pipe(int *ends)
+{
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    for (int k = 0; k < 2; k++) {
+        int old = ends[k];
+        if (old > STDERR_FILENO)
+            continue;
+        ends[k] = fcntl(old, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(old);
+        if (ends[k] < 0) {
+            int error = errno;
+            close_end(&ends[1 - k]);
+            return error;
+        }
+    }
+    return 0;
+}
+
 /* In a process group of its own, so that all of a pipeline can be ended; with nothing of ours open. */
 static int spawn(struct child *c, const int *theirs)
 {
@@ -75,7 +95,7 @@ static bool start(struct child *c, struct buf *why)
         c->fd[k] = -1;
     for (int k = 0; k < PIPES && error == 0; k++) {
         int ends[2];
-        error = pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
+        error = make_pipe(ends);
         if (error)
             break;
         c->fd[k] = ends[k == TO];

@@ -213,7 +213,7 @@ static const uint8_t dtypes[DT_COUNT] = {
     [DT_TOKEN] = FFI_TOKEN,
 };
 
-static bool make_list(struct arena *a, const struct native_array *x, int count, struct ffi_list *out, struct buf *why)
+static bool make_list(struct arena *a, const struct foreign_array *x, int count, struct ffi_list *out, struct buf *why)
 {
     struct ffi_buffer *buffers = ARENA_ARRAY(a, struct ffi_buffer, count);
     *out = (struct ffi_list){.size = sizeof *out, .count = count};
@@ -246,8 +246,8 @@ static bool run(struct ffi_frame *frame, ffi_handler *handler, struct buf *why)
     return ok;
 }
 
-bool ffi_call(native_fn *code, const struct foreign_call *c, const struct native_array *in,
-              const struct native_array *out, struct buf *why)
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
+              const struct foreign_array *out, struct buf *why)
 {
     struct arena a;
     struct ffi_context context = {c->participant};

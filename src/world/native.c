@@ -121,7 +121,7 @@ static bool convert(const struct shape *s, void *ours, void *native, bool out)
 struct native {
     const struct foreign_call *c;
     struct arena arena;
-    struct native_array *in, *out;
+    struct foreign_array *in, *out; /* as the code sees them */
     const void **in_data;
     void **out_data;
     bool *copied; /* by operand */
@@ -140,8 +140,8 @@ static bool as_it_is(const struct foreign_array *x)
 static bool take_operand(struct native *n, int k)
 {
     const struct foreign_array *x = &n->c->operands[k];
-    struct native_array *in = &n->in[k];
-    *in = (struct native_array){x->shape, no_data()};
+    struct foreign_array *in = &n->in[k];
+    *in = (struct foreign_array){x->shape, no_data()};
     if (x->data && room_of(x->shape) > 0) {
         n->copied[k] = !as_it_is(x);
         in->data = n->copied[k] ? mem_zalloc(room_of(x->shape)) : x->data;
@@ -155,8 +155,8 @@ static bool take_operand(struct native *n, int k)
 static bool make_result(struct native *n, int r)
 {
     const struct foreign_array *x = &n->c->results[r];
-    struct native_array *out = &n->out[r];
-    *out = (struct native_array){x->shape, no_data()};
+    struct foreign_array *out = &n->out[r];
+    *out = (struct foreign_array){x->shape, no_data()};
     if (x->data) {
         size_t size = room_of(x->shape);
         char *room = mem_zalloc(size + 2 * GUARD);
@@ -240,8 +240,8 @@ bool native_call(native_fn *code, const struct foreign_call *c, struct buf *why)
 {
     struct native n = {.c = c};
     arena_init(&n.arena);
-    n.in = ARENA_ARRAY(&n.arena, struct native_array, c->operand_count);
-    n.out = ARENA_ARRAY(&n.arena, struct native_array, c->result_count);
+    n.in = ARENA_ARRAY(&n.arena, struct foreign_array, c->operand_count);
+    n.out = ARENA_ARRAY(&n.arena, struct foreign_array, c->result_count);
     n.in_data = ARENA_ARRAY(&n.arena, const void *, c->operand_count + 1);
     n.out_data = ARENA_ARRAY(&n.arena, void *, c->result_count + 1);
     n.copied = ARENA_ARRAY(&n.arena, bool, c->operand_count);

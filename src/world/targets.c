@@ -100,14 +100,6 @@ static native_fn *find_function(void *library, struct str name)
     return code;
 }
 
-static bool name_fits(struct str pattern, struct str name)
-{
-    size_t n = pattern.len;
-    if (n > 0 && pattern.ptr[n - 1] == '*')
-        return str_starts(name, (struct str){pattern.ptr, n - 1});
-    return str_eq(pattern, name);
-}
-
 /* The newest entry that knows a target, or, when it is left over, the newest that stands for all. NULL: nobody
  * knows it. `code` is set where a library does. */
 static const struct entry *find(const struct targets *t, struct str name, bool left_over, native_fn **code)
@@ -115,7 +107,7 @@ static const struct entry *find(const struct targets *t, struct str name, bool l
     for (const struct entry *e = t->newest; e; e = e->older) {
         bool for_all = !e->library && str_is(e->name, "*");
         *code = e->library && !left_over ? find_function(e->library, name) : NULL;
-        if (*code || (!e->library && for_all == left_over && name_fits(e->name, name)))
+        if (*code || (!e->library && for_all == left_over && str_fits(name, e->name)))
             return e;
     }
     return NULL;

@@ -41,12 +41,8 @@ void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const ch
 
 /* ---- ffi.c: API_VERSION_TYPED_FFI ---- */
 
-/* A leaf as the code sees it; of a token the address of something that means nothing. */
-struct native_array {
-    const struct shape *shape;
-    void *data;
-};
-bool ffi_call(native_fn *code, const struct foreign_call *c, const struct native_array *in,
-              const struct native_array *out, struct buf *why);
+/* `in` and `out`: the leaves as the code sees them, those of tokens with the address of something. */
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
+              const struct foreign_array *out, struct buf *why);
 
 #endif
