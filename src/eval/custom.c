@@ -159,7 +159,7 @@ static void fill_aliased(struct outside *o)
     }
 }
 
-static bool call_out(struct outside *o)
+static bool call_out(struct outside *o, struct foreign_target target)
 {
     struct eval *ev = o->ev;
     const struct foreign *f = &ev->p->options.foreign;
@@ -173,7 +173,7 @@ static bool call_out(struct outside *o)
         .results = o->results,
     };
     struct buf why = {0};
-    bool ok = f->call(f->context, &c, &why);
+    bool ok = f->call(f->context, target, &c, &why);
     if (!ok && ev->p->budget.hit != LIMIT_NONE)
         eval_limit(ev, o->s);
     else if (!ok)
@@ -182,7 +182,7 @@ static bool call_out(struct outside *o)
     return ok;
 }
 
-static bool run_outside(struct eval *ev, const struct step *s)
+static bool run_outside(struct eval *ev, const struct step *s, struct foreign_target target)
 {
     struct arena_mark mark = arena_mark(&ev->scratch);
     struct outside o = {.ev = ev, .s = s};
@@ -195,7 +195,7 @@ static bool run_outside(struct eval *ev, const struct step *s)
     bool ok = take_operands(&o) && make_results(&o);
     if (ok)
         fill_aliased(&o);
-    ok = ok && call_out(&o);
+    ok = ok && call_out(&o, target);
     for (int k = 0; k < s->operand_count; k++)
         value_drop(ev, &o.made[k]);
     arena_release(&ev->scratch, mark);
@@ -206,12 +206,12 @@ static bool run_outside(struct eval *ev, const struct step *s)
 bool eval_custom(struct eval *ev, const struct step *s)
 {
     struct str name = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
-    if (plan_is_foreign(ev->p, s->inst, false))
-        return run_outside(ev, s);
+    if (s->foreign.entry)
+        return run_outside(ev, s, s->foreign);
     for (size_t k = 0; k < COUNT_OF(targets); k++)
         if (str_fits(name, str_of(targets[k].name)))
             return targets[k].run(ev, s);
-    if (plan_is_foreign(ev->p, s->inst, true))
-        return run_outside(ev, s);
+    if (s->left_over.entry)
+        return run_outside(ev, s, s->left_over);
     return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(name), STR_ARG(name));
 }

@@ -243,7 +243,7 @@ bool plan_bodies(struct planner *pl, struct step *s)
     case OP_SORT: return sort_body(pl, s, b);
     case OP_MAP: return map_body(pl, s, b);
     case OP_CUSTOM_CALL:
-        if (str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "PartialReduce") && !plan_is_foreign(pl->p, s->inst, false))
+        if (str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "PartialReduce") && !s->foreign.entry)
             return partial_reduce_body(pl, s, b);
         /* fallthrough */
     default: s->bodies = NULL; return true;

@@ -25,13 +25,19 @@ struct foreign_call {
     const struct foreign_array *results;  /* the bytes of the operand they alias, else zeros */
 };
 
+/* Who knows a target: looked up once, when the program is planned. */
+struct foreign_target {
+    const void *entry; /* NULL: nobody */
+    void (*code)(void); /* where it is machine code */
+};
+
 struct foreign {
     void *context;
-    /* `left_over`: nobody else knows it, so what stands for all the rest counts as well. */
-    bool (*knows)(void *context, struct str target, bool left_over);
-    /* Of a target that it knows. Several participants call at once. False: the reason has been put
-     * into `why`, unless a limit was hit. */
-    bool (*call)(void *context, const struct foreign_call *c, struct buf *why);
+    /* `left_over`: who knows whatever nobody else has a meaning for, HLO itself included. */
+    struct foreign_target (*find)(void *context, struct str target, bool left_over);
+    /* Several participants call at once. False: the reason has been put into `why`, unless a limit was
+     * hit. */
+    bool (*call)(void *context, struct foreign_target target, const struct foreign_call *c, struct buf *why);
 };
 
 #endif

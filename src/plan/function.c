@@ -136,7 +136,10 @@ static bool prepare(struct build *b, struct step *s)
     case OP_WHILE:
     case OP_CONDITIONAL: s->scalar = scalar_of_inst(b->pl, s->inst); return s->scalar || add_callees(b, s);
     case OP_SCAN: return add_callees(b, s);
-    case OP_CUSTOM_CALL: return inst_is_onnx_loop(s->inst) ? add_onnx_loop(b, s) : plan_bodies(b->pl, s);
+    case OP_CUSTOM_CALL:
+        s->foreign = plan_foreign(b->pl->p, s->inst, false);
+        s->left_over = plan_foreign(b->pl->p, s->inst, true);
+        return inst_is_onnx_loop(s->inst) ? add_onnx_loop(b, s) : plan_bodies(b->pl, s);
     case OP_RNG:
     case OP_RNG_GET_AND_UPDATE_STATE:
         s->counter = ARENA_ARRAY(keep(b), uint64_t, 2);

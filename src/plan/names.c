@@ -101,10 +101,10 @@ static bool same_elements(const struct shape *a, const struct shape *b)
     return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
 }
 
-bool plan_is_foreign(const struct program *p, const struct inst *i, bool left_over)
+struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over)
 {
     const struct foreign *f = &p->options.foreign;
-    return i->opcode == OP_CUSTOM_CALL && f->knows && f->knows(f->context, inst_str(i, A_CUSTOM_CALL_TARGET), left_over);
+    return f->find ? f->find(f->context, inst_str(i, A_CUSTOM_CALL_TARGET), left_over) : (struct foreign_target){0};
 }
 
 bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
@@ -120,7 +120,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
     case OP_COPY_START: return rename_copy_start(pl, i, env, out), true;
     case OP_AFTER_ALL: return no_values(pl, 1, out), true;
     case OP_CUSTOM_CALL:
-        if (!s || plan_is_foreign(pl->p, i, false) || !is_marker(i))
+        if (!s || !is_marker(i) || plan_foreign(pl->p, i, false).entry)
             return false;
         /* fallthrough */
     case OP_COPY:

@@ -55,6 +55,7 @@ struct step {
     const struct scalar_code
         *scalar;            /* the whole step as a scalar program, or NULL; arrays in and out are dense */
     const struct onnx_loop *loop; /* of a custom call to onnx.Loop, whose body is the only callee */
+    struct foreign_target foreign, left_over; /* custom-call: code that comes before ours, and after it */
     uint64_t *counter;      /* rng: 128 bits of its own, which go on from run to run */
     kern_tile_fn *tile;     /* elementwise, compare, convert */
     enum dtype tile_type;   /* its operands are to be of this type (select's first: pred) ... */
@@ -100,9 +101,6 @@ struct program {
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
 
-/* Whether a custom-call goes to code that is none of ours. `left_over`: it is known that nothing of ours has
- * a meaning for it. */
-bool plan_is_foreign(const struct program *p, const struct inst *i, bool left_over);
 
 int plan_bits(const struct inst *i,
               enum attr_id a); /* of reduce-precision: more than any type has is all it has */

@@ -59,6 +59,8 @@ int64_t leaf_count(const struct shape *s); /* at most PLAN_MAX_LEAVES + 1 */
 /* Whether the instruction is another name for values that are there already, and for which: tuple,
  * get-tuple-element, copy, after-all, ... */
 bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out);
+/* The code behind a custom-call that is none of ours and comes before ours; or, left over, after it. */
+struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over);
 /* The leaves of component `index` of a value of shape `s`. */
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
 /* Instructions that the root or an effect needs, in the order in which they run. */

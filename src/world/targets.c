@@ -100,38 +100,29 @@ static native_fn *find_function(void *library, struct str name)
     return code;
 }
 
-/* The newest entry that knows a target, or, when it is left over, the newest that stands for all. NULL: nobody
- * knows it. `code` is set where a library does. */
-static const struct entry *find(const struct targets *t, struct str name, bool left_over, native_fn **code)
+/* The newest entry that knows a target, or, for what is left over, that stands for all. */
+static struct foreign_target find(void *context, struct str target, bool left_over)
 {
+    const struct targets *t = context;
     for (const struct entry *e = t->newest; e; e = e->older) {
         bool for_all = !e->library && str_is(e->name, "*");
-        *code = e->library && !left_over ? find_function(e->library, name) : NULL;
-        if (*code || (!e->library && for_all == left_over && str_fits(name, e->name)))
-            return e;
+        native_fn *code = e->library && !left_over ? find_function(e->library, target) : NULL;
+        if (code || (!e->library && for_all == left_over && str_fits(target, e->name)))
+            return (struct foreign_target){e, code};
     }
-    return NULL;
+    return (struct foreign_target){NULL, NULL};
 }
 
-static bool knows(void *context, struct str target, bool left_over)
+static bool call(void *context, struct foreign_target target, const struct foreign_call *c, struct buf *why)
 {
-    native_fn *code;
-    return find(context, target, left_over, &code) != NULL;
-}
-
-static bool call(void *context, const struct foreign_call *c, struct buf *why)
-{
-    native_fn *code;
-    struct str name = inst_str(c->inst, A_CUSTOM_CALL_TARGET);
-    const struct entry *e = find(context, name, false, &code);
-    if (!e)
-        e = find(context, name, true, &code);
-    return code ? native_call(code, c, why) : e->fn(e->user, c, why);
+    const struct entry *e = target.entry;
+    (void)context;
+    return target.code ? native_call(target.code, c, why) : e->fn(e->user, c, why);
 }
 
 struct foreign targets_foreign(struct targets *t)
 {
-    return t ? (struct foreign){t, knows, call} : (struct foreign){NULL, NULL, NULL};
+    return t ? (struct foreign){t, find, call} : (struct foreign){NULL, NULL, NULL};
 }
 
 /* ---- rules ---- */
