@@ -203,7 +203,10 @@ static bool fail(struct eval *ev, const struct step *s, const char *why)
 /* spec: CustomCall */
 bool eval_fft_call(struct eval *ev, const struct step *s)
 {
-    static const enum kern_fft types[][2] = {[C2C] = {KERN_IFFT, KERN_FFT}, [C2R] = {KERN_IRFFT, KERN_IRFFT}, [R2C] = {KERN_RFFT, KERN_RFFT}};
+    static const enum kern_fft types[][2] = {/* back, forth */
+                                             [C2C] = {KERN_IFFT, KERN_FFT},
+                                             [C2R] = {KERN_IRFFT, KERN_IRFFT},
+                                             [R2C] = {KERN_RFFT, KERN_RFFT}};
     bool dynamic = str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "dynamic_ducc_fft");
     struct descriptor d = {0};
     /* The old compiler left the result's shape behind as a last operand. */

@@ -234,7 +234,7 @@ static struct str wanted_shape(struct call *c, const struct role *r)
             buf_int(&b, size);
     }
     buf_putc(&b, ']');
-    struct str text = arena_str(&c->ev->ds->arena, buf_view(&b));
+    struct str text = arena_str(&c->ev->scratch, buf_view(&b));
     buf_free(&b);
     return text;
 }
@@ -265,14 +265,15 @@ static bool dims_fit(struct call *c, const struct role *r, int rank, const int64
 
 static bool array_fits(struct call *c, const struct role *r, bool result, bool all)
 {
-    struct arena *a = &c->ev->ds->arena;
+    struct arena *a = &c->ev->scratch;
     int leaf = result ? r->result : r->operand;
     const struct shape *found = result ? c->s->shapes[leaf] : shape_token();
     if (!result && c->s->operands[leaf] != NO_VALUE) {
         const struct view *v = eval_view(c->ev, c->s, leaf);
         found = shape_array(a, v->dtype, v->rank, v->dims, NULL, NULL);
     }
-    if (found->dtype == type_of(c, r->type) && found->rank <= VIEW_MAX_RANK && dims_fit(c, r, found->rank, found->dims, all))
+    if (found->dtype == type_of(c, r->type) && found->rank <= VIEW_MAX_RANK &&
+        dims_fit(c, r, found->rank, found->dims, all))
         return true;
     return EVAL_FAIL(c->ev, c->s, CALL_ARRAY, STR_ARG(c->target), result ? "result" : "operand", leaf,
                      STR_ARG(shape_text(a, found)), STR_ARG(wanted_shape(c, r)));
@@ -305,7 +306,7 @@ static bool within_limits(struct call *c, const struct routine *r)
 {
     for (const char *letter = "mnpr"; *letter; letter++)
         if (c->sizes[(unsigned char)*letter] > INT32_MAX)
-            return EVAL_FAIL(c->ev, c->s, UNSUPPORTED, arena_str(&c->ev->ds->arena, c->target).ptr,
+            return EVAL_FAIL(c->ev, c->s, UNSUPPORTED, arena_str(&c->ev->scratch, c->target).ptr,
                              "matrices of 2^31 rows or columns");
     struct str rest = str_of(r->limits), word;
     while (next_word(&rest, &word)) { /* one letter, `<=`, one letter */
@@ -334,7 +335,7 @@ static struct str letters_text(struct arena *a, struct str letters)
 /* `where` is for the message. */
 static bool set_option(struct call *c, struct option *o, struct str map, int64_t v, struct str where)
 {
-    struct arena *a = &c->ev->ds->arena;
+    struct arena *a = &c->ev->scratch;
     struct str found = arena_printf(a, "%" PRId64, v);
     if (map.len > 0) {
         if (v < 0 || v >= (int64_t)map.len)
@@ -343,8 +344,11 @@ static bool set_option(struct call *c, struct option *o, struct str map, int64_t
             o->value = map.ptr[v];
         return true;
     }
-    if (*o->letters.ptr == '#' ? v < 0 || v > INT32_MAX : v <= 0 || v > 'z' || !memchr(o->letters.ptr, (int)v, o->letters.len))
-        return wrong_value(c, where, found, *o->letters.ptr == '#' ? STR("a row's number") : letters_text(a, o->letters));
+    bool is_number = *o->letters.ptr == '#';
+    if (is_number && (v < 0 || v > INT32_MAX))
+        return wrong_value(c, where, found, STR("a row's number"));
+    if (!is_number && (v <= 0 || v > 'z' || !memchr(o->letters.ptr, (int)v, o->letters.len)))
+        return wrong_value(c, where, found, letters_text(a, o->letters));
     o->value = v;
     return true;
 }
@@ -360,7 +364,7 @@ static bool batch_is(const struct call *c, int64_t v)
 
 static bool read_number(struct call *c, int k, struct str word)
 {
-    struct arena *a = &c->ev->ds->arena;
+    struct arena *a = &c->ev->scratch;
     struct str where = arena_printf(a, "operand %d", k), map = cut(&word, '@');
     const struct view *x = c->s->operands[k] == NO_VALUE ? NULL : eval_view(c->ev, c->s, k);
     struct option *o = find_option(c, word);
@@ -388,7 +392,7 @@ static bool read_numbers(struct call *c)
 /* Letters may be given as numbers, 76, or as what they are, "L". */
 static bool set_attribute(struct call *c, struct option *o, struct str map, const struct config *v, struct str name)
 {
-    struct arena *a = &c->ev->ds->arena;
+    struct arena *a = &c->ev->scratch;
     struct str where = arena_printf(a, "`%.*s`", STR_ARG(name));
     if (v->kind == CONFIG_INT || v->kind == CONFIG_BOOL)
         return set_option(c, o, map, v->i, where);
@@ -419,13 +423,15 @@ static bool read_attributes(struct call *c)
     const struct inst *i = c->s->inst;
     struct config config;
     struct config_error error;
-    if (!config_read(&c->ev->ds->arena, inst_str(i, A_BACKEND_CONFIG), &config, &error))
-        return eval_where(c->s, DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG, error.wanted,
-                                     (int)(error.rest.len < 20 ? error.rest.len : 20), error.rest.ptr), c->ev);
+    if (!config_read(&c->ev->scratch, inst_str(i, A_BACKEND_CONFIG), &config, &error))
+        return eval_where(c->s,
+                          DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG, error.wanted,
+                               (int)(error.rest.len < 20 ? error.rest.len : 20), error.rest.ptr),
+                          c->ev);
     struct str rest = str_of(c->form->attributes), word, map;
     while (next_word(&rest, &word)) {
         struct str name = attribute_name(&word, &map);
-        const struct config *v = config_find(&config, arena_str(&c->ev->ds->arena, name).ptr);
+        const struct config *v = config_find(&config, arena_str(&c->ev->scratch, name).ptr);
         if (!v)
             return EVAL_FAIL(c->ev, c->s, CALL_LACKS, STR_ARG(c->target), STR_ARG(name));
         if (!set_attribute(c, find_option(c, word), map, v, name))
@@ -443,8 +449,12 @@ static bool run(struct call *c, const struct routine *r)
 {
     struct eval *ev = c->ev;
     const struct step *s = c->s;
-    struct kern_lapack k = {.routine = r->name, .type = type_of(c, 'T'), .count = c->role_count, .info = -1,
-                            .batch_rank = c->batch_rank, .batch = c->batch};
+    struct kern_lapack k = {.routine = r->name,
+                            .type = type_of(c, 'T'),
+                            .count = c->role_count,
+                            .info = -1,
+                            .batch_rank = c->batch_rank,
+                            .batch = c->batch};
     bool is_array[2 * KERN_LAPACK_ARRAYS] = {0};
     for (int n = 0; n < c->role_count; n++) {
         const struct role *role = &c->roles[n];
@@ -467,12 +477,12 @@ static bool run(struct call *c, const struct routine *r)
     switch (kern_lapack(&k)) {
     case KERN_LAPACK_DONE: return true;
     case KERN_LAPACK_NO_MEMORY: return eval_no_memory(ev, s, s->shapes[0]);
-    default: return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->ds->arena, c->target).ptr, "a machine without OpenBLAS");
+    default:
+        return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->scratch, c->target).ptr, "a machine without OpenBLAS");
     }
 }
 
-/* spec: CustomCall */
-bool eval_lapack(struct eval *ev, const struct step *s)
+static bool lapack(struct eval *ev, const struct step *s)
 {
     struct call c = {.ev = ev, .s = s, .target = inst_str(s->inst, A_CUSTOM_CALL_TARGET), .batch_rank = UNKNOWN};
     for (size_t k = 0; k < COUNT_OF(c.sizes); k++)
@@ -482,6 +492,15 @@ bool eval_lapack(struct eval *ev, const struct step *s)
     const struct routine *r = find_routine(&c);
     read_routine(&c, r);
     place_arrays(&c);
-    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) && arrays_fit(&c, true) &&
-           within_limits(&c, r) && run(&c, r);
+    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) &&
+           arrays_fit(&c, true) && within_limits(&c, r) && run(&c, r);
+}
+
+/* spec: CustomCall */
+bool eval_lapack(struct eval *ev, const struct step *s)
+{
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok = lapack(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
 }

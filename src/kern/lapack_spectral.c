@@ -26,17 +26,20 @@ void lapack_heevd(struct lapack_item *it)
     fint integers = limited(it, 3 + 5 * (int64_t)n);
     bool complex = lapack_complex(it);
     fint reals = complex && !it->no_memory ? limited(it, 1 + 5 * (int64_t)n + 2 * (int64_t)n * n) : 0;
-    char *extra = it->no_memory ? NULL : lapack_extra(it, (int64_t)integers * 8 + (int64_t)reals * (int64_t)lapack_real(it), 1);
+    int64_t bytes = (int64_t)integers * 8; /* 8: aligned for what follows */
+    char *extra = it->no_memory ? NULL : lapack_extra(it, bytes + (int64_t)reals * (int64_t)lapack_real(it), 1);
     if (!extra)
         return;
-    void *real = extra + (size_t)integers * 8; /* 8: aligned for what follows */
+    void *real = extra + bytes;
     do
         if (complex)
             LAPACK(it, "heevd", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, real, &reals, extra, &integers, &it->info, 1, 1);
+            (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, real, &reals, extra,
+             &integers, &it->info, 1, 1);
         else
             LAPACK(it, "syevd", P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, extra, &integers, &it->info, 1, 1);
+            (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, extra, &integers, &it->info, 1,
+             1);
     while (lapack_asks(it));
 }
 
@@ -91,7 +94,8 @@ static void geev_real(struct lapack_item *it, char left, char right)
         return;
     do
         LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-        (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], vl, &ld, vr, &ld, it->work, &it->work_size, &it->info, 1, 1);
+        (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], vl, &ld, vr, &ld, it->work,
+         &it->work_size, &it->info, 1, 1);
     while (lapack_asks(it));
     for (int k = 0; k < 2 && it->info == 0 && !it->no_memory; k++) {
         char *v = k ? vr : vl;
@@ -112,7 +116,8 @@ static void geev_complex(struct lapack_item *it, char left, char right)
         return;
     do
         LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-        (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], &ld, it->x[3], &ld, it->work, &it->work_size, real, &it->info, 1, 1);
+        (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], &ld, it->x[3], &ld, it->work,
+         &it->work_size, real, &it->info, 1, 1);
     while (lapack_asks(it));
 }
 
