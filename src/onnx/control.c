@@ -299,7 +299,7 @@ static void settle(const struct loop *l, const struct val *now, struct val *next
         next->length = now->length >= bound ? now->length : next->length < bound ? bound : next->length;
 }
 
-enum { MAX_ROUNDS = 12 };
+enum { MAX_ROUNDS = 12, NEWEST_LOOP = 25 };
 
 /* Makes carried types hold what the body makes of them; `changed` when there is need of another round. */
 static bool widen(struct loop *l, const struct val *outputs, int round, bool *changed)
@@ -352,7 +352,9 @@ static const char *make_body(struct loop *l)
     if (!all[0])
         return NULL;
     for (size_t k = 0; k < l->carried; k++) {
-        struct val v = coerce(&inner, &outputs[k + 1], &l->types[k]);
+        struct val type, v;
+        join_types(&l->types[k], &outputs[k + 1], &type); /* what is larger than the bound is refused by the loop */
+        v = coerce(&inner, &outputs[k + 1], &type);
         all[1 + k] = pack(&inner, &v);
     }
     for (size_t k = 0; k < l->captured.count; k++)
@@ -397,6 +399,20 @@ static struct val stacked(const struct loop *l, size_t k)
     return out;
 }
 
+/* Since when Loop carries what is of this kind. */
+static int64_t carried_since(const struct val *v)
+{
+    return is_optional(v) ? 16 : is_sequence(v) ? 13 : v->a.elem >= ELEM_BF16 ? NEWEST_LOOP : 1;
+}
+
+/* What the elements are is the verifier's concern. */
+static bool check_carried(struct node *n, const struct val *v, size_t k)
+{
+    bool takes = v->kind == ONNX_TENSOR || n->row->since >= carried_since(v);
+    return takes || refuse(n->s, "carried value %zu is %s; version %" PRId64 " of Loop takes none", k,
+                           type_text(n->s->imp, v), n->row->since);
+}
+
 static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
 {
     struct scope *s = l->n->s;
@@ -421,9 +437,12 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
         results[total + k] = stacked(l, k);
     struct buf shape = {0};
     put_tuple_type(&shape, results, total + l->scans);
+    int64_t version = l->n->row->since;
+    for (size_t k = l->carried; k < total; k++) /* what is handed through must be something that the version carries */
+        version = version < carried_since(&l->types[k]) ? carried_since(&l->types[k]) : version;
     const char *attributes = arena_printf(arena,
         "custom_call_target=\"onnx.Loop\", called_computations={%%%s}, backend_config={\"version\": %" PRId64 ", \"inputs\": [%s%s%s]}",
-        body, l->n->row->since, m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "").ptr;
+        body, version, m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "").ptr;
     hlo_inst *x = emit_typed(s, shape.data, "custom-call", operands, count, attributes);
     buf_free(&shape);
     for (size_t k = 0; k < l->carried + l->scans; k++) {
@@ -432,14 +451,6 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
         give_val(l->n, k, &v);
     }
     return true;
-}
-
-/* What versions take as a carried value: sequences from 13 on, optionals from 16 on. */
-static bool check_carried(struct node *n, const struct val *v, size_t k)
-{
-    int64_t since = is_optional(v) ? 16 : is_sequence(v) ? 13 : 1;
-    return n->row->since >= since || refuse(n->s, "carried value %zu is %s; version %" PRId64 " of Loop takes none", k,
-                                            type_text(n->s->imp, v), n->row->since);
 }
 
 static bool begin_loop(struct node *n, struct loop *l)

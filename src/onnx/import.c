@@ -280,12 +280,16 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struc
         hlo_inst *p = emit_parameter(s, number++, shape.data, info->name);
         buf_free(&shape);
         struct val v = unpack(s, &type, p);
+        if (s->imp->specialize && v.kind == ONNX_TENSOR && elem_is_int(v.a.elem) && array_elements(&v.a) <= ONNX_SMALL)
+            v.known = values[number - 1].tensor;
         bind_val(s, info->name, &v);
     }
     return true;
 }
 
 /* ---- the module ---- */
+
+enum { MOST_NODES = 200000 };
 
 /* What the model calls a tensor or a sequence is no optional any more, whatever its last node made. */
 static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, struct val *v)
@@ -310,11 +314,13 @@ static hlo_inst *translate_model(struct scope *s, const struct onnx_value *input
     return hlo_tuple(s->c, all, g->output_count);
 }
 
-hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o, hlo_messages *m)
+static hlo_module *import(const struct onnx_model *model, const struct onnx_import_options *o, bool specialize,
+                          bool *wants_values, hlo_messages *m)
 {
     struct arena arena;
     arena_init(&arena);
-    struct import imp = {.model = model, .bound = o->bound > 0 ? o->bound : 1, .arena = &arena, .nodes = 200000};
+    struct import imp = {.model = model, .bound = o->bound > 0 ? o->bound : 1, .specialize = specialize, .arena = &arena,
+                         .nodes = MOST_NODES};
     struct map names;
     struct scope s = {.imp = &imp, .m = m, .names = &names};
     struct str name = model->graph.name.len > 0 ? legal_name(&imp, model->graph.name) : STR("model");
@@ -328,7 +334,23 @@ hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import
         module = hlo_builder_finish(s.b, s.c);
     else
         hlo_builder_free(s.b);
+    *wants_values = imp.wants_values;
     free_literals(&imp);
     arena_free(&arena);
     return module;
+}
+
+/* Shapes, axes and their like may come from an input. Then the module is made for the integers that were given. */
+hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o, hlo_messages *m)
+{
+    bool wants_values = false;
+    if (!o->inputs)
+        return import(model, o, false, &wants_values, m);
+    hlo_messages *first = hlo_messages_new();
+    hlo_module *module = import(model, o, false, &wants_values, first);
+    hlo_messages_free(first);
+    if (module && !wants_values)
+        return module;
+    hlo_module_free(module);
+    return import(model, o, wants_values, &wants_values, m);
 }

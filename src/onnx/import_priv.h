@@ -18,7 +18,7 @@ enum {
 };
 
 /* Numbers of onnx/dtype.def that the translation itself needs. */
-enum { ELEM_F32 = 1, ELEM_S32 = 6, ELEM_S64 = 7, ELEM_STRING = 8, ELEM_PRED = 9, ELEM_F64 = 11 };
+enum { ELEM_F32 = 1, ELEM_S32 = 6, ELEM_S64 = 7, ELEM_STRING = 8, ELEM_PRED = 9, ELEM_F64 = 11, ELEM_BF16 = 16 };
 
 /* The type of an array. A dynamic dimension is bounded by its number. */
 struct array {
@@ -41,6 +41,8 @@ struct val {
 struct import {
     const struct onnx_model *model;
     int64_t bound;
+    bool specialize;   /* integers among the given inputs count as known */
+    bool wants_values; /* something had to be known, or would be better known, and was not */
     struct arena *arena;
     struct kept *kept; /* literals, freed at the end */
     int64_t nodes;     /* that may still be translated: nested loops are translated several times */
@@ -152,6 +154,7 @@ struct num num_op(struct scope *s, const char *opcode, struct num x, struct num 
 struct num num_if(struct scope *s, struct num a, const char *direction, struct num b, struct num yes, struct num no);
 struct num num_clamp(struct scope *s, struct num low, struct num x, struct num high);
 struct num num_element(struct scope *s, struct val *v, int64_t i); /* of a vector or scalar */
+struct num num_shape_element(struct scope *s, struct val *v, int64_t i); /* of a shape: better known before the run */
 struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d);
 int64_t num_most(struct num x, int64_t bound); /* itself or the bound */
 /* Dimension d of x gets this size; `a` becomes the type of the result. */

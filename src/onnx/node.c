@@ -95,6 +95,7 @@ bool known_list(struct node *n, size_t input, const char *attr, struct int_list 
     struct val *v = tensor_of(n, input);
     if (!v)
         return false;
+    n->s->imp->wants_values |= !v->known;
     if (!v->known || !elem_is_int(v->a.elem))
         return refuse(n->s, "input %zu has to be known when the model is read; here it is computed from the inputs", input);
     size_t count = known_count(v);

@@ -78,7 +78,7 @@ bool op_constant_of_shape(struct node *n)
     struct array a = {.elem = onnx_dtype_find(value.dtype), .rank = (int)shape->a.dims[0]}, one = scalar_of(a.elem);
     struct num size[ONNX_MAX_RANK + 1];
     for (int d = 0; d < a.rank; d++) {
-        size[d] = num_element(s, shape, d);
+        size[d] = num_shape_element(s, shape, d);
         if (size[d].known && size[d].n < 0)
             return refuse(s, "a negative size");
         a.dims[d] = num_most(size[d], s->imp->bound);

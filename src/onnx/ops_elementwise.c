@@ -187,8 +187,6 @@ bool op_mod(struct node *n)
     if (!both(n, 0, 1, &a, &x, &y))
         return false;
     bool fmod = attr_int(n, "fmod", 0) != 0;
-    if (!fmod && elem_is_float(a.elem))
-        return refuse(s, "on %s it needs fmod=1", onnx_dtype_name(a.elem));
     hlo_inst *r = emit_binary(s, &a, "remainder", x, y);
     if (fmod || !elem_is_signed(a.elem))
         return give(n, &a, r);
@@ -284,16 +282,19 @@ bool op_clip(struct node *n)
 
 /* ---- Where ---- */
 
-/* The sizes that x and y have together, where both are known to go together. */
-static void common_sizes(struct scope *s, struct val *v, const struct array *common, struct num *size, bool first)
+/* The sizes that all have together: where one is known and not 1, it is that; else what is not 1 at run time. */
+static void common_sizes(struct scope *s, struct val *v, struct array *common, struct num *size, bool first)
 {
     int shift = common->rank - v->a.rank;
     for (int d = 0; d < common->rank; d++) {
         struct num mine = d < shift ? num_of(1) : num_size(s, data_of(s, v), &v->a, d - shift);
-        if (first || (size[d].known && size[d].n == 1))
+        if (first || (size[d].known && size[d].n == 1) || (mine.known && mine.n != 1))
             size[d] = mine;
-        else if (!mine.known || mine.n != 1)
-            size[d] = size[d].known && mine.known ? mine : num_if(s, size[d], "EQ", num_of(1), mine, size[d]);
+        else if (!mine.known && !size[d].known)
+            size[d] = num_if(s, size[d], "EQ", num_of(1), mine, size[d]);
+        common->dynamic[d] = !size[d].known;
+        if (size[d].known)
+            common->dims[d] = size[d].n;
     }
 }
 
@@ -337,6 +338,11 @@ static const char *largest(int elem)
     return NULL;
 }
 
+static bool is_below_byte(int elem)
+{
+    return elem_is_int(elem) && strlen(onnx_dtype_hlo(elem)) == 2 && onnx_dtype_hlo(elem)[1] < '8';
+}
+
 static bool cast(struct node *n, struct val *v, int elem)
 {
     struct scope *s = n->s;
@@ -354,6 +360,8 @@ static bool cast(struct node *n, struct val *v, int elem)
         hlo_inst *bounds[] = {emit_scalar(s, a.elem, least.ptr), x, emit_scalar(s, a.elem, most)};
         x = emit(s, &a, "clamp", bounds, 3, "%s", "");
     }
+    if (elem_is_float(a.elem) && is_below_byte(elem)) /* HLO would saturate, ONNX drops bits */
+        x = emit_convert(s, x, &a, ELEM_S32);
     x = emit_convert(s, x, &a, elem);
     return give(n, &a, x);
 }

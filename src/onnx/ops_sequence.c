@@ -201,6 +201,7 @@ static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *c
         return size;
     }
     int64_t all = v->a.dims[axis], each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem) ? known_int(split, 0) : 0;
+    s->imp->wants_values |= !split->known;
     if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
         refuse(s, "parts of %s: their size must be known, and how many there are", type_text(s->imp, split));
         return NULL;

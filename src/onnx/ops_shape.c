@@ -78,10 +78,11 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
 {
     struct scope *s = n->s;
     bool zeros = attr_int(n, "allowzero", 0) != 0;
-    int64_t all = array_elements(&v->a), most = all < s->imp->bound ? s->imp->bound : all;
+    int64_t all = array_elements(&v->a), most = all > s->imp->bound ? s->imp->bound : all;
+    most = most > 0 ? most : 1;
     int open = 0;
     for (int d = 0; d < to->rank; d++) {
-        size[d] = num_element(s, shape, d);
+        size[d] = num_shape_element(s, shape, d);
         bool mine = d < v->a.rank, zero = size[d].known && size[d].n == 0;
         if (zero && !zeros && !mine)
             return refuse(s, "dimension %d is to be copied; %s has none", d, type_text(s->imp, v));
@@ -314,7 +315,7 @@ bool op_expand(struct node *n)
     for (int d = 0; d < rank; d++) {
         int mine = d - (rank - v->a.rank), theirs = d - (rank - asked);
         struct num own = mine < 0 ? num_of(1) : num_size(s, v->a.dynamic[mine] ? data_of(s, v) : NULL, &v->a, mine);
-        struct num want = theirs < 0 ? num_of(1) : num_element(s, shape, theirs);
+        struct num want = theirs < 0 ? num_of(1) : num_shape_element(s, shape, theirs);
         if (own.known && want.known && own.n != want.n && own.n != 1 && want.n != 1)
             return refuse(s, "dimension %d of %s can't become %" PRId64, mine, type_text(s->imp, v), want.n);
         size[d] = num_if(s, want, "EQ", num_of(1), own, want);
@@ -349,7 +350,7 @@ bool op_tile(struct node *n)
     struct array a = v->a;
     hlo_inst *x = data_of(n->s, v);
     for (int d = 0; d < v->a.rank; d++) {
-        struct num t = num_element(n->s, times, d);
+        struct num t = num_shape_element(n->s, times, d);
         if (!t.known || t.n != 1)
             x = repeat(n->s, x, &a, d, t);
     }

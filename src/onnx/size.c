@@ -77,6 +77,12 @@ struct num num_element(struct scope *s, struct val *v, int64_t i)
     return (struct num){.i = emit_convert(s, x, &a, ELEM_S64)};
 }
 
+struct num num_shape_element(struct scope *s, struct val *v, int64_t i)
+{
+    s->imp->wants_values |= !v->known;
+    return num_element(s, v, i);
+}
+
 struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d)
 {
     if (!a->dynamic[d])
@@ -177,14 +183,45 @@ hlo_inst *fit_array(struct scope *s, hlo_inst *x, const struct array *from, cons
 
 /* ---- dimensions ---- */
 
-hlo_inst *reshape_to(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to, const struct num *sizes)
+static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct array *to, const struct num *sizes)
 {
-    if (array_is_static(from) && array_is_static(to))
-        return emit_unary(s, to, "reshape", x);
     hlo_inst *operands[ONNX_MAX_RANK + 2] = {x};
     for (int d = 0; d < to->rank; d++)
         operands[1 + d] = num_s32(s, sizes[d]);
     return emit(s, to, "dynamic-reshape", operands, (size_t)to->rank + 1, "%s", "");
+}
+
+/* Where the bounds don't have the elements of x: each element of the result is looked up in the row of x. */
+static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to, const struct num *sizes)
+{
+    int64_t most = array_elements(from), one[] = {1};
+    struct array row = array_of(from->elem, 1, &most), at = array_of(ELEM_S64, to->rank, to->dims);
+    struct array out = array_of(to->elem, to->rank, to->dims);
+    struct num count = num_of(1);
+    for (int d = 0; d < to->rank; d++)
+        count = num_op(s, "multiply", count, sizes[d]);
+    row.dynamic[0] = true;
+    x = dynamic_reshape(s, x, &row, &count); /* which holds the counts against each other */
+    hlo_inst *i = emit_broadcast(s, emit_zero(s, ELEM_S64), &at, NULL, 0);
+    for (int d = 0; d < to->rank; d++) {
+        i = emit_binary(s, &at, "multiply", i, emit_broadcast(s, num_inst(s, sizes[d]), &at, NULL, 0));
+        i = emit_binary(s, &at, "add", i, emit(s, &at, "iota", NULL, 0, "iota_dimension=%d", d));
+    }
+    x = emit(s, &out, "gather", (hlo_inst *[]){x, i}, 2,
+             "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=%d, slice_sizes=%s", to->rank,
+             ints_text(s->imp, one, 1));
+    for (int d = 0; d < to->rank; d++)
+        if (to->dynamic[d])
+            x = show_size(s, x, &out, d, sizes[d]);
+    return x;
+}
+
+hlo_inst *reshape_to(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to, const struct num *sizes)
+{
+    if (array_is_static(from) && array_is_static(to))
+        return emit_unary(s, to, "reshape", x);
+    bool even = array_elements(from) == array_elements(to);
+    return even ? dynamic_reshape(s, x, to, sizes) : spread(s, x, from, to, sizes);
 }
 
 hlo_inst *add_ones(struct scope *s, hlo_inst *x, struct array *a, const bool *is_new, int rank)
