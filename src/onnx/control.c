@@ -45,7 +45,7 @@ static void know(struct known_names *k, struct str name)
 static bool collect(struct scope *s, struct captures *c, const struct known_names *outer, const struct onnx_graph *g, int depth)
 {
     struct known_names k = {.outer = outer};
-    bool ok = depth < ONNX_MAX_NESTING || refuse(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
+    bool ok = depth < ONNX_MAX_NESTING || refuse_node(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
     map_init(&k.map, s->imp->arena);
     for (size_t i = 0; i < g->input_count; i++)
         know(&k, g->inputs[i].name);
@@ -83,7 +83,7 @@ static const struct onnx_graph *graph_attr(struct node *n, const char *name)
     const struct onnx_attr *a = attr_find(n, name);
     if (a && a->kind == ONNX_ATTR_GRAPH && a->graph)
         return a->graph;
-    refuse(n->s, "attribute `%s` is no graph", name);
+    refuse_node(n->s, "attribute `%s` is no graph", name);
     return NULL;
 }
 
@@ -91,7 +91,7 @@ static const struct onnx_graph *graph_attr(struct node *n, const char *name)
 static bool enter(struct scope *s)
 {
     if (s->imp->depth >= ONNX_MAX_NESTING)
-        return refuse(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
+        return refuse_node(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
     s->imp->depth++;
     return true;
 }
@@ -134,7 +134,7 @@ static hlo_inst *scalar_pred(struct node *n, struct val *v)
 {
     struct array one = scalar_of(ELEM_PRED);
     if (v->kind != ONNX_TENSOR || v->a.elem != ELEM_PRED || array_elements(&v->a) != 1) {
-        refuse(n->s, "the condition is %s", type_text(n->s->imp, v));
+        refuse_node(n->s, "the condition is %s", type_text(n->s->imp, v));
         return NULL;
     }
     hlo_inst *x = data_of(n->s, v);
@@ -169,7 +169,7 @@ static bool translate_branch(struct node *n, struct branch *b, const char *name,
     hlo_inst *p = emit_parameter(&b->scope, 0, shape.data, STR("outer"));
     buf_free(&shape);
     for (size_t k = 0; k < c->count; k++) {
-        struct val v = unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k));
+        struct val v = val_unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k));
         bind_val(&b->scope, c->names[k], &v);
     }
     b->outputs = ARENA_ARRAY(s->imp->arena, struct val, b->graph->output_count + 1);
@@ -180,8 +180,8 @@ static bool finish_branch(struct branch *b, const struct val *types, size_t coun
 {
     hlo_inst **all = ARENA_ARRAY(b->scope.imp->arena, hlo_inst *, count + 1);
     for (size_t k = 0; k < count; k++) {
-        struct val v = coerce(&b->scope, &b->outputs[k], &types[k]);
-        all[k] = pack(&b->scope, &v);
+        struct val v = val_coerce(&b->scope, &b->outputs[k], &types[k]);
+        all[k] = val_pack(&b->scope, &v);
     }
     return hlo_computation_finish(b->scope.c, hlo_tuple(b->scope.c, all, count));
 }
@@ -194,14 +194,14 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
     hlo_inst **outer = ARENA_ARRAY(s->imp->arena, hlo_inst *, c->count + 1);
     for (size_t k = 0; k < c->count; k++) {
         types[k] = *find_val(s, c->names[k]);
-        outer[k] = pack(s, find_val(s, c->names[k]));
+        outer[k] = val_pack(s, find_val(s, c->names[k]));
     }
     if (!translate_branch(n, &branches[0], graph_name(s, branches[0].graph, "then"), types, c) ||
         !translate_branch(n, &branches[1], graph_name(s, branches[1].graph, "else"), types, c))
         return false;
     for (size_t k = 0; k < count; k++)
         if (!join_types(&branches[0].outputs[k], &branches[1].outputs[k], &results[k]))
-            return refuse(s, "output %zu is %s in one branch and %s in the other", k,
+            return refuse_node(s, "output %zu is %s in one branch and %s in the other", k,
                           type_text(s->imp, &branches[0].outputs[k]), type_text(s->imp, &branches[1].outputs[k]));
     if (!finish_branch(&branches[0], results, count) || !finish_branch(&branches[1], results, count))
         return false;
@@ -213,7 +213,7 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
     hlo_inst *x = emit_typed(s, shape.data, "conditional", (hlo_inst *[]){condition, arg, arg}, 3, called);
     buf_free(&shape);
     for (size_t k = 0; k < count; k++) {
-        struct val v = unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k));
+        struct val v = val_unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k));
         give_val(n, k, &v);
     }
     return true;
@@ -228,7 +228,7 @@ static bool translate_if(struct node *n)
     if (!v)
         return false;
     if (branches[0].graph->output_count != branches[1].graph->output_count)
-        return refuse(n->s, "its branches have %zu and %zu outputs", branches[0].graph->output_count, branches[1].graph->output_count);
+        return refuse_node(n->s, "its branches have %zu and %zu outputs", branches[0].graph->output_count, branches[1].graph->output_count);
     if (v->known && v->a.elem == ELEM_PRED && known_count(v) == 1)
         return take_branch(n, branches[known_int(v, 0) ? 0 : 1].graph);
     hlo_inst *condition = scalar_pred(n, v);
@@ -259,12 +259,13 @@ struct loop {
 };
 
 /* The body into a computation of this builder; its outputs behind the condition go to `outputs`. */
-static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder *b, struct val *outputs)
+static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder *b, bool types_only, struct val *outputs)
 {
     struct scope *s = l->n->s;
     const struct onnx_graph *g = l->body;
     size_t total = l->carried + l->captured.count;
     begin_computation(inner, s, b, graph_name(s, g, "body"));
+    inner->types_only |= types_only;
     struct array i = scalar_of(ELEM_S64), p = scalar_of(ELEM_PRED);
     struct val index = tensor_val(&i, emit_parameter(inner, 0, "s64[]", g->inputs[0].name));
     struct val condition = tensor_val(&p, emit_parameter(inner, 1, "pred[]", g->inputs[1].name));
@@ -272,7 +273,7 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
         struct str name = k < l->carried ? g->inputs[k + 2].name : l->captured.names[k - l->carried];
         struct buf shape = {0};
         put_type(&shape, &l->types[k]);
-        struct val v = unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name));
+        struct val v = val_unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name));
         buf_free(&shape);
         bind_val(inner, name, &v);
     }
@@ -309,7 +310,7 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
     for (size_t k = 0; k < l->carried; k++) {
         struct val next;
         if (!join_types(&l->types[k], &outputs[k + 1], &next))
-            return refuse(s, "carried value %zu is %s at first, later %s", k, type_text(s->imp, &l->types[k]),
+            return refuse_node(s, "carried value %zu is %s at first, later %s", k, type_text(s->imp, &l->types[k]),
                           type_text(s->imp, &outputs[k + 1]));
         settle(l, &l->types[k], &next, round);
         *changed |= !same_type(&l->types[k], &next);
@@ -318,12 +319,13 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
     for (size_t k = 0; k < l->scans; k++) {
         l->scan_types[k] = outputs[1 + l->carried + k];
         if (l->scan_types[k].kind != ONNX_TENSOR)
-            return refuse(s, "scan output %zu is %s, no tensor", k, type_text(s->imp, &l->scan_types[k]));
+            return refuse_node(s, "scan output %zu is %s, no tensor", k, type_text(s->imp, &l->scan_types[k]));
     }
-    return !*changed || round < MAX_ROUNDS || refuse(s, "the types of what it carries never come to rest");
+    return !*changed || round < MAX_ROUNDS || refuse_node(s, "the types of what it carries never come to rest");
 }
 
-/* Translates the body into modules that are thrown away until the types fit. */
+/* Translates the body into modules that are thrown away until the types fit. Loops in it stay without theirs
+ * there, or each would be translated twice for every loop around it. */
 static bool find_types(struct loop *l)
 {
     struct scope *s = l->n->s;
@@ -332,7 +334,7 @@ static bool find_types(struct loop *l)
         struct scope inner;
         struct val *outputs = ARENA_ARRAY(s->imp->arena, struct val, l->body->output_count + 1);
         hlo_builder *b = hlo_builder_new("types", s->m);
-        bool ok = translate_body(l, &inner, b, outputs) != NULL;
+        bool ok = translate_body(l, &inner, b, true, outputs) != NULL;
         hlo_builder_free(b);
         if (!ok || !widen(l, outputs, round, &changed))
             return false;
@@ -348,17 +350,17 @@ static const char *make_body(struct loop *l)
     struct arena *arena = l->n->s->imp->arena;
     struct val *outputs = ARENA_ARRAY(arena, struct val, l->body->output_count + 1);
     hlo_inst **all = ARENA_ARRAY(arena, hlo_inst *, 1 + total + l->scans);
-    all[0] = translate_body(l, &inner, l->n->s->b, outputs);
+    all[0] = translate_body(l, &inner, l->n->s->b, false, outputs);
     if (!all[0])
         return NULL;
     for (size_t k = 0; k < l->carried; k++) {
         struct val type, v;
         join_types(&l->types[k], &outputs[k + 1], &type); /* what is larger than the bound is refused by the loop */
-        v = coerce(&inner, &outputs[k + 1], &type);
-        all[1 + k] = pack(&inner, &v);
+        v = val_coerce(&inner, &outputs[k + 1], &type);
+        all[1 + k] = val_pack(&inner, &v);
     }
     for (size_t k = 0; k < l->captured.count; k++)
-        all[1 + l->carried + k] = pack(&inner, find_val(&inner, l->captured.names[k]));
+        all[1 + l->carried + k] = val_pack(&inner, find_val(&inner, l->captured.names[k]));
     for (size_t k = 0; k < l->scans; k++)
         all[1 + total + k] = data_of(&inner, &outputs[1 + l->carried + k]);
     if (!hlo_computation_finish(inner.c, hlo_tuple(inner.c, all, 1 + total + l->scans)))
@@ -375,7 +377,7 @@ static bool control_input(struct node *n, size_t k, int elem, hlo_inst **x)
     if (!v)
         return true;
     if (v->kind != ONNX_TENSOR || v->a.elem != elem || array_elements(&v->a) != 1)
-        return refuse(n->s, "input %zu is %s; expected a scalar of type %s", k, type_text(n->s->imp, v), onnx_dtype_name(elem));
+        return refuse_node(n->s, "input %zu is %s; expected a scalar of type %s", k, type_text(n->s->imp, v), onnx_dtype_name(elem));
     *x = data_of(n->s, v);
     if (v->a.rank > 0)
         *x = reshape_to(n->s, *x, &v->a, &one, NULL);
@@ -409,8 +411,20 @@ static int64_t carried_since(const struct val *v)
 static bool check_carried(struct node *n, const struct val *v, size_t k)
 {
     bool takes = v->kind == ONNX_TENSOR || n->row->since >= carried_since(v);
-    return takes || refuse(n->s, "carried value %zu is %s; version %" PRId64 " of Loop takes none", k,
+    return takes || refuse_node(n->s, "carried value %zu is %s; version %" PRId64 " of Loop takes none", k,
                            type_text(n->s->imp, v), n->row->since);
+}
+
+static const char *loop_attributes(const struct loop *l, const char *body, bool m, bool condition)
+{
+    size_t total = l->carried + l->captured.count;
+    int64_t version = l->n->row->since;
+    for (size_t k = l->carried; k < total; k++) /* what is handed through must be something that the version carries */
+        version = version < carried_since(&l->types[k]) ? carried_since(&l->types[k]) : version;
+    const char *called = *body ? arena_printf(l->n->s->imp->arena, "called_computations={%%%s}, ", body).ptr : "";
+    return arena_printf(l->n->s->imp->arena,
+        "custom_call_target=\"onnx.Loop\", %sbackend_config={\"version\": %" PRId64 ", \"inputs\": [%s%s%s]}", called, version,
+        m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "").ptr;
 }
 
 static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
@@ -420,7 +434,7 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
     size_t total = l->carried + l->captured.count, count = 0;
     hlo_inst **operands = ARENA_ARRAY(arena, hlo_inst *, 2 + total);
     struct val *results = ARENA_ARRAY(arena, struct val, total + l->scans + 1);
-    const char *body = make_body(l);
+    const char *body = s->types_only ? "" : make_body(l);
     if (!body)
         return false;
     if (m)
@@ -429,25 +443,19 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
         operands[count++] = condition;
     for (size_t k = 0; k < total; k++) {
         struct val *v = k < l->carried ? l->n->inputs[k + 2] : find_val(s, l->captured.names[k - l->carried]);
-        struct val wide = coerce(s, v, &l->types[k]);
-        operands[count++] = pack(s, &wide);
+        struct val wide = val_coerce(s, v, &l->types[k]);
+        operands[count++] = val_pack(s, &wide);
         results[k] = l->types[k];
     }
     for (size_t k = 0; k < l->scans; k++)
         results[total + k] = stacked(l, k);
     struct buf shape = {0};
     put_tuple_type(&shape, results, total + l->scans);
-    int64_t version = l->n->row->since;
-    for (size_t k = l->carried; k < total; k++) /* what is handed through must be something that the version carries */
-        version = version < carried_since(&l->types[k]) ? carried_since(&l->types[k]) : version;
-    const char *attributes = arena_printf(arena,
-        "custom_call_target=\"onnx.Loop\", called_computations={%%%s}, backend_config={\"version\": %" PRId64 ", \"inputs\": [%s%s%s]}",
-        body, version, m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "").ptr;
-    hlo_inst *x = emit_typed(s, shape.data, "custom-call", operands, count, attributes);
+    hlo_inst *x = emit_typed(s, shape.data, "custom-call", operands, count, loop_attributes(l, body, m != NULL, condition != NULL));
     buf_free(&shape);
     for (size_t k = 0; k < l->carried + l->scans; k++) {
         size_t at = k < l->carried ? k : k + l->captured.count;
-        struct val v = unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at));
+        struct val v = val_unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at));
         give_val(l->n, k, &v);
     }
     return true;
@@ -462,13 +470,13 @@ static bool begin_loop(struct node *n, struct loop *l)
     if (!(l->body = graph_attr(n, "body")))
         return false;
     if (l->body->input_count != carried + 2 || l->body->output_count < carried + 1)
-        return refuse(s, "%zu carried values; its body has %zu inputs and %zu outputs", carried, l->body->input_count,
+        return refuse_node(s, "%zu carried values; its body has %zu inputs and %zu outputs", carried, l->body->input_count,
                       l->body->output_count);
     l->n = n;
     l->carried = carried;
     l->scans = l->body->output_count - 1 - carried;
     if (n->onnx->output_count > l->carried + l->scans)
-        return refuse(s, "%zu outputs; its body makes %zu", n->onnx->output_count, l->carried + l->scans);
+        return refuse_node(s, "%zu outputs; its body makes %zu", n->onnx->output_count, l->carried + l->scans);
     if (!collect(s, &l->captured, NULL, l->body, 0))
         return false;
     keep_wanted(s, &l->captured);
@@ -477,7 +485,7 @@ static bool begin_loop(struct node *n, struct loop *l)
     for (size_t k = 0; k < carried + l->captured.count; k++) {
         struct val *v = k < carried ? n->inputs[k + 2] : find_val(s, l->captured.names[k - carried]);
         if (!v)
-            return refuse(s, "carried value %zu is missing", k);
+            return refuse_node(s, "carried value %zu is missing", k);
         if (k < carried && !check_carried(n, v, k))
             return false;
         l->types[k] = *v;

@@ -144,7 +144,7 @@ hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode, hlo
     return i;
 }
 
-hlo_inst *emit(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
+hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
                const char *attributes, ...)
 {
     va_list ap;
@@ -160,24 +160,24 @@ hlo_inst *emit(struct scope *s, const struct array *a, const char *opcode, hlo_i
 
 hlo_inst *emit_unary(struct scope *s, const struct array *a, const char *opcode, hlo_inst *x)
 {
-    return emit(s, a, opcode, &x, 1, "%s", "");
+    return emit_op(s, a, opcode, &x, 1, "%s", "");
 }
 
 hlo_inst *emit_binary(struct scope *s, const struct array *a, const char *opcode, hlo_inst *x, hlo_inst *y)
 {
-    return emit(s, a, opcode, (hlo_inst *[]){x, y}, 2, "%s", "");
+    return emit_op(s, a, opcode, (hlo_inst *[]){x, y}, 2, "%s", "");
 }
 
 hlo_inst *emit_compare(struct scope *s, const struct array *like, const char *direction, hlo_inst *x, hlo_inst *y)
 {
     struct array a = *like;
     a.elem = ELEM_PRED;
-    return emit(s, &a, "compare", (hlo_inst *[]){x, y}, 2, "direction=%s", direction);
+    return emit_op(s, &a, "compare", (hlo_inst *[]){x, y}, 2, "direction=%s", direction);
 }
 
 hlo_inst *emit_select(struct scope *s, const struct array *a, hlo_inst *pred, hlo_inst *x, hlo_inst *y)
 {
-    return emit(s, a, "select", (hlo_inst *[]){pred, x, y}, 3, "%s", "");
+    return emit_op(s, a, "select", (hlo_inst *[]){pred, x, y}, 3, "%s", "");
 }
 
 hlo_inst *emit_convert(struct scope *s, hlo_inst *x, struct array *a, int elem)
@@ -191,12 +191,12 @@ hlo_inst *emit_convert(struct scope *s, hlo_inst *x, struct array *a, int elem)
 hlo_inst *emit_iota(struct scope *s, int elem, int64_t size)
 {
     struct array a = array_of(elem, 1, &size);
-    return emit(s, &a, "iota", NULL, 0, "iota_dimension=0");
+    return emit_op(s, &a, "iota", NULL, 0, "iota_dimension=0");
 }
 
 hlo_inst *emit_broadcast(struct scope *s, hlo_inst *x, const struct array *a, const int64_t *to, int count)
 {
-    return emit(s, a, "broadcast", &x, 1, "dimensions=%s", ints_text(s->imp, to, (size_t)count));
+    return emit_op(s, a, "broadcast", &x, 1, "dimensions=%s", ints_text(s->imp, to, (size_t)count));
 }
 
 hlo_inst *emit_parameter(struct scope *s, size_t number, const char *shape, struct str name)

@@ -40,7 +40,7 @@ static const struct op_row *find_row(struct str name, int64_t opset, const struc
 
 /* ---- messages ---- */
 
-bool refuse(struct scope *s, const char *format, ...)
+bool refuse_node(struct scope *s, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -59,7 +59,7 @@ bool refuse(struct scope *s, const char *format, ...)
 void begin_scope(struct scope *s, struct scope *outer)
 {
     *s = (struct scope){.imp = outer->imp, .m = outer->m, .b = outer->b, .c = outer->c, .outer = outer,
-                        .names = outer->names};
+                        .names = outer->names, .types_only = outer->types_only};
     map_init(&s->vals, s->imp->arena);
 }
 
@@ -100,9 +100,9 @@ static bool check_inputs(struct scope *s, const struct onnx_node *node, const st
 {
     size_t given = input_count(node), max = row->max_inputs < 0 ? SIZE_MAX : (size_t)row->max_inputs;
     if (given > max)
-        return refuse(s, "%zu inputs; it takes %d at most", given, row->max_inputs);
+        return refuse_node(s, "%zu inputs; it takes %d at most", given, row->max_inputs);
     if (node->input_count < (size_t)row->min_inputs)
-        return refuse(s, "%zu inputs; it takes %d at least", node->input_count, row->min_inputs);
+        return refuse_node(s, "%zu inputs; it takes %d at least", node->input_count, row->min_inputs);
     return true;
 }
 
@@ -112,11 +112,11 @@ bool translate_by(struct scope *s, const struct onnx_node *node, const struct op
     struct node n = {s, node, row, s->imp->model->opset, count, ARENA_ARRAY(s->imp->arena, struct val *, count + 1), outputs};
     for (size_t k = 0; k < count; k++)
         if (node->inputs[k].len > 0 && !(n.inputs[k] = find_val(s, node->inputs[k])))
-            return refuse(s, "nothing before it makes its input `" STR_FMT "`", STR_ARG(node->inputs[k]));
+            return refuse_node(s, "nothing before it makes its input `" STR_FMT "`", STR_ARG(node->inputs[k]));
     if (!row->translate(&n))
-        return hlo_messages_errors(s->m) > errors ? false : refuse(s, "it can't be translated");
+        return hlo_messages_errors(s->m) > errors ? false : refuse_node(s, "it can't be translated");
     if (hlo_messages_errors(s->m) > errors)
-        return refuse(s, "its instructions were refused");
+        return refuse_node(s, "its instructions were refused");
     return true;
 }
 
@@ -126,19 +126,19 @@ static bool translate_node(struct scope *s, const struct onnx_node *node)
     bool ours = node->domain.len == 0 || str_is(node->domain, "ai.onnx");
     s->node = node;
     if (s->imp->nodes-- <= 0)
-        return refuse(s, "the model is too large; its loops are nested too deeply");
+        return refuse_node(s, "the types of loops in loops take too long to find");
     if (!ours || !first)
-        return refuse(s, "no such operator in the domain `" STR_FMT "` is supported",
+        return refuse_node(s, "no such operator in the domain `" STR_FMT "` is supported",
                       STR_ARG(node->domain.len > 0 ? node->domain : STR("ai.onnx")));
     if (!row)
-        return refuse(s, "it is supported from opset %" PRId64 " on; the model has opset %" PRId64, first->since,
+        return refuse_node(s, "it is supported from opset %" PRId64 " on; the model has opset %" PRId64, first->since,
                       s->imp->model->opset);
     struct val *outputs = ARENA_ARRAY(s->imp->arena, struct val, node->output_count + 1);
     if (!check_inputs(s, node, row) || (!fold_node(s, node, row, outputs) && !translate_by(s, node, row, outputs)))
         return false;
     for (size_t k = 0; k < node->output_count; k++)
         if (node->outputs[k].len > 0 && outputs[k].kind == ONNX_UNKNOWN)
-            return refuse(s, "it has no output number %zu", k);
+            return refuse_node(s, "it has no output number %zu", k);
         else
             bind_val(s, node->outputs[k], &outputs[k]);
     return true;
@@ -151,10 +151,10 @@ static bool bind_initializers(struct scope *s, const struct onnx_graph *g)
     for (size_t k = 0; k < g->initializer_count; k++) {
         const struct onnx_initializer *i = &g->initializers[k];
         if (i->value.kind != ONNX_TENSOR || !i->value.tensor)
-            return refuse(s, "initializer `" STR_FMT "` is no tensor that HLO has", STR_ARG(i->name));
+            return refuse_node(s, "initializer `" STR_FMT "` is no tensor that HLO has", STR_ARG(i->name));
         struct hlo_array x = hlo_literal_leaf(i->value.tensor, 0);
         if (x.rank > ONNX_MAX_RANK)
-            return refuse(s, "initializer `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(i->name), x.rank, ONNX_MAX_RANK);
+            return refuse_node(s, "initializer `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(i->name), x.rank, ONNX_MAX_RANK);
         struct array a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
         struct val v = tensor_val(&a, NULL);
         v.known = i->value.tensor;
@@ -173,7 +173,7 @@ bool translate_graph(struct scope *s, const struct onnx_graph *g, struct val *ou
     for (size_t k = 0; ok && k < g->output_count; k++) {
         struct val *v = find_val(s, g->outputs[k].name);
         if (!v)
-            return refuse(s, "nothing makes the output `" STR_FMT "` of graph `" STR_FMT "`", STR_ARG(g->outputs[k].name),
+            return refuse_node(s, "nothing makes the output `" STR_FMT "` of graph `" STR_FMT "`", STR_ARG(g->outputs[k].name),
                           STR_ARG(g->name));
         outputs[k] = *v;
     }
@@ -196,7 +196,7 @@ static bool take_array(struct scope *s, const struct onnx_value_info *info, cons
 {
     struct hlo_array x = hlo_literal_leaf(l, 0);
     if (x.rank > ONNX_MAX_RANK)
-        return refuse(s, "input `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(info->name), x.rank, ONNX_MAX_RANK);
+        return refuse_node(s, "input `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(info->name), x.rank, ONNX_MAX_RANK);
     *a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
     return true;
 }
@@ -212,7 +212,7 @@ static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
         if (v->open)
             sum = element;
         else if (!join_types(v, &element, &sum))
-            return refuse(s, "input `" STR_FMT "`: elements of different types", STR_ARG(info->name));
+            return refuse_node(s, "input `" STR_FMT "`: elements of different types", STR_ARG(info->name));
         v->a = sum.a;
         v->mixed = sum.mixed;
         v->open = false;
@@ -224,9 +224,9 @@ static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
 static bool type_from_declaration(struct scope *s, const struct onnx_value_info *info, struct val *v)
 {
     if (info->type.rank < 0 && v->kind != ONNX_OPTIONAL && v->kind != ONNX_OPTIONAL_SEQUENCE)
-        return refuse(s, "the model does not say the shape of its input `" STR_FMT "`; the inputs must be given", STR_ARG(info->name));
+        return refuse_node(s, "the model does not say the shape of its input `" STR_FMT "`; the inputs must be given", STR_ARG(info->name));
     if (info->type.rank > ONNX_MAX_RANK)
-        return refuse(s, "input `" STR_FMT "` has %d dimensions; %d is the limit", STR_ARG(info->name), info->type.rank, ONNX_MAX_RANK);
+        return refuse_node(s, "input `" STR_FMT "` has %d dimensions; %d is the limit", STR_ARG(info->name), info->type.rank, ONNX_MAX_RANK);
     v->open = info->type.rank < 0;
     if (!v->open)
         declared_dims(s, &info->type, &v->a);
@@ -243,7 +243,7 @@ static bool type_of_input(struct scope *s, const struct onnx_value_info *info, c
     if (v->kind == ONNX_UNKNOWN && given)
         v->kind = value->kind;
     if (v->kind == ONNX_UNKNOWN)
-        return refuse(s, "the model does not say the type of its input `" STR_FMT "`", STR_ARG(info->name));
+        return refuse_node(s, "the model does not say the type of its input `" STR_FMT "`", STR_ARG(info->name));
     v->a.elem = info->type.elem ? info->type.elem : given ? value->elem : 0;
     if (!given || (is_optional(v) && !value->present))
         return type_from_declaration(s, info, v);
@@ -273,13 +273,13 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struc
         if (!type_of_input(s, info, values ? &values[number] : NULL, &type))
             return false;
         if (!onnx_dtype_hlo(type.a.elem))
-            return refuse(s, "input `" STR_FMT "` holds elements of type %s, which HLO does not have", STR_ARG(info->name),
+            return refuse_node(s, "input `" STR_FMT "` holds elements of type %s, which HLO does not have", STR_ARG(info->name),
                           onnx_dtype_name(type.a.elem));
         struct buf shape = {0};
         put_type(&shape, &type);
         hlo_inst *p = emit_parameter(s, number++, shape.data, info->name);
         buf_free(&shape);
-        struct val v = unpack(s, &type, p);
+        struct val v = val_unpack(s, &type, p);
         if (s->imp->specialize && v.kind == ONNX_TENSOR && elem_is_int(v.a.elem) && array_elements(&v.a) <= ONNX_SMALL)
             v.known = values[number - 1].tensor;
         bind_val(s, info->name, &v);
@@ -289,7 +289,22 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struc
 
 /* ---- the module ---- */
 
-enum { MOST_NODES = 200000 };
+/* Nodes of a graph and of the graphs in it. */
+static int64_t count_nodes(const struct onnx_graph *g, int depth)
+{
+    int64_t count = (int64_t)g->node_count;
+    for (size_t k = 0; k < g->node_count && depth < ONNX_MAX_NESTING; k++)
+        for (size_t j = 0; j < g->nodes[k].attr_count; j++)
+            if (g->nodes[k].attrs[j].kind == ONNX_ATTR_GRAPH && g->nodes[k].attrs[j].graph)
+                count += count_nodes(g->nodes[k].attrs[j].graph, depth + 1);
+    return count;
+}
+
+/* How many may be translated: each some times over, as the types of loops are sought. */
+static int64_t node_budget(const struct onnx_model *model)
+{
+    return 10000 + 20 * count_nodes(&model->graph, 0);
+}
 
 /* What the model calls a tensor or a sequence is no optional any more, whatever its last node made. */
 static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, struct val *v)
@@ -298,8 +313,8 @@ static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, 
     if (info->type.kind == ONNX_SEQUENCE || info->type.kind == ONNX_TENSOR)
         type.kind = is_sequence(v) ? ONNX_SEQUENCE : ONNX_TENSOR;
     if (type.kind != v->kind)
-        *v = coerce(s, v, &type);
-    return pack(s, v);
+        *v = val_coerce(s, v, &type);
+    return val_pack(s, v);
 }
 
 static hlo_inst *translate_model(struct scope *s, const struct onnx_value *inputs)
@@ -320,7 +335,7 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
     struct arena arena;
     arena_init(&arena);
     struct import imp = {.model = model, .bound = o->bound > 0 ? o->bound : 1, .specialize = specialize, .arena = &arena,
-                         .nodes = MOST_NODES};
+                         .nodes = node_budget(model)};
     struct map names;
     struct scope s = {.imp = &imp, .m = m, .names = &names};
     struct str name = model->graph.name.len > 0 ? legal_name(&imp, model->graph.name) : STR("model");

@@ -60,6 +60,7 @@ struct scope {
     struct map vals;   /* name -> struct val */
     struct map *names; /* of instructions in `c` -> how many there are */
     const struct onnx_node *node; /* that is being translated */
+    bool types_only; /* nobody will run this */
 };
 
 /* A row of op.def, and a node under translation by it. */
@@ -86,7 +87,7 @@ struct node {
 /* ---- import.c: scopes and nodes ---- */
 
 /* Says of the node what is wrong; false. */
-bool refuse(struct scope *s, const char *format, ...) PRINTF_LIKE(2, 3);
+bool refuse_node(struct scope *s, const char *format, ...) PRINTF_LIKE(2, 3);
 void begin_scope(struct scope *s, struct scope *outer);
 void bind_val(struct scope *s, struct str name, const struct val *v);
 struct val *find_val(struct scope *s, struct str name);
@@ -102,7 +103,7 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
 
 void put_shape(struct buf *b, const struct array *a);
 /* Named after the node's output. Attributes: a format, "" for none. */
-hlo_inst *emit(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
+hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
                const char *attributes, ...) PRINTF_LIKE(6, 7);
 hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode, hlo_inst *const *operands, size_t count,
                      const char *attributes);
@@ -166,7 +167,7 @@ hlo_inst *fit_array(struct scope *s, hlo_inst *x, const struct array *from, cons
 hlo_inst *reshape_to(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to, const struct num *sizes);
 hlo_inst *add_ones(struct scope *s, hlo_inst *x, struct array *a, const bool *is_new, int rank); /* dimensions of size 1 */
 /* The elements of dimension d at these indices, s64[count]; its size becomes `size`. */
-hlo_inst *take(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst *indices, int64_t count, struct num size);
+hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst *indices, int64_t count, struct num size);
 /* From `start` in steps, `size` elements of at most `bound`. */
 hlo_inst *take_range(struct scope *s, hlo_inst *x, struct array *a, int d, struct num start, struct num step, struct num size,
                      int64_t bound);
@@ -182,12 +183,12 @@ bool same_type(const struct val *a, const struct val *b);
 /* The type that holds both; false when there is none. */
 bool join_arrays(const struct array *a, const struct array *b, struct array *out);
 bool join_types(const struct val *a, const struct val *b, struct val *out);
-struct val coerce(struct scope *s, struct val *v, const struct val *to);
+struct val val_coerce(struct scope *s, struct val *v, const struct val *to);
 void put_type(struct buf *b, const struct val *v); /* as HLO */
 const char *type_text(struct import *imp, const struct val *v); /* for messages */
 /* One instruction for a value, and a value of such an instruction. */
-hlo_inst *pack(struct scope *s, struct val *v);
-struct val unpack(struct scope *s, const struct val *type, hlo_inst *x);
+hlo_inst *val_pack(struct scope *s, struct val *v);
+struct val val_unpack(struct scope *s, const struct val *type, hlo_inst *x);
 hlo_inst *data_of(struct scope *s, struct val *v); /* of a tensor, made a constant where it is only known */
 
 /* ---- for translators ---- */
@@ -196,7 +197,7 @@ const struct onnx_attr *attr_find(const struct node *n, const char *name);
 int64_t attr_int(const struct node *n, const char *name, int64_t otherwise);
 struct val *input_of(struct node *n, size_t k);   /* NULL: absent */
 struct val *tensor_of(struct node *n, size_t k);  /* a tensor; NULL with a message */
-bool give(struct node *n, const struct array *a, hlo_inst *x); /* the first output, a tensor */
+bool give_tensor(struct node *n, const struct array *a, hlo_inst *x); /* the first output, a tensor */
 bool give_val(struct node *n, size_t k, const struct val *v);
 bool give_known(struct node *n, hlo_literal *l, int elem);
 bool axis_of(struct node *n, int64_t axis, int rank, int *out); /* -1 is the last */

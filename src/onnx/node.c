@@ -26,7 +26,7 @@ struct val *tensor_of(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
     if (!v) {
-        refuse(n->s, "input %zu is missing", k);
+        refuse_node(n->s, "input %zu is missing", k);
         return NULL;
     }
     if (v->kind == ONNX_TENSOR)
@@ -36,7 +36,7 @@ struct val *tensor_of(struct node *n, size_t k)
         element->kind = ONNX_TENSOR;
         return element;
     }
-    refuse(n->s, "input %zu is %s, no tensor", k, type_text(n->s->imp, v));
+    refuse_node(n->s, "input %zu is %s, no tensor", k, type_text(n->s->imp, v));
     return NULL;
 }
 
@@ -47,7 +47,7 @@ bool give_val(struct node *n, size_t k, const struct val *v)
     return true;
 }
 
-bool give(struct node *n, const struct array *a, hlo_inst *x)
+bool give_tensor(struct node *n, const struct array *a, hlo_inst *x)
 {
     struct val v = tensor_val(a, x);
     return give_val(n, 0, &v);
@@ -67,7 +67,7 @@ bool give_known(struct node *n, hlo_literal *l, int elem)
 bool axis_of(struct node *n, int64_t axis, int rank, int *out)
 {
     if (axis < -rank || axis >= rank)
-        return refuse(n->s, "axis %" PRId64 " of %d dimensions", axis, rank);
+        return refuse_node(n->s, "axis %" PRId64 " of %d dimensions", axis, rank);
     *out = (int)(axis < 0 ? axis + rank : axis);
     return true;
 }
@@ -83,7 +83,7 @@ static bool list_of_attr(struct node *n, const char *name, struct int_list *out)
     else if (a->kind == ONNX_ATTR_INT)
         *out = (struct int_list){&a->i, 1, true};
     else
-        return refuse(n->s, "attribute `%s` is no list of integers", name);
+        return refuse_node(n->s, "attribute `%s` is no list of integers", name);
     return true;
 }
 
@@ -97,7 +97,7 @@ bool known_list(struct node *n, size_t input, const char *attr, struct int_list 
         return false;
     n->s->imp->wants_values |= !v->known;
     if (!v->known || !elem_is_int(v->a.elem))
-        return refuse(n->s, "input %zu has to be known when the model is read; here it is computed from the inputs", input);
+        return refuse_node(n->s, "input %zu has to be known when the model is read; here it is computed from the inputs", input);
     size_t count = known_count(v);
     int64_t *at = ARENA_ARRAY(n->s->imp->arena, int64_t, count + 1);
     for (size_t k = 0; k < count; k++)

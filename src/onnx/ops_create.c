@@ -33,7 +33,7 @@ static hlo_literal *tensor_attr(struct node *n, const struct onnx_attr *a)
         x = hlo_literal_leaf(a->tensor.tensor, 0);
     if (fits && x.rank <= ONNX_MAX_RANK)
         return a->tensor.tensor;
-    refuse(n->s, "attribute `" STR_FMT "` is no tensor that HLO has", STR_ARG(a->name));
+    refuse_node(n->s, "attribute `" STR_FMT "` is no tensor that HLO has", STR_ARG(a->name));
     return NULL;
 }
 
@@ -44,7 +44,7 @@ bool op_constant(struct node *n)
         if (str_starts(n->onnx->attrs[k].name, STR("value")) || str_is(n->onnx->attrs[k].name, "sparse_value"))
             a = &n->onnx->attrs[k];
     if (!a)
-        return refuse(n->s, "it has no value");
+        return refuse_node(n->s, "it has no value");
     hlo_literal *l;
     switch (a->kind) {
     case ONNX_ATTR_INT: return give_ints(n, &a->i, 0, 1);
@@ -54,7 +54,7 @@ bool op_constant(struct node *n)
     case ONNX_ATTR_TENSOR:
         l = tensor_attr(n, a);
         return l && give_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
-    default: return refuse(n->s, "attribute `" STR_FMT "`: HLO has no such values", STR_ARG(a->name));
+    default: return refuse_node(n->s, "attribute `" STR_FMT "`: HLO has no such values", STR_ARG(a->name));
     }
 }
 
@@ -68,19 +68,19 @@ bool op_constant_of_shape(struct node *n)
     if (!shape)
         return false;
     if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
-        return refuse(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
+        return refuse_node(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
     hlo_literal *l = attr ? tensor_attr(n, attr) : literal_of_scalar(s, ELEM_F32, "0");
     if (!l)
         return false;
     struct hlo_array value = hlo_literal_leaf(l, 0);
     if (value.elements != 1)
-        return refuse(s, "the value has %zu elements", value.elements);
+        return refuse_node(s, "the value has %zu elements", value.elements);
     struct array a = {.elem = onnx_dtype_find(value.dtype), .rank = (int)shape->a.dims[0]}, one = scalar_of(a.elem);
     struct num size[ONNX_MAX_RANK + 1];
     for (int d = 0; d < a.rank; d++) {
         size[d] = num_shape_element(s, shape, d);
         if (size[d].known && size[d].n < 0)
-            return refuse(s, "a negative size");
+            return refuse_node(s, "a negative size");
         a.dims[d] = num_most(size[d], s->imp->bound);
     }
     hlo_inst *x = hlo_constant(s->c, l);
@@ -90,7 +90,7 @@ bool op_constant_of_shape(struct node *n)
         x = emit_broadcast(s, x, &a, NULL, 0);
     for (int d = 0; d < a.rank; d++)
         x = set_size(s, x, &a, d, size[d]);
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 /* ---- Range ---- */
@@ -133,7 +133,7 @@ bool op_range(struct node *n)
         if (!(v[k] = tensor_of(n, k)))
             return false;
         if (v[k]->a.elem != v[0]->a.elem || array_elements(&v[k]->a) != 1 || v[k]->a.rank > 1)
-            return refuse(s, "input %zu is %s; expected scalars of one type", k, type_text(s->imp, v[k]));
+            return refuse_node(s, "input %zu is %s; expected scalars of one type", k, type_text(s->imp, v[k]));
         struct array one = scalar_of(v[k]->a.elem);
         x[k] = data_of(s, v[k]);
         x[k] = v[k]->a.rank > 0 ? emit_unary(s, &one, "reshape", x[k]) : x[k];
@@ -141,12 +141,12 @@ bool op_range(struct node *n)
     }
     int64_t length = known ? known_length(v) : 0;
     if (length < 0)
-        return refuse(s, "it never reaches its limit");
+        return refuse_node(s, "it never reaches its limit");
     struct num size = known ? num_of(length) : run_time_length(s, x, v[0]->a.elem);
     int64_t bound = num_most(size, s->imp->bound);
     struct array a = array_of(v[0]->a.elem, 1, &bound);
     hlo_inst *i = emit_iota(s, a.elem, bound);
     i = emit_binary(s, &a, "multiply", i, emit_broadcast(s, x[2], &a, NULL, 0));
     i = emit_binary(s, &a, "add", emit_broadcast(s, x[0], &a, NULL, 0), i);
-    return give(n, &a, set_size(s, i, &a, 0, size));
+    return give_tensor(n, &a, set_size(s, i, &a, 0, size));
 }

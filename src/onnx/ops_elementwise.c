@@ -47,7 +47,7 @@ static bool meet_all(struct scope *s, const struct array *x, const struct array 
     for (int d = 0; d < rank; d++)
         if (!meet(&ax, &ay, d, out)) {
             struct val vx = tensor_val(x, NULL), vy = tensor_val(y, NULL);
-            return refuse(s, "%s and %s do not go together", type_text(s->imp, &vx), type_text(s->imp, &vy));
+            return refuse_node(s, "%s and %s do not go together", type_text(s->imp, &vx), type_text(s->imp, &vy));
         }
     return true;
 }
@@ -115,7 +115,7 @@ static bool both(struct node *n, size_t i, size_t j, struct array *a, hlo_inst *
     if (!vy)
         return false;
     if (vx->a.elem != vy->a.elem)
-        return refuse(n->s, "its inputs are %s and %s", type_text(n->s->imp, vx), type_text(n->s->imp, vy));
+        return refuse_node(n->s, "its inputs are %s and %s", type_text(n->s->imp, vx), type_text(n->s->imp, vy));
     return broadcast_binary(n->s, vx, vy, a, x, y);
 }
 
@@ -125,7 +125,16 @@ bool op_binary(struct node *n)
 {
     struct array a;
     hlo_inst *x, *y;
-    return both(n, 0, 1, &a, &x, &y) && give(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
+    return both(n, 0, 1, &a, &x, &y) && give_tensor(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
+}
+
+/* HLO takes integers as well, and ONNX does not. */
+bool op_logical(struct node *n)
+{
+    struct val *v = tensor_of(n, 0);
+    if (v && v->a.elem != ELEM_PRED)
+        return refuse_node(n->s, "input 0 is %s; expected bool", type_text(n->s->imp, v));
+    return v && (n->row->max_inputs == 1 ? op_unary(n) : op_binary(n));
 }
 
 bool op_compare(struct node *n)
@@ -136,7 +145,7 @@ bool op_compare(struct node *n)
         return false;
     x = emit_compare(n->s, &a, n->row->arg, x, y);
     a.elem = ELEM_PRED;
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 static hlo_inst *fill(struct scope *s, const struct array *a, const char *value)
@@ -160,12 +169,12 @@ bool op_variadic(struct node *n)
         if (!(v = tensor_of(n, k)))
             return false;
         if (v->a.elem != total.a.elem)
-            return refuse(n->s, "its inputs are %s and %s", type_text(n->s->imp, &total), type_text(n->s->imp, v));
+            return refuse_node(n->s, "its inputs are %s and %s", type_text(n->s->imp, &total), type_text(n->s->imp, v));
         if (!broadcast_binary(n->s, &total, v, &a, &x, &y))
             return false;
         total = tensor_val(&a, emit_binary(n->s, &a, n->row->arg, x, y));
     }
-    return give(n, &total.a, total.data);
+    return give_tensor(n, &total.a, total.data);
 }
 
 bool op_mean(struct node *n)
@@ -175,7 +184,7 @@ bool op_mean(struct node *n)
     struct val *v = &n->outputs[0];
     struct str count = arena_printf(n->s->imp->arena, "%zu", n->input_count);
     hlo_inst *by = fill(n->s, &v->a, count.ptr);
-    return give(n, &v->a, emit_binary(n->s, &v->a, "divide", data_of(n->s, v), by));
+    return give_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", data_of(n->s, v), by));
 }
 
 /* fmod=1: the sign of the dividend, as HLO has it; else of the divisor. */
@@ -189,13 +198,13 @@ bool op_mod(struct node *n)
     bool fmod = attr_int(n, "fmod", 0) != 0;
     hlo_inst *r = emit_binary(s, &a, "remainder", x, y);
     if (fmod || !elem_is_signed(a.elem))
-        return give(n, &a, r);
+        return give_tensor(n, &a, r);
     hlo_inst *zero = fill(s, &a, "0");
     p = a;
     p.elem = ELEM_PRED;
     hlo_inst *signs = emit_compare(s, &a, "NE", emit_compare(s, &a, "LT", r, zero), emit_compare(s, &a, "LT", y, zero));
     hlo_inst *wrong = emit_binary(s, &p, "and", emit_compare(s, &a, "NE", r, zero), signs);
-    return give(n, &a, emit_select(s, &a, wrong, emit_binary(s, &a, "add", r, y), r));
+    return give_tensor(n, &a, emit_select(s, &a, wrong, emit_binary(s, &a, "add", r, y), r));
 }
 
 /* The exponent may be of another type; the result has the base's. */
@@ -215,7 +224,7 @@ bool op_pow(struct node *n)
         return false;
     hlo_inst *r = emit_binary(s, &a, "power", ix, iy);
     r = emit_convert(s, r, &a, elem);
-    return give(n, &a, r);
+    return give_tensor(n, &a, r);
 }
 
 /* ---- one input ---- */
@@ -223,7 +232,7 @@ bool op_pow(struct node *n)
 bool op_unary(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give(n, &v->a, emit_unary(n->s, &v->a, n->row->arg, data_of(n->s, v)));
+    return v && give_tensor(n, &v->a, emit_unary(n->s, &v->a, n->row->arg, data_of(n->s, v)));
 }
 
 bool op_abs(struct node *n)
@@ -237,13 +246,13 @@ bool op_abs(struct node *n)
 bool op_relu(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give(n, &v->a, emit_binary(n->s, &v->a, "maximum", data_of(n->s, v), fill(n->s, &v->a, "0")));
+    return v && give_tensor(n, &v->a, emit_binary(n->s, &v->a, "maximum", data_of(n->s, v), fill(n->s, &v->a, "0")));
 }
 
 bool op_reciprocal(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
-    return v && give(n, &v->a, emit_binary(n->s, &v->a, "divide", fill(n->s, &v->a, "1"), data_of(n->s, v)));
+    return v && give_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", fill(n->s, &v->a, "1"), data_of(n->s, v)));
 }
 
 bool op_is_nan(struct node *n)
@@ -254,7 +263,7 @@ bool op_is_nan(struct node *n)
     struct array a = v->a;
     hlo_inst *x = data_of(n->s, v), *is = emit_compare(n->s, &a, "NE", x, x);
     a.elem = ELEM_PRED;
-    return give(n, &a, is);
+    return give_tensor(n, &a, is);
 }
 
 /* One bound of Clip, a scalar. */
@@ -264,7 +273,7 @@ static hlo_inst *clip_by(struct node *n, size_t input, const char *opcode, const
     if (!v || !x)
         return x;
     if (v->a.rank != 0 || v->a.elem != a->elem) {
-        refuse(n->s, "bounds are scalars of type %s; here is %s", onnx_dtype_name(a->elem), type_text(n->s->imp, v));
+        refuse_node(n->s, "bounds are scalars of type %s; here is %s", onnx_dtype_name(a->elem), type_text(n->s->imp, v));
         return NULL;
     }
     struct array full = array_of(a->elem, a->rank, a->dims);
@@ -277,7 +286,7 @@ bool op_clip(struct node *n)
     struct val *v = tensor_of(n, 0);
     hlo_inst *x = v ? clip_by(n, 1, "maximum", &v->a, data_of(n->s, v)) : NULL;
     x = x ? clip_by(n, 2, "minimum", &v->a, x) : NULL;
-    return x && give(n, &v->a, x);
+    return x && give_tensor(n, &v->a, x);
 }
 
 /* ---- Where ---- */
@@ -309,7 +318,7 @@ bool op_where(struct node *n)
         if (!(v[k] = tensor_of(n, k)))
             return false;
     if (v[0]->a.elem != ELEM_PRED || v[1]->a.elem != v[2]->a.elem)
-        return refuse(s, "its inputs are %s, %s and %s", type_text(s->imp, v[0]), type_text(s->imp, v[1]), type_text(s->imp, v[2]));
+        return refuse_node(s, "its inputs are %s, %s and %s", type_text(s->imp, v[0]), type_text(s->imp, v[1]), type_text(s->imp, v[2]));
     if (!meet_all(s, &v[1]->a, &v[2]->a, &values) || !meet_all(s, &values, &v[0]->a, &a))
         return false;
     for (size_t k = 0; k < 3; k++)
@@ -320,7 +329,7 @@ bool op_where(struct node *n)
         to.elem = v[k]->a.elem;
         x[k] = expand_to(s, data_of(s, v[k]), &v[k]->a, &to, size);
     }
-    return give(n, &to, emit_select(s, &to, x[0], x[1], x[2]));
+    return give_tensor(n, &to, emit_select(s, &to, x[0], x[1], x[2]));
 }
 
 /* ---- Cast ---- */
@@ -347,7 +356,7 @@ static bool cast(struct node *n, struct val *v, int elem)
 {
     struct scope *s = n->s;
     if (!onnx_dtype_hlo(elem))
-        return refuse(s, "HLO has no element type %s", onnx_dtype_name(elem));
+        return refuse_node(s, "HLO has no element type %s", onnx_dtype_name(elem));
     struct array a = v->a;
     if (a.elem == elem)
         return give_val(n, 0, v);
@@ -358,12 +367,12 @@ static bool cast(struct node *n, struct val *v, int elem)
             x = emit_convert(s, x, &a, ELEM_F32);
         struct str least = arena_printf(s->imp->arena, "-%s", most);
         hlo_inst *bounds[] = {emit_scalar(s, a.elem, least.ptr), x, emit_scalar(s, a.elem, most)};
-        x = emit(s, &a, "clamp", bounds, 3, "%s", "");
+        x = emit_op(s, &a, "clamp", bounds, 3, "%s", "");
     }
     if (elem_is_float(a.elem) && is_below_byte(elem)) /* HLO would saturate, ONNX drops bits */
         x = emit_convert(s, x, &a, ELEM_S32);
     x = emit_convert(s, x, &a, elem);
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 bool op_cast(struct node *n)
@@ -373,7 +382,7 @@ bool op_cast(struct node *n)
     if (!v)
         return false;
     if (!to || to->kind != ONNX_ATTR_INT || to->i < 0 || to->i > INT_MAX)
-        return refuse(n->s, "attribute `to` is no element type");
+        return refuse_node(n->s, "attribute `to` is no element type");
     return cast(n, v, (int)to->i);
 }
 

@@ -79,9 +79,9 @@ static hlo_inst *static_slice(struct scope *s, hlo_inst *x, struct array *a, int
             buf_printf(&b, "%s[0:%" PRId64 "]", k ? ", " : "", a->dims[k]);
     buf_putc(&b, '}');
     a->dims[d] = size;
-    x = emit(s, a, "slice", &x, 1, "%s", b.data);
+    x = emit_op(s, a, "slice", &x, 1, "%s", b.data);
     buf_free(&b);
-    return r->step.n < 0 && size > 1 ? emit(s, a, "reverse", &x, 1, "dimensions={%d}", d) : x;
+    return r->step.n < 0 && size > 1 ? emit_op(s, a, "reverse", &x, 1, "dimensions={%d}", d) : x;
 }
 
 hlo_inst *slice_axis(struct scope *s, hlo_inst *x, struct array *a, int d, struct num start, struct num end, struct num step)
@@ -117,7 +117,7 @@ static bool find_ends(struct node *n, size_t input, const char *attr, struct end
     if (!(out->v = tensor_of(n, input)))
         return false;
     if (out->v->a.rank != 1 || out->v->a.dynamic[0] || !elem_is_int(out->v->a.elem))
-        return refuse(n->s, "input %zu is %s; expected a list of integers", input, type_text(n->s->imp, out->v));
+        return refuse_node(n->s, "input %zu is %s; expected a list of integers", input, type_text(n->s->imp, out->v));
     out->count = (size_t)out->v->a.dims[0];
     return true;
 }
@@ -139,7 +139,7 @@ bool op_slice(struct node *n)
         return false;
     size_t count = axes.given ? axes.count : starts.count;
     if (starts.count != count || ends.count != count || count > (size_t)v->a.rank || (steps.count > 0 && steps.count != count))
-        return refuse(s, "%zu starts, %zu ends, %zu axes and %zu steps for %d dimensions", starts.count, ends.count, count,
+        return refuse_node(s, "%zu starts, %zu ends, %zu axes and %zu steps for %d dimensions", starts.count, ends.count, count,
                       steps.count, v->a.rank);
     struct array a = v->a;
     hlo_inst *x = data_of(s, v);
@@ -149,11 +149,11 @@ bool op_slice(struct node *n)
             return false;
         struct num step = steps.count > 0 ? end_number(s, &steps, k) : num_of(1);
         if (done[d] || (step.known && step.n == 0))
-            return refuse(s, done[d] ? "axis %d is named twice" : "axis %d goes in steps of 0", d);
+            return refuse_node(s, done[d] ? "axis %d is named twice" : "axis %d goes in steps of 0", d);
         done[d] = true;
         x = slice_axis(s, x, &a, d, end_number(s, &starts, k), end_number(s, &ends, k), step);
     }
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 /* ---- Split ---- */
@@ -168,21 +168,21 @@ static bool split_sizes(struct node *n, struct val *v, int d, struct num *size)
     if (n->opset < 13 && !known_list(n, SIZE_MAX, "split", &list))
         return false;
     if (given && (given->kind != ONNX_TENSOR || given->a.rank != 1 || given->a.dynamic[0] || given->a.dims[0] != (int64_t)parts))
-        return refuse(s, "split is %s; expected %zu sizes", type_text(s->imp, given), parts);
+        return refuse_node(s, "split is %s; expected %zu sizes", type_text(s->imp, given), parts);
     if (list.given && list.count != parts)
-        return refuse(s, "split has %zu sizes for %zu outputs", list.count, parts);
+        return refuse_node(s, "split has %zu sizes for %zu outputs", list.count, parts);
     struct num all = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d), left = all;
     bool uneven = n->opset >= 18;
     if (!given && !list.given && !uneven && all.known && all.n % (int64_t)parts != 0)
-        return refuse(s, "%" PRId64 " elements are no %zu equal parts", all.n, parts);
+        return refuse_node(s, "%" PRId64 " elements are no %zu equal parts", all.n, parts);
     struct num most = num_op(s, "divide", num_op(s, "add", all, num_of((int64_t)parts - 1)), num_of((int64_t)parts));
     for (size_t k = 0; k < parts; k++) {
         size[k] = given ? num_element(s, given, (int64_t)k) : list.given ? num_of(list.at[k]) : num_op(s, "minimum", most, left);
         if (size[k].known && size[k].n < 0)
-            return refuse(s, "a part of negative size");
+            return refuse_node(s, "a part of negative size");
         left = num_op(s, "subtract", left, size[k]);
     }
-    return !left.known || left.n == 0 || refuse(s, "the parts do not add up to %" PRId64, all.n);
+    return !left.known || left.n == 0 || refuse_node(s, "the parts do not add up to %" PRId64, all.n);
 }
 
 bool op_split(struct node *n)
@@ -194,7 +194,7 @@ bool op_split(struct node *n)
     if (!v || !axis_of(n, attr_int(n, "axis", 0), v->a.rank, &d))
         return false;
     if (parts == 0 || attr_int(n, "num_outputs", (int64_t)parts) != (int64_t)parts)
-        return refuse(s, "num_outputs and %zu outputs", parts);
+        return refuse_node(s, "num_outputs and %zu outputs", parts);
     struct num *size = ARENA_ARRAY(s->imp->arena, struct num, parts), start = num_of(0);
     if (!split_sizes(n, v, d, size))
         return false;
@@ -235,10 +235,10 @@ bool op_gather(struct node *n)
     if (!at || !axis_of(n, attr_int(n, "axis", 0), v->a.rank, &d))
         return false;
     if (!elem_is_int(at->a.elem))
-        return refuse(s, "indices are %s", type_text(s->imp, at));
+        return refuse_node(s, "indices are %s", type_text(s->imp, at));
     int q = at->a.rank, rank = v->a.rank - 1 + q, n_offset = 0;
     if (rank > ONNX_MAX_RANK)
-        return refuse(s, "more than %d dimensions", ONNX_MAX_RANK);
+        return refuse_node(s, "more than %d dimensions", ONNX_MAX_RANK);
     struct array to = {.elem = v->a.elem, .rank = rank};
     int64_t offset[ONNX_MAX_RANK + 1], slice[ONNX_MAX_RANK + 1];
     for (int k = 0; k < rank; k++) {
@@ -253,13 +253,13 @@ bool op_gather(struct node *n)
     for (int k = 0; k < v->a.rank; k++)
         slice[k] = k == d ? 1 : v->a.dims[k];
     if (v->a.dims[d] == 0 && array_elements(&to) > 0)
-        return refuse(s, "dimension %d of %s has no elements", d, type_text(s->imp, v));
+        return refuse_node(s, "dimension %d of %s has no elements", d, type_text(s->imp, v));
     hlo_inst *x = data_of(s, v), *i = from_front(s, at, num_size(s, x, &v->a, d));
     if (v->a.dims[d] == 0) { /* nothing from nothing */
         struct array none = array_of(to.elem, rank, to.dims);
-        return give(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
+        return give_tensor(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
     }
-    return give(n, &to, emit(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
+    return give_tensor(n, &to, emit_op(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
         "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=%d, slice_sizes=%s",
         ints_text(s->imp, offset, (size_t)n_offset), d, d, q, ints_text(s->imp, slice, (size_t)v->a.rank)));
 }

@@ -87,7 +87,7 @@ static bool give_product(struct node *n, const struct array *a, hlo_inst *x, boo
         to.dynamic[to.rank] = a->dynamic[d];
         size[to.rank++] = num_size(n->s, x, a, d);
     }
-    return give(n, &to, to.rank == a->rank ? x : reshape_to(n->s, x, a, &to, size));
+    return give_tensor(n, &to, to.rank == a->rank ? x : reshape_to(n->s, x, a, &to, size));
 }
 
 bool op_matmul(struct node *n)
@@ -97,16 +97,16 @@ bool op_matmul(struct node *n)
     if (!y)
         return false;
     if (x->a.rank < 1 || y->a.rank < 1 || x->a.elem != y->a.elem)
-        return refuse(s, "its inputs are %s and %s", type_text(s->imp, x), type_text(s->imp, y));
+        return refuse_node(s, "its inputs are %s and %s", type_text(s->imp, x), type_text(s->imp, y));
     struct side l = matrix_of(s, x, true), r = matrix_of(s, y, false);
     if (!same_depth(s, &l, &r) || !same_batch(s, &l, &r))
-        return refuse(s, "%s and %s do not go together", type_text(s->imp, x), type_text(s->imp, y));
+        return refuse_node(s, "%s and %s do not go together", type_text(s->imp, x), type_text(s->imp, y));
     int batch = l.a.rank - 2;
     struct array a = l.a;
     a.dims[batch + 1] = r.a.dims[batch + 1];
     a.dynamic[batch + 1] = r.a.dynamic[batch + 1];
     const char *shared = count_text(s->imp, 0, batch);
-    hlo_inst *product = emit(s, &a, "dot", (hlo_inst *[]){l.x, r.x}, 2,
+    hlo_inst *product = emit_op(s, &a, "dot", (hlo_inst *[]){l.x, r.x}, 2,
         "lhs_batch_dims=%s, lhs_contracting_dims={%d}, rhs_batch_dims=%s, rhs_contracting_dims={%d}", shared, batch + 1, shared, batch);
     return give_product(n, &a, product, x->a.rank == 1, y->a.rank == 1);
 }
@@ -134,7 +134,7 @@ hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d)
             to.dynamic[to.rank++] = a->dynamic[k];
         }
     *a = to;
-    return c ? emit(s, a, "reduce", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "dimensions={%d}, to_apply=%%%s", d,
+    return c ? emit_op(s, a, "reduce", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "dimensions={%d}, to_apply=%%%s", d,
                     hlo_computation_name(c)) : NULL;
 }
 
@@ -203,7 +203,7 @@ bool op_reduce(struct node *n)
     if (!c)
         return false;
     hlo_inst *operands[] = {x, emit_scalar(s, a.elem, neutral(s->imp, opcode, a.elem))};
-    x = emit(s, &a, "reduce", operands, 2, "dimensions=%s, to_apply=%%%s", ints_text(s->imp, at, count), hlo_computation_name(c));
+    x = emit_op(s, &a, "reduce", operands, 2, "dimensions=%s, to_apply=%%%s", ints_text(s->imp, at, count), hlo_computation_name(c));
     if (mean) {
         struct array one = scalar_of(ELEM_S64), full = array_of(a.elem, a.rank, a.dims);
         hlo_inst *by = num_inst(s, elements);
@@ -212,5 +212,5 @@ bool op_reduce(struct node *n)
     }
     if (attr_int(n, "keepdims", 1) != 0)
         x = add_ones(s, x, &a, gone, v->a.rank);
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }

@@ -26,7 +26,7 @@ static hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, i
         out.dynamic[d] = a->dynamic[at[d]];
     }
     *a = out;
-    return from == to ? x : emit(s, a, "transpose", &x, 1, "dimensions=%s", ints_text(s->imp, at, (size_t)a->rank));
+    return from == to ? x : emit_op(s, a, "transpose", &x, 1, "dimensions=%s", ints_text(s->imp, at, (size_t)a->rank));
 }
 
 /* The buffer with the sizes that all elements have, but for `axis`. */
@@ -47,7 +47,7 @@ static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
         return x;
     a->dynamic[d] = false;
     hlo_inst *n = hlo_constant(s->c, literal_of_ints(s, ELEM_S32, 0, NULL, &a->dims[d]));
-    return emit(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
+    return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
 }
 
 /* The sizes of elements along an axis, 0 behind the last: s64[n]. */
@@ -56,7 +56,7 @@ static hlo_inst *sizes_along(struct scope *s, struct val *seq, int axis)
     struct array a = sequence_sizes(seq), row = array_of(ELEM_S64, 1, &seq->length);
     hlo_inst *x = whole(s, seq->sizes, &a, 0);
     a.dims[1] = 1;
-    x = emit(s, &a, "slice", &x, 1, "slice={[0:%" PRId64 "], [%d:%d]}", seq->length, axis, axis + 1);
+    x = emit_op(s, &a, "slice", &x, 1, "slice={[0:%" PRId64 "], [%d:%d]}", seq->length, axis, axis + 1);
     x = emit_unary(s, &row, "reshape", x);
     hlo_inst *n = emit_broadcast(s, num_inst(s, length_of(s, seq)), &row, NULL, 0);
     hlo_inst *there = emit_compare(s, &row, "LT", emit_iota(s, ELEM_S64, seq->length), n);
@@ -103,7 +103,7 @@ static hlo_inst *join_uneven(struct scope *s, struct val *seq, int axis, struct 
     }
     x = reshape_to(s, x, a, &flat, size);
     *a = flat;
-    x = take(s, x, a, 0, at, places, (struct num){.i = sum_over(s, sizes, &total, 0)});
+    x = take_at(s, x, a, 0, at, places, (struct num){.i = sum_over(s, sizes, &total, 0)});
     return move_dimension(s, x, a, 0, axis);
 }
 
@@ -137,10 +137,10 @@ bool op_concat_from_sequence(struct node *n)
     if (stacks) {
         hlo_inst *x = with_sizes(s, seq, &a, -1);
         x = move_dimension(s, x, &a, 0, axis);
-        return give(n, &a, x);
+        return give_tensor(n, &a, x);
     }
     hlo_inst *x = seq->a.dynamic[axis] ? join_uneven(s, seq, axis, &a) : join_even(s, seq, axis, &a);
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 /* ---- SplitToSequence ---- */
@@ -178,11 +178,11 @@ static bool split_all(struct node *n, struct val *v, int axis)
         columns[d] = emit_broadcast(s, num_inst(s, size[d]), &row, NULL, 0);
     struct array all = array_of(ELEM_S64, 2, table.dims);
     hlo_inst *t = element.rank == 0 ? emit_broadcast(s, emit_zero(s, one.elem), &all, NULL, 0)
-                                    : emit(s, &all, "concatenate", columns, (size_t)element.rank, "dimensions={1}");
+                                    : emit_op(s, &all, "concatenate", columns, (size_t)element.rank, "dimensions={1}");
     hlo_inst *count[] = {num_inst(s, length)};
     count[0] = emit_convert(s, count[0], &one, ELEM_S32);
-    out.sizes = emit(s, &table, "set-dimension-size", (hlo_inst *[]){t, count[0]}, 2, "dimensions={0}");
-    out.data = emit(s, &data, "set-dimension-size", (hlo_inst *[]){x, count[0]}, 2, "dimensions={0}");
+    out.sizes = emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){t, count[0]}, 2, "dimensions={0}");
+    out.data = emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){x, count[0]}, 2, "dimensions={0}");
     return give_val(n, 0, &out);
 }
 
@@ -203,7 +203,7 @@ static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *c
     int64_t all = v->a.dims[axis], each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem) ? known_int(split, 0) : 0;
     s->imp->wants_values |= !split->known;
     if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
-        refuse(s, "parts of %s: their size must be known, and how many there are", type_text(s->imp, split));
+        refuse_node(s, "parts of %s: their size must be known, and how many there are", type_text(s->imp, split));
         return NULL;
     }
     *count = (size_t)(all / each + (all % each != 0));
@@ -328,14 +328,14 @@ bool op_sequence_map(struct node *n)
     if (!sequence_input(n, 0))
         return false;
     if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse(n->s, "attribute `body` is no graph");
+        return refuse_node(n->s, "attribute `body` is no graph");
     const struct onnx_graph *g = body->graph;
     if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
-        return refuse(n->s, "%zu inputs and %zu outputs; its body has %zu and %zu", n->input_count, n->onnx->output_count,
+        return refuse_node(n->s, "%zu inputs and %zu outputs; its body has %zu and %zu", n->input_count, n->onnx->output_count,
                       g->input_count, g->output_count);
     for (size_t k = 0; k < n->input_count; k++)
         if (!n->inputs[k])
-            return refuse(n->s, "input %zu is missing", k);
+            return refuse_node(n->s, "input %zu is missing", k);
     struct onnx_graph all = as_loop(n, g);
     struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
     struct scope inner;

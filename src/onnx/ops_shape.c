@@ -8,7 +8,7 @@
 bool op_identity(struct node *n)
 {
     struct val *v = input_of(n, 0);
-    return v ? give_val(n, 0, v) : refuse(n->s, "input 0 is missing");
+    return v ? give_val(n, 0, v) : refuse_node(n->s, "input 0 is missing");
 }
 
 /* ---- asking ---- */
@@ -37,7 +37,7 @@ bool op_shape(struct node *n)
     struct array each = array_of(ELEM_S64, 1, &one), all = array_of(ELEM_S64, 1, &count);
     for (int d = start; d < end; d++)
         size[d - start] = emit_unary(s, &each, "reshape", num_inst(s, num_size(s, data_of(s, v), &v->a, d)));
-    return give(n, &all, count == 1 ? size[0] : emit(s, &all, "concatenate", size, (size_t)count, "dimensions={0}"));
+    return give_tensor(n, &all, count == 1 ? size[0] : emit_op(s, &all, "concatenate", size, (size_t)count, "dimensions={0}"));
 }
 
 static struct num count_of(struct scope *s, struct val *v, int from, int to)
@@ -53,7 +53,7 @@ static bool give_num(struct node *n, struct num x)
     struct array a = scalar_of(ELEM_S64);
     if (x.known)
         return give_known(n, literal_of_ints(n->s, ELEM_S64, 0, NULL, &x.n), ELEM_S64);
-    return give(n, &a, num_inst(n->s, x));
+    return give_tensor(n, &a, num_inst(n->s, x));
 }
 
 bool op_size(struct node *n)
@@ -85,7 +85,7 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
         size[d] = num_shape_element(s, shape, d);
         bool mine = d < v->a.rank, zero = size[d].known && size[d].n == 0;
         if (zero && !zeros && !mine)
-            return refuse(s, "dimension %d is to be copied; %s has none", d, type_text(s->imp, v));
+            return refuse_node(s, "dimension %d is to be copied; %s has none", d, type_text(s->imp, v));
         if (!zeros && mine && (zero || !size[d].known)) {
             struct num own = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
             size[d] = num_if(s, size[d], "EQ", num_of(0), own, size[d]);
@@ -96,7 +96,7 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
             to->dims[d] = num_most(size[d], most);
         }
         if (size[d].known && (size[d].n < -1 || (size[d].n == -1 && open++ > 0)))
-            return refuse(s, "%s", size[d].n < -1 ? "a negative size" : "more than one size is -1");
+            return refuse_node(s, "%s", size[d].n < -1 ? "a negative size" : "more than one size is -1");
     }
     return true;
 }
@@ -135,16 +135,16 @@ bool op_reshape(struct node *n)
     if (!shape)
         return false;
     if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
-        return refuse(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
+        return refuse_node(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
     struct array to = {.elem = v->a.elem, .rank = (int)shape->a.dims[0]};
     if (!asked_sizes(n, v, shape, &to, size))
         return false;
     find_open_size(s, v, &to, size);
     if (array_is_static(&v->a) && array_is_static(&to) && array_elements(&v->a) != array_elements(&to)) {
         struct val wanted = tensor_val(&to, NULL);
-        return refuse(s, "%s does not have the elements of %s", type_text(s->imp, v), type_text(s->imp, &wanted));
+        return refuse_node(s, "%s does not have the elements of %s", type_text(s->imp, v), type_text(s->imp, &wanted));
     }
-    return give(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
+    return give_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
 
 bool op_flatten(struct node *n)
@@ -155,7 +155,7 @@ bool op_flatten(struct node *n)
         return false;
     int64_t axis = attr_int(n, "axis", 1);
     if (axis < -v->a.rank || axis > v->a.rank)
-        return refuse(s, "axis %" PRId64 " of %d dimensions", axis, v->a.rank);
+        return refuse_node(s, "axis %" PRId64 " of %d dimensions", axis, v->a.rank);
     int at = clamp_axis(axis, v->a.rank);
     struct num size[2] = {count_of(s, v, 0, at), count_of(s, v, at, v->a.rank)};
     struct array to = {.elem = v->a.elem, .rank = 2};
@@ -163,7 +163,7 @@ bool op_flatten(struct node *n)
         to.dims[d] = num_most(size[d], bound_of(&v->a, d ? at : 0, d ? v->a.rank : at));
         to.dynamic[d] = !size[d].known;
     }
-    return give(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
+    return give_tensor(n, &to, reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
 
 /* ---- Squeeze, Unsqueeze ---- */
@@ -175,7 +175,7 @@ static bool marked_axes(struct node *n, const struct int_list *axes, int rank, b
         if (!axis_of(n, axes->at[k], rank, &d))
             return false;
         if (marked[d])
-            return refuse(n->s, "axis %d is named twice", d);
+            return refuse_node(n->s, "axis %d is named twice", d);
         marked[d] = true;
     }
     return true;
@@ -193,17 +193,17 @@ bool op_squeeze(struct node *n)
     struct array to = {.elem = v->a.elem};
     for (int d = 0; d < v->a.rank; d++) {
         if (!axes.given && v->a.dynamic[d])
-            return refuse(s, "without axes the shape must be known; it is %s", type_text(s->imp, v));
+            return refuse_node(s, "without axes the shape must be known; it is %s", type_text(s->imp, v));
         gone[d] = axes.given ? gone[d] : v->a.dims[d] == 1;
         if (gone[d] && !v->a.dynamic[d] && v->a.dims[d] != 1)
-            return refuse(s, "dimension %d of %s is not 1", d, type_text(s->imp, v));
+            return refuse_node(s, "dimension %d of %s is not 1", d, type_text(s->imp, v));
         if (gone[d])
             continue;
         to.dims[to.rank] = v->a.dims[d];
         to.dynamic[to.rank] = v->a.dynamic[d];
         size[to.rank++] = num_size(s, v->a.dynamic[d] ? data_of(s, v) : NULL, &v->a, d);
     }
-    return give(n, &to, to.rank == v->a.rank ? data_of(s, v) : reshape_to(s, data_of(s, v), &v->a, &to, size));
+    return give_tensor(n, &to, to.rank == v->a.rank ? data_of(s, v) : reshape_to(s, data_of(s, v), &v->a, &to, size));
 }
 
 bool op_unsqueeze(struct node *n)
@@ -214,15 +214,15 @@ bool op_unsqueeze(struct node *n)
     if (!v || !known_list(n, 1, "axes", &axes))
         return false;
     if (!axes.given)
-        return refuse(n->s, "axes are missing");
+        return refuse_node(n->s, "axes are missing");
     if (axes.count > ONNX_MAX_RANK || v->a.rank + (int)axes.count > ONNX_MAX_RANK)
-        return refuse(n->s, "more than %d dimensions", ONNX_MAX_RANK);
+        return refuse_node(n->s, "more than %d dimensions", ONNX_MAX_RANK);
     int rank = v->a.rank + (int)axes.count;
     if (!marked_axes(n, &axes, rank, is_new))
         return false;
     struct array a = v->a;
     hlo_inst *x = add_ones(n->s, data_of(n->s, v), &a, is_new, rank);
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 /* ---- Transpose ---- */
@@ -235,17 +235,17 @@ bool op_transpose(struct node *n)
     if (!v || !known_list(n, SIZE_MAX, "perm", &perm))
         return false;
     if (perm.given && perm.count != (size_t)v->a.rank)
-        return refuse(n->s, "perm names %zu of %d dimensions", perm.count, v->a.rank);
+        return refuse_node(n->s, "perm names %zu of %d dimensions", perm.count, v->a.rank);
     struct array a = v->a;
     for (int d = 0; d < a.rank; d++) {
         at[d] = perm.given ? perm.at[d] : a.rank - 1 - d;
         if (at[d] < 0 || at[d] >= a.rank || i64_in(at, d, at[d]))
-            return refuse(n->s, "perm is no permutation of %d dimensions", a.rank);
+            return refuse_node(n->s, "perm is no permutation of %d dimensions", a.rank);
         a.dims[d] = v->a.dims[at[d]];
         a.dynamic[d] = v->a.dynamic[at[d]];
     }
     hlo_inst *x = data_of(n->s, v);
-    return give(n, &a, emit(n->s, &a, "transpose", &x, 1, "dimensions=%s", ints_text(n->s->imp, at, (size_t)a.rank)));
+    return give_tensor(n, &a, emit_op(n->s, &a, "transpose", &x, 1, "dimensions=%s", ints_text(n->s->imp, at, (size_t)a.rank)));
 }
 
 /* ---- Expand, Tile ---- */
@@ -256,7 +256,7 @@ static hlo_inst *expand_dynamic(struct scope *s, hlo_inst *x, struct array *a, i
     struct array row = array_of(ELEM_S64, 1, &bound);
     struct num last = num_op(s, "subtract", num_size(s, x, a, d), num_of(1));
     hlo_inst *i = emit_binary(s, &row, "minimum", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, last), &row, NULL, 0));
-    return take(s, x, a, d, i, bound, size);
+    return take_at(s, x, a, d, i, bound, size);
 }
 
 hlo_inst *expand_to(struct scope *s, hlo_inst *x, const struct array *from, struct array *to, const struct num *sizes)
@@ -308,7 +308,7 @@ bool op_expand(struct node *n)
     if (!shape)
         return false;
     if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
-        return refuse(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
+        return refuse_node(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
     int asked = (int)shape->a.dims[0], rank = asked > v->a.rank ? asked : v->a.rank;
     struct array to = {.elem = v->a.elem, .rank = rank};
     struct num size[ONNX_MAX_RANK + 1];
@@ -317,7 +317,7 @@ bool op_expand(struct node *n)
         struct num own = mine < 0 ? num_of(1) : num_size(s, v->a.dynamic[mine] ? data_of(s, v) : NULL, &v->a, mine);
         struct num want = theirs < 0 ? num_of(1) : num_shape_element(s, shape, theirs);
         if (own.known && want.known && own.n != want.n && own.n != 1 && want.n != 1)
-            return refuse(s, "dimension %d of %s can't become %" PRId64, mine, type_text(s->imp, v), want.n);
+            return refuse_node(s, "dimension %d of %s can't become %" PRId64, mine, type_text(s->imp, v), want.n);
         size[d] = num_if(s, want, "EQ", num_of(1), own, want);
         if (!size[d].known && own.known && own.n != 1)
             size[d] = own;
@@ -326,7 +326,7 @@ bool op_expand(struct node *n)
         to.dynamic[d] = !size[d].known;
     }
     hlo_inst *x = expand_to(s, data_of(s, v), &v->a, &to, size);
-    return give(n, &to, x);
+    return give_tensor(n, &to, x);
 }
 
 /* Element i of the result is element i modulo the size. */
@@ -337,7 +337,7 @@ static hlo_inst *repeat(struct scope *s, hlo_inst *x, struct array *a, int d, st
     struct array row = array_of(ELEM_S64, 1, &bound);
     struct num by = num_op(s, "maximum", own, num_of(1));
     hlo_inst *i = emit_binary(s, &row, "remainder", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, by), &row, NULL, 0));
-    return take(s, x, a, d, i, bound, size);
+    return take_at(s, x, a, d, i, bound, size);
 }
 
 bool op_tile(struct node *n)
@@ -346,7 +346,7 @@ bool op_tile(struct node *n)
     if (!times)
         return false;
     if (times->a.rank != 1 || times->a.dynamic[0] || times->a.dims[0] != v->a.rank)
-        return refuse(n->s, "repeats are %s; expected one for each of %d dimensions", type_text(n->s->imp, times), v->a.rank);
+        return refuse_node(n->s, "repeats are %s; expected one for each of %d dimensions", type_text(n->s->imp, times), v->a.rank);
     struct array a = v->a;
     hlo_inst *x = data_of(n->s, v);
     for (int d = 0; d < v->a.rank; d++) {
@@ -354,7 +354,7 @@ bool op_tile(struct node *n)
         if (!t.known || t.n != 1)
             x = repeat(n->s, x, &a, d, t);
     }
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 /* ---- Concat ---- */
@@ -366,7 +366,7 @@ bool op_concat(struct node *n)
     hlo_inst **parts = ARENA_ARRAY(s->imp->arena, hlo_inst *, n->input_count + 1);
     const struct onnx_attr *attr = attr_find(n, "axis");
     int axis;
-    if (!first || (!attr && n->opset >= 4 && !refuse(s, "attribute `axis` is missing")))
+    if (!first || (!attr && n->opset >= 4 && !refuse_node(s, "attribute `axis` is missing")))
         return false;
     if (!axis_of(n, attr_int(n, "axis", 1), first->a.rank, &axis))
         return false;
@@ -381,7 +381,7 @@ bool op_concat(struct node *n)
             fits = d == axis || other.dims[d] == all.dims[d] || other.dynamic[d] || all.dynamic[d];
         other.dims[axis] = other.rank == all.rank ? all.dims[axis] : 0;
         if (!fits || !join_arrays(&all, &other, &all))
-            return refuse(s, "%s and %s do not go together", type_text(s->imp, first), type_text(s->imp, v));
+            return refuse_node(s, "%s and %s do not go together", type_text(s->imp, first), type_text(s->imp, v));
     }
     struct array sum = all;
     sum.dims[axis] = 0;
@@ -393,8 +393,8 @@ bool op_concat(struct node *n)
         to.dynamic[axis] = v->a.dynamic[axis];
         parts[k] = fit_array(s, data_of(s, v), &v->a, &to);
         if (!add_i64(sum.dims[axis], to.dims[axis], &sum.dims[axis]))
-            return refuse(s, "the result is too large");
+            return refuse_node(s, "the result is too large");
         sum.dynamic[axis] |= to.dynamic[axis];
     }
-    return give(n, &sum, n->input_count == 1 ? parts[0] : emit(s, &sum, "concatenate", parts, n->input_count, "dimensions={%d}", axis));
+    return give_tensor(n, &sum, n->input_count == 1 ? parts[0] : emit_op(s, &sum, "concatenate", parts, n->input_count, "dimensions={%d}", axis));
 }

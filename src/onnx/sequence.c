@@ -18,7 +18,7 @@ struct val *sequence_input(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
     if (!v || !is_sequence(v)) {
-        refuse(n->s, "input %zu is %s, no sequence", k, v ? type_text(n->s->imp, v) : "missing");
+        refuse_node(n->s, "input %zu is %s, no sequence", k, v ? type_text(n->s->imp, v) : "missing");
         return NULL;
     }
     if (v->kind == ONNX_SEQUENCE)
@@ -42,7 +42,7 @@ static bool position_of(struct node *n, size_t input, struct num length, struct 
     if (!v)
         return false;
     if (!elem_is_int(v->a.elem) || array_elements(&v->a) != 1 || v->a.rank > 1)
-        return refuse(n->s, "the position is %s", type_text(n->s->imp, v));
+        return refuse_node(n->s, "the position is %s", type_text(n->s->imp, v));
     struct num at = num_element(n->s, v, 0);
     *out = num_if(n->s, at, "LT", num_of(0), num_op(n->s, "add", at, length), at);
     return true;
@@ -63,7 +63,7 @@ hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, int rank
         return hlo_constant(s->c, literal_of_ints(s, ELEM_S64, 2, row.dims, sizes));
     for (int d = 0; d < rank; d++)
         each[d] = emit_unary(s, &one, "reshape", num_inst(s, d < a->rank ? num_size(s, x, a, d) : num_of(-1)));
-    return rank == 1 ? each[0] : emit(s, &row, "concatenate", each, (size_t)rank, "dimensions={1}");
+    return rank == 1 ? each[0] : emit_op(s, &row, "concatenate", each, (size_t)rank, "dimensions={1}");
 }
 
 /* A tensor as an element of the sequence: T[1, d...] as large as the buffer has its elements. */
@@ -85,7 +85,7 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
         if (!a.dynamic[d])
             continue;
         full.dynamic[d] = false;
-        x = emit(s, &full, "set-dimension-size", (hlo_inst *[]){x, hlo_constant(s->c,
+        x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, hlo_constant(s->c,
             literal_of_ints(s, ELEM_S32, 0, NULL, &full.dims[d]))}, 2, "dimensions={%d}", d);
     }
     return x;
@@ -100,7 +100,7 @@ struct val empty_sequence(struct scope *s, int elem)
 {
     struct val type = {.kind = ONNX_SEQUENCE, .a = scalar_of(elem), .length = 1, .open = true};
     struct val other = {.kind = ONNX_SEQUENCE, .length = 1, .open = true}; /* of another element type, so that it is made */
-    return coerce(s, &other, &type);
+    return val_coerce(s, &other, &type);
 }
 
 /* ---- making them ---- */
@@ -113,7 +113,7 @@ struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool
     for (size_t k = 1; k < count; k++) {
         struct val next = element_type(&elements[k].a);
         if (!join_types(&out, &next, &out)) {
-            *ok = refuse(s, "elements of types %s and %s", type_text(s->imp, &elements[0]), type_text(s->imp, &elements[k]));
+            *ok = refuse_node(s, "elements of types %s and %s", type_text(s->imp, &elements[0]), type_text(s->imp, &elements[k]));
             return out;
         }
     }
@@ -125,12 +125,12 @@ struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool
     out.length = (int64_t)count;
     struct array data = sequence_data(&out), table = sequence_sizes(&out);
     data.dynamic[0] = table.dynamic[0] = false;
-    out.data = count == 1 ? rows[0] : emit(s, &data, "concatenate", rows, count, "dimensions={0}");
-    out.sizes = count == 1 ? sizes[0] : emit(s, &table, "concatenate", sizes, count, "dimensions={0}");
+    out.data = count == 1 ? rows[0] : emit_op(s, &data, "concatenate", rows, count, "dimensions={0}");
+    out.sizes = count == 1 ? sizes[0] : emit_op(s, &table, "concatenate", sizes, count, "dimensions={0}");
     data.dynamic[0] = table.dynamic[0] = true;
     hlo_inst *n = hlo_constant(s->c, literal_of_ints(s, ELEM_S32, 0, NULL, &out.length));
-    out.data = emit(s, &data, "set-dimension-size", (hlo_inst *[]){out.data, n}, 2, "dimensions={0}");
-    out.sizes = emit(s, &table, "set-dimension-size", (hlo_inst *[]){out.sizes, n}, 2, "dimensions={0}");
+    out.data = emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){out.data, n}, 2, "dimensions={0}");
+    out.sizes = emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){out.sizes, n}, 2, "dimensions={0}");
     *ok = true;
     return out;
 }
@@ -139,7 +139,7 @@ bool op_sequence_empty(struct node *n)
 {
     int64_t elem = attr_int(n, "dtype", ELEM_F32);
     if (elem < 0 || elem > INT_MAX || (elem != 0 && !onnx_dtype_hlo((int)elem)))
-        return refuse(n->s, "HLO has no element type %" PRId64, elem);
+        return refuse_node(n->s, "HLO has no element type %" PRId64, elem);
     struct val v = empty_sequence(n->s, (int)elem);
     return give_val(n, 0, &v);
 }
@@ -173,8 +173,8 @@ static hlo_inst *shifted(struct scope *s, int64_t count, struct num at, int by)
 static void pick(struct scope *s, struct val *v, hlo_inst *indices, int64_t count, struct num size)
 {
     struct array data = sequence_data(v), sizes = sequence_sizes(v);
-    v->data = take(s, v->data, &data, 0, indices, count, size);
-    v->sizes = take(s, v->sizes, &sizes, 0, indices, count, size);
+    v->data = take_at(s, v->data, &data, 0, indices, count, size);
+    v->sizes = take_at(s, v->sizes, &sizes, 0, indices, count, size);
     v->length = count;
 }
 
@@ -203,19 +203,19 @@ bool op_sequence_insert(struct node *n)
         return false;
     type = element_type(&x->a);
     if (!join_types(seq, &type, &all))
-        return refuse(s, "%s into %s", type_text(s->imp, x), type_text(s->imp, seq));
+        return refuse_node(s, "%s into %s", type_text(s->imp, x), type_text(s->imp, seq));
     one = sequence_of(s, x, 1, &ok);
     struct num length = length_of(s, seq);
     all.length = seq->length;
-    struct val before = coerce(s, seq, &all);
+    struct val before = val_coerce(s, seq, &all);
     all.length = 1;
-    one = coerce(s, &one, &all);
+    one = val_coerce(s, &one, &all);
     out = all;
     if (!add_i64(before.length, 1, &out.length))
-        return refuse(s, "the sequence is too long");
+        return refuse_node(s, "the sequence is too long");
     struct array data = sequence_data(&out), sizes = sequence_sizes(&out);
-    out.data = emit(s, &data, "concatenate", (hlo_inst *[]){before.data, one.data}, 2, "dimensions={0}");
-    out.sizes = emit(s, &sizes, "concatenate", (hlo_inst *[]){before.sizes, one.sizes}, 2, "dimensions={0}");
+    out.data = emit_op(s, &data, "concatenate", (hlo_inst *[]){before.data, one.data}, 2, "dimensions={0}");
+    out.sizes = emit_op(s, &sizes, "concatenate", (hlo_inst *[]){before.sizes, one.sizes}, 2, "dimensions={0}");
     if (input_of(n, 2) && !move_last(n, &out, length))
         return false;
     return give_val(n, 0, &out);
@@ -228,7 +228,7 @@ bool op_sequence_erase(struct node *n)
     if (!seq)
         return false;
     if (!is_filled(seq))
-        return refuse(s, "the sequence is empty");
+        return refuse_node(s, "the sequence is empty");
     struct val out = *seq;
     struct num length = length_of(s, seq), at = num_op(s, "subtract", length, num_of(1)), less = at;
     if (input_of(n, 1) && !position_of(n, 1, length, &at))
@@ -245,7 +245,7 @@ bool op_sequence_length(struct node *n)
     if (!seq)
         return false;
     struct array a = scalar_of(ELEM_S64);
-    return give(n, &a, num_inst(n->s, length_of(n->s, seq)));
+    return give_tensor(n, &a, num_inst(n->s, length_of(n->s, seq)));
 }
 
 /* Size d of element `at`. */
@@ -255,7 +255,7 @@ struct num size_at(struct scope *s, struct val *seq, struct num at, int d)
     if (!seq->a.dynamic[d])
         return num_of(seq->a.dims[d]);
     hlo_inst *operands[] = {seq->sizes, num_inst(s, at), num_inst(s, num_of(d))};
-    hlo_inst *x = emit(s, &a, "dynamic-slice", operands, 3, "dynamic_slice_sizes={1,1}");
+    hlo_inst *x = emit_op(s, &a, "dynamic-slice", operands, 3, "dynamic_slice_sizes={1,1}");
     return (struct num){.i = emit_unary(s, &one, "reshape", x)};
 }
 
@@ -268,7 +268,7 @@ static hlo_inst *element_at(struct scope *s, struct val *seq, struct num at, str
     row.dynamic[0] = false;
     for (int d = 1; d < row.rank; d++)
         operands[1 + d] = num_inst(s, num_of(0));
-    hlo_inst *x = emit(s, &row, "dynamic-slice", operands, (size_t)row.rank + 1, "dynamic_slice_sizes=%s",
+    hlo_inst *x = emit_op(s, &row, "dynamic-slice", operands, (size_t)row.rank + 1, "dynamic_slice_sizes=%s",
                        ints_text(s->imp, row.dims, (size_t)row.rank));
     *a = array_of(seq->a.elem, seq->a.rank, seq->a.dims);
     x = emit_unary(s, a, "reshape", x);
@@ -281,8 +281,8 @@ static hlo_inst *element_at(struct scope *s, struct val *seq, struct num at, str
 bool check_elements(struct node *n, struct val *seq)
 {
     if (seq->open)
-        return refuse(n->s, "the sequence is empty");
-    return !seq->mixed || refuse(n->s, "the elements have different numbers of dimensions");
+        return refuse_node(n->s, "the sequence is empty");
+    return !seq->mixed || refuse_node(n->s, "the elements have different numbers of dimensions");
 }
 
 bool op_sequence_at(struct node *n)
@@ -293,7 +293,7 @@ bool op_sequence_at(struct node *n)
     if (!seq || !check_elements(n, seq) || !position_of(n, 1, length_of(n->s, seq), &at))
         return false;
     hlo_inst *x = element_at(n->s, seq, at, &a);
-    return give(n, &a, x);
+    return give_tensor(n, &a, x);
 }
 
 /* ---- optionals ---- */
@@ -304,24 +304,24 @@ bool op_optional(struct node *n)
     struct val *v = input_of(n, 0), type = {.kind = ONNX_OPTIONAL, .length = 1, .open = true};
     const struct onnx_attr *attr = attr_find(n, "type");
     if (v && is_optional(v))
-        return refuse(s, "an optional of an optional");
+        return refuse_node(s, "an optional of an optional");
     if (v) {
         type = *v;
         type.kind = is_sequence(v) ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL;
-        struct val out = coerce(s, v, &type);
+        struct val out = val_coerce(s, v, &type);
         return give_val(n, 0, &out);
     }
     if (!attr || attr->kind != ONNX_ATTR_TYPE)
-        return refuse(s, "without an input it needs a type");
+        return refuse_node(s, "without an input it needs a type");
     if (attr->type.kind == ONNX_SEQUENCE || attr->type.kind == ONNX_OPTIONAL_SEQUENCE)
         type.kind = ONNX_OPTIONAL_SEQUENCE;
     type.a.elem = attr->type.elem;
     if (!onnx_dtype_hlo(type.a.elem))
-        return refuse(s, "HLO has no element type %s", onnx_dtype_name(type.a.elem));
+        return refuse_node(s, "HLO has no element type %s", onnx_dtype_name(type.a.elem));
     struct val none = type;
     none.there = emit_scalar(s, ELEM_PRED, "false");
     none.a.elem = 0; /* so that it is made */
-    struct val out = coerce(s, &none, &type);
+    struct val out = val_coerce(s, &none, &type);
     return give_val(n, 0, &out);
 }
 
@@ -330,7 +330,7 @@ bool op_optional_has_element(struct node *n)
     struct val *v = input_of(n, 0);
     struct array a = scalar_of(ELEM_PRED);
     if (v && is_optional(v))
-        return give(n, &a, v->there);
+        return give_tensor(n, &a, v->there);
     return give_known(n, literal_of_scalar(n->s, ELEM_PRED, v ? "true" : "false"), ELEM_PRED);
 }
 
@@ -338,7 +338,7 @@ bool op_optional_get_element(struct node *n)
 {
     struct val *v = input_of(n, 0);
     if (!v)
-        return refuse(n->s, "input 0 is missing");
+        return refuse_node(n->s, "input 0 is missing");
     struct val out = *v;
     out.kind = is_sequence(v) ? ONNX_SEQUENCE : ONNX_TENSOR;
     return give_val(n, 0, &out);

@@ -70,7 +70,7 @@ struct num num_element(struct scope *s, struct val *v, int64_t i)
     hlo_inst *x = data_of(s, v);
     if (a.rank > 0) {
         a = array_of(a.elem, 1, &(int64_t){1});
-        x = emit(s, &a, "slice", &x, 1, "slice={[%" PRId64 ":%" PRId64 "]}", i, i + 1);
+        x = emit_op(s, &a, "slice", &x, 1, "slice={[%" PRId64 ":%" PRId64 "]}", i, i + 1);
         a.rank = 0;
         x = emit_unary(s, &a, "reshape", x);
     }
@@ -88,7 +88,7 @@ struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d)
     if (!a->dynamic[d])
         return num_of(a->dims[d]);
     struct array scalar = scalar_of(ELEM_S32);
-    hlo_inst *n = emit(s, &scalar, "get-dimension-size", &x, 1, "dimensions={%d}", d);
+    hlo_inst *n = emit_op(s, &scalar, "get-dimension-size", &x, 1, "dimensions={%d}", d);
     return (struct num){.i = emit_convert(s, n, &scalar, ELEM_S64)};
 }
 
@@ -114,7 +114,7 @@ static const char *slice_text(struct import *imp, const int64_t *limits, int ran
 static hlo_inst *show_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct num size)
 {
     a->dynamic[d] = true;
-    return emit(s, a, "set-dimension-size", (hlo_inst *[]){x, num_s32(s, size)}, 2, "dimensions={%d}", d);
+    return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, num_s32(s, size)}, 2, "dimensions={%d}", d);
 }
 
 hlo_inst *set_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct num size)
@@ -124,7 +124,7 @@ hlo_inst *set_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct 
     if (size.n == a->dims[d])
         return x;
     a->dims[d] = size.n;
-    return emit(s, a, "slice", &x, 1, "%s", slice_text(s->imp, a->dims, a->rank));
+    return emit_op(s, a, "slice", &x, 1, "%s", slice_text(s->imp, a->dims, a->rank));
 }
 
 /* What sticks out is cut off; the sizes that were there are given back afterwards, and checked then. */
@@ -142,7 +142,7 @@ static hlo_inst *cut(struct scope *s, hlo_inst *x, struct array *a, const struct
     }
     if (!any)
         return x;
-    x = emit(s, a, "slice", &x, 1, "%s", slice_text(s->imp, a->dims, a->rank));
+    x = emit_op(s, a, "slice", &x, 1, "%s", slice_text(s->imp, a->dims, a->rank));
     for (int d = 0; d < a->rank; d++)
         if (!size[d].known || size[d].n >= 0)
             x = show_size(s, x, a, d, size[d]);
@@ -161,7 +161,7 @@ static hlo_inst *pad(struct scope *s, hlo_inst *x, struct array *a, const struct
         a->dims[d] += more;
     }
     if (any)
-        x = emit(s, a, "pad", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "%s", text.data);
+        x = emit_op(s, a, "pad", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "%s", text.data);
     buf_free(&text);
     return x;
 }
@@ -188,7 +188,7 @@ static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct arra
     hlo_inst *operands[ONNX_MAX_RANK + 2] = {x};
     for (int d = 0; d < to->rank; d++)
         operands[1 + d] = num_s32(s, sizes[d]);
-    return emit(s, to, "dynamic-reshape", operands, (size_t)to->rank + 1, "%s", "");
+    return emit_op(s, to, "dynamic-reshape", operands, (size_t)to->rank + 1, "%s", "");
 }
 
 /* Where the bounds don't have the elements of x: each element of the result is looked up in the row of x. */
@@ -205,9 +205,9 @@ static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from, 
     hlo_inst *i = emit_broadcast(s, emit_zero(s, ELEM_S64), &at, NULL, 0);
     for (int d = 0; d < to->rank; d++) {
         i = emit_binary(s, &at, "multiply", i, emit_broadcast(s, num_inst(s, sizes[d]), &at, NULL, 0));
-        i = emit_binary(s, &at, "add", i, emit(s, &at, "iota", NULL, 0, "iota_dimension=%d", d));
+        i = emit_binary(s, &at, "add", i, emit_op(s, &at, "iota", NULL, 0, "iota_dimension=%d", d));
     }
-    x = emit(s, &out, "gather", (hlo_inst *[]){x, i}, 2,
+    x = emit_op(s, &out, "gather", (hlo_inst *[]){x, i}, 2,
              "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=%d, slice_sizes=%s", to->rank,
              ints_text(s->imp, one, 1));
     for (int d = 0; d < to->rank; d++)
@@ -248,7 +248,7 @@ hlo_inst *add_ones(struct scope *s, hlo_inst *x, struct array *a, const bool *is
 
 /* ---- elements of a dimension ---- */
 
-hlo_inst *take(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst *indices, int64_t count, struct num size)
+hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst *indices, int64_t count, struct num size)
 {
     struct array to = *a;
     int64_t slice[ONNX_MAX_RANK + 1];
@@ -266,7 +266,7 @@ hlo_inst *take(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst *i
         *a = array_of(a->elem, a->rank, to.dims);
         return emit_broadcast(s, emit_zero(s, a->elem), a, NULL, 0);
     }
-    x = emit(s, &to, "gather", (hlo_inst *[]){x, indices}, 2,
+    x = emit_op(s, &to, "gather", (hlo_inst *[]){x, indices}, 2,
              "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=1, slice_sizes=%s",
              ints_text(s->imp, offset, (size_t)n), d, d, ints_text(s->imp, slice, (size_t)a->rank));
     *a = to;
@@ -282,5 +282,5 @@ hlo_inst *take_range(struct scope *s, hlo_inst *x, struct array *a, int d, struc
         i = emit_binary(s, &row, "multiply", i, emit_broadcast(s, num_inst(s, step), &row, NULL, 0));
     if (!start.known || start.n != 0)
         i = emit_binary(s, &row, "add", i, emit_broadcast(s, num_inst(s, start), &row, NULL, 0));
-    return take(s, x, a, d, i, bound, size);
+    return take_at(s, x, a, d, i, bound, size);
 }

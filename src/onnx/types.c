@@ -182,7 +182,7 @@ static hlo_inst *nothing(struct scope *s, const struct array *a)
     for (int d = 0; d < a->rank; d++)
         if (a->dynamic[d]) {
             full.dynamic[d] = true;
-            x = emit(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_zero(s, ELEM_S32)}, 2, "dimensions={%d}", d);
+            x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_zero(s, ELEM_S32)}, 2, "dimensions={%d}", d);
         }
     return x;
 }
@@ -207,7 +207,7 @@ static hlo_inst *grow_sizes(struct scope *s, const struct val *v, const struct v
     int64_t more = wanted.dims[1] - from.dims[1];
     if (more > 0) {
         from.dims[1] = wanted.dims[1];
-        x = emit(s, &from, "pad", (hlo_inst *[]){x, emit_scalar(s, ELEM_S64, "-1")}, 2, "padding=0_0x0_%" PRId64, more);
+        x = emit_op(s, &from, "pad", (hlo_inst *[]){x, emit_scalar(s, ELEM_S64, "-1")}, 2, "padding=0_0x0_%" PRId64, more);
     }
     return fit_array(s, x, &from, &wanted);
 }
@@ -235,7 +235,7 @@ static hlo_inst *truth(struct scope *s, bool value)
     return emit_scalar(s, ELEM_PRED, value ? "true" : "false");
 }
 
-struct val coerce(struct scope *s, struct val *v, const struct val *to)
+struct val val_coerce(struct scope *s, struct val *v, const struct val *to)
 {
     struct val out = *to;
     out.known = NULL;
@@ -255,7 +255,7 @@ struct val coerce(struct scope *s, struct val *v, const struct val *to)
 
 /* ---- one instruction for a value ---- */
 
-hlo_inst *pack(struct scope *s, struct val *v)
+hlo_inst *val_pack(struct scope *s, struct val *v)
 {
     hlo_inst *x = v->kind == ONNX_TENSOR ? data_of(s, v) : v->data;
     if (is_sequence(v))
@@ -265,7 +265,7 @@ hlo_inst *pack(struct scope *s, struct val *v)
     return x;
 }
 
-struct val unpack(struct scope *s, const struct val *type, hlo_inst *x)
+struct val val_unpack(struct scope *s, const struct val *type, hlo_inst *x)
 {
     struct val v = *type;
     v.known = NULL;
