@@ -71,6 +71,15 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/* What instructions can't be called, or are called by the builder itself with a number behind: constant.1 */
+static bool is_taken(struct str name)
+{
+    for (size_t i = 0; hlo_dtype_name(i); i++)
+        if (str_is(name, hlo_dtype_name(i)))
+            return true;
+    return str_starts(name, STR("__")) || str_is(name, "constant") || str_is(name, "tuple");
+}
+
 /* Without dots, so that nothing collides with the numbers behind names. */
 struct str legal_name(struct import *imp, struct str name)
 {
@@ -81,7 +90,7 @@ struct str legal_name(struct import *imp, struct str name)
         if (!is_letter(at[k]) && !(at[k] >= '0' && at[k] <= '9'))
             at[k] = '_';
     out.ptr = at;
-    return str_is(out, "constant") ? STR("constant_") : out; /* the builder's own names are constant.1, ... */
+    return is_taken(out) ? arena_printf(imp->arena, "x_" STR_FMT, STR_ARG(out)) : out;
 }
 
 /* The name as it is, then with .1, .2 ... */

@@ -811,11 +811,13 @@ START_TEST(names_in_the_text)
 {
     struct onnx_value *values;
     set_up();
-    hlo_module *module = module_of("(a) => (y) { long_name = Add(a, a)  constant = Relu(long_name)  y = Neg(constant) }", "f32[] 1", &values);
+    hlo_module *module = module_of("(a) => (y) { long_name = Add(a, a)  constant = Relu(long_name)  u2 = Neg(constant)  __u = Neg(u2)  y = Neg(__u) }", "f32[] 1", &values);
     ck_assert_ptr_nonnull(module);
     hlo_text text = hlo_print(module, HLO_PRINT_FULL);
     ck_assert_msg(strstr(text.data, "%long_name = f32[] add(%a, %a), metadata={op_type=\"Add\"}") != NULL, "%s", text.data);
-    ck_assert_msg(strstr(text.data, "%constant_ = f32[] maximum") != NULL, "%s", text.data);
+    ck_assert_msg(strstr(text.data, "%x_constant = f32[] maximum") != NULL, "%s", text.data);
+    ck_assert_msg(strstr(text.data, "%x_u2 = f32[] negate") != NULL, "%s", text.data);
+    ck_assert_msg(strstr(text.data, "%x___u = f32[] negate") != NULL, "%s", text.data);
     hlo_text_free(&text);
     hlo_module_free(module);
     tear_down();
