@@ -182,8 +182,8 @@ static int64_t find_stuck(struct board *b)
             continue;
         for (int64_t j = 0; j < s->whom_count; j++)
             compare_counts(b, k, s->whom[j]);
-        b->waits[count++] =
-            (struct wait){.participant = k, .at = s->at, .count = s->whom_count, .whom = (int64_t *)(uintptr_t)s->whom};
+        b->waits[count++] = (struct wait){
+            .participant = k, .at = s->at, .count = s->whom_count, .whom = (int64_t *)(uintptr_t)s->whom};
     }
     return world_keep_stuck(b->waits, count, b->hope);
 }
@@ -219,8 +219,11 @@ static void conclude(struct board *b)
     o.endings = ARENA_ARRAY(&c->arena, struct ending, b->count);
     for (int64_t k = 0; k < b->count; k++) {
         struct standing *s = &b->standings[k];
-        o.endings[k] = (struct ending){
-            .ended = s->state == ENDED, .by_itself = s->by_itself, .ds = &s->ds, .sender = s->sender, .sent_at = s->sent_at};
+        o.endings[k] = (struct ending){.ended = s->state == ENDED,
+                                       .by_itself = s->by_itself,
+                                       .ds = &s->ds,
+                                       .sender = s->sender,
+                                       .sent_at = s->sent_at};
     }
     bool ok = b->said.errors == 0 && world_verdict(&o, &b->said);
     pack_diags(&said, &b->said);

@@ -9,11 +9,6 @@
 
 #include <unistd.h>
 
-static bool same_tag(struct tag a, struct tag b)
-{
-    return a.op == b.op && a.is_channel == b.is_channel && a.number == b.number;
-}
-
 /* ---- waiting ---- */
 
 /* Before it sleeps, a thread looks for a while whether what it waits for has come: sleeping and being

@@ -123,7 +123,8 @@ static bool mpi_send(void *context, int to, const void *head, const void *body, 
     p->wire = w;
     p->copy = copy;
     p->pending = large ? pending : NULL;
-    check(m, MPI_Isend(w, (int)(WIRE_HEAD + (large ? 0 : size)), MPI_BYTE, to, TAG_HEAD, m->comm, &p->requests[p->count++]));
+    int n = (int)(WIRE_HEAD + (large ? 0 : size));
+    check(m, MPI_Isend(w, n, MPI_BYTE, to, TAG_HEAD, m->comm, &p->requests[p->count++]));
     if (large)
         send_body(m, p, to, body, size);
     p->left = p->count;
@@ -169,8 +170,8 @@ static void ask_for_body(struct mpi *m, struct passage *p)
     struct parcel *c = &p->parcel;
     for (size_t at = 0; at < c->size; at += PIECE) {
         size_t n = c->size - at < PIECE ? c->size - at : PIECE;
-        check(m, MPI_Irecv((char *)c->body + (c->lost ? 0 : at), c->lost ? 0 : (int)n, MPI_BYTE, c->rank, TAG_BODY, m->comm,
-                           &p->requests[p->count++]));
+        void *to = c->lost ? NULL : (char *)c->body + at;
+        check(m, MPI_Irecv(to, c->lost ? 0 : (int)n, MPI_BYTE, c->rank, TAG_BODY, m->comm, &p->requests[p->count++]));
     }
     p->left = p->count;
 }
@@ -264,7 +265,8 @@ const char *TRANSPORT_OPEN(struct transport *out)
         return free(m), "MPI was begun without MPI_THREAD_SERIALIZED, and participants are threads";
     MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
     MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
-    *out = (struct transport){.context = m, .send = mpi_send, .receive = mpi_receive, .busy = mpi_busy, .close = mpi_close};
+    *out = (struct transport){
+        .context = m, .send = mpi_send, .receive = mpi_receive, .busy = mpi_busy, .close = mpi_close};
     MPI_Comm_rank(m->comm, &out->rank);
     MPI_Comm_size(m->comm, &out->size);
     await_next(m);

@@ -10,11 +10,6 @@
 
 enum { TELL_AFTER_NS = 2000000 }; /* who waits longer says so to rank 0 */
 
-static bool same_tag(struct tag a, struct tag b)
-{
-    return a.op == b.op && a.is_channel == b.is_channel && a.number == b.number;
-}
-
 /* ---- what comes ---- */
 
 void member_take(struct member *p, struct item *i)
@@ -24,11 +19,16 @@ void member_take(struct member *p, struct item *i)
     p->came[i->h.from]++;
 }
 
-/* The first of this kind, taken out of the inbox; NULL: it hasn't come. */
+static bool is_it(const struct item *i, enum kind kind, int64_t from, struct tag tag, uint64_t group)
+{
+    return i->h.kind == (uint32_t)kind && i->h.from == from && i->h.group == group && same_tag(i->h.tag, tag);
+}
+
+/* The first such item, taken out of the inbox; NULL: it hasn't come. */
 static struct item *take(struct member *p, enum kind kind, int64_t from, struct tag tag, uint64_t group)
 {
     struct item **at = &p->inbox.first, *i;
-    while ((i = *at) != NULL && !(i->h.kind == (uint32_t)kind && i->h.from == from && i->h.group == group && same_tag(i->h.tag, tag)))
+    while ((i = *at) != NULL && !is_it(i, kind, from, tag, group))
         at = &i->next;
     if (!i)
         return NULL;
@@ -38,10 +38,11 @@ static struct item *take(struct member *p, enum kind kind, int64_t from, struct 
     return i;
 }
 
-/* Nobody may say that it sent something which then was lost. */
+/* Whoever was to send or to get it fails. */
 static bool no_memory(struct member *p, const struct inst *at, size_t size)
 {
-    struct str why = arena_printf(&p->ds.arena, "%s: no memory for %zu bytes from another participant", op_spelling(at->opcode), size);
+    struct str why = arena_printf(&p->ds.arena, "%s: no memory for %zu bytes on their way between participants",
+                                  op_spelling(at->opcode), size);
     struct diag *d = DIAG(&p->ds, at->span, FAILURE, why.ptr);
     d->where = inst_where(&p->ds.arena, at);
     return false;
@@ -56,8 +57,11 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Until `there` says that all is there; it notes in `whom` who is still missing. False: the run has failed. */
-static bool wait_until(struct member *p, enum state state, const struct inst *at, bool (*there)(struct member *, void *), void *what)
+/* Looks whether all that is waited for has come, and notes in `whom` who is still missing. */
+typedef bool there_fn(struct member *p, void *what);
+
+/* False: the run has failed. */
+static bool wait_until(struct member *p, enum state state, const struct inst *at, there_fn *there, void *what)
 {
     struct crew *c = p->crew;
     uint64_t seen = p->arrivals;
@@ -275,7 +279,10 @@ static enum feed infeed(void *context, struct arena *a, struct literal **out)
     if (came == FEED_ITEM) {
         struct reader r = {answer->body, answer->size};
         *out = answer->lost ? NULL : unpack_literal(a, &r);
-        came = *out || DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "no memory for an item of the host") ? FEED_ITEM : FEED_FAILED;
+        if (!*out) {
+            DIAG(&p->ds, NO_SPAN, FAILURE, "no memory for an item of the host");
+            came = FEED_FAILED;
+        }
     }
     item_free(answer);
     return came;

@@ -47,7 +47,8 @@ static bool hand_over(struct crew *c, struct head h, struct block body)
 bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending)
 {
     h.to = (int32_t)to;
-    bool ok = ranks_has(c->ranks, to) ? hand_over(c, h, body) : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
+    bool ok = ranks_has(c->ranks, to) ? hand_over(c, h, body)
+                                      : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
     crew_member(c, h.from)->sent[to] += ok;
     return ok;
 }
@@ -357,7 +358,8 @@ static void finish(struct crew *c)
     arena_free(&c->arena);
 }
 
-bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *tasks, int64_t count, const struct world_feeds *feeds)
+bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *tasks, int64_t count,
+               const struct world_feeds *feeds)
 {
     struct crew c = {.ranks = r, .tasks = tasks, .count = count, .ds = ds};
     pthread_t host;

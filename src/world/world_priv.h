@@ -19,6 +19,11 @@ enum { WORLD_STACK_BYTES = 16 << 20 }; /* of a participant's thread */
 enum { WORLD_PATIENCE_MS = 400 };
 enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED }; /* of a participant */
 
+static inline bool same_tag(struct tag a, struct tag b)
+{
+    return a.op == b.op && a.is_channel == b.is_channel && a.number == b.number;
+}
+
 /* ---- verdict.c: whatever it is that moves values between participants ---- */
 
 /* A participant that waits: where, and for which others. */
