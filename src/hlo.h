@@ -335,6 +335,9 @@ void hlo_world_close(hlo_world *w); /* once all ranks are done */
 int hlo_world_rank(const hlo_world *w); /* NULL: 0 */
 int hlo_world_size(const hlo_world *w); /* NULL: 1 */
 bool hlo_world_runs(const hlo_world *w, size_t participant); /* it is this rank's. NULL: it is */
+/* Called by all ranks. The others get the text of rank 0, to be freed with hlo_text_free; false: it has none, its
+ * data is NULL. NULL: whether it has. */
+bool hlo_world_share(hlo_world *w, hlo_text *text);
 /* Called by all ranks, for they must not begin to run before each of them can. The greatest `status` that any rank
  * gave, and in `who` (unless NULL) the first rank that gave it. NULL: `status` itself. */
 int hlo_world_agree(hlo_world *w, int status, int *who);

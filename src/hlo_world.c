@@ -43,6 +43,22 @@ bool hlo_world_runs(const hlo_world *w, size_t participant)
     return !w || ranks_has(w->ranks, (int64_t)participant);
 }
 
+bool hlo_world_share(hlo_world *w, hlo_text *text)
+{
+    struct buf b = {0};
+    bool first = hlo_world_rank(w) == 0, given = text->data != NULL;
+    if (!w)
+        return given;
+    if (first)
+        buf_bytes(&b, text->data, text->size);
+    given = ranks_share(w->ranks, &b, given);
+    if (!first && given)
+        *text = hlo_text_of(&b);
+    else
+        buf_free(&b);
+    return given;
+}
+
 int hlo_world_agree(hlo_world *w, int status, int *who)
 {
     int first = 0, all = w ? ranks_agree(w->ranks, status, &first) : status;

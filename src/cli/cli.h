@@ -95,6 +95,8 @@ int world_end(struct options *o, int status);
 /* They go on together or not at all: the worst status of any, and the first that has it says why. What
  * one calls, all must call, in the same order, until one has failed. */
 int world_agree(const struct options *o, int status);
+/* The module on standard input, which only the first of them has; to be freed with hlo_file_free. */
+hlo_file *world_stdin(const struct options *o, bool strict, hlo_messages *m);
 hlo_world *world_of(const struct options *o); /* NULL: this process is alone */
 bool world_first(const struct options *o);    /* this one speaks and writes for all */
 FILE *world_stderr(const struct options *o);

@@ -452,7 +452,8 @@ static void evaluate(struct work *w)
     if (ready && !all_ready)
         golden_fail(r, test_line(r), "another rank cannot run this");
     golden_feed_begin(&feed, r, w->participants);
-    if (all_ready && hlo_run_all(w->program, (const hlo_literal *const *)w->values, w->count, &feed.feeds, w->results, w->m)) {
+    const hlo_literal *const *values = (const hlo_literal *const *)w->values;
+    if (all_ready && hlo_run_all(w->program, values, w->count, &feed.feeds, w->results, w->m)) {
         if (world_first(r->o)) /* results come to the first rank */
             check_results(w, &feed);
     } else if (r->g.errors.count == 0) {

@@ -197,8 +197,6 @@ int run_command(const struct options *o)
     struct hlo_run_options options;
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
-    if (hlo_world_size(world_of(o)) > 1 && strcmp(o->args[0], "-") == 0)
-        return usage_error(o, "only rank 0 has a standard input; every rank reads the module, so name a file");
     if (ends_with(o->args[0], ".onnx") && world_of(o))
         return usage_error(o, "a model of ONNX has one participant: leave out --world=mpi");
     if (ends_with(o->args[0], ".onnx"))
@@ -206,7 +204,8 @@ int run_command(const struct options *o)
     if (o->given[OPT_BOUND])
         return usage_error(o, "`--bound` is for models of ONNX");
     hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_open(o->args[0], o->given[OPT_STRICT], m);
+    bool shared = world_of(o) && strcmp(o->args[0], "-") == 0, strict = o->given[OPT_STRICT];
+    hlo_file *f = shared ? world_stdin(o, strict, m) : hlo_file_open(o->args[0], strict, m);
     report(o, m);
     int status = f ? run_file(o, f) : HLO_USAGE;
     hlo_file_free(f);

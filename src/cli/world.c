@@ -43,7 +43,9 @@ int world_begin(struct options *o)
         if (!world_first(o))
             o->processes->said = open_memstream(&o->processes->text, &o->processes->size);
     } else {
-        usage_error(o, "`--world=mpi`: %s.\nOn Debian, `apt-get install libopenmpi-dev openmpi-bin` and build hlo again",
+        usage_error(o,
+                    "`--world=mpi`: %s.\n"
+                    "On Debian, `apt-get install libopenmpi-dev openmpi-bin` and build hlo again",
                     hlo_messages_get(m, 0).text);
     }
     hlo_messages_free(m);
@@ -66,6 +68,24 @@ int world_agree(const struct options *o, int status)
         fwrite(p->text, 1, p->size, stderr);
     }
     return p->status;
+}
+
+hlo_file *world_stdin(const struct options *o, bool strict, hlo_messages *m)
+{
+    struct file_bytes bytes = {0};
+    hlo_text text = {0};
+    bool first = world_first(o);
+    if (first && file_read("-", &bytes))
+        text = (hlo_text){(char *)(uintptr_t)bytes.data, bytes.size};
+    else if (first)
+        hlo_messages_add(m, "<stdin>", "cannot be read");
+    bool given = hlo_world_share(world_of(o), &text);
+    hlo_file *f = given ? hlo_file_of_text("<stdin>", text.data, text.size, strict) : NULL;
+    if (first && given)
+        file_release(&bytes);
+    else
+        hlo_text_free(&text);
+    return f;
 }
 
 int world_end(struct options *o, int status)

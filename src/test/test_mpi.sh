@@ -163,9 +163,11 @@ grep -q '^hlo: on rank 1:$' err || wrong "nobody says which rank it was"
 grep -q 'nothing.hlo' err || wrong "nobody says what is wrong"
 report "a rank that can't go on ends the others"
 
-ranks 2 "$HLO" run - --world=mpi >out 2>err <uneven.hlo
-grep -q 'only rank 0 has a standard input' err || wrong "it is not refused"
-report "the module can't come from standard input"
+cp sums.hlo input
+on_both "the module comes from standard input" 3 - --random=3
+echo 'ENTRY main { ' >input
+on_both "what comes from standard input is rejected" 3 -
+: >input
 
 "$HLO" run sums.hlo --random=3 --world=mpi --output=alone.npz || wrong "exit status $?"
 cmp threads.npz alone.npz >>problems 2>&1

@@ -89,6 +89,13 @@ static void *rank_main(void *context)
     int who, self = k->transport.rank, last = k->transport.size - 1;
     ck_assert_int_eq(ranks_agree(r, self == last, &who), 1);
     ck_assert_int_eq(who, last);
+    struct buf text = {0};
+    if (self == 0)
+        buf_puts(&text, "from rank 0");
+    ck_assert(ranks_share(r, &text, true));
+    ck_assert_str_eq(text.data, "from rank 0");
+    ck_assert(!ranks_share(r, &text, self > 0));
+    buf_free(&text);
     run_here(k, r);
     ck_assert_int_eq(ranks_agree(r, 7, &who), 7);
     ck_assert_int_eq(who, 0);
@@ -108,7 +115,8 @@ static void check_ranks(const struct team *t)
 }
 
 /* The run of the team's first rank is to be looked at; then comes team_end. */
-static struct rank *team_run(struct team *t, const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
+static struct rank *team_run(struct team *t, const char *text, const struct world_feeds *feeds, int ranks,
+                             uint64_t seed)
 {
     memset(t, 0, sizeof *t);
     t->ranks = ranks;
@@ -119,7 +127,8 @@ static struct rank *team_run(struct team *t, const char *text, const struct worl
     }
     post_open(&t->post, seed);
     for (int k = 0; k < ranks; k++) {
-        t->all[k] = (struct rank){.transport = post_transport(&t->post, k, ranks), .text = text, .feeds = k == 0 ? feeds : NULL};
+        struct transport transport = post_transport(&t->post, k, ranks);
+        t->all[k] = (struct rank){.transport = transport, .text = text, .feeds = k == 0 ? feeds : NULL};
         ck_assert_int_eq(pthread_create(&t->all[k].thread, NULL, rank_main, &t->all[k]), 0);
     }
     for (int k = 0; k < ranks; k++)

@@ -161,11 +161,19 @@ bool ranks_has(const struct ranks *r, int64_t participant)
 }
 
 /* The next message of this phase, however long it takes. */
-static struct head await(struct ranks *r)
+static struct item *await(struct ranks *r)
 {
     struct item *i;
     for (unsigned times = 0; (i = ranks_receive(r)) == NULL; times++)
         ranks_rest(times);
+    if (i->lost)
+        no_memory();
+    return i;
+}
+
+static struct head await_head(struct ranks *r)
+{
+    struct item *i = await(r);
     struct head h = i->h;
     item_free(i);
     return h;
@@ -177,10 +185,10 @@ int ranks_agree(struct ranks *r, int value, int *who)
     r->phase++;
     if (r->transport.rank > 0) {
         ranks_tell(r, 0, h, (struct block){0});
-        h = await(r);
+        h = await_head(r);
     } else {
         for (int k = 1; k < r->transport.size; k++) {
-            struct head other = await(r);
+            struct head other = await_head(r);
             if (other.value > h.value || (other.value == h.value && other.from < h.from))
                 h = other;
         }
@@ -190,4 +198,19 @@ int ranks_agree(struct ranks *r, int value, int *who)
     }
     *who = h.from;
     return (int)h.value;
+}
+
+bool ranks_share(struct ranks *r, struct buf *text, bool given)
+{
+    struct head h = {.kind = KIND_TEXT, .value = given};
+    r->phase++;
+    for (int k = 1; k < r->transport.size && r->transport.rank == 0; k++)
+        ranks_tell(r, k, h, (struct block){text->data, text->size});
+    if (r->transport.rank == 0)
+        return given;
+    struct item *i = await(r);
+    buf_bytes(text, i->body, i->size);
+    given = i->h.value != 0;
+    item_free(i);
+    return given;
 }

@@ -46,7 +46,8 @@ enum kind {
     KIND_STOP,     /* the run has failed, all are to leave */
     KIND_END,      /* the run is over; value: whether it went well; the messages of it */
     KIND_AGREE,    /* value: what this rank says; */
-    KIND_AGREED    /* value: the greatest, from: the first rank that said so */
+    KIND_AGREED,   /* value: the greatest, from: the first rank that said so */
+    KIND_TEXT      /* value: whether there is one */
 };
 
 struct head {
@@ -84,8 +85,10 @@ static inline int rank_of(const struct ranks *r, int64_t participant)
 {
     return (int)(participant % r->transport.size);
 }
+/* As the transport's. */
 bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending);
-void ranks_tell(struct ranks *r, int rank, struct head h, struct block body); /* little, by whoever can't go on without */
+/* The body is copied, and is so small that lack of memory for it ends the process. */
+void ranks_tell(struct ranks *r, int rank, struct head h, struct block body);
 /* The next message of this phase; NULL: none is here. */
 struct item *ranks_receive(struct ranks *r);
 /* Lets others run, the longer the more often one has looked in vain. */

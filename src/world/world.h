@@ -44,9 +44,12 @@ int ranks_count(const struct ranks *r);
 bool ranks_has(const struct ranks *r, int64_t participant); /* it runs on this rank */
 /* Called by all ranks. The greatest value that one of them gave, and the first that gave it. */
 int ranks_agree(struct ranks *r, int value, int *who);
+/* Called by all ranks: what rank 0 gives, if it does, comes to all others. Whether it did. */
+bool ranks_share(struct ranks *r, struct buf *text, bool given);
 /* world_run, called by all ranks with the same programs; each needs only those of its own participants, and
  * their arguments. The answer and what is said are the same on all; results come to rank 0, and `feeds` are its. */
-bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *p, int64_t count, const struct world_feeds *feeds);
+bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *p, int64_t count,
+               const struct world_feeds *feeds);
 
 /* Opens the transport `name` from a shared object, hlo-NAME.so. False: why not is in `why`. */
 bool transport_load(const char *name, struct transport *out, struct buf *why);
