@@ -9,6 +9,10 @@
 
 #include <stdlib.h>
 
+/* Of one computation; a module that calls what has thousands of channels thousands of times gets no order
+ * of its own for the rest. */
+enum { MOST_TRAFFIC = 1 << 20 };
+
 /* ---- channels that an instruction, or what it calls, sends to or waits for ---- */
 
 struct traffic {
@@ -34,7 +38,8 @@ static int compare(const void *a, const void *b)
 
 static void add(struct planner *pl, struct traffic_list *l, struct traffic t)
 {
-    VEC_PUSH(&pl->scratch, l->at, l->count, l->capacity) = t;
+    if (l->count < MOST_TRAFFIC)
+        VEC_PUSH(&pl->scratch, l->at, l->count, l->capacity) = t;
 }
 
 static const struct traffic_list *traffic_of(struct planner *pl, const struct computation *c);
