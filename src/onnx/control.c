@@ -107,8 +107,10 @@ static void begin_computation(struct scope *inner, struct scope *outer, hlo_buil
     begin_scope(inner, outer);
     inner->b = b;
     inner->c = hlo_computation_new(b, name);
-    inner->names = ARENA_NEW(outer->imp->arena, struct map);
+    inner->names = ARENA_ARRAY(outer->imp->arena, struct map, 2);
+    inner->constants = inner->names + 1;
     map_init(inner->names, outer->imp->arena);
+    map_init(inner->constants, outer->imp->arena);
     inner->node = outer->node;
 }
 

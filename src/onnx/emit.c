@@ -294,9 +294,19 @@ hlo_literal *literal_of_scalar(struct scope *s, int elem, const char *value)
     return keep_literal(s->imp, hlo_literal_parse(text.ptr, text.len, s->m));
 }
 
+/* Each once in a computation. */
 hlo_inst *emit_scalar(struct scope *s, int elem, const char *value)
 {
-    return hlo_constant(s->c, literal_of_scalar(s, elem, value));
+    struct str key = arena_printf(s->imp->arena, "%s %s", onnx_dtype_hlo(elem), value);
+    hlo_inst *i = map_get(s->constants, key);
+    if (!i && (i = hlo_constant(s->c, literal_of_scalar(s, elem, value))))
+        map_put(s->constants, key, i);
+    return i;
+}
+
+hlo_inst *emit_int(struct scope *s, int elem, int64_t value)
+{
+    return emit_scalar(s, elem, arena_printf(s->imp->arena, "%" PRId64, value).ptr);
 }
 
 hlo_inst *emit_zero(struct scope *s, int elem)

@@ -75,10 +75,11 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
     if (!row->foldable || node->output_count == 0 || !may_fold(s, node))
         return false;
     hlo_messages *m = hlo_messages_new(); /* what is wrong is said when the node is translated in its place */
-    struct map names;
-    struct scope inner = {.imp = s->imp, .m = m, .b = hlo_builder_new("fold", m), .names = &names};
+    struct map names, constants;
+    struct scope inner = {.imp = s->imp, .m = m, .b = hlo_builder_new("fold", m), .names = &names, .constants = &constants};
     inner.c = hlo_computation_new(inner.b, "main");
     map_init(&names, s->imp->arena);
+    map_init(&constants, s->imp->arena);
     map_init(&inner.vals, s->imp->arena);
     bind_known(&inner, s, node);
     hlo_module *module = build(&inner, node, row, outputs);

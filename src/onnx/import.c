@@ -59,7 +59,7 @@ bool refuse_node(struct scope *s, const char *format, ...)
 void begin_scope(struct scope *s, struct scope *outer)
 {
     *s = (struct scope){.imp = outer->imp, .m = outer->m, .b = outer->b, .c = outer->c, .outer = outer,
-                        .names = outer->names, .types_only = outer->types_only};
+                        .names = outer->names, .constants = outer->constants, .types_only = outer->types_only};
     map_init(&s->vals, s->imp->arena);
 }
 
@@ -336,12 +336,13 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
     arena_init(&arena);
     struct import imp = {.model = model, .bound = o->bound > 0 ? o->bound : 1, .specialize = specialize, .arena = &arena,
                          .nodes = node_budget(model)};
-    struct map names;
-    struct scope s = {.imp = &imp, .m = m, .names = &names};
+    struct map names, constants;
+    struct scope s = {.imp = &imp, .m = m, .names = &names, .constants = &constants};
     struct str name = model->graph.name.len > 0 ? legal_name(&imp, model->graph.name) : STR("model");
     s.b = hlo_builder_new(name.ptr, m);
     s.c = hlo_computation_new(s.b, "main");
     map_init(&names, &arena);
+    map_init(&constants, &arena);
     map_init(&s.vals, &arena);
     hlo_inst *root = translate_model(&s, o->inputs);
     hlo_module *module = NULL;

@@ -58,7 +58,8 @@ struct scope {
     hlo_computation *c;
     struct scope *outer;
     struct map vals;   /* name -> struct val */
-    struct map *names; /* of instructions in `c` -> how many there are */
+    struct map *names;     /* of instructions in `c` -> how many there are */
+    struct map *constants; /* scalars in `c`, by their text */
     const struct onnx_node *node; /* that is being translated */
     bool types_only; /* nobody will run this */
 };
@@ -117,6 +118,7 @@ hlo_inst *emit_iota(struct scope *s, int elem, int64_t size);
 hlo_inst *emit_broadcast(struct scope *s, hlo_inst *x, const struct array *a, const int64_t *to, int count);
 hlo_inst *emit_parameter(struct scope *s, size_t number, const char *shape, struct str name);
 hlo_inst *emit_scalar(struct scope *s, int elem, const char *value); /* a constant, "0" or "inf" */
+hlo_inst *emit_int(struct scope *s, int elem, int64_t value);
 hlo_inst *emit_zero(struct scope *s, int elem);
 const char *ints_text(struct import *imp, const int64_t *at, size_t count); /* "{0,1}" */
 const char *count_text(struct import *imp, int64_t from, int64_t to);       /* "{from,...,to-1}" */
@@ -145,11 +147,12 @@ bool elem_is_int(int elem);
 /* ---- size.c: integers known now or at run time, and dynamic dimensions ---- */
 
 struct num {
-    hlo_inst *i; /* s64[] */
+    hlo_inst *i;   /* s64[] */
+    hlo_inst *s32; /* the same as s32[], where there is such an instruction */
     int64_t n;
     bool known;
 };
-static inline struct num num_of(int64_t n) { return (struct num){NULL, n, true}; }
+static inline struct num num_of(int64_t n) { return (struct num){.n = n, .known = true}; }
 hlo_inst *num_inst(struct scope *s, struct num x);                    /* s64[] */
 struct num num_op(struct scope *s, const char *opcode, struct num x, struct num y);
 struct num num_if(struct scope *s, struct num a, const char *direction, struct num b, struct num yes, struct num no);

@@ -15,11 +15,11 @@ struct range {
     int64_t bound;
 };
 
-/* Elements from start to end, neither beyond its array, in steps of one sign. */
+/* Elements from start to end, neither beyond its array, in steps that are positive. */
 static struct num steps_between(struct scope *s, struct num from, struct num to, struct num step)
 {
     struct num span = num_op(s, "add", num_op(s, "subtract", to, from), num_op(s, "subtract", step, num_of(1)));
-    return num_op(s, "maximum", num_op(s, "divide", num_op(s, "maximum", span, num_of(0)), step), num_of(0));
+    return num_op(s, "divide", num_op(s, "maximum", span, num_of(0)), step);
 }
 
 static struct range range_of(struct scope *s, struct num n, struct num start, struct num end, struct num step)

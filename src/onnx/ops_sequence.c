@@ -46,7 +46,7 @@ static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
     if (!a->dynamic[d])
         return x;
     a->dynamic[d] = false;
-    hlo_inst *n = hlo_constant(s->c, literal_of_ints(s, ELEM_S32, 0, NULL, &a->dims[d]));
+    hlo_inst *n = emit_int(s, ELEM_S32, a->dims[d]);
     return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
 }
 

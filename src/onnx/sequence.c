@@ -85,8 +85,7 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
         if (!a.dynamic[d])
             continue;
         full.dynamic[d] = false;
-        x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, hlo_constant(s->c,
-            literal_of_ints(s, ELEM_S32, 0, NULL, &full.dims[d]))}, 2, "dimensions={%d}", d);
+        x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_int(s, ELEM_S32, full.dims[d])}, 2, "dimensions={%d}", d);
     }
     return x;
 }
@@ -128,7 +127,7 @@ struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool
     out.data = count == 1 ? rows[0] : emit_op(s, &data, "concatenate", rows, count, "dimensions={0}");
     out.sizes = count == 1 ? sizes[0] : emit_op(s, &table, "concatenate", sizes, count, "dimensions={0}");
     data.dynamic[0] = table.dynamic[0] = true;
-    hlo_inst *n = hlo_constant(s->c, literal_of_ints(s, ELEM_S32, 0, NULL, &out.length));
+    hlo_inst *n = emit_int(s, ELEM_S32, out.length);
     out.data = emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){out.data, n}, 2, "dimensions={0}");
     out.sizes = emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){out.sizes, n}, 2, "dimensions={0}");
     *ok = true;

@@ -7,14 +7,16 @@
 
 hlo_inst *num_inst(struct scope *s, struct num x)
 {
-    return x.known ? hlo_constant(s->c, literal_of_ints(s, ELEM_S64, 0, NULL, &x.n)) : x.i;
+    return x.known ? emit_int(s, ELEM_S64, x.n) : x.i;
 }
 
 static hlo_inst *num_s32(struct scope *s, struct num x)
 {
     struct array a = scalar_of(ELEM_S64);
     int64_t n = x.n > INT32_MAX ? INT32_MAX : x.n < INT32_MIN ? INT32_MIN : x.n;
-    return x.known ? hlo_constant(s->c, literal_of_ints(s, ELEM_S32, 0, NULL, &n)) : emit_convert(s, x.i, &a, ELEM_S32);
+    if (x.known)
+        return emit_int(s, ELEM_S32, n);
+    return x.s32 ? x.s32 : emit_convert(s, x.i, &a, ELEM_S32);
 }
 
 /* What HLO gives, which wraps. */
@@ -89,7 +91,7 @@ struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d)
         return num_of(a->dims[d]);
     struct array scalar = scalar_of(ELEM_S32);
     hlo_inst *n = emit_op(s, &scalar, "get-dimension-size", &x, 1, "dimensions={%d}", d);
-    return (struct num){.i = emit_convert(s, n, &scalar, ELEM_S64)};
+    return (struct num){.i = emit_convert(s, n, &scalar, ELEM_S64), .s32 = n};
 }
 
 int64_t num_most(struct num x, int64_t bound)
