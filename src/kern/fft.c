@@ -1,233 +1,10 @@
 /*
  * spec: Fft
  *
- * Fourier transforms (hlo-values 13.7), in double, rounded at the end: by halves where the length is
- * a power of two, term by term where it is short, else as a convolution (Bluestein), which has such a
- * length. FFTW does it faster, where it is there and the array is large enough.
+ * Fourier transforms of arrays (hlo-values 13.7), in double, rounded at the end: dimension by dimension, rows as
+ * they lie, columns in blocks that are copied aside.
  */
-#include "kern/fftw.h"
-
-#include <math.h>
-
-/* ---- one row ---- */
-
-enum { SHORT = 32 }; /* lengths up to here cost no more than their convolution would */
-
-struct plan {
-    enum kern_fft type;
-    struct fftw_rows fftw; /* where it has a plan, that does it all, with `work` */
-    int64_t n, m;        /* length; power of two that the work is done in, n of a short one */
-    struct c128 *roots;  /* exp(-2 pi i k / m), k < m/2; all of them for a short one */
-    struct c128 *chirp;  /* exp(-pi i k^2 / n), k < n; NULL if not needed */
-    struct c128 *filter; /* transform of the conjugate chirp, wrapped around */
-    struct c128 *work;   /* m elements */
-};
-
-static struct c128 times(struct c128 a, struct c128 b)
-{
-    return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-/* From the angle in the first eighth of the circle, so that roots that mirror each other are the same
- * numbers and those on the axes are exact. */
-struct c128 kern_root_of_unity(int64_t k, int64_t n)
-{
-    __int128 quarter = n, at = (__int128)4 * (k % n); /* quarter: of the circle, which has 4 n steps */
-    bool below = at > 2 * quarter;
-    at = below ? 4 * quarter - at : at;
-    bool left = at > quarter;
-    at = left ? 2 * quarter - at : at;
-    bool steep = 2 * at > quarter;
-    at = steep ? quarter - at : at;
-    double angle = M_PI / 2 * (double)at / (double)n;
-    double near = 2 * at == quarter ? M_SQRT1_2 : cos(angle), far = 2 * at == quarter ? M_SQRT1_2 : sin(angle);
-    double x = steep ? far : near, y = steep ? near : far;
-    return (struct c128){left ? 0 - x : x, below ? y : 0 - y};
-}
-
-static void reverse_bits(struct c128 *x, int64_t m)
-{
-    for (int64_t i = 1, j = 0; i < m; i++) {
-        int64_t bit = m >> 1;
-        for (; j & bit; bit >>= 1)
-            j ^= bit;
-        j |= bit;
-        if (i < j) {
-            struct c128 t = x[i];
-            x[i] = x[j];
-            x[j] = t;
-        }
-    }
-}
-
-static void transform_power_of_two(struct c128 *x, int64_t m, const struct c128 *roots)
-{
-    reverse_bits(x, m);
-    for (int64_t half = 1; half < m; half *= 2)
-        for (int64_t first = 0; first < m; first += 2 * half)
-            for (int64_t k = 0; k < half; k++) {
-                struct c128 a = x[first + k], b = times(x[first + half + k], roots[k * (m / 2 / half)]);
-                x[first + k] = (struct c128){a.re + b.re, a.im + b.im};
-                x[first + half + k] = (struct c128){a.re - b.re, a.im - b.im};
-            }
-}
-
-static void plan_free(struct plan *p)
-{
-    fftw_done(&p->fftw);
-    mem_free(p->roots);
-}
-
-static void plan_chirp(struct plan *p)
-{
-    for (int64_t k = 0; k < p->n; k++)
-        p->chirp[k] = kern_root_of_unity((int64_t)((__int128)k * k % (2 * p->n)), 2 * p->n);
-    for (int64_t k = 0; k < p->m; k++)
-        p->filter[k] = (struct c128){0, 0};
-    for (int64_t k = 0; k < p->n; k++) {
-        struct c128 v = {p->chirp[k].re, -p->chirp[k].im};
-        p->filter[k] = v;
-        p->filter[(p->m - k) % p->m] = v;
-    }
-    transform_power_of_two(p->filter, p->m, p->roots);
-}
-
-/* Fewer elements than this in all are done before FFTW has made its plan. */
-enum { FEW = 4096 };
-
-static bool plan_by_fftw(struct plan *p, int64_t all)
-{
-    if (all >= FEW)
-        p->fftw = fftw_make(p->n, p->type);
-    p->work = p->roots = p->fftw.plan ? mem_alloc((size_t)p->n * sizeof *p->roots) : NULL;
-    if (!p->roots)
-        fftw_done(&p->fftw);
-    return p->fftw.plan != NULL;
-}
-
-/* For rows of an array of so many elements. */
-static bool plan_make(struct plan *p, int64_t n, enum kern_fft type, int64_t all)
-{
-    *p = (struct plan){.type = type, .n = n, .m = 1};
-    if (plan_by_fftw(p, all))
-        return true;
-    bool power = (n & (n - 1)) == 0, chirp = !power && n > SHORT;
-    while (p->m < (power ? n : 2 * n - 1))
-        p->m *= 2;
-    if (!power && !chirp)
-        p->m = n;
-    int64_t roots = power || chirp ? p->m / 2 + 1 : n, count = roots + p->m + (chirp ? n + p->m : 0), bytes;
-    if (!mul_i64(count, (int64_t)sizeof(struct c128), &bytes))
-        return false;
-    p->roots = mem_alloc((size_t)bytes);
-    if (!p->roots)
-        return false;
-    p->work = p->roots + roots;
-    for (int64_t k = 0; k < roots; k++)
-        p->roots[k] = kern_root_of_unity(k, p->m);
-    if (chirp) {
-        p->chirp = p->work + p->m;
-        p->filter = p->chirp + n;
-        plan_chirp(p);
-    }
-    return true;
-}
-
-static void transform_short(struct plan *p, struct c128 *x)
-{
-    for (int64_t k = 0; k < p->n; k++) {
-        struct c128 sum = {0, 0};
-        for (int64_t i = 0; i < p->n; i++) {
-            struct c128 v = times(x[i], p->roots[i * k % p->n]);
-            sum = (struct c128){sum.re + v.re, sum.im + v.im};
-        }
-        p->work[k] = sum;
-    }
-    memcpy(x, p->work, (size_t)p->n * sizeof *x);
-}
-
-static void transform_by_chirp(struct plan *p, struct c128 *x)
-{
-    for (int64_t k = 0; k < p->m; k++)
-        p->work[k] = k < p->n ? times(x[k], p->chirp[k]) : (struct c128){0, 0};
-    transform_power_of_two(p->work, p->m, p->roots);
-    for (int64_t k = 0; k < p->m; k++) { /* conjugated, so that the same transform goes back */
-        struct c128 v = times(p->work[k], p->filter[k]);
-        p->work[k] = (struct c128){v.re, -v.im};
-    }
-    transform_power_of_two(p->work, p->m, p->roots);
-    for (int64_t k = 0; k < p->n; k++) {
-        struct c128 v = {p->work[k].re / (double)p->m, -p->work[k].im / (double)p->m};
-        x[k] = times(v, p->chirp[k]);
-    }
-}
-
-static void transform(struct plan *p, struct c128 *x)
-{
-    if (p->chirp)
-        transform_by_chirp(p, x);
-    else if (p->m == p->n && (p->n & (p->n - 1)) != 0)
-        transform_short(p, x);
-    else
-        transform_power_of_two(x, p->n, p->roots);
-}
-
-static void transform_back(struct plan *p, struct c128 *x)
-{
-    for (int64_t k = 0; k < p->n; k++)
-        x[k].im = 0 - x[k].im; /* a zero stays +0 */
-    transform(p, x);
-    for (int64_t k = 0; k < p->n; k++)
-        x[k] = (struct c128){x[k].re / (double)p->n, (0 - x[k].im) / (double)p->n};
-}
-
-/* Of a real row the transform's first element and, where there is one, the middle one are real. */
-static void clear_real_places(struct c128 *x, int64_t n)
-{
-    x[0].im = 0;
-    if (n % 2 == 0)
-        x[n / 2].im = 0;
-}
-
-/* The other half of a row: conjugates in reverse. */
-static void extend(struct c128 *x, int64_t n)
-{
-    clear_real_places(x, n);
-    for (int64_t k = 1; k < n - n / 2; k++)
-        x[n - k] = (struct c128){x[k].re, -x[k].im};
-}
-
-static void by_fftw(const struct plan *p, struct c128 *x)
-{
-    double *real = (double *)p->work, scale = (double)p->n;
-    bool back = p->type == KERN_IFFT || p->type == KERN_IRFFT;
-    for (int64_t k = 0; k < p->n && p->type == KERN_RFFT; k++)
-        real[k] = x[k].re;
-    fftw_row(&p->fftw, p->type == KERN_RFFT ? (void *)real : x, p->type == KERN_IRFFT ? (void *)real : x);
-    if (p->type == KERN_RFFT)
-        clear_real_places(x, p->n);
-    for (int64_t k = 0; k < p->n && back; k++)
-        x[k] = p->type == KERN_IRFFT ? (struct c128){real[k] / scale, 0} : (struct c128){x[k].re / scale, x[k].im / scale};
-}
-
-/* A row in place, in room for n elements, of which a half spectrum takes the first n / 2 + 1. */
-static void row(struct plan *p, struct c128 *x)
-{
-    if (p->fftw.plan) {
-        by_fftw(p, x);
-        return;
-    }
-    if (p->type == KERN_IRFFT)
-        extend(x, p->n);
-    if (p->type == KERN_FFT || p->type == KERN_RFFT)
-        transform(p, x);
-    else
-        transform_back(p, x);
-    if (p->type == KERN_RFFT)
-        clear_real_places(x, p->n);
-}
-
-/* ---- arrays: dense, in c128 ---- */
+#include "kern/fft_row.h"
 
 static void load_row(const struct view *v, const char *at, int64_t n, struct c128 *x)
 {
@@ -289,19 +66,19 @@ struct work {
 enum { COLUMNS = 16 }; /* that are gathered at a time: each cache line is then read once */
 
 /* Transforms columns that are `inner` elements apart from one element to the next. */
-static void columns(struct plan *p, struct c128 *x, int64_t inner, int64_t count, struct c128 *room)
+static void columns(struct fft_rows *p, struct c128 *x, int64_t inner, int64_t count, struct c128 *room)
 {
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t k = 0; k < count; k++)
             room[k * p->n + i] = x[i * inner + k];
     for (int64_t k = 0; k < count; k++)
-        row(p, room + k * p->n);
+        fft_row(p, room + k * p->n);
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t k = 0; k < count; k++)
             x[i * inner + k] = room[k * p->n + i];
 }
 
-static void all_columns(struct work *w, struct plan *p, int64_t inner, struct c128 *room)
+static void all_columns(struct work *w, struct fft_rows *p, int64_t inner, struct c128 *room)
 {
     int64_t line = w->dims[w->rank - 1];
     for (int64_t first = 0; first < w->count; first += p->n * inner)
@@ -313,20 +90,20 @@ static void all_columns(struct work *w, struct plan *p, int64_t inner, struct c1
 /* Transforms along one dimension. */
 static bool along(struct work *w, int d, int64_t n, enum kern_fft type)
 {
-    struct plan p;
+    struct fft_rows p;
     int64_t inner = 1;
     for (int k = d + 1; k < w->rank; k++)
         inner *= w->dims[k];
     struct c128 *room = inner > 1 ? mem_alloc((size_t)n * COLUMNS * sizeof *room) : NULL;
-    if ((inner > 1 && !room) || !plan_make(&p, n, type, w->count)) {
+    if ((inner > 1 && !room) || !fft_rows_make(&p, n, type, w->count)) {
         mem_free(room);
         return false;
     }
     for (int64_t first = 0; first < w->count && inner == 1; first += n)
-        row(&p, w->x + first);
+        fft_row(&p, w->x + first);
     if (inner > 1)
         all_columns(w, &p, inner, room);
-    plan_free(&p);
+    fft_rows_free(&p);
     mem_free(room);
     return true;
 }

@@ -1,0 +1,286 @@
+/*
+ * spec: Fft
+ *
+ * Transforms of one row: by FFTW where that is worth it; else factor by factor (Stockham's order, which needs no
+ * sorting), or, when a prime above 31 is among the factors, as a convolution (Bluestein) whose length is a power
+ * of two.
+ */
+#include "kern/fft_row.h"
+
+#include <math.h>
+
+static struct c128 times(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static struct c128 plus(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re + b.re, a.im + b.im};
+}
+
+static struct c128 minus(struct c128 a, struct c128 b)
+{
+    return (struct c128){a.re - b.re, a.im - b.im};
+}
+
+/* From the angle in the first eighth of the circle, so that roots that mirror each other are the same
+ * numbers and those on the axes are exact. */
+struct c128 kern_root_of_unity(int64_t k, int64_t n)
+{
+    __int128 quarter = n, at = (__int128)4 * (k % n); /* quarter: of the circle, which has 4 n steps */
+    bool below = at > 2 * quarter;
+    at = below ? 4 * quarter - at : at;
+    bool left = at > quarter;
+    at = left ? 2 * quarter - at : at;
+    bool steep = 2 * at > quarter;
+    at = steep ? quarter - at : at;
+    double angle = M_PI / 2 * (double)at / (double)n;
+    double near = 2 * at == quarter ? M_SQRT1_2 : cos(angle), far = 2 * at == quarter ? M_SQRT1_2 : sin(angle);
+    double x = steep ? far : near, y = steep ? near : far;
+    return (struct c128){left ? 0 - x : x, below ? y : 0 - y};
+}
+
+/* ---- factor by factor ----
+ *
+ * A pass turns x, seen as [r][m][s], into y, seen as [m][r][s]: transforms of length r across x, times
+ * roots. After all passes s is the whole length. */
+
+struct pass {
+    int64_t m, s;
+    const struct c128 *x;
+    struct c128 *y;
+    const struct c128 *roots;
+};
+
+static void pass_2(const struct pass *p)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const struct c128 *x = p->x + i * p->s, w = p->roots[i * p->s];
+        struct c128 *y = p->y + 2 * i * p->s;
+        for (int64_t k = 0; k < p->s; k++) {
+            struct c128 a = x[k], b = x[k + p->m * p->s];
+            y[k] = plus(a, b);
+            y[k + p->s] = times(minus(a, b), w);
+        }
+    }
+}
+
+static void pass_4(const struct pass *p)
+{
+    int64_t step = p->m * p->s;
+    for (int64_t i = 0; i < p->m; i++) {
+        const struct c128 *x = p->x + i * p->s;
+        struct c128 *y = p->y + 4 * i * p->s;
+        struct c128 w1 = p->roots[i * p->s], w2 = p->roots[2 * i * p->s], w3 = p->roots[3 * i * p->s];
+        for (int64_t k = 0; k < p->s; k++) {
+            struct c128 even = plus(x[k], x[k + 2 * step]), odd = plus(x[k + step], x[k + 3 * step]);
+            struct c128 a = minus(x[k], x[k + 2 * step]), b = minus(x[k + step], x[k + 3 * step]);
+            struct c128 turned = {b.im, -b.re}; /* -i b */
+            y[k] = plus(even, odd);
+            y[k + p->s] = times(plus(a, turned), w1);
+            y[k + 2 * p->s] = times(minus(even, odd), w2);
+            y[k + 3 * p->s] = times(minus(a, turned), w3);
+        }
+    }
+}
+
+static void pass_any(const struct pass *p, int r)
+{
+    int64_t step = p->m * p->s;
+    struct c128 small[FFT_RADIX]; /* exp(-2 pi i k / r) */
+    for (int k = 0; k < r; k++)
+        small[k] = p->roots[k * step];
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t k = 0; k < p->s; k++) {
+            const struct c128 *x = p->x + i * p->s + k;
+            for (int u = 0; u < r; u++) {
+                struct c128 sum = x[0];
+                for (int t = 1; t < r; t++)
+                    sum = plus(sum, times(x[t * step], small[u * t % r]));
+                p->y[(i * r + u) * p->s + k] = u == 0 ? sum : times(sum, p->roots[i * u * p->s]);
+            }
+        }
+}
+
+static bool find_factors(struct fft_rows *f, int64_t m)
+{
+    static const uint8_t factors[] = {4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, FFT_RADIX};
+    f->m = m;
+    f->factor_count = 0;
+    for (size_t k = 0; k < COUNT_OF(factors); k++)
+        for (; m % factors[k] == 0; m /= factors[k])
+            f->factors[f->factor_count++] = factors[k];
+    return m == 1;
+}
+
+static void by_factors(const struct fft_rows *f, struct c128 *x)
+{
+    struct pass p = {.m = f->m, .s = 1, .x = x, .y = f->work, .roots = f->roots};
+    for (int k = 0; k < f->factor_count; k++) {
+        int r = f->factors[k];
+        p.m /= r;
+        if (r == 4)
+            pass_4(&p);
+        else if (r == 2)
+            pass_2(&p);
+        else
+            pass_any(&p, r);
+        p.s *= r;
+        struct c128 *done = p.y;
+        p.y = p.y == x ? f->work : x;
+        p.x = done;
+    }
+    if (p.x != x)
+        memcpy(x, p.x, (size_t)f->m * sizeof *x);
+}
+
+/* ---- as a convolution ---- */
+
+static void make_chirp(struct fft_rows *f)
+{
+    for (int64_t k = 0; k < f->n; k++)
+        f->chirp[k] = kern_root_of_unity((int64_t)((__int128)k * k % (2 * f->n)), 2 * f->n);
+    for (int64_t k = 0; k < f->m; k++)
+        f->filter[k] = (struct c128){0, 0};
+    for (int64_t k = 0; k < f->n; k++) {
+        struct c128 v = {f->chirp[k].re, -f->chirp[k].im};
+        f->filter[k] = v;
+        f->filter[(f->m - k) % f->m] = v;
+    }
+    by_factors(f, f->filter);
+}
+
+static void by_chirp(const struct fft_rows *f, struct c128 *x)
+{
+    for (int64_t k = 0; k < f->m; k++)
+        f->wide[k] = k < f->n ? times(x[k], f->chirp[k]) : (struct c128){0, 0};
+    by_factors(f, f->wide);
+    for (int64_t k = 0; k < f->m; k++) { /* conjugated, so that the same transform goes back */
+        struct c128 v = times(f->wide[k], f->filter[k]);
+        f->wide[k] = (struct c128){v.re, -v.im};
+    }
+    by_factors(f, f->wide);
+    for (int64_t k = 0; k < f->n; k++) {
+        struct c128 v = {f->wide[k].re / (double)f->m, -f->wide[k].im / (double)f->m};
+        x[k] = times(v, f->chirp[k]);
+    }
+}
+
+/* ---- plans ---- */
+
+/* Fewer elements than this in all are done before FFTW has made its plan. */
+enum { FEW = 4096 };
+
+static bool by_fftw_instead(struct fft_rows *f, int64_t all)
+{
+    if (all >= FEW)
+        f->fftw = fftw_make(f->n, f->type);
+    f->work = f->roots = f->fftw.plan ? mem_alloc((size_t)f->n * sizeof *f->roots) : NULL;
+    if (!f->roots)
+        fftw_done(&f->fftw);
+    return f->fftw.plan != NULL;
+}
+
+bool fft_rows_make(struct fft_rows *f, int64_t n, enum kern_fft type, int64_t all)
+{
+    *f = (struct fft_rows){.type = type, .n = n};
+    if (by_fftw_instead(f, all))
+        return true;
+    bool chirp = !find_factors(f, n);
+    if (chirp) {
+        int64_t m = 1;
+        while (m < 2 * n - 1)
+            m *= 2;
+        find_factors(f, m);
+    }
+    int64_t count, bytes;
+    if (!mul_i64(f->m, chirp ? 4 : 2, &count) || !add_i64(count, chirp ? n : 0, &count) ||
+        !mul_i64(count, (int64_t)sizeof(struct c128), &bytes))
+        return false;
+    f->roots = mem_alloc((size_t)bytes);
+    if (!f->roots)
+        return false;
+    f->work = f->roots + f->m;
+    for (int64_t k = 0; k < f->m; k++)
+        f->roots[k] = kern_root_of_unity(k, f->m);
+    if (chirp) {
+        f->wide = f->work + f->m;
+        f->filter = f->wide + f->m;
+        f->chirp = f->filter + f->m;
+        make_chirp(f);
+    }
+    return true;
+}
+
+void fft_rows_free(struct fft_rows *f)
+{
+    fftw_done(&f->fftw);
+    mem_free(f->roots);
+}
+
+/* ---- rows ---- */
+
+static void transform(const struct fft_rows *f, struct c128 *x)
+{
+    if (f->chirp)
+        by_chirp(f, x);
+    else
+        by_factors(f, x);
+}
+
+static void transform_back(const struct fft_rows *f, struct c128 *x)
+{
+    for (int64_t k = 0; k < f->n; k++)
+        x[k].im = 0 - x[k].im; /* a zero stays +0 */
+    transform(f, x);
+    for (int64_t k = 0; k < f->n; k++)
+        x[k] = (struct c128){x[k].re / (double)f->n, (0 - x[k].im) / (double)f->n};
+}
+
+/* Of a real row the transform's first element and, where there is one, the middle one are real. */
+static void clear_real_places(struct c128 *x, int64_t n)
+{
+    x[0].im = 0;
+    if (n % 2 == 0)
+        x[n / 2].im = 0;
+}
+
+/* The other half of a row: conjugates in reverse. */
+static void extend(struct c128 *x, int64_t n)
+{
+    clear_real_places(x, n);
+    for (int64_t k = 1; k < n - n / 2; k++)
+        x[n - k] = (struct c128){x[k].re, -x[k].im};
+}
+
+static void by_fftw(const struct fft_rows *f, struct c128 *x)
+{
+    double *real = (double *)f->work, scale = (double)f->n;
+    bool back = f->type == KERN_IFFT || f->type == KERN_IRFFT;
+    for (int64_t k = 0; k < f->n && f->type == KERN_RFFT; k++)
+        real[k] = x[k].re;
+    fftw_row(&f->fftw, f->type == KERN_RFFT ? (void *)real : x, f->type == KERN_IRFFT ? (void *)real : x);
+    if (f->type == KERN_RFFT)
+        clear_real_places(x, f->n);
+    for (int64_t k = 0; k < f->n && back; k++) {
+        struct c128 v = f->type == KERN_IRFFT ? (struct c128){real[k], 0} : x[k];
+        x[k] = (struct c128){v.re / scale, v.im / scale};
+    }
+}
+
+void fft_row(struct fft_rows *f, struct c128 *x)
+{
+    if (f->fftw.plan) {
+        by_fftw(f, x);
+        return;
+    }
+    if (f->type == KERN_IRFFT)
+        extend(x, f->n);
+    if (f->type == KERN_FFT || f->type == KERN_RFFT)
+        transform(f, x);
+    else
+        transform_back(f, x);
+    if (f->type == KERN_RFFT)
+        clear_real_places(x, f->n);
+}
