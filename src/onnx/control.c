@@ -131,12 +131,14 @@ static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
     buf_putc(b, ')');
 }
 
-/* The condition: a scalar, or one element. */
-static hlo_inst *scalar_pred(struct node *n, struct val *v)
+/* A trip count or condition: a scalar, or one element; whether a vector has one may be seen at run time. */
+static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const char *what)
 {
-    struct array one = scalar_of(ELEM_PRED);
-    if (v->kind != ONNX_TENSOR || v->a.elem != ELEM_PRED || array_elements(&v->a) != 1) {
-        refuse_node(n->s, "the condition is %s", type_text(n->s->imp, v));
+    struct array one = scalar_of(elem);
+    bool fits = v->kind == ONNX_TENSOR && v->a.elem == elem &&
+                (array_elements(&v->a) == 1 || (v->a.rank == 1 && v->a.dynamic[0]));
+    if (!fits) {
+        refuse_node(n->s, "%s is %s; expected a scalar of type %s", what, type_text(n->s->imp, v), onnx_dtype_name(elem));
         return NULL;
     }
     hlo_inst *x = data_of(n->s, v);
@@ -204,7 +206,7 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
     for (size_t k = 0; k < count; k++)
         if (!join_types(&branches[0].outputs[k], &branches[1].outputs[k], &results[k]))
             return refuse_node(s, "output %zu is %s in one branch and %s in the other", k,
-                          type_text(s->imp, &branches[0].outputs[k]), type_text(s->imp, &branches[1].outputs[k]));
+                               type_text(s->imp, &branches[0].outputs[k]), type_text(s->imp, &branches[1].outputs[k]));
     if (!finish_branch(&branches[0], results, count) || !finish_branch(&branches[1], results, count))
         return false;
     hlo_inst *arg = hlo_tuple(s->c, outer, c->count);
@@ -233,7 +235,7 @@ static bool translate_if(struct node *n)
         return refuse_node(n->s, "its branches have %zu and %zu outputs", branches[0].graph->output_count, branches[1].graph->output_count);
     if (v->known && v->a.elem == ELEM_PRED && known_count(v) == 1)
         return take_branch(n, branches[known_int(v, 0) ? 0 : 1].graph);
-    hlo_inst *condition = scalar_pred(n, v);
+    hlo_inst *condition = scalar_input(n, v, ELEM_PRED, "the condition");
     if (!condition || !collect(n->s, &c, NULL, branches[0].graph, 0) || !collect(n->s, &c, NULL, branches[1].graph, 0))
         return false;
     keep_wanted(n->s, &c);
@@ -285,10 +287,10 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
         return NULL;
     struct node as_node = *l->n;
     as_node.s = inner;
-    return scalar_pred(&as_node, &outputs[0]);
+    return scalar_input(&as_node, &outputs[0], ELEM_PRED, "the condition");
 }
 
-/* Dimensions that go on growing get the bound of the import at once; beyond it they are cut, and checked at run time. */
+/* Dimensions that go on growing get the bound of the import at once; what outgrows it is for the loop to refuse. */
 static void settle(const struct loop *l, const struct val *now, struct val *next, int round)
 {
     int64_t bound = l->n->s->imp->bound;
@@ -313,7 +315,7 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
         struct val next;
         if (!join_types(&l->types[k], &outputs[k + 1], &next))
             return refuse_node(s, "carried value %zu is %s at first, later %s", k, type_text(s->imp, &l->types[k]),
-                          type_text(s->imp, &outputs[k + 1]));
+                               type_text(s->imp, &outputs[k + 1]));
         settle(l, &l->types[k], &next, round);
         *changed |= !same_type(&l->types[k], &next);
         l->types[k] = next;
@@ -322,6 +324,8 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
         l->scan_types[k] = outputs[1 + l->carried + k];
         if (l->scan_types[k].kind != ONNX_TENSOR)
             return refuse_node(s, "scan output %zu is %s, no tensor", k, type_text(s->imp, &l->scan_types[k]));
+        if (l->scan_types[k].a.rank >= ONNX_MAX_RANK)
+            return refuse_node(s, "more than %d dimensions", ONNX_MAX_RANK);
     }
     return !*changed || round < MAX_ROUNDS || refuse_node(s, "the types of what it carries never come to rest");
 }
@@ -370,20 +374,12 @@ static const char *make_body(struct loop *l)
     return hlo_computation_name(inner.c);
 }
 
-/* A trip count or condition: an int64 or bool scalar, or one element; `x` stays NULL when there is none. */
-static bool control_input(struct node *n, size_t k, int elem, hlo_inst **x)
+/* `x` stays NULL when there is none. */
+static bool control_input(struct node *n, size_t k, int elem, const char *what, hlo_inst **x)
 {
     struct val *v = input_of(n, k);
-    struct array one = scalar_of(elem);
-    *x = NULL;
-    if (!v)
-        return true;
-    if (v->kind != ONNX_TENSOR || v->a.elem != elem || array_elements(&v->a) != 1)
-        return refuse_node(n->s, "input %zu is %s; expected a scalar of type %s", k, type_text(n->s->imp, v), onnx_dtype_name(elem));
-    *x = data_of(n->s, v);
-    if (v->a.rank > 0)
-        *x = reshape_to(n->s, *x, &v->a, &one, NULL);
-    return true;
+    *x = v ? scalar_input(n, v, elem, what) : NULL;
+    return !v || *x;
 }
 
 /* Stacked scans: as many as there are passes. */
@@ -414,7 +410,7 @@ static bool check_carried(struct node *n, const struct val *v, size_t k)
 {
     bool takes = v->kind == ONNX_TENSOR || n->row->since >= carried_since(v);
     return takes || refuse_node(n->s, "carried value %zu is %s; version %" PRId64 " of Loop takes none", k,
-                           type_text(n->s->imp, v), n->row->since);
+                                type_text(n->s->imp, v), n->row->since);
 }
 
 static const char *loop_attributes(const struct loop *l, const char *body, bool m, bool condition)
@@ -473,7 +469,7 @@ static bool begin_loop(struct node *n, struct loop *l)
         return false;
     if (l->body->input_count != carried + 2 || l->body->output_count < carried + 1)
         return refuse_node(s, "%zu carried values; its body has %zu inputs and %zu outputs", carried, l->body->input_count,
-                      l->body->output_count);
+                           l->body->output_count);
     l->n = n;
     l->carried = carried;
     l->scans = l->body->output_count - 1 - carried;
@@ -500,7 +496,8 @@ static bool translate_loop(struct node *n)
 {
     struct loop l = {0};
     hlo_inst *m, *condition;
-    return begin_loop(n, &l) && control_input(n, 0, ELEM_S64, &m) && control_input(n, 1, ELEM_PRED, &condition) &&
+    return begin_loop(n, &l) && control_input(n, 0, ELEM_S64, "the trip count", &m) &&
+           control_input(n, 1, ELEM_PRED, "the condition", &condition) &&
            find_types(&l) && call_loop(&l, m, condition);
 }
 

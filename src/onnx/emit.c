@@ -154,7 +154,7 @@ hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode, hlo
 }
 
 hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
-               const char *attributes, ...)
+                  const char *attributes, ...)
 {
     va_list ap;
     va_start(ap, attributes);
@@ -255,15 +255,6 @@ void free_literals(struct import *imp)
 {
     for (; imp->kept; imp->kept = imp->kept->next)
         hlo_literal_free(imp->kept->l);
-}
-
-hlo_literal *literal_copy_of(struct import *imp, const hlo_literal *l, hlo_messages *m)
-{
-    struct hlo_array from = hlo_literal_leaf(l, 0);
-    hlo_literal *copy = keep_literal(imp, hlo_literal_new(from.dtype, from.rank, from.dims, m));
-    if (copy && from.elements > 0)
-        memcpy(hlo_literal_leaf(copy, 0).data, from.data, from.elements * from.element_size);
-    return copy;
 }
 
 static void store_int(struct hlo_array *to, size_t i, int64_t value)

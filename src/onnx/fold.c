@@ -61,7 +61,7 @@ static bool keep(struct scope *s, const hlo_literal *result, size_t count, struc
     for (size_t k = 0; k < count; k++) {
         struct hlo_array x = hlo_literal_leaf(result, k);
         struct array a = array_of(outputs[k].a.elem, (int)x.rank, x.dims);
-        hlo_literal *l = literal_copy_of(s->imp, hlo_literal_element(result, k), s->m);
+        hlo_literal *l = keep_literal(s->imp, copy_array(hlo_literal_element(result, k), s->m));
         if (!l)
             return false;
         outputs[k] = tensor_val(&a, NULL);

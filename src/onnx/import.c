@@ -129,10 +129,10 @@ static bool translate_node(struct scope *s, const struct onnx_node *node)
         return refuse_node(s, "the types of loops in loops take too long to find");
     if (!ours || !first)
         return refuse_node(s, "no such operator in the domain `" STR_FMT "` is supported",
-                      STR_ARG(node->domain.len > 0 ? node->domain : STR("ai.onnx")));
+                           STR_ARG(node->domain.len > 0 ? node->domain : STR("ai.onnx")));
     if (!row)
         return refuse_node(s, "it is supported from opset %" PRId64 " on; the model has opset %" PRId64, first->since,
-                      s->imp->model->opset);
+                           s->imp->model->opset);
     struct val *outputs = ARENA_ARRAY(s->imp->arena, struct val, node->output_count + 1);
     if (!check_inputs(s, node, row) || (!fold_node(s, node, row, outputs) && !translate_by(s, node, row, outputs)))
         return false;
@@ -174,7 +174,7 @@ bool translate_graph(struct scope *s, const struct onnx_graph *g, struct val *ou
         struct val *v = find_val(s, g->outputs[k].name);
         if (!v)
             return refuse_node(s, "nothing makes the output `" STR_FMT "` of graph `" STR_FMT "`", STR_ARG(g->outputs[k].name),
-                          STR_ARG(g->name));
+                               STR_ARG(g->name));
         outputs[k] = *v;
     }
     return ok;
@@ -274,7 +274,7 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struc
             return false;
         if (!onnx_dtype_hlo(type.a.elem))
             return refuse_node(s, "input `" STR_FMT "` holds elements of type %s, which HLO does not have", STR_ARG(info->name),
-                          onnx_dtype_name(type.a.elem));
+                               onnx_dtype_name(type.a.elem));
         struct buf shape = {0};
         put_type(&shape, &type);
         hlo_inst *p = emit_parameter(s, number++, shape.data, info->name);

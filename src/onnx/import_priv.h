@@ -18,7 +18,7 @@ enum {
 };
 
 /* Numbers of onnx/dtype.def that the translation itself needs. */
-enum { ELEM_F32 = 1, ELEM_S32 = 6, ELEM_S64 = 7, ELEM_STRING = 8, ELEM_PRED = 9, ELEM_F64 = 11, ELEM_BF16 = 16 };
+enum { ELEM_F32 = 1, ELEM_S32 = 6, ELEM_S64 = 7, ELEM_PRED = 9, ELEM_F64 = 11, ELEM_BF16 = 16 };
 
 /* The type of an array. A dynamic dimension is bounded by its number. */
 struct array {
@@ -57,7 +57,7 @@ struct scope {
     hlo_builder *b;
     hlo_computation *c;
     struct scope *outer;
-    struct map vals;   /* name -> struct val */
+    struct map vals;       /* name -> struct val */
     struct map *names;     /* of instructions in `c` -> how many there are */
     struct map *constants; /* scalars in `c`, by their text */
     const struct onnx_node *node; /* that is being translated */
@@ -105,7 +105,7 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
 void put_shape(struct buf *b, const struct array *a);
 /* Named after the node's output. Attributes: a format, "" for none. */
 hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
-               const char *attributes, ...) PRINTF_LIKE(6, 7);
+                  const char *attributes, ...) PRINTF_LIKE(6, 7);
 hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode, hlo_inst *const *operands, size_t count,
                      const char *attributes);
 hlo_inst *emit_unary(struct scope *s, const struct array *a, const char *opcode, hlo_inst *x);
@@ -129,7 +129,7 @@ void free_literals(struct import *imp);
 hlo_literal *keep_literal(struct import *imp, hlo_literal *l);
 hlo_literal *literal_of_ints(struct scope *s, int elem, int rank, const int64_t *dims, const int64_t *values);
 hlo_literal *literal_of_scalar(struct scope *s, int elem, const char *value);
-hlo_literal *literal_copy_of(struct import *imp, const hlo_literal *l, hlo_messages *m);
+hlo_literal *copy_array(const hlo_literal *l, hlo_messages *m); /* literals.c; the caller's own */
 size_t known_count(const struct val *v); /* elements; 0 when they are not known */
 int64_t known_int(const struct val *v, size_t i);
 double known_double(const struct val *v, size_t i);
@@ -204,8 +204,8 @@ bool give_tensor(struct node *n, const struct array *a, hlo_inst *x); /* the fir
 bool give_val(struct node *n, size_t k, const struct val *v);
 bool give_known(struct node *n, hlo_literal *l, int elem);
 bool axis_of(struct node *n, int64_t axis, int rank, int *out); /* -1 is the last */
-/* A list of integers that has to be known: of an input, or of an attribute; NULL with a message, and without one
- * (count 0, given false) when it is absent. */
+/* A list of integers that has to be known: of an input, or of an attribute (SIZE_MAX, NULL: of none). False with a
+ * message; when it is absent it is not `given`. */
 struct int_list {
     const int64_t *at;
     size_t count;

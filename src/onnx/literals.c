@@ -2,7 +2,7 @@
  * Values of the host as parameters want them, and results as values: sequences of tensors of many shapes to and
  * from padded arrays (onnx.h).
  */
-#include "onnx/onnx.h"
+#include "onnx/import_priv.h"
 
 #include <stdlib.h>
 
@@ -77,7 +77,7 @@ static bool read_param(const char *shape, struct param_type *out)
 
 /* ---- copies ---- */
 
-static hlo_literal *copy(const hlo_literal *l, hlo_messages *m)
+hlo_literal *copy_array(const hlo_literal *l, hlo_messages *m)
 {
     struct hlo_array from = hlo_literal_leaf(l, 0);
     hlo_literal *to = hlo_literal_new(from.dtype, from.rank, from.dims, m);
@@ -213,7 +213,7 @@ static hlo_literal *element_literal(const struct onnx_value *v, const struct par
         return misfit(module, param, sequence ? "a sequence" : "a tensor", m);
     if (!sequence) {
         struct hlo_array x = hlo_literal_leaf(v->tensor, 0);
-        return fits(&x, p) ? copy(v->tensor, m) : misfit(module, param, "the tensor", m);
+        return fits(&x, p) ? copy_array(v->tensor, m) : misfit(module, param, "the tensor", m);
     }
     if ((int64_t)v->count > p->data.dims[0])
         return misfit(module, param, "the length of the sequence", m);
@@ -245,7 +245,7 @@ static bool tensor_value(const hlo_literal *l, struct onnx_value *out, hlo_messa
 {
     struct hlo_array x = hlo_literal_leaf(l, 0);
     out->elem = onnx_dtype_find(x.dtype);
-    out->tensor = copy(l, m);
+    out->tensor = copy_array(l, m);
     return out->tensor != NULL;
 }
 

@@ -140,7 +140,7 @@ bool op_slice(struct node *n)
     size_t count = axes.given ? axes.count : starts.count;
     if (starts.count != count || ends.count != count || count > (size_t)v->a.rank || (steps.count > 0 && steps.count != count))
         return refuse_node(s, "%zu starts, %zu ends, %zu axes and %zu steps for %d dimensions", starts.count, ends.count, count,
-                      steps.count, v->a.rank);
+                           steps.count, v->a.rank);
     struct array a = v->a;
     hlo_inst *x = data_of(s, v);
     for (size_t k = 0; k < count; k++) {

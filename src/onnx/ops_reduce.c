@@ -135,7 +135,7 @@ hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d)
         }
     *a = to;
     return c ? emit_op(s, a, "reduce", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "dimensions={%d}, to_apply=%%%s", d,
-                    hlo_computation_name(c)) : NULL;
+                       hlo_computation_name(c)) : NULL;
 }
 
 /* What changes nothing. */

@@ -134,6 +134,8 @@ bool op_concat_from_sequence(struct node *n)
     bool stacks = attr_int(n, "new_axis", 0) != 0;
     if (!seq || !check_elements(n, seq) || !axis_of(n, attr_int(n, "axis", 0), seq->a.rank + (stacks ? 1 : 0), &axis))
         return false;
+    if (stacks && seq->a.rank >= ONNX_MAX_RANK)
+        return refuse_node(s, "more than %d dimensions", ONNX_MAX_RANK);
     if (stacks) {
         hlo_inst *x = with_sizes(s, seq, &a, -1);
         x = move_dimension(s, x, &a, 0, axis);
@@ -332,7 +334,7 @@ bool op_sequence_map(struct node *n)
     const struct onnx_graph *g = body->graph;
     if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
         return refuse_node(n->s, "%zu inputs and %zu outputs; its body has %zu and %zu", n->input_count, n->onnx->output_count,
-                      g->input_count, g->output_count);
+                           g->input_count, g->output_count);
     for (size_t k = 0; k < n->input_count; k++)
         if (!n->inputs[k])
             return refuse_node(n->s, "input %zu is missing", k);

@@ -268,7 +268,7 @@ static hlo_inst *element_at(struct scope *s, struct val *seq, struct num at, str
     for (int d = 1; d < row.rank; d++)
         operands[1 + d] = num_inst(s, num_of(0));
     hlo_inst *x = emit_op(s, &row, "dynamic-slice", operands, (size_t)row.rank + 1, "dynamic_slice_sizes=%s",
-                       ints_text(s->imp, row.dims, (size_t)row.rank));
+                          ints_text(s->imp, row.dims, (size_t)row.rank));
     *a = array_of(seq->a.elem, seq->a.rank, seq->a.dims);
     x = emit_unary(s, a, "reshape", x);
     for (int d = 0; d < a->rank; d++)

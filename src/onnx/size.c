@@ -210,8 +210,8 @@ static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from, 
         i = emit_binary(s, &at, "add", i, emit_op(s, &at, "iota", NULL, 0, "iota_dimension=%d", d));
     }
     x = emit_op(s, &out, "gather", (hlo_inst *[]){x, i}, 2,
-             "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=%d, slice_sizes=%s", to->rank,
-             ints_text(s->imp, one, 1));
+                "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=%d, slice_sizes=%s", to->rank,
+                ints_text(s->imp, one, 1));
     for (int d = 0; d < to->rank; d++)
         if (to->dynamic[d])
             x = show_size(s, x, &out, d, sizes[d]);
@@ -269,8 +269,8 @@ hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst
         return emit_broadcast(s, emit_zero(s, a->elem), a, NULL, 0);
     }
     x = emit_op(s, &to, "gather", (hlo_inst *[]){x, indices}, 2,
-             "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=1, slice_sizes=%s",
-             ints_text(s->imp, offset, (size_t)n), d, d, ints_text(s->imp, slice, (size_t)a->rank));
+                "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=1, slice_sizes=%s",
+                ints_text(s->imp, offset, (size_t)n), d, d, ints_text(s->imp, slice, (size_t)a->rank));
     *a = to;
     return set_size(s, x, a, d, size);
 }

@@ -638,7 +638,7 @@ static const struct op_case graph_cases[] = {
     {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Relu(z) }, else_branch=() => (q) { q = Relu(a) }>(c) }", 13,
      "pred[] false | f32[] 1", "!nothing before it makes its input `z`"},
     {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Relu(a) }, else_branch=() => (q) { q = Relu(a) }>(a) }", 13,
-     "pred[] false | f32[] 1", "!the condition is float[]"},
+     "pred[] false | f32[] 1", "!the condition is float[]; expected a scalar of type bool"},
     {"(c, d, a) => (y) { b = Add(a, a)  y = If<then_branch=() => (p) { p = If<then_branch=() => (q) { q = Add(b, a) }, "
      "else_branch=() => (r) { r = Add(b, b) }>(d) }, else_branch=() => (a) { }>(c) }", 13, "pred[] true | pred[] true | f32[] 1", "f32[] 3"},
     {"(c) => (y) { y = If<then_branch=() => (p) { p = Optional<type=:f32>() }, else_branch=() => (q) { o = Constant<value_float=~2>() "
@@ -658,6 +658,10 @@ static const struct op_case graph_cases[] = {
      "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(m, , x) }", 11, "s64[] 5 | f32[] 0", "f32[] 5 | s64[5] {0, 1, 2, 3, 4}"},
     {"(m, c, x) => (s, t) { s, t = Loop<body=(i, c, v) => (k, y, i) { one = Constant<value='f32[] 1'>()  y = Add(v, one)  "
      "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(m, c, x) }", 11, "s64[1] {5} | pred[] true | f32[] 0", "f32[] 3 | s64[3] {0, 1, 2}"},
+    {"(m, n) => (t) { k = Cast<to=7>(n)  z = Constant<value_ints=[0]>()  f = Slice(m, z, k)  t = Loop<body=(i, c) => (c, i) { }>(f, ) }", 11,
+     "s64[3] {2, 3, 4} | f32[1] {1}", "s64[2] {0, 1}", KNOWN},
+    {"(m, n) => (t) { k = Cast<to=7>(n)  z = Constant<value_ints=[0]>()  f = Slice(m, z, k)  t = Loop<body=(i, c) => (c, i) { }>(f, ) }", 11,
+     "s64[3] {2, 3, 4} | f32[1] {2}", "!2 elements cannot be shaped into 1", KNOWN},
     {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 11, "=s64[] 3", "s64[3] {0, 1, 2}"},
     {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 10, "s64[] 3", "!2 inputs; it takes 3 at least"},
     {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 11, "s64[] 9", "!9 elements along dimension 0, more than its bound 8"},
