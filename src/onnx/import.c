@@ -306,12 +306,14 @@ static int64_t node_budget(const struct onnx_model *model)
     return 10000 + 20 * count_nodes(&model->graph, 0);
 }
 
-/* What the model calls a tensor or a sequence is no optional any more, whatever its last node made. */
+/* What the model calls a tensor or a sequence is no optional, and the other way round, whatever its last node made. */
 static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, struct val *v)
 {
     struct val type = *v;
     if (info->type.kind == ONNX_SEQUENCE || info->type.kind == ONNX_TENSOR)
         type.kind = is_sequence(v) ? ONNX_SEQUENCE : ONNX_TENSOR;
+    if (info->type.kind == ONNX_OPTIONAL || info->type.kind == ONNX_OPTIONAL_SEQUENCE)
+        type.kind = is_sequence(v) ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL;
     if (type.kind != v->kind)
         *v = val_coerce(s, v, &type);
     return val_pack(s, v);

@@ -222,6 +222,9 @@ hlo_inst *slice_axis(struct scope *s, hlo_inst *x, struct array *a, int d, struc
 /* ops_reduce.c: the sum over dimension d */
 hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d);
 
+/* ops_sequence.c: dimension `from` goes to place `to`, the others keep their order */
+hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from, int to);
+
 /* sequence.c */
 struct val *sequence_input(struct node *n, size_t k); /* NULL with a message */
 struct num length_of(struct scope *s, struct val *seq);

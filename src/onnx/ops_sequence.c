@@ -1,5 +1,5 @@
 /*
- * Operators between tensors and sequences as a whole: ConcatFromSequence, SplitToSequence, SequenceMap.
+ * Operators between tensors and sequences as a whole: ConcatFromSequence, SplitToSequence.
  */
 #include "onnx/import_priv.h"
 
@@ -8,7 +8,7 @@
 /* ---- ConcatFromSequence ---- */
 
 /* Dimension `from` of x goes to place `to`, the others keep their order. */
-static hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from, int to)
+hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from, int to)
 {
     struct array out = *a;
     int64_t at[ONNX_MAX_RANK + 2];
@@ -243,107 +243,4 @@ bool op_split_to_sequence(struct node *n)
     bool ok;
     struct val out = sequence_of(s, parts, count, &ok);
     return ok && give_val(n, 0, &out);
-}
-
-/* ---- SequenceMap ---- */
-
-/* A name that the model can't have: it has the node's first output in it and a control character. */
-static struct str made_name(struct node *n, const char *what, size_t k)
-{
-    return arena_printf(n->s->imp->arena, "%s%zu\001" STR_FMT, what, k,
-                        STR_ARG(n->onnx->output_count > 0 ? n->onnx->outputs[0] : STR("")));
-}
-
-static struct onnx_node make_node(struct node *n, const char *op, size_t inputs, size_t outputs)
-{
-    struct arena *a = n->s->imp->arena;
-    return (struct onnx_node){.name = n->onnx->name, .op = str_of(op), .input_count = inputs, .output_count = outputs,
-                              .inputs = ARENA_ARRAY(a, struct str, inputs + 1), .outputs = ARENA_ARRAY(a, struct str, outputs + 1)};
-}
-
-/* The body of the loop: elements are read, the graph follows, its outputs are put behind the others. */
-static struct onnx_graph *loop_body(struct node *n, const struct onnx_graph *g)
-{
-    struct arena *a = n->s->imp->arena;
-    size_t results = g->output_count, at = 0;
-    struct onnx_graph *body = ARENA_NEW(a, struct onnx_graph);
-    *body = *g;
-    body->input_count = 2 + results;
-    body->output_count = 1 + results;
-    body->node_count = g->input_count + g->node_count + results;
-    body->inputs = ARENA_ARRAY(a, struct onnx_value_info, body->input_count);
-    body->outputs = ARENA_ARRAY(a, struct onnx_value_info, body->output_count);
-    body->nodes = ARENA_ARRAY(a, struct onnx_node, body->node_count);
-    body->inputs[0].name = made_name(n, "i", 0);
-    body->inputs[1].name = body->outputs[0].name = made_name(n, "go", 0);
-    for (size_t k = 0; k < g->input_count; k++) {
-        bool sequence = is_sequence(n->inputs[k]);
-        struct onnx_node *read = &body->nodes[at++];
-        *read = make_node(n, sequence ? "SequenceAt" : "Identity", sequence ? 2 : 1, 1);
-        read->inputs[0] = n->onnx->inputs[k];
-        read->inputs[1] = body->inputs[0].name;
-        read->outputs[0] = g->inputs[k].name;
-    }
-    for (size_t k = 0; k < g->node_count; k++)
-        body->nodes[at++] = g->nodes[k];
-    for (size_t k = 0; k < results; k++) {
-        struct onnx_node *put = &body->nodes[at++];
-        *put = make_node(n, "SequenceInsert", 2, 1);
-        put->inputs[0] = body->inputs[2 + k].name = made_name(n, "in", k);
-        put->inputs[1] = g->outputs[k].name;
-        put->outputs[0] = body->outputs[1 + k].name = made_name(n, "out", k);
-    }
-    return body;
-}
-
-/* The operator is a function of others: a Loop over the length of the first sequence. */
-static struct onnx_graph as_loop(struct node *n, const struct onnx_graph *g)
-{
-    struct arena *a = n->s->imp->arena;
-    size_t results = g->output_count;
-    struct onnx_graph all = {.node_count = results + 2, .output_count = results};
-    all.nodes = ARENA_ARRAY(a, struct onnx_node, all.node_count);
-    all.outputs = ARENA_ARRAY(a, struct onnx_value_info, results + 1);
-    struct onnx_node *length = &all.nodes[0], *loop = &all.nodes[results + 1];
-    *length = make_node(n, "SequenceLength", 1, 1);
-    *loop = make_node(n, "Loop", 2 + results, results);
-    length->inputs[0] = n->onnx->inputs[0];
-    loop->inputs[0] = length->outputs[0] = made_name(n, "length", 0);
-    for (size_t k = 0; k < results; k++) {
-        struct onnx_node *empty = &all.nodes[1 + k];
-        *empty = make_node(n, "SequenceEmpty", 0, 1);
-        empty->attr_count = 1;
-        empty->attrs = ARENA_NEW(a, struct onnx_attr);
-        *empty->attrs = (struct onnx_attr){.name = STR("dtype"), .kind = ONNX_ATTR_INT, .i = g->outputs[k].type.elem};
-        loop->inputs[2 + k] = empty->outputs[0] = made_name(n, "empty", k);
-        all.outputs[k].name = loop->outputs[k] = made_name(n, "mapped", k);
-    }
-    loop->attr_count = 1;
-    loop->attrs = ARENA_NEW(a, struct onnx_attr);
-    *loop->attrs = (struct onnx_attr){.name = STR("body"), .kind = ONNX_ATTR_GRAPH, .graph = loop_body(n, g)};
-    return all;
-}
-
-bool op_sequence_map(struct node *n)
-{
-    const struct onnx_attr *body = attr_find(n, "body");
-    if (!sequence_input(n, 0))
-        return false;
-    if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse_node(n->s, "attribute `body` is no graph");
-    const struct onnx_graph *g = body->graph;
-    if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
-        return refuse_node(n->s, "%zu inputs and %zu outputs; its body has %zu and %zu", n->input_count, n->onnx->output_count,
-                           g->input_count, g->output_count);
-    for (size_t k = 0; k < n->input_count; k++)
-        if (!n->inputs[k])
-            return refuse_node(n->s, "input %zu is missing", k);
-    struct onnx_graph all = as_loop(n, g);
-    struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
-    struct scope inner;
-    begin_scope(&inner, n->s);
-    bool ok = translate_graph(&inner, &all, outputs);
-    for (size_t k = 0; ok && k < g->output_count; k++)
-        give_val(n, k, &outputs[k]);
-    return ok;
 }

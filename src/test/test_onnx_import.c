@@ -682,6 +682,17 @@ static const struct op_case graph_cases[] = {
      13, "s64[] 2 | s64[] 1 | f32[] 1", "f32[] 7"},
     {"(m, q) => (s) { z = Constant<value='f32[] 0'>()  s = Loop<body=(i, c, v) => (c, w) { e = SequenceAt(q, i)  w = Add(v, e) }>(m, , z) }",
      11, "s64[] 2 | [f32[] 1; f32[] 2]", "f32[] 3"},
+    /* Scan */
+    {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, body=(a, e) => (b, c) { b = Add(a, e)  c = Mul(b, b) }>(s, x) }", 11,
+     "f32[] 1 | f32[3] {1, 2, 3}", "f32[] 7 | f32[3] {4, 16, 49}"},
+    {"(x, z) => (y) { y = Scan<num_scan_inputs=2, scan_input_axes=[1, 0], scan_input_directions=[0, 1], scan_output_axes=[1], "
+     "scan_output_directions=[1], body=(e, f) => (c) { c = Add(e, f) }>(x, z) }", 11,
+     "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | f32[3] {10, 20, 30}", "f32[2,3] { { 13, 22, 31 }, { 16, 25, 34 } }"},
+    {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=2, body=(a, e) => (b, c) { b = Add(a, e)  c = Mul(b, b) }>(s, x, x) }", 11,
+     "f32[] 1 | f32[3] {1, 2, 3}", "!3 inputs, 2 of them to scan, and 2 outputs; its body has 2 and 2"},
+    {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, scan_output_axes=[0, 0], body=(a, e) => (a, e) { }>(s, x) }", 11,
+     "f32[] 1 | f32[3] {1, 2, 3}", "!an axis and a direction for each of 1 inputs and 1 outputs are wanted"},
+    {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, body=(a, e) => (a, e) { }>(s, x) }", 8, "f32[] 1 | f32[3] {1, 2, 3}", "!from opset 9 on"},
     /* sequences and optionals as they go round */
     {"(m, x) => (s) { e = SequenceEmpty()  s = Loop<body=(i, c, v) => (c, w) { w = SequenceInsert(v, x) }>(m, , e) }", 13,
      "s64[] 3 | f32[1] {4}", "[f32[1] {4}; f32[1] {4}; f32[1] {4}]"},
