@@ -6,7 +6,7 @@
  * operators). What ONNX has and HLO lacks is laid out in arrays:
  *
  *   a dimension known only at run time   a bounded one, `<=8`
- *   a sequence   (T[<=n, <=d...], s64[<=n, r]): its elements, padded to the largest, one after the
+ *   a sequence   (T[<=n, d...], s64[<=n, r]): its elements, padded to the largest, one after the
  *                other, and for each its dimensions, -1 behind the last of an element of lower rank
  *   an optional  (pred[], value): whether it is there, and the value, or one of zeros and empty dimensions
  *
