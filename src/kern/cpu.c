@@ -1,0 +1,55 @@
+/*
+ * cpu.c: what can this processor do, and what of it may be used (no kernel of its own)?
+ */
+#include "kern/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[CPU_ISA_COUNT] = {"baseline", "avx2", "avx512"};
+
+const char *cpu_isa_name(enum cpu_isa isa)
+{
+    return names[isa];
+}
+
+#if defined __x86_64__
+#define HAS(feature) (__builtin_cpu_supports(feature) != 0)
+
+/* F16C has no name that every compiler knows; no processor has AVX2 and FMA without it. */
+static enum cpu_isa best(void)
+{
+    if (!HAS("avx2") || !HAS("fma") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt"))
+        return CPU_BASELINE;
+    if (!HAS("avx512f") || !HAS("avx512bw") || !HAS("avx512cd") || !HAS("avx512dq") || !HAS("avx512vl"))
+        return CPU_AVX2;
+    return CPU_AVX512;
+}
+
+struct cpu_extras cpu_extras(void)
+{
+    if (cpu_isa() < CPU_AVX512)
+        return (struct cpu_extras){false, false};
+    return (struct cpu_extras){.bf16 = HAS("avx512bf16"), .vnni = HAS("avx512vnni")};
+}
+#else
+static enum cpu_isa best(void)
+{
+    return CPU_BASELINE;
+}
+
+struct cpu_extras cpu_extras(void)
+{
+    return (struct cpu_extras){false, false};
+}
+#endif
+
+enum cpu_isa cpu_isa(void)
+{
+    const enum cpu_isa has = best();
+    const char *wanted = getenv("HLO_ISA");
+    for (int isa = 0; wanted && isa < (int)has; isa++)
+        if (strcmp(wanted, names[isa]) == 0)
+            return (enum cpu_isa)isa;
+    return has;
+}

@@ -1,0 +1,32 @@
+/*
+ * cpu: which instructions may kernels use? One answer for all of them.
+ *
+ * A kernel that comes in several forms asks when it is looked up or called; nothing is kept, so nothing is
+ * global. HLO_ISA=baseline, avx2 or avx512 in the environment lowers the answer, for tests and to find out
+ * what a form is worth; it never raises it above what the processor has. What is marked KERN_CLONES (nest.h)
+ * is chosen by the loader, before there is an environment, and does not listen to it.
+ */
+#ifndef HLO_KERN_CPU_H
+#define HLO_KERN_CPU_H
+
+#include "base/base.h"
+
+enum cpu_isa {
+    CPU_BASELINE, /* what every machine of the architecture has */
+    CPU_AVX2,     /* AVX2, FMA, BMI, BMI2, POPCNT, F16C */
+    CPU_AVX512,   /* and AVX-512 F, BW, CD, DQ, VL: what x86-64-v4 asks for */
+    CPU_ISA_COUNT
+};
+
+enum cpu_isa cpu_isa(void); /* some tens of nanoseconds */
+
+/* What only some processors with AVX-512 have; never more than cpu_isa allows. */
+struct cpu_extras {
+    bool bf16; /* AVX512_BF16: vdpbf16ps, vcvtneps2bf16 */
+    bool vnni; /* AVX512_VNNI: vpdpbusd, vpdpwssd */
+};
+struct cpu_extras cpu_extras(void);
+
+const char *cpu_isa_name(enum cpu_isa isa); /* as HLO_ISA spells it */
+
+#endif
