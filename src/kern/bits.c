@@ -68,13 +68,14 @@ static void reduce_other(const void *context, void *out, const void *const *args
 {
     enum { CHUNK = 512 };
     const struct reduce_in_f32 *r = context;
+    const struct tile_set *set = tile_set();
     const size_t size = dtype_bytes(r->type);
     float x[CHUNK];
     for (int64_t at = 0; at < n; at += CHUNK) {
         const int64_t some = n - at < CHUNK ? n - at : CHUNK;
-        tile_widen(r->type, x, (const char *)args[0] + (size_t)at * size, some);
+        set->widen(r->type, x, (const char *)args[0] + (size_t)at * size, some);
         reduce_32(&r->precision, x, (const void *const[]){x}, some);
-        tile_narrow(r->type, (char *)out + (size_t)at * size, x, some);
+        set->narrow(r->type, (char *)out + (size_t)at * size, x, some);
     }
 }
 

@@ -233,7 +233,7 @@ static kern_tile_fn *const *const total[DT_COUNT] = {
     [DT_BF16] = total_16_all,         [DT_F32] = total_32_all,          [DT_F64] = total_64_all,
 };
 
-kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t)
+kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dtype t)
 {
     kern_tile_fn *const *group = total_order && total[t] ? total[t] : natural[t];
     return group ? group[d] : NULL;

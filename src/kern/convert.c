@@ -34,119 +34,102 @@ enum native {
     ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
 
 #define SELF S1
-#define CLONES
 #define TO int8_t
 #define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 1)
 #define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -1, 0, 0x1p0)
 #include "kern/convert_native.inc"
 
 #define SELF S2
-#define CLONES
 #define TO int8_t
 #define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 2)
 #define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -2, 1, 0x1p1)
 #include "kern/convert_native.inc"
 
 #define SELF S4
-#define CLONES
 #define TO int8_t
 #define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 4)
 #define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -8, 7, 0x1p3)
 #include "kern/convert_native.inc"
 
 #define SELF S8
-#define CLONES KERN_CLONES
 #define TO int8_t
 #define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 8)
 #define FROM_FLOAT(x, F) HOLD(x, F, int8_t, INT8_MIN, INT8_MAX, 0x1p7)
 #include "kern/convert_native.inc"
 
 #define SELF S16
-#define CLONES KERN_CLONES
 #define TO int16_t
 #define FROM_INTEGER(x) WRAP(x, int16_t, uint16_t, 16)
 #define FROM_FLOAT(x, F) HOLD(x, F, int16_t, INT16_MIN, INT16_MAX, 0x1p15)
 #include "kern/convert_native.inc"
 
 #define SELF S32
-#define CLONES KERN_CLONES
 #define TO int32_t
 #define FROM_INTEGER(x) WRAP(x, int32_t, uint32_t, 32)
 #define FROM_FLOAT(x, F) HOLD(x, F, int32_t, INT32_MIN, INT32_MAX, 0x1p31)
 #include "kern/convert_native.inc"
 
 #define SELF S64
-#define CLONES KERN_CLONES
 #define TO int64_t
 #define FROM_INTEGER(x) WRAP(x, int64_t, uint64_t, 64)
 #define FROM_FLOAT(x, F) HOLD(x, F, int64_t, INT64_MIN, INT64_MAX, 0x1p63)
 #include "kern/convert_native.inc"
 
 #define SELF U1
-#define CLONES
 #define TO uint8_t
 #define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 1)
 #define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 1, 0x1p1)
 #include "kern/convert_native.inc"
 
 #define SELF U2
-#define CLONES
 #define TO uint8_t
 #define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 2)
 #define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 3, 0x1p2)
 #include "kern/convert_native.inc"
 
 #define SELF U4
-#define CLONES
 #define TO uint8_t
 #define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 4)
 #define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 15, 0x1p4)
 #include "kern/convert_native.inc"
 
 #define SELF U8
-#define CLONES KERN_CLONES
 #define TO uint8_t
 #define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 8)
 #define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, UINT8_MAX, 0x1p8)
 #include "kern/convert_native.inc"
 
 #define SELF U16
-#define CLONES KERN_CLONES
 #define TO uint16_t
 #define FROM_INTEGER(x) WRAP(x, uint16_t, uint16_t, 16)
 #define FROM_FLOAT(x, F) HOLD(x, F, uint16_t, 0, UINT16_MAX, 0x1p16)
 #include "kern/convert_native.inc"
 
 #define SELF U32
-#define CLONES KERN_CLONES
 #define TO uint32_t
 #define FROM_INTEGER(x) WRAP(x, uint32_t, uint32_t, 32)
 #define FROM_FLOAT(x, F) HOLD(x, F, uint32_t, 0, UINT32_MAX, 0x1p32)
 #include "kern/convert_native.inc"
 
 #define SELF U64
-#define CLONES KERN_CLONES
 #define TO uint64_t
 #define FROM_INTEGER(x) WRAP(x, uint64_t, uint64_t, 64)
 #define FROM_FLOAT(x, F) HOLD(x, F, uint64_t, 0, UINT64_MAX, 0x1p64)
 #include "kern/convert_native.inc"
 
 #define SELF PRED
-#define CLONES KERN_CLONES
 #define TO uint8_t
 #define FROM_INTEGER(x) ((x) != 0)
 #define FROM_FLOAT(x, F) ((x) != 0)
 #include "kern/convert_native.inc"
 
 #define SELF F32
-#define CLONES KERN_CLONES
 #define TO float
 #define FROM_INTEGER(x) ((float)(x))
 #define FROM_FLOAT(x, F) ((float)(x))
 #include "kern/convert_native.inc"
 
 #define SELF F64
-#define CLONES KERN_CLONES
 #define TO double
 #define FROM_INTEGER(x) ((double)(x))
 #define FROM_FLOAT(x, F) ((double)(x))
@@ -333,7 +316,7 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
 #define SELF C128
 #include "kern/convert_special.inc"
 
-kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
+kern_tile_fn *tile_find_convert(enum dtype to, enum dtype from)
 {
     static const struct {
         kern_tile_fn *const *to, *const *from;

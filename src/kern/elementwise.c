@@ -54,7 +54,7 @@ static const struct tile_row pred_rows[] = {
 /* ---- select: bits are moved, so only their number matters ---- */
 
 #define SELECT(id, T)                                                                                        \
-    KERN_CLONES static void select_##id(void *result, const void *const *args, int64_t n)                    \
+    static void select_##id(void *result, const void *const *args, int64_t n)                                \
     {                                                                                                        \
         T *out = result;                                                                                     \
         const uint8_t *p = args[0];                                                                          \
@@ -99,7 +99,7 @@ kern_tile_fn *tile_find(struct tile_table table, const char *opcode)
     return row ? row->fn : NULL;
 }
 
-kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
+static kern_tile_fn *find_elementwise(const char *opcode, enum dtype t)
 {
     if (strcmp(opcode, "select") == 0)
         return find_select(t);
@@ -113,3 +113,11 @@ kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
     }
     return NULL;
 }
+
+const struct tile_set TILE_OWN(tile_set) = {
+    .elementwise = find_elementwise,
+    .compare = tile_find_compare,
+    .convert = tile_find_convert,
+    .widen = tile_widen,
+    .narrow = tile_narrow,
+};

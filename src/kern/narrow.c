@@ -105,12 +105,12 @@ static inline uint32_t encode_exponent(float x)
 }
 
 #define LOOPS(id, T)                                                                                         \
-    KERN_CLONES static void widen_##id(float *out, const T *x, int64_t n)                                    \
+    static void widen_##id(float *out, const T *x, int64_t n)                                                \
     {                                                                                                        \
         for (int64_t i = 0; i < n; i++)                                                                      \
             out[i] = decode(x[i], formats[DT_##id]);                                                         \
     }                                                                                                        \
-    KERN_CLONES static void narrow_##id(T *out, const float *x, int64_t n)                                   \
+    static void narrow_##id(T *out, const float *x, int64_t n)                                               \
     {                                                                                                        \
         for (int64_t i = 0; i < n; i++)                                                                      \
             out[i] = (T)encode(x[i], formats[DT_##id]);                                                      \
@@ -127,25 +127,25 @@ LOOPS(F8E5M2, uint8_t)
 LOOPS(F8E5M2FNUZ, uint8_t)
 LOOPS(F16, uint16_t)
 
-KERN_CLONES static void widen_F8E8M0FNU(float *out, const uint8_t *x, int64_t n)
+static void widen_F8E8M0FNU(float *out, const uint8_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = decode_exponent(x[i]);
 }
 
-KERN_CLONES static void narrow_F8E8M0FNU(uint8_t *out, const float *x, int64_t n)
+static void narrow_F8E8M0FNU(uint8_t *out, const float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = (uint8_t)encode_exponent(x[i]);
 }
 
-KERN_CLONES static void widen_BF16(float *out, const uint16_t *x, int64_t n)
+static void widen_BF16(float *out, const uint16_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = bf16_to_f32(x[i]);
 }
 
-KERN_CLONES static void narrow_BF16(uint16_t *out, const float *x, int64_t n)
+static void narrow_BF16(uint16_t *out, const float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = f32_to_bf16(x[i]);

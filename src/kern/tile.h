@@ -20,6 +20,32 @@
 #define TILE_STRING_(a) #a
 #define TILE_STRING(a) TILE_STRING_(a)
 
+/*
+ * The files of tile kernels are compiled once for each instruction set, with TILE_ISA its name: what they
+ * define carries it. tile_set.c, which belongs to none, chooses.
+ */
+struct tile_set {
+    kern_tile_fn *(*elementwise)(const char *opcode, enum dtype t);
+    kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
+    kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
+    /* Narrow floats: exact one way, rounded to nearest even the other. */
+    void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
+    void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
+};
+extern const struct tile_set tile_set_baseline, tile_set_avx2, tile_set_avx512;
+const struct tile_set *tile_set(void); /* the one to use */
+
+#ifdef TILE_ISA
+#define TILE_OWN(name) TILE_PASTE(name, TILE_ISA)
+#define tile_integers TILE_OWN(tile_integers)
+#define tile_floats TILE_OWN(tile_floats)
+#define tile_complexes TILE_OWN(tile_complexes)
+#define tile_find TILE_OWN(tile_find)
+#define tile_find_compare TILE_OWN(tile_find_compare)
+#define tile_find_convert TILE_OWN(tile_find_convert)
+#define tile_widen TILE_OWN(tile_widen)
+#define tile_narrow TILE_OWN(tile_narrow)
+
 /* The kernels of one element type, sorted by opcode. */
 struct tile_row {
     const char *opcode;
@@ -32,13 +58,17 @@ struct tile_table {
 extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], tile_complexes[DT_COUNT];
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */
 
-/* Narrow floats: all but f32 and f64. Exact one way, rounded to nearest even the other. */
+kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dtype t);
+kern_tile_fn *tile_find_convert(enum dtype to, enum dtype from);
+void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
+void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
+#endif
+
+/* Narrow floats: all but f32 and f64. */
 static inline bool tile_is_narrow(enum dtype t)
 {
     return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
 }
-void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
-void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
 
 /* kern_map_tiles with a context handed to the kernel. */
 typedef void tile_context_fn(const void *context, void *out, const void *const *args, int64_t n);

@@ -1,0 +1,32 @@
+/*
+ * tile_set.c: which of the sets of tile kernels runs here (no kernel of its own)?
+ */
+#include "kern/cpu.h"
+#include "kern/tile.h"
+
+const struct tile_set *tile_set(void)
+{
+#ifdef __x86_64__
+    switch (cpu_isa()) {
+    case CPU_AVX512: return &tile_set_avx512;
+    case CPU_AVX2: return &tile_set_avx2;
+    default: break;
+    }
+#endif
+    return &tile_set_baseline;
+}
+
+kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
+{
+    return tile_set()->elementwise(opcode, t);
+}
+
+kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t)
+{
+    return tile_set()->compare(d, total_order, t);
+}
+
+kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
+{
+    return tile_set()->convert(to, from);
+}
