@@ -2,180 +2,81 @@
  * sort: orders lines of an array and takes their best elements.
  *
  * Every line is sorted as a list of its indices, which then picks the elements of all operands. A plain
- * comparison of one operand becomes unsigned keys: short lines and any other comparator go through a
- * merge sort, long lines of keys through a radix sort. Both are stable, so the result is unique.
+ * comparison of one operand becomes unsigned keys (sort_keys.c), which carry the index with them; an
+ * operand that is alone is made again from its sorted keys. Any other comparator goes through a merge sort.
+ * All are stable, so the result is unique.
  * Partial order: -0 and +0 are equal; where NaNs end up in it no specification says (here: last).
  */
-#include "kern/nest.h"
+#include "kern/sort.h"
 #include "kern/plain/plain.h"
 
-/* ---- keys: unsigned numbers in the order of the elements ---- */
+/* ---- lines and their keys ---- */
 
-/* A key and where it came from. */
-struct entry {
-    uint64_t key, index;
+struct sorter {
+    int n;
+    const struct view *x, *out;
+    int dimension;
+    const struct kern_comparator *less;
+    struct key_rule rule; /* of a plain comparison */
+    char **line;          /* where each operand's line begins */
+    const void **args;
+    char *lanes, *computed; /* of make_keys: KERN_LANES elements of each operand; as many keys */
+    void *room;             /* twice a line of the widest entries */
 };
 
-static uint64_t load_bits(const char *p, size_t width)
+/* Keys of elements [i, i + count) that the comparator computes from all operands. */
+static bool compute_keys(struct sorter *s, uint64_t *keys, int64_t i, int64_t count)
 {
-    uint64_t bits = 0;
-    memcpy(&bits, p, width);
-    return bits;
-}
-
-/* Bits of a float as an unsigned number in total order (hlo-values 5.2). */
-static uint64_t float_key(enum dtype t, uint64_t bits, bool total)
-{
-    const struct float_format *f = float_format(t);
-    uint64_t sign = (uint64_t)1 << (f->exponent_bits + f->mantissa_bits), all = sign | (sign - 1);
-    uint8_t specials = f->specials;
-    if (specials == FS_FNU)
-        return bits;
-    if (!total && (bits & ~sign) == 0)
-        bits = specials == FS_FNUZ ? bits : 0;
-    if (!total && float_code_is_nan(t, bits))
-        return all;
-    if (specials == FS_FNUZ && bits & sign)
-        return bits == sign ? 0 : sign - (bits & ~sign);
-    return bits & sign ? ~bits & all : bits | sign;
-}
-
-static uint64_t element_key(enum dtype t, const char *p, bool total)
-{
-    size_t width = dtype_bytes(t);
-    uint64_t bits = load_bits(p, width);
-    if (dtype_is_float(t))
-        return float_key(t, bits, total);
-    if (dtype_is_signed(t))
-        return bits ^ (uint64_t)1 << (8 * width - 1); /* narrow ones are sign-extended to a byte */
-    return bits;
-}
-
-/* Keys and indices of n elements a stride apart; greatest first when `descending`. */
-static void make_entries(struct entry *e, enum dtype t, const char *x, int64_t stride, int64_t n, bool total,
-                         bool descending)
-{
-    uint64_t flip = descending ? UINT64_MAX : 0;
-    if (t == DT_F32 && total) {
-        for (int64_t i = 0; i < n; i++) {
-            uint32_t b = *(const kern_w4 *)(const void *)(x + i * stride);
-            uint32_t key = b & 0x80000000 ? ~b : b | 0x80000000;
-            e[i] = (struct entry){(flip ^ key) & UINT32_MAX, (uint64_t)i};
-        }
-        return;
+    void *computed = s->computed;
+    char *at = s->lanes;
+    for (int k = 0; k < s->n; k++) {
+        size_t width = dtype_bytes(s->x[k].dtype);
+        int64_t stride = s->x[k].strides[s->dimension];
+        kern_pack(at, s->line[k] + i * stride, stride, width, count);
+        s->args[2 * k] = s->args[2 * k + 1] = at;
+        at += KERN_LANES * width;
     }
-    uint64_t mask = dtype_bytes(t) == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * dtype_bytes(t)) - 1;
-    for (int64_t i = 0; i < n; i++)
-        e[i] = (struct entry){(flip ^ element_key(t, x + i * stride, total)) & mask, (uint64_t)i};
-}
-
-/* ---- radix sort of keys ---- */
-
-enum { RADIX_BITS = 11, BUCKETS = 1 << RADIX_BITS, RADIX_FROM = 512 };
-
-/* One stable pass by the digit at `shift`; false when all keys have the same one and nothing moved. */
-static bool radix_pass(struct entry *to, const struct entry *from, int64_t n, unsigned shift)
-{
-    int64_t place[BUCKETS] = {0}, sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        place[from[i].key >> shift & (BUCKETS - 1)]++;
-    if (place[from[0].key >> shift & (BUCKETS - 1)] == n)
+    if (!s->less->make_keys(s->less->keys_context, s->args, &computed))
         return false;
-    for (int b = 0; b < BUCKETS; b++) {
-        int64_t count = place[b];
-        place[b] = sum;
-        sum += count;
-    }
-    for (int64_t i = 0; i < n; i++)
-        to[place[from[i].key >> shift & (BUCKETS - 1)]++] = from[i];
+    keys_make(&s->rule, keys, s->computed, (int64_t)s->rule.width, count);
     return true;
 }
 
-static void insertion_sort(struct entry *e, int64_t n)
+static bool take_keys(struct sorter *s, uint64_t *keys, int64_t i, int64_t count)
 {
-    for (int64_t i = 1; i < n; i++) {
-        struct entry v = e[i];
-        int64_t at = i;
-        for (; at > 0 && e[at - 1].key > v.key; at--)
-            e[at] = e[at - 1];
-        e[at] = v;
-    }
+    int key = s->less->key;
+    if (s->less->make_keys)
+        return compute_keys(s, keys, i, count);
+    int64_t stride = s->x[key].strides[s->dimension];
+    keys_make(&s->rule, keys, s->line[key] + i * stride, stride, count);
+    return true;
 }
 
-static void merge_keys(struct entry *to, const struct entry *a, int64_t na, const struct entry *b, int64_t nb)
-{
-    const struct entry *a_end = a + na, *b_end = b + nb;
-    while (a < a_end && b < b_end) {
-        bool right = b->key < a->key;
-        *to++ = right ? *b : *a;
-        b += right;
-        a += !right;
-    }
-    while (a < a_end)
-        *to++ = *a++;
-    while (b < b_end)
-        *to++ = *b++;
-}
-
-enum { RUN = 16 };
-
-/* Sorts e with as much room beside it; returns where the result is. */
-static struct entry *sort_entries(struct entry *e, struct entry *room, int64_t n, unsigned key_bits)
-{
-    struct entry *from = e, *to = room, *swap;
-    if (n >= RADIX_FROM) {
-        for (unsigned shift = 0; shift < key_bits; shift += RADIX_BITS)
-            if (radix_pass(to, from, n, shift))
-                swap = from, from = to, to = swap;
-        return from;
-    }
-    for (int64_t i = 0; i < n; i += RUN)
-        insertion_sort(e + i, n - i < RUN ? n - i : RUN);
-    for (int64_t size = RUN; size < n; size *= 2) {
-        for (int64_t i = 0; i < n; i += 2 * size) {
-            int64_t na = n - i < size ? n - i : size, nb = n - i - na < size ? n - i - na : size;
-            merge_keys(to + i, from + i, na, from + i + na, nb);
-        }
-        swap = from, from = to, to = swap;
-    }
-    return from;
-}
-
-/* ---- merge sort by a called comparator ---- */
-
-struct called {
-    int n;
-    const struct view *x;
-    int dimension;
-    const struct kern_comparator *less;
-    char **line; /* where each operand's line begins */
-    const void **args;
-    char *lanes, *keys; /* of make_keys: KERN_LANES elements of each operand; as many keys */
-};
+/* ---- the order of a line ---- */
 
 /* Whether element a goes before element b. */
-static bool call_less(struct called *c, uint64_t a, uint64_t b, bool *before)
+static bool call_less(struct sorter *s, uint64_t a, uint64_t b, bool *before)
 {
     uint8_t answer = 0;
     void *result = &answer;
-    for (int k = 0; k < c->n; k++) {
-        int64_t stride = c->x[k].strides[c->dimension];
-        c->args[2 * k] = c->line[k] + (int64_t)a * stride;
-        c->args[2 * k + 1] = c->line[k] + (int64_t)b * stride;
+    for (int k = 0; k < s->n; k++) {
+        int64_t stride = s->x[k].strides[s->dimension];
+        s->args[2 * k] = s->line[k] + (int64_t)a * stride;
+        s->args[2 * k + 1] = s->line[k] + (int64_t)b * stride;
     }
-    if (!c->less->call(c->less->context, c->args, &result))
+    if (!s->less->call(s->less->context, s->args, &result))
         return false;
     *before = answer != 0;
     return true;
 }
 
-static bool merge_called(struct called *c, struct entry *to, const struct entry *a, int64_t na,
-                         const struct entry *b, int64_t nb)
+static bool merge_called(struct sorter *s, uint64_t *to, const uint64_t *a, int64_t na, const uint64_t *b,
+                         int64_t nb)
 {
-    const struct entry *a_end = a + na, *b_end = b + nb;
+    const uint64_t *a_end = a + na, *b_end = b + nb;
     while (a < a_end && b < b_end) {
         bool right;
-        if (!call_less(c, b->index, a->index, &right))
+        if (!call_less(s, *b, *a, &right))
             return false;
         *to++ = right ? *b++ : *a++;
     }
@@ -187,15 +88,15 @@ static bool merge_called(struct called *c, struct entry *to, const struct entry 
 }
 
 /* NULL when the comparator failed. */
-static struct entry *sort_called(struct called *c, struct entry *e, struct entry *room, int64_t n)
+static uint64_t *order_by_calls(struct sorter *s, int64_t n)
 {
-    struct entry *from = e, *to = room, *swap;
+    uint64_t *from = s->room, *to = from + n, *swap;
     for (int64_t i = 0; i < n; i++)
-        e[i].index = (uint64_t)i;
+        from[i] = (uint64_t)i;
     for (int64_t size = 1; size < n; size *= 2) {
         for (int64_t i = 0; i < n; i += 2 * size) {
             int64_t na = n - i < size ? n - i : size, nb = n - i - na < size ? n - i - na : size;
-            if (!merge_called(c, to + i, from + i, na, from + i + na, nb))
+            if (!merge_called(s, to + i, from + i, na, from + i + na, nb))
                 return NULL;
         }
         swap = from, from = to, to = swap;
@@ -203,15 +104,56 @@ static struct entry *sort_called(struct called *c, struct entry *e, struct entry
     return from;
 }
 
-/* ---- lines ---- */
+static bool fits_word(const struct sorter *s, int64_t n)
+{
+    return s->rule.width <= sizeof(uint32_t) && n <= UINT32_MAX;
+}
+
+/* Key and index in one word. */
+static uint64_t *order_by_words(struct sorter *s, int64_t n)
+{
+    uint64_t *e = s->room, keys[KERN_LANES];
+    for (int64_t i = 0; i < n; i += KERN_LANES) {
+        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
+        if (!take_keys(s, keys, i, count))
+            return NULL;
+        for (int64_t j = 0; j < count; j++)
+            e[i + j] = keys[j] << PACKED_KEY | (uint64_t)(i + j);
+    }
+    e = sort_words64(e, e + n, n, PACKED_KEY);
+    for (int64_t i = 0; i < n; i++)
+        e[i] &= UINT32_MAX;
+    return e;
+}
+
+/* Key and index side by side. */
+static uint64_t *order_by_entries(struct sorter *s, int64_t n)
+{
+    struct key_entry *e = s->room, *room = e + n;
+    uint64_t keys[KERN_LANES];
+    for (int64_t i = 0; i < n; i += KERN_LANES) {
+        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
+        if (!take_keys(s, keys, i, count))
+            return NULL;
+        for (int64_t j = 0; j < count; j++)
+            e[i + j] = (struct key_entry){keys[j], (uint64_t)(i + j)};
+    }
+    const struct key_entry *sorted = sort_key_entries(e, room, n);
+    uint64_t *order = (uint64_t *)(void *)(sorted == e ? room : e);
+    for (int64_t i = 0; i < n; i++)
+        order[i] = sorted[i].index;
+    return order;
+}
+
+/* ---- elements in an order ---- */
 
 #define PICK(W)                                                                                              \
     for (int64_t i = 0; i < n; i++)                                                                          \
-    *(W *)(void *)(out + i * out_stride) = *(const W *)(const void *)(x + (int64_t)e[i].index * x_stride)
+    *(W *)(void *)(out + i * out_stride) = *(const W *)(const void *)(x + (int64_t)order[i] * x_stride)
 
-/* out[i] = x[e[i].index] */
+/* out[i] = x[order[i]] */
 static void pick_elements(char *out, int64_t out_stride, const char *x, int64_t x_stride, size_t width,
-                          const struct entry *e, int64_t n)
+                          const uint64_t *order, int64_t n)
 {
     switch (width) {
     case 1: PICK(kern_w1); break;
@@ -222,67 +164,115 @@ static void pick_elements(char *out, int64_t out_stride, const char *x, int64_t 
     }
 }
 
-/* Entries of keys that are computed from all operands. */
-static bool make_computed_entries(struct called *c, struct entry *e, int64_t n, bool total)
+static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
 {
-    const struct kern_comparator *less = c->less;
-    void *keys = c->keys;
+    const uint64_t *order = s->less->order == KERN_ORDER_CALL ? order_by_calls(s, n)
+                            : fits_word(s, n)                 ? order_by_words(s, n)
+                                                              : order_by_entries(s, n);
+    for (int k = 0; order && k < s->n; k++)
+        pick_elements(view_at(&s->out[k], index), s->out[k].strides[s->dimension], s->line[k],
+                      s->x[k].strides[s->dimension], dtype_bytes(s->out[k].dtype), order, n);
+    return order != NULL;
+}
+
+/* ---- an operand that is alone: its sorted keys say what it was ---- */
+
+static bool stands_alone(const struct sorter *s)
+{
+    return s->n == 1 && s->less->order != KERN_ORDER_CALL && !s->less->make_keys &&
+           (s->rule.is_float || s->rule.one_to_one) && !(dtype_is_float(s->rule.type) && s->rule.width == 1);
+}
+
+static uint64_t sorted_key(const struct sorter *s, const void *sorted, int64_t i)
+{
+    return s->rule.width <= sizeof(uint32_t) ? ((const uint32_t *)sorted)[i] : ((const uint64_t *)sorted)[i];
+}
+
+/* The first place whose key is not below. */
+static int64_t find_key(const struct sorter *s, const void *sorted, int64_t n, uint64_t key)
+{
+    int64_t first = 0;
+    while (first < n) {
+        int64_t middle = first + (n - first) / 2;
+        if (sorted_key(s, sorted, middle) < key)
+            first = middle + 1;
+        else
+            n = middle;
+    }
+    return first;
+}
+
+/* Elements that differ but have this one key: brings them to their places in the order they came in. */
+static void place_alike(struct sorter *s, char *out, const void *sorted, int64_t n, uint64_t key)
+{
+    const char *x = s->line[0];
+    int64_t stride = s->x->strides[s->dimension], out_stride = s->out->strides[s->dimension];
+    int64_t at = find_key(s, sorted, n, key);
+    uint64_t keys[KERN_LANES];
+    if (at == n || sorted_key(s, sorted, at) != key)
+        return;
     for (int64_t i = 0; i < n; i += KERN_LANES) {
         int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
-        char *at = c->lanes;
-        for (int k = 0; k < c->n; k++) {
-            size_t width = dtype_bytes(c->x[k].dtype);
-            int64_t stride = c->x[k].strides[c->dimension];
-            kern_pack(at, c->line[k] + i * stride, stride, width, count);
-            c->args[2 * k] = c->args[2 * k + 1] = at;
-            at += KERN_LANES * width;
-        }
-        if (!less->make_keys(less->keys_context, c->args, &keys))
-            return false;
-        int64_t width = (int64_t)dtype_bytes(less->key_type);
-        make_entries(e + i, less->key_type, c->keys, width, count, total, less->order == KERN_ORDER_GREATER);
-        for (int64_t j = i; j < i + count; j++)
-            e[j].index = (uint64_t)j;
+        keys_make(&s->rule, keys, x + i * stride, stride, count);
+        for (int64_t j = 0; j < count; j++)
+            if (keys[j] == key)
+                memcpy(out + at++ * out_stride, x + (i + j) * stride, s->rule.width);
     }
-    return true;
 }
 
-static struct entry *sort_keys(struct called *c, struct entry *e, int64_t n)
+static void *sorted_keys(struct sorter *s, int64_t n)
 {
-    const struct kern_comparator *less = c->less;
-    const struct view *key = &c->x[less->key];
-    enum dtype t = less->make_keys ? less->key_type : key->dtype;
-    bool total = less->total_order || !dtype_is_float(t);
-    if (!less->make_keys)
-        make_entries(e, t, c->line[less->key], key->strides[c->dimension], n, total,
-                     less->order == KERN_ORDER_GREATER);
-    else if (!make_computed_entries(c, e, n, total))
-        return NULL;
-    return sort_entries(e, e + n, n, 8 * (unsigned)dtype_bytes(t));
+    uint64_t keys[KERN_LANES], *wide = s->room;
+    uint32_t *narrow = s->room;
+    bool is_wide = s->rule.width == sizeof *wide;
+    for (int64_t i = 0; i < n; i += KERN_LANES) {
+        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
+        take_keys(s, keys, i, count);
+        if (is_wide)
+            memcpy(wide + i, keys, (size_t)count * sizeof *wide);
+        else
+            for (int64_t j = 0; j < count; j++)
+                narrow[i + j] = (uint32_t)keys[j];
+    }
+    return is_wide ? (void *)sort_words64(wide, wide + n, n, 0) : (void *)sort_words32(narrow, narrow + n, n);
 }
 
-static bool sort_line(struct called *c, const struct view *out, const int64_t *index, struct entry *e,
-                      int64_t n)
+static void sort_alone(struct sorter *s, const int64_t *index, int64_t n)
 {
-    for (int k = 0; k < c->n; k++)
-        c->line[k] = view_at(&c->x[k], index);
-    struct entry *sorted =
-        c->less->order == KERN_ORDER_CALL ? sort_called(c, e, e + n, n) : sort_keys(c, e, n);
-    for (int k = 0; sorted && k < c->n; k++)
-        pick_elements(view_at(&out[k], index), out[k].strides[c->dimension], c->line[k],
-                      c->x[k].strides[c->dimension], dtype_bytes(out[k].dtype), sorted, n);
-    return sorted != NULL;
+    char *out = view_at(s->out, index), packed[KERN_LANES * sizeof(uint64_t)];
+    int64_t stride = s->out->strides[s->dimension];
+    size_t width = s->rule.width;
+    const void *sorted = sorted_keys(s, n);
+    for (int64_t i = 0; i < n; i += KERN_LANES) {
+        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
+        for (int64_t j = 0; j < count; j++) {
+            uint64_t element = key_element(&s->rule, sorted_key(s, sorted, i + j));
+            memcpy(packed + (size_t)j * width, &element, width); /* little-endian */
+        }
+        kern_unpack(out + i * stride, stride, packed, width, count);
+    }
+    if (s->rule.one_to_one)
+        return;
+    place_alike(s, out, sorted, n, s->rule.sign ^ s->rule.flip);
+    place_alike(s, out, sorted, n, s->rule.all ^ s->rule.flip);
 }
 
-static bool sort_lines(struct called *c, const struct view *out, struct entry *e)
+/* ---- all lines ---- */
+
+static bool sort_lines(struct sorter *s)
 {
-    int64_t index[VIEW_MAX_RANK] = {0}, lines[VIEW_MAX_RANK], n = out->dims[c->dimension];
-    memcpy(lines, out->dims, sizeof *lines * (size_t)out->rank);
-    lines[c->dimension] = 1;
+    int64_t index[VIEW_MAX_RANK] = {0}, lines[VIEW_MAX_RANK], n = s->out->dims[s->dimension];
+    bool alone = stands_alone(s);
+    memcpy(lines, s->out->dims, sizeof *lines * (size_t)s->out->rank);
+    lines[s->dimension] = 1;
     do {
-        if (!sort_line(c, out, index, e, n))
+        for (int k = 0; k < s->n; k++)
+            s->line[k] = view_at(&s->x[k], index);
+        if (alone)
+            sort_alone(s, index, n);
+        else if (!sort_by_order(s, index, n))
             return false;
-    } while (index_next(out->rank, lines, index));
+    } while (index_next(s->out->rank, lines, index));
     return true;
 }
 
@@ -292,31 +282,39 @@ bool kern_sort(int n, const struct view *out, const struct view *x, int dimensio
 {
     if (view_elements(out) == 0)
         return true;
-    size_t count = (size_t)out->dims[dimension];
+    struct sorter s = {.n = n, .x = x, .out = out, .dimension = dimension, .less = less};
+    if (less->order != KERN_ORDER_CALL) {
+        enum dtype t = less->make_keys ? less->key_type : x[less->key].dtype;
+        key_rule_init(&s.rule, t, less->total_order, less->order == KERN_ORDER_GREATER);
+    }
+    int64_t length = out->dims[dimension];
+    size_t lines = 2 * (size_t)length * (fits_word(&s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
     size_t lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
-    struct entry *e = mem_zalloc(2 * count * sizeof *e + lanes + (size_t)n * 3 * sizeof(void *));
-    if (!e)
+    char *room = mem_alloc(lines + lanes + (size_t)n * 3 * sizeof(void *));
+    if (!room)
         return false;
-    struct called c = {.n = n, .x = x, .dimension = dimension, .less = less, .keys = (char *)(e + 2 * count)};
-    c.lanes = c.keys + (less->make_keys ? KERN_LANES * sizeof(union kern_cell) : 0);
-    c.args = (const void **)(void *)(c.keys + lanes);
-    c.line = (char **)(c.args + 2 * n);
-    bool ok = sort_lines(&c, out, e);
-    mem_free(e);
+    s.room = room;
+    s.computed = room + lines;
+    memset(s.computed, 0, lanes); /* the last lanes of a line stay as they are */
+    s.lanes = s.computed + (lanes > 0 ? KERN_LANES * sizeof(union kern_cell) : 0);
+    s.args = (const void **)(void *)(s.computed + lanes);
+    s.line = (char **)(s.args + 2 * n);
+    bool ok = sort_lines(&s);
+    mem_free(room);
     return ok;
 }
 
 /* ---- topk ---- */
 
-static bool comes_after(const struct entry *a, const struct entry *b)
+static bool comes_after(const struct key_entry *a, const struct key_entry *b)
 {
     return a->key != b->key ? a->key > b->key : a->index > b->index;
 }
 
 /* Moves the entry at `at` down a heap whose root is the last in order. */
-static void sift_down(struct entry *heap, int64_t k, int64_t at)
+static void sift_down(struct key_entry *heap, int64_t k, int64_t at)
 {
-    struct entry v = heap[at];
+    struct key_entry v = heap[at];
     for (int64_t child; (child = 2 * at + 1) < k; at = child) {
         child += child + 1 < k && comes_after(&heap[child + 1], &heap[child]);
         if (!comes_after(&heap[child], &v))
@@ -326,48 +324,52 @@ static void sift_down(struct entry *heap, int64_t k, int64_t at)
     heap[at] = v;
 }
 
-/* Gathers the first k in order of n entries at the front of e, in any order. */
-static void select_first(struct entry *e, int64_t n, int64_t k)
+/* Elements [from, from + count) of a line, whose keys these are, join the k best of those before. */
+static void join_best(struct key_entry *best, int64_t k, const uint64_t *keys, int64_t from, int64_t count)
 {
-    for (int64_t i = k / 2 - 1; i >= 0; i--)
-        sift_down(e, k, i);
-    for (int64_t i = k; i < n; i++) {
-        if (e[i].key < e[0].key) { /* an equal key comes later: its index is greater */
-            e[0] = e[i];
-            sift_down(e, k, 0);
+    int64_t i = 0;
+    if (from < k) {
+        for (; i < count && from + i < k; i++)
+            best[from + i] = (struct key_entry){keys[i], (uint64_t)(from + i)};
+        for (int64_t at = k / 2 - 1; from + i == k && at >= 0; at--)
+            sift_down(best, k, at);
+    }
+    for (; i < count; i++) {
+        if (keys[i] < best[0].key) { /* an equal key comes later: its index is greater */
+            best[0] = (struct key_entry){keys[i], (uint64_t)(from + i)};
+            sift_down(best, k, 0);
         }
     }
 }
 
-/* Back into the order of indices, on which the stable sort by key relies. */
-static struct entry *sort_by_index(struct entry *e, struct entry *room, int64_t n)
+/* Takes the heap apart: the last in order goes to the end. */
+static void sort_heap(struct key_entry *heap, int64_t k)
 {
-    for (int64_t i = 0; i < n; i++)
-        e[i] = (struct entry){e[i].index, e[i].key};
-    struct entry *sorted = sort_entries(e, room, n, 64);
-    for (int64_t i = 0; i < n; i++)
-        sorted[i] = (struct entry){sorted[i].index, sorted[i].key};
-    return sorted;
+    for (int64_t n = k - 1; n > 0; n--) {
+        struct key_entry last = heap[0];
+        heap[0] = heap[n];
+        heap[n] = last;
+        sift_down(heap, n, 0);
+    }
 }
 
-static void topk_line(const struct view *values, const struct view *indices, const struct view *x,
-                      const int64_t *index, struct entry *e, int64_t k, bool largest)
+static void topk_line(const struct key_rule *rule, const struct view *values, const struct view *indices,
+                      const struct view *x, const int64_t *index, struct key_entry *best, int64_t k)
 {
     int d = x->rank - 1;
-    int64_t n = x->dims[d];
-    struct entry *room = e + n;
-    make_entries(e, x->dtype, view_at(x, index), x->strides[d], n, true, largest);
-    if (k < n) {
-        select_first(e, n, k);
-        e = sort_by_index(e, room, k);
-        room = e == room ? room - n : room;
+    uint64_t keys[KERN_LANES], *order = (uint64_t *)(void *)(best + k);
+    char *from = view_at(x, index), *to = view_at(indices, index);
+    for (int64_t i = 0; i < x->dims[d]; i += KERN_LANES) {
+        int64_t count = x->dims[d] - i < KERN_LANES ? x->dims[d] - i : KERN_LANES;
+        keys_make(rule, keys, from + i * x->strides[d], x->strides[d], count);
+        join_best(best, k, keys, i, count);
     }
-    e = sort_entries(e, room, k, 8 * (unsigned)dtype_bytes(x->dtype));
-    pick_elements(view_at(values, index), values->strides[d], view_at(x, index), x->strides[d],
-                  dtype_bytes(x->dtype), e, k);
-    char *to = view_at(indices, index);
-    for (int64_t i = 0; i < k; i++)
-        *(int32_t *)(void *)(to + i * indices->strides[d]) = (int32_t)e[i].index;
+    sort_heap(best, k);
+    for (int64_t i = 0; i < k; i++) {
+        order[i] = best[i].index;
+        *(int32_t *)(void *)(to + i * indices->strides[d]) = (int32_t)order[i];
+    }
+    pick_elements(view_at(values, index), values->strides[d], from, x->strides[d], rule->width, order, k);
 }
 
 /* spec: TopK. In the total order of the elements; of equal ones the smaller index comes first. */
@@ -375,16 +377,18 @@ bool kern_topk(const struct view *values, const struct view *indices, const stru
                bool largest)
 {
     int64_t index[VIEW_MAX_RANK] = {0};
+    struct key_rule rule;
     if (view_elements(values) == 0)
         return true;
     if (dtype_is_complex(x->dtype)) /* whose order no key of 64 bits has */
         return plain_topk(values, indices, x, k, largest);
-    struct entry *e = mem_alloc(2 * (size_t)x->dims[x->rank - 1] * sizeof *e);
-    if (!e)
+    struct key_entry *best = mem_alloc((size_t)k * (sizeof *best + sizeof(uint64_t)));
+    if (!best)
         return false;
+    key_rule_init(&rule, x->dtype, true, largest);
     do {
-        topk_line(values, indices, x, index, e, k, largest);
+        topk_line(&rule, values, indices, x, index, best, k);
     } while (index_next(x->rank - 1, x->dims, index));
-    mem_free(e);
+    mem_free(best);
     return true;
 }

@@ -625,6 +625,60 @@ START_TEST(sort_agrees_with_plain)
 }
 END_TEST
 
+/* The order that the kernel states where the specification says nothing: NaNs are last, alike. */
+static bool stated_order(void *context, const void *const *args, void *const *results)
+{
+    const struct kern_comparator *c = context;
+    double a = float_load(c->key_type, args[0]), b = float_load(c->key_type, args[1]), swap = a;
+    if (c->order == KERN_ORDER_GREATER)
+        a = b, b = swap;
+    *(uint8_t *)results[0] = isnan(a) ? false : isnan(b) ? true : a < b;
+    return true;
+}
+
+/* Many keys, few keys, one kind of float in many spellings: every way that keys are sorted in. */
+START_TEST(long_lines_agree_with_plain)
+{
+    for (int seed = 0; seed < 150; seed++) {
+        struct random r = {(uint64_t)seed};
+        int n = seed % 3 ? 1 : 2, d = (int)random_in(&r, 0, 1);
+        enum dtype t = real_type(&r);
+        struct kern_comparator less = {(enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER), 0,
+                                       random_in(&r, 0, 1), NULL, NULL};
+        int64_t dims[2] = {2, 2};
+        struct random_view x[2], out[2], want[2];
+        dims[d] = random_in(&r, 1, seed % 10 ? 700 : 3000);
+        r.specials = true;
+        for (int k = 0; k < n; k++) {
+            enum dtype type = k == 0 ? t : random_type(&r);
+            x[k] = random_operand(&r, type, 2, dims);
+            out[k] = random_layout(&r, type, 2, dims);
+            want[k] = random_layout(&r, type, 2, dims);
+            int64_t i[2] = {0};
+            do /* other bits than those of small numbers */
+                if (random_in(&r, 0, 1) && dtype_bytes(type) > 1 && k == 0) {
+                    uint64_t bits = random_bits(&r);
+                    memcpy(view_at(&x[k].view, i), &bits, dtype_bytes(type));
+                }
+            while (index_next(2, dims, i));
+        }
+        struct kern_comparator stated = {.order = less.order, .key_type = t}, slow = less;
+        if (dtype_is_float(t) && !less.total_order)
+            slow = (struct kern_comparator){.call = stated_order, .context = &stated};
+        ck_assert(kern_sort(n, (struct view[]){out[0].view, out[n - 1].view},
+                            (struct view[]){x[0].view, x[n - 1].view}, d, &less));
+        ck_assert(plain_sort(n, (struct view[]){want[0].view, want[n - 1].view},
+                             (struct view[]){x[0].view, x[n - 1].view}, d, &slow));
+        for (int k = 0; k < n; k++) {
+            ck_assert_msg(views_agree(&out[k].view, &want[k].view, 0, 0), "long line, seed %d", seed);
+            free(x[k].block);
+            free(out[k].block);
+            free(want[k].block);
+        }
+    }
+}
+END_TEST
+
 START_TEST(total_order_of_every_small_float)
 {
     static const enum dtype types[] = {DT_F8E4M3FN, DT_F8E5M2, DT_F8E4M3FNUZ, DT_F8E8M0FNU, DT_F8E3M4};
@@ -716,6 +770,7 @@ int main(void)
     tcase_add_test(tests, scatter_examples);
     tcase_add_test(tests, indices_of_every_type);
     tcase_add_test(tests, sort_agrees_with_plain);
+    tcase_add_test(tests, long_lines_agree_with_plain);
     tcase_add_test(tests, total_order_of_every_small_float);
     tcase_add_test(tests, topk_examples);
     tcase_add_test(tests, topk_agrees_with_sort);

@@ -1,0 +1,209 @@
+/*
+ * sort_keys: elements as unsigned keys (spec: Sort), and their stable sorts: by digits from the lowest where
+ * there are many keys, else by merging short runs.
+ */
+#include "kern/sort.h"
+
+/* ---- keys ---- */
+
+/* Bits of a float as an unsigned number in total order (hlo-values 5.2), for any format. */
+static uint64_t float_key(enum dtype t, uint64_t bits, bool total)
+{
+    const struct float_format *f = float_format(t);
+    uint64_t sign = (uint64_t)1 << (f->exponent_bits + f->mantissa_bits), all = sign | (sign - 1);
+    uint8_t specials = f->specials;
+    if (specials == FS_FNU)
+        return bits;
+    if (!total && (bits & ~sign) == 0)
+        bits = specials == FS_FNUZ ? bits : 0;
+    if (!total && float_code_is_nan(t, bits))
+        return all;
+    if (specials == FS_FNUZ && bits & sign)
+        return bits == sign ? 0 : sign - (bits & ~sign);
+    return bits & sign ? ~bits & all : bits | sign;
+}
+
+void key_rule_init(struct key_rule *r, enum dtype t, bool total_order, bool descending)
+{
+    size_t width = dtype_bytes(t);
+    bool is_float = dtype_is_float(t);
+    *r = (struct key_rule){.type = t, .width = width, .is_float = is_float && width > 1};
+    r->all = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
+    r->sign =
+        is_float || dtype_is_signed(t) ? r->all ^ r->all >> 1 : 0; /* narrow integers are sign-extended */
+    r->flip = descending ? r->all : 0;
+    r->one_to_one = total_order || !is_float;
+    r->most = r->zero = r->all;
+    if (r->is_float && !total_order) {
+        int mantissa = float_format(t)->mantissa_bits;
+        r->most = (r->all >> 1 >> mantissa) << mantissa; /* infinity: formats this wide are like IEEE's */
+        r->zero = ~r->sign;
+    }
+    for (unsigned b = 0; b < 256 && width == 1; b++)
+        r->table[b] = (uint8_t)(r->flip ^ (is_float ? float_key(t, b, total_order) : b ^ r->sign));
+}
+
+#define WIDEN(W)                                                                                             \
+    for (int64_t i = 0; i < n; i++)                                                                          \
+    keys[i] = ((const W *)x)[i]
+
+KERN_CLONES static void widen_words(uint64_t *restrict keys, const void *restrict x, size_t width, int64_t n)
+{
+    switch (width) {
+    case 2: WIDEN(kern_w2); break;
+    case 4: WIDEN(kern_w4); break;
+    default: WIDEN(kern_w8); break;
+    }
+}
+
+KERN_CLONES static void float_keys(const struct key_rule *r, uint64_t *keys, int64_t n)
+{
+    uint64_t sign = r->sign, all = r->all, most = r->most, zero = r->zero, flip = r->flip;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t bits = keys[i], magnitude = bits & ~sign;
+        bits &= magnitude == 0 ? zero : all;
+        uint64_t key = bits & sign ? bits ^ all : bits | sign;
+        keys[i] = (magnitude > most ? all : key) ^ flip;
+    }
+}
+
+void keys_make(const struct key_rule *r, uint64_t *keys, const char *x, int64_t stride, int64_t n)
+{
+    char packed[KERN_LANES * sizeof(uint64_t)] __attribute__((aligned(64)));
+    if (r->width == 1) {
+        for (int64_t i = 0; i < n; i++)
+            keys[i] = r->table[(uint8_t)x[i * stride]];
+        return;
+    }
+    if (stride != (int64_t)r->width) {
+        kern_pack(packed, x, stride, r->width, n);
+        x = packed;
+    }
+    widen_words(keys, x, r->width, n);
+    if (r->is_float)
+        float_keys(r, keys, n);
+    else
+        for (int64_t i = 0; i < n; i++)
+            keys[i] ^= r->sign ^ r->flip;
+}
+
+uint64_t key_element(const struct key_rule *r, uint64_t key)
+{
+    key ^= r->flip;
+    return !r->is_float || key & r->sign ? key ^ r->sign : key ^ r->all;
+}
+
+/* ---- sorting them ---- */
+
+enum {
+    RUN = 16,          /* entries that are put into order one by one */
+    DIGITS_FROM = 192, /* fewer are merged */
+    DIGIT = 9,         /* bits: as many streams as the caches and the page table's can follow */
+    MAX_DIGIT = 11,    /* when that saves the second pass */
+    MAX_BUCKETS = 1 << MAX_DIGIT
+};
+
+/* The three kinds of entries: E, whose key is KEY(e), to be ordered by the bits of it from `lowest` on.
+ * Those below are in order already. */
+#define SORT_OF(NAME, E, KEY)                                                                                \
+    static void NAME##_insert(E *e, int64_t n)                                                               \
+    {                                                                                                        \
+        for (int64_t i = 1; i < n; i++) {                                                                    \
+            E v = e[i];                                                                                      \
+            int64_t at = i;                                                                                  \
+            for (; at > 0 && KEY(e[at - 1]) > KEY(v); at--)                                                  \
+                e[at] = e[at - 1];                                                                           \
+            e[at] = v;                                                                                       \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void NAME##_merge(E *to, const E *a, int64_t na, const E *b, int64_t nb)                          \
+    {                                                                                                        \
+        const E *a_end = a + na, *b_end = b + nb;                                                            \
+        while (a < a_end && b < b_end) {                                                                     \
+            bool right = KEY(*b) < KEY(*a);                                                                  \
+            *to++ = right ? *b : *a;                                                                         \
+            b += right;                                                                                      \
+            a += !right;                                                                                     \
+        }                                                                                                    \
+        while (a < a_end)                                                                                    \
+            *to++ = *a++;                                                                                    \
+        while (b < b_end)                                                                                    \
+            *to++ = *b++;                                                                                    \
+    }                                                                                                        \
+    static E *NAME##_by_merging(E *from, E *to, int64_t n)                                                   \
+    {                                                                                                        \
+        for (int64_t i = 0; i < n; i += RUN)                                                                 \
+            NAME##_insert(from + i, n - i < RUN ? n - i : RUN);                                              \
+        for (int64_t size = RUN; size < n; size *= 2) {                                                      \
+            for (int64_t i = 0; i < n; i += 2 * size) {                                                      \
+                int64_t na = n - i < size ? n - i : size, nb = n - i - na < size ? n - i - na : size;        \
+                NAME##_merge(to + i, from + i, na, from + i + na, nb);                                       \
+            }                                                                                                \
+            E *swap = from;                                                                                  \
+            from = to;                                                                                       \
+            to = swap;                                                                                       \
+        }                                                                                                    \
+        return from;                                                                                         \
+    }                                                                                                        \
+    /* One stable pass by a digit. Neighbours are counted apart: equal ones would wait for each other. */    \
+    static void NAME##_pass(E *restrict to, const E *restrict from, int64_t n, unsigned shift,               \
+                            unsigned bits)                                                                   \
+    {                                                                                                        \
+        uint32_t place[MAX_BUCKETS], other[MAX_BUCKETS], sum = 0, buckets = 1u << bits, mask = buckets - 1;  \
+        memset(place, 0, buckets * sizeof *place);                                                           \
+        memset(other, 0, buckets * sizeof *other);                                                           \
+        for (int64_t i = 0; i + 1 < n; i += 2) {                                                             \
+            place[KEY(from[i]) >> shift & mask]++;                                                           \
+            other[KEY(from[i + 1]) >> shift & mask]++;                                                       \
+        }                                                                                                    \
+        place[KEY(from[n - 1]) >> shift & mask] += (uint32_t)(n % 2);                                        \
+        for (uint32_t b = 0; b < buckets; b++) {                                                             \
+            uint32_t count = place[b] + other[b];                                                            \
+            place[b] = sum;                                                                                  \
+            sum += count;                                                                                    \
+        }                                                                                                    \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            to[place[KEY(from[i]) >> shift & mask]++] = from[i];                                             \
+    }                                                                                                        \
+    static E *NAME##_sort(E *from, E *to, int64_t n, unsigned lowest)                                        \
+    {                                                                                                        \
+        if (n < DIGITS_FROM || n > UINT32_MAX)                                                               \
+            return NAME##_by_merging(from, to, n);                                                           \
+        uint64_t differ = 0;                                                                                 \
+        for (int64_t i = 1; i < n; i++)                                                                      \
+            differ |= KEY(from[i]) ^ KEY(from[0]);                                                           \
+        differ = differ >> lowest << lowest;                                                                 \
+        if (differ == 0)                                                                                     \
+            return from;                                                                                     \
+        unsigned at = (unsigned)__builtin_ctzll(differ), end = 64 - (unsigned)__builtin_clzll(differ);       \
+        unsigned most = end - at <= MAX_DIGIT ? MAX_DIGIT : DIGIT;                                           \
+        for (unsigned bits; at < end; at += bits) {                                                          \
+            bits = end - at < most ? end - at : most;                                                        \
+            NAME##_pass(to, from, n, at, bits);                                                              \
+            E *swap = from;                                                                                  \
+            from = to;                                                                                       \
+            to = swap;                                                                                       \
+        }                                                                                                    \
+        return from;                                                                                         \
+    }
+
+#define WORD_KEY(e) (e)
+#define ENTRY_KEY(e) ((e).key)
+SORT_OF(word32, uint32_t, WORD_KEY)
+SORT_OF(word64, uint64_t, WORD_KEY)
+SORT_OF(entry, struct key_entry, ENTRY_KEY)
+
+uint32_t *sort_words32(uint32_t *e, uint32_t *room, int64_t n)
+{
+    return word32_sort(e, room, n, 0);
+}
+
+uint64_t *sort_words64(uint64_t *e, uint64_t *room, int64_t n, unsigned lowest)
+{
+    return word64_sort(e, room, n, lowest);
+}
+
+struct key_entry *sort_key_entries(struct key_entry *e, struct key_entry *room, int64_t n)
+{
+    return entry_sort(e, room, n, 0);
+}
