@@ -247,9 +247,10 @@ static bool dims_fit(struct call *c, const struct role *r, int rank, const int64
         return false;
     if (!r->shared && c->batch_rank == UNKNOWN) {
         c->batch_rank = batch;
-        memcpy(c->batch, dims, (size_t)batch * sizeof *dims);
+        if (batch > 0)
+            memcpy(c->batch, dims, (size_t)batch * sizeof *dims);
     }
-    if (!r->shared && (batch != c->batch_rank || memcmp(c->batch, dims, (size_t)batch * sizeof *dims) != 0))
+    if (!r->shared && (batch != c->batch_rank || (batch > 0 && memcmp(c->batch, dims, (size_t)batch * sizeof *dims) != 0)))
         return false;
     for (int d = 0; d < own; d++) {
         char letter = r->dims.ptr[d];

@@ -10,6 +10,7 @@ root=$(cd "$2" && pwd)
 PATH=${HLO%/*}:$PATH
 export PATH OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # MPI itself loses memory
 unset NO_COLOR CI
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
