@@ -3,9 +3,10 @@
  */
 #include "eval/eval_priv.h"
 
+/* A kernel may write where it reads numbers, but not where it reads what chooses between them. */
 static bool is_chooser(const struct step *s, int k)
 {
-    return s->inst->opcode == OP_SELECT && k == 0;
+    return s->fused ? s->fused_types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
 }
 
 static struct view *find_storage(struct eval *ev, const struct step *s)
@@ -35,6 +36,37 @@ static bool apply(struct eval *ev, const struct step *s)
         kern_map_tiles(s->tile, out, s->operand_count, args);
     }
     return true;
+}
+
+/* ---- several in one ---- */
+
+static bool run_fused(struct eval *ev, const struct step *s)
+{
+    enum { LINE = 64 };
+    struct view *views = ARENA_ARRAY(&ev->scratch, struct view, s->operand_count);
+    for (int k = 0; k < s->operand_count; k++) {
+        view_copy(&views[k], eval_view(ev, s, k));
+        if (views[k].dtype != s->fused_types[k])
+            return eval_unsupported(ev, s);
+    }
+    struct view *out = find_storage(ev, s);
+    if (!out)
+        return false;
+    char *room = arena_alloc(&ev->scratch, kern_fused_room(s->fused) + LINE);
+    room += (LINE - (uintptr_t)room % LINE) % LINE;
+    kern_run_fused(s->fused, out, views, room);
+    return true;
+}
+
+bool eval_fused(struct eval *ev, const struct step *s)
+{
+    for (int k = 1; k < s->fused->op_count; k++) /* each counts as if it were alone */
+        if (!budget_step(&ev->p->budget))
+            return eval_limit(ev, s);
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    bool ok = run_fused(ev, s);
+    arena_release(&ev->scratch, mark);
+    return ok;
 }
 
 bool eval_elementwise(struct eval *ev, const struct step *s)

@@ -124,7 +124,7 @@ static void keep_or_take(struct eval *ev, const struct step *s, bool keep)
 
 static bool run_step(struct eval *ev, const struct step *s)
 {
-    eval_family_fn *run = families[op_table[s->inst->opcode].family];
+    eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
     return ev->p->dynamic ? eval_sized(ev, s, run) : run(ev, s);
 }
 

@@ -127,6 +127,10 @@ typedef bool size_rule(struct eval *ev, const struct step *s, struct sizes *z); 
 /* NULL where the step sees to sizes itself. */
 size_rule *find_size_rule(const struct step *s);
 
+/* ---- elementwise.c ---- */
+
+bool eval_fused(struct eval *ev, const struct step *s);
+
 /* ---- custom.c ---- */
 
 bool eval_custom(struct eval *ev, const struct step *s);

@@ -34,6 +34,24 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
 void kern_map_tiles(kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
 
+/* Several tile kernels in one pass: what one of them makes for another stays in a tile, which is in the
+ * first level of the cache, and never becomes an array. Values are numbered: the views first, then tiles. */
+enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 32 };
+struct kern_fused_op {
+    kern_tile_fn *fn;
+    uint8_t arg_count, args[KERN_MAX_ARGS];
+    uint8_t out; /* a tile; of the last one it doesn't matter: that makes the result */
+};
+struct kern_fused {
+    int view_count, op_count, tile_count;
+    size_t width; /* bytes of the widest element in a tile */
+    const struct kern_fused_op *ops;
+};
+/* Bytes of `room` for the tiles, which is to lie on a cache line. */
+size_t kern_fused_room(const struct kern_fused *f);
+/* Views of the dims of `out`, or of rank 0, which are repeated. `out` may be the same view as one of them. */
+void kern_run_fused(const struct kern_fused *f, const struct view *out, const struct view *views, void *room);
+
 /* spec: ReducePrecision (hlo-values 8.1) */
 typedef void kern_reduce_precision_fn(const struct view *out, const struct view *x, int exponent_bits,
                                       int mantissa_bits);

@@ -104,7 +104,10 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
                           m->width[k], length);
         more = nest_step(walk);
     }
-    m->fn(m->context, m->tiles[0], (const void *const[]){m->tiles[1], m->tiles[2], m->tiles[3]}, n);
+    const void *args[NEST_MAX_VIEWS];
+    for (int k = 1; k < m->nest.count; k++)
+        args[k - 1] = m->tiles[k];
+    m->fn(m->context, m->tiles[0], args, n);
     for (int64_t done = 0; done < n; done += length) {
         kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0],
                     m->width[0], length);

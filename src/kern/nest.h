@@ -38,7 +38,7 @@ union kern_cell {
 
 /* ---- nest.c: loops over views of equal dims ---- */
 
-enum { NEST_MAX_VIEWS = 1 + KERN_MAX_ARGS };
+enum { NEST_MAX_VIEWS = 1 + KERN_FUSED_VIEWS };
 
 /* A loop nest over `count` pointers that step together; row-major. */
 struct nest {

@@ -436,6 +436,8 @@ static bool build_function(struct planner *pl, struct function *f)
         return false;
     if (pl->depth > 1) /* the entry computation runs only once anyhow */
         plan_once(pl, f, b.value_count, b.env[c->root->index]);
+    if (!pl->p->options.plain && !pl->p->dynamic)
+        plan_fuse(pl, f, b.value_count, b.env[c->root->index]);
     assign_slots(&b, b.env[c->root->index]);
     return true;
 }

@@ -60,6 +60,8 @@ struct step {
     kern_tile_fn *tile;     /* elementwise, compare, convert */
     enum dtype tile_type;   /* its operands are to be of this type (select's first: pred) ... */
     enum dtype tile_result; /* ... and its result is of this one */
+    const struct kern_fused *fused; /* several elementwise steps in one, of which `inst` was the last; or NULL */
+    const enum dtype *fused_types;  /* of its operands */
 };
 
 /* A computation, planned. Nothing is recursive, so one frame for each function is enough. */

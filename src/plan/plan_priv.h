@@ -6,6 +6,7 @@
  * elided.c    constants written `{...}`      scalar.c, scalar_array.c  scalar programs, made
  * once.c      what constants alone decide    order.c  in which order instructions run
  * tile.c      elementwise kernels, chosen    scalar_run.c              and run
+ * fuse.c      elementwise steps made one
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H
@@ -85,6 +86,11 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 /* The tile kernel of an elementwise, compare or convert instruction, what its operands must be and
  * what comes out. NULL: there is none. */
 kern_tile_fn *plan_tile(const struct inst *i, enum dtype *type, enum dtype *result);
+
+/* ---- fuse.c ---- */
+
+/* Makes one step of elementwise ones that only feed each other; `results` are what the function returns. */
+void plan_fuse(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
 /* ---- key.c ---- */
 
