@@ -1,6 +1,7 @@
 /*
- * fused.c: several tile kernels in one pass over their operands. Each element is computed by the same
- * kernels in the same order as by one pass for each of them, so the bits are the same.
+ * fused.c: several tile kernels in one pass over their operands; it has no kernel of its own. Each
+ * element is computed by the same kernels in the same order as by one pass for each of them, so the bits
+ * are the same.
  */
 #include "kern/tile.h"
 

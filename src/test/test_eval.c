@@ -226,24 +226,40 @@ END_TEST
 
 /* ---- plans ---- */
 
-START_TEST(slots_are_shared)
+static const char negations[] = "HloModule m\n"
+                                "ENTRY e {\n"
+                                "  a = f32[4] parameter(0)\n"
+                                "  unused = f32[4] parameter(1)\n"
+                                "  dead = f32[4] exponential(unused)\n"
+                                "  b = f32[4] negate(a)\n"
+                                "  c = f32[4] negate(b)\n"
+                                "  d = f32[4] negate(c)\n"
+                                "  t = (f32[4], f32[4]) tuple(d, b)\n"
+                                "  g = f32[4] get-tuple-element(t), index=0\n"
+                                "  ROOT f = f32[4] add(g, b)\n"
+                                "}\n";
+
+START_TEST(elementwise_steps_become_one)
 {
     struct run r;
     struct plan_options options = {0};
-    run_plan(&r,
-             "HloModule m\n"
-             "ENTRY e {\n"
-             "  a = f32[4] parameter(0)\n"
-             "  unused = f32[4] parameter(1)\n"
-             "  dead = f32[4] exponential(unused)\n"
-             "  b = f32[4] negate(a)\n"
-             "  c = f32[4] negate(b)\n"
-             "  d = f32[4] negate(c)\n"
-             "  t = (f32[4], f32[4]) tuple(d, b)\n"
-             "  g = f32[4] get-tuple-element(t), index=0\n"
-             "  ROOT f = f32[4] add(g, b)\n"
-             "}\n",
-             &options);
+    run_plan(&r, negations, &options);
+    ck_assert_msg(r.program != NULL, "%s", messages(&r));
+    const struct function *f = r.program->entry;
+    ck_assert_int_eq(f->step_count, 1);
+    ck_assert_ptr_nonnull(f->steps[0].fused);
+    ck_assert_int_eq(f->steps[0].fused->op_count, 4);
+    ck_assert_int_eq(f->steps[0].fused->view_count, 1);
+    ck_assert_int_eq(f->steps[0].uses[0], USE_ONLY);
+    run_free(&r);
+}
+END_TEST
+
+START_TEST(slots_are_shared)
+{
+    struct run r;
+    struct plan_options options = {.plain = true}; /* where nothing is fused */
+    run_plan(&r, negations, &options);
     ck_assert_msg(r.program != NULL, "%s", messages(&r));
     const struct function *f = r.program->entry;
     ck_assert_int_eq(f->step_count, 4); /* no tuple, nothing dead */
@@ -429,6 +445,7 @@ int main(void)
     tcase_add_test(c, one_value_twice_in_a_loop_state);
     tcase_add_test(c, loop_updates_in_place);
     tcase_add_test(c, pool_gives_storage_again);
+    tcase_add_test(c, elementwise_steps_become_one);
     tcase_add_test(c, slots_are_shared);
     tcase_add_test(c, bodies_are_recognised);
     tcase_add_test(c, scalar_programs_give_the_same_bits);
