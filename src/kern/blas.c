@@ -4,8 +4,23 @@
  */
 #include "kern/blas.h"
 
+#include "kern/cpu.h"
+
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+#if defined __x86_64__ && defined __linux__
+/* An AMD processor younger than OpenBLAS itself is to it one without AVX-512, and runs at half its speed. It can be told
+ * better by the environment alone, before it is loaded; and an environment may only be changed where no other thread
+ * looks at it, hence before main. What the user has set stays. */
+__attribute__((constructor)) static void name_core(void)
+{
+    __builtin_cpu_init();
+    if (__builtin_cpu_is("amd") && cpu_isa() == CPU_AVX512)
+        setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+}
+#endif
 
 static void *library(void)
 {
