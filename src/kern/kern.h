@@ -225,7 +225,7 @@ typedef void kern_rng_bits_fn(const struct view *out, enum kern_rng algorithm, c
 typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal,
                                  uint64_t *counter);
 
-/* ---- plain/linalg.c: matrices in the last two dimensions; false: out of memory ---- */
+/* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
 /* spec: Cholesky (hlo-values 13.5) */
 typedef bool kern_cholesky_fn(const struct view *out, const struct view *a, bool lower);
@@ -341,6 +341,8 @@ kern_scatter_fn kern_scatter;
 kern_sort_fn kern_sort;
 kern_topk_fn kern_topk;
 kern_fft_fn kern_fft;
+kern_cholesky_fn kern_cholesky;
+kern_triangular_solve_fn kern_triangular_solve;
 struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 
 #endif

@@ -1,0 +1,125 @@
+/*
+ * test_kern_linalg: Cholesky factors and triangular systems, the fast kernels against the plain ones on random
+ * sizes, strides, types and batches. What is not to be read holds NaN, and now and then a diagonal is one on which
+ * LAPACK has its own habits. Small values in known cases are in test_kern_known.
+ */
+#include "check_quiet.h"
+
+#include "kern/plain/plain.h"
+#include "random_view.h"
+
+static const enum dtype types[] = {DT_F32, DT_F64, DT_C64, DT_C128, DT_F16, DT_BF16};
+
+static double rounding(enum dtype t)
+{
+    if (dtype_component(t) == DT_F64)
+        return 1e-11;
+    return t == DT_BF16 ? 1e-2 : t == DT_F16 ? 2e-3 : 1e-4;
+}
+
+static void put(enum dtype t, char *at, double re, double im)
+{
+    float_store(dtype_component(t), at, re);
+    if (dtype_is_complex(t))
+        float_store(dtype_component(t), at + dtype_bytes(t) / 2, im);
+}
+
+static const char *element(const struct view *v, int64_t *index, int64_t i, int64_t j)
+{
+    index[v->rank - 2] = i;
+    index[v->rank - 1] = j;
+    return view_at(v, index);
+}
+
+/* Of each matrix: a strong diagonal, real for `real`, and NaN in the triangle that is not to be read; now and then one
+ * entry of the diagonal is something else. */
+static void prepare(struct random *r, const struct view *a, bool lower, bool unit, bool real)
+{
+    static const double odd[] = {0, -1, NAN, INFINITY, 0x1p-130, -0.0};
+    const int64_t n = a->dims[a->rank - 1];
+    int64_t index[VIEW_MAX_RANK] = {0};
+    if (view_elements(a) == 0)
+        return;
+    do {
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t j = 0; j < n; j++)
+                if (lower ? j > i : j < i)
+                    put(a->dtype, (char *)(uintptr_t)element(a, index, i, j), NAN, NAN);
+            put(a->dtype, (char *)(uintptr_t)element(a, index, i, i), unit ? NAN : (double)(4 * n) + (double)(i % 7),
+                real ? 0 : (double)(n + i));
+        }
+        if (!unit && random_in(r, 0, 3) == 0) {
+            const int64_t at = random_in(r, 0, n - 1);
+            put(a->dtype, (char *)(uintptr_t)element(a, index, at, at), odd[random_in(r, 0, 5)], 0);
+        }
+    } while (index_next(a->rank - 2, a->dims, index));
+}
+
+START_TEST(cholesky_agrees_with_plain)
+{
+    const enum dtype t = types[_i];
+    for (int seed = 0; seed < 150; seed++) {
+        struct random r = {(uint64_t)seed};
+        const int rank = (int)random_in(&r, 2, 3);
+        const int64_t n = random_in(&r, 1, 70), square[3] = {n, n, n}, batch[3] = {random_in(&r, 0, 3), n, n};
+        const bool lower = random_in(&r, 0, 1);
+        struct random_view a = random_array(&r, t, rank, rank == 2 ? square : batch);
+        struct random_view out = random_layout(&r, t, rank, a.view.dims), want = random_layout(&r, t, rank, a.view.dims);
+        prepare(&r, &a.view, lower, false, true);
+        ck_assert(kern_cholesky(&out.view, &a.view, lower));
+        ck_assert(plain_cholesky(&want.view, &a.view, lower));
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cholesky of %s, seed %d", dtype_spelling(t),
+                      seed);
+        free(a.block);
+        free(out.block);
+        free(want.block);
+    }
+}
+END_TEST
+
+START_TEST(triangular_solve_agrees_with_plain)
+{
+    const enum dtype t = types[_i];
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed};
+        const int rank = (int)random_in(&r, 2, 3), op = (int)random_in(&r, 0, 2);
+        const struct kern_triangular how = {.left_side = random_in(&r, 0, 1),
+                                            .lower = random_in(&r, 0, 1),
+                                            .unit_diagonal = random_in(&r, 0, 4) == 0,
+                                            .transpose = op > 0,
+                                            .conjugate = op > 1};
+        /* With ones on the diagonal solutions grow with every row, and the errors with them: few rows. */
+        const int64_t n = how.unit_diagonal ? random_in(&r, 1, 16) : random_in(&r, 1, 60);
+        const int64_t other = how.unit_diagonal ? random_in(&r, 40, 60) : random_in(&r, 1, 60);
+        const int64_t items = random_in(&r, 0, 3), square[3] = {items, n, n};
+        const int64_t sides[3] = {items, how.left_side ? n : other, how.left_side ? other : n};
+        struct random_view a = random_array(&r, t, rank, square + 3 - rank);
+        struct random_view b = random_array(&r, t, rank, sides + 3 - rank);
+        struct random_view out = random_layout(&r, t, rank, b.view.dims), want = random_layout(&r, t, rank, b.view.dims);
+        prepare(&r, &a.view, how.lower, how.unit_diagonal, random_in(&r, 0, 1));
+        ck_assert(kern_triangular_solve(&out.view, &a.view, &b.view, &how));
+        ck_assert(plain_triangular_solve(&want.view, &a.view, &b.view, &how));
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d",
+                      dtype_spelling(t), seed);
+        free(a.block);
+        free(b.block);
+        free(out.block);
+        free(want.block);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kern_linalg");
+    TCase *tcase = tcase_create("fast = plain");
+    tcase_set_timeout(tcase, 300);
+    tcase_add_loop_test(tcase, cholesky_agrees_with_plain, 0, COUNT_OF(types));
+    tcase_add_loop_test(tcase, triangular_solve_agrees_with_plain, 0, COUNT_OF(types));
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
