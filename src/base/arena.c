@@ -1,5 +1,5 @@
 /*
- * arena.c: memory that is given back all at once, growing arrays in it, and storage for tensors.
+ * arena.c: memory that is given back all at once, and growing arrays in it.
  *
  * An arena hands out pieces of chunks that grow geometrically. An arena whose newest piece is a
  * growing array extends that array in place.
@@ -177,54 +177,4 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
     }
     *capacity = wanted;
     return items;
-}
-
-/* ---- tensor storage ---- */
-
-enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_FROM = 8 * 1024 * 1024 };
-
-/* First touch of a large tensor is several times as fast by pages of 2 MiB. Only advice: it may fail. */
-static void *advise_huge(char *block, size_t size)
-{
-    if (block && size >= HUGE_FROM) {
-        size_t skip = -(uintptr_t)block & (PAGE - 1);
-        madvise(block + skip, (size - skip) & ~(size_t)(PAGE - 1), MADV_HUGEPAGE);
-    }
-    return block;
-}
-
-/* Steps from a block of the heap to an aligned place in it that remembers the block. */
-static void *align_block(char *block)
-{
-    if (!block)
-        return NULL;
-    uintptr_t at = (uintptr_t)block + sizeof(void *);
-    char *p = block + sizeof(void *) + (-at & (TENSOR_ALIGNMENT - 1));
-    memcpy(p - sizeof(void *), &block, sizeof block);
-    return p;
-}
-
-void *mem_alloc(size_t size)
-{
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size += sizeof(void *) + TENSOR_ALIGNMENT;
-    return align_block(advise_huge(malloc(size), size));
-}
-
-void *mem_zalloc(size_t size)
-{
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size += sizeof(void *) + TENSOR_ALIGNMENT;
-    return align_block(advise_huge(calloc(1, size), size));
-}
-
-void mem_free(void *p)
-{
-    if (!p)
-        return;
-    void *block;
-    memcpy(&block, (char *)p - sizeof(void *), sizeof block);
-    free(block);
 }

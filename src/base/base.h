@@ -92,10 +92,23 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
     (*((items) = vec_grow((a), (items), (size_t)(count), &(capacity), sizeof *(items)),            \
        (items) + (count)++))
 
-/* Tensor storage: 64-byte aligned, NULL when there is not enough. `mem_free(NULL)` is fine. */
+/* ---- storage.c: storage of tensors ---- */
+
+/* 64-byte aligned, NULL when there is not enough. `mem_free(NULL)` is fine, from any thread. */
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size); /* untouched pages cost nothing until they are written */
 void mem_free(void *p);
+
+/* Large blocks on huge pages that are used again: what `mem_free` is given goes back to the reserve it
+ * came from, whoever had it last and however late. A reserve never holds more than was once in use from
+ * it, but for RESERVE_SLACK. Threads may share it. */
+struct reserve;
+enum { RESERVE_FROM = 2 << 20, RESERVE_SLACK = 16 << 20 }; /* below the first, the heap does as well */
+struct reserve *reserve_new(void);
+void reserve_release(struct reserve *r); /* by its owner; blocks in use stay good; NULL is fine */
+void *reserve_take(struct reserve *r, size_t size); /* not cleared; NULL when there is not enough */
+size_t reserve_idle(struct reserve *r);             /* bytes held for later */
+void reserve_trim(struct reserve *r, size_t keep);  /* gives idle blocks back until no more than `keep` is held */
 
 /* ---- buf.c: growing byte buffer on the heap, for text that is being made ---- */
 

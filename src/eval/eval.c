@@ -183,6 +183,9 @@ bool eval_function(struct eval *ev, const struct function *f, struct value *args
 
 /* ---- arguments and results of the run ---- */
 
+/* Large storage that a program holds while it does not run. */
+static const size_t IDLE_BETWEEN_RUNS = (size_t)1 << 30;
+
 /* The first leaf's type that has no values, or DT_INVALID. */
 static enum dtype find_odd(const struct shape *s)
 {
@@ -291,15 +294,11 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
         v->buffer = NULL;
         return true;
     }
-    int64_t bytes;
-    if (!shape_bytes(l->shape, &bytes))
+    struct value copy;
+    if (!value_new(ev, &copy, l->shape->dtype, l->shape->rank, l->shape->dims))
         return false;
-    l->data = mem_alloc(bytes ? (size_t)bytes : 1);
-    struct view out;
-    if (!l->data)
-        return false;
-    view_dense(&out, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
-    kern_copy(&out, &v->view);
+    kern_copy(&copy.view, &v->view);
+    l->data = pool_steal(&ev->pool, copy.buffer);
     return true;
 }
 
@@ -355,6 +354,7 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     struct literal *result = NULL;
     pool_init(&ev.pool);
     ev.pool.limit = p->options.limits.memory;
+    ev.pool.reserve = p->reserve;
     budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
     arena_init(&ev.scratch);
     ev.constants = ARENA_ARRAY(&ev.scratch, struct value, p->constant_count);
@@ -368,6 +368,8 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     if (check_params(&ev, args, count))
         result = run_entry(&ev, args, a);
     pool_free(&ev.pool);
+    if (p->reserve)
+        reserve_trim(p->reserve, IDLE_BETWEEN_RUNS);
     arena_free(&ev.scratch);
     return result;
 }

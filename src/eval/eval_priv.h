@@ -16,21 +16,26 @@
 
 struct buffer {
     int refs;
-    unsigned class; /* size class; POOL_BORROWED: the storage is not ours */
+    unsigned class; /* size class, or one of those below */
     size_t size;
     char *data;
     struct buffer *next;
     struct buffer *older; /* all that there are, so that a run that fails loses nothing */
 };
 
-enum { POOL_CLASSES = 4 * 58, POOL_BORROWED = POOL_CLASSES };
+enum {
+    POOL_CLASSES = 4 * 58,
+    POOL_BORROWED = POOL_CLASSES, /* the storage is not ours */
+    POOL_LARGE                    /* it is from the reserve, and goes back there */
+};
 struct pool {
     struct arena headers;
     struct buffer *newest;             /* of all */
     struct buffer *spare;              /* headers without storage */
     struct buffer *free[POOL_CLASSES]; /* storage without owner, by size class */
     size_t cached, live;               /* bytes in `free`, bytes in use */
-    size_t limit;                      /* of both together; 0: none */
+    struct reserve *reserve;           /* of large storage; NULL: there is none */
+    size_t limit;                      /* of all that is in use or idle; 0: none */
     bool over;                         /* the limit stood in the way */
 };
 

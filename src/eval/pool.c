@@ -2,7 +2,8 @@
  * Storage of values: counted, and used again within a run.
  *
  * Sizes fall into four classes for each doubling. Fresh pages cost more than most operations do,
- * so storage that is given back is kept for the next value of about its size.
+ * so storage that is given back is kept for the next value of about its size; large storage by the
+ * reserve of the program, from one run to the next.
  */
 #include "eval/eval_priv.h"
 
@@ -80,25 +81,54 @@ static struct buffer *find_idle(struct pool *p, unsigned class)
     return NULL;
 }
 
+static size_t idle_large(const struct pool *p)
+{
+    return p->reserve ? reserve_idle(p->reserve) : 0;
+}
+
+/* Gives back all that is idle. */
+static void trim_all(struct pool *p)
+{
+    trim(p);
+    if (p->reserve)
+        reserve_trim(p->reserve, 0);
+}
+
+/* Whether so much more may be in use; idle storage goes where it stands in the way. */
+static bool has_room(struct pool *p, size_t more)
+{
+    if (p->limit && p->live + p->cached + idle_large(p) + more > p->limit)
+        trim_all(p);
+    bool over = p->limit && p->live + more > p->limit;
+    p->over |= over;
+    return !over;
+}
+
+static char *fresh_storage(struct pool *p, bool large, size_t size)
+{
+    return large ? reserve_take(p->reserve, size) : mem_alloc(size);
+}
+
 struct buffer *pool_take(struct pool *p, size_t size)
 {
     size_t rounded;
     if (size > (size_t)1 << 60)
         return NULL;
-    unsigned class = class_of(size, &rounded);
-    struct buffer *b = find_idle(p, class);
+    bool large = p->reserve && size >= RESERVE_FROM;
+    unsigned class = large ? POOL_LARGE : class_of(size, &rounded);
+    if (large)
+        rounded = size;
+    struct buffer *b = large ? NULL : find_idle(p, class);
     if (b)
         return b;
-    if (p->cached > IDLE_BYTES + p->live / 2 || (p->limit && p->live + p->cached + rounded > p->limit))
+    if (p->cached > IDLE_BYTES + p->live / 2)
         trim(p);
-    if (p->limit && p->live + rounded > p->limit) {
-        p->over = true;
+    if (!has_room(p, rounded))
         return NULL;
-    }
-    char *data = mem_alloc(rounded);
+    char *data = fresh_storage(p, large, rounded);
     if (!data) {
-        trim(p);
-        data = mem_alloc(rounded);
+        trim_all(p);
+        data = fresh_storage(p, large, rounded);
     }
     if (!data)
         return NULL;
@@ -123,7 +153,12 @@ void pool_drop(struct pool *p, struct buffer *b)
 {
     if (--b->refs > 0)
         return;
-    if (b->class == POOL_BORROWED) {
+    if (b->class == POOL_BORROWED || b->class == POOL_LARGE) {
+        if (b->class == POOL_LARGE) {
+            p->live -= b->size;
+            mem_free(b->data);
+        }
+        b->data = NULL;
         b->next = p->spare;
         p->spare = b;
         return;

@@ -152,6 +152,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->options = *options;
     p->kern = options->plain ? &kern_plain : &kern_fast;
     p->dynamic = is_dynamic(m);
+    p->reserve = reserve_new();
     struct planner pl = {.ds = ds, .p = p};
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);
@@ -175,6 +176,7 @@ void program_free(struct program *p)
         return;
     for (int k = 0; k < p->filled_count; k++)
         literal_free_data(p->filled[k]);
+    reserve_release(p->reserve);
     struct arena arena = p->arena; /* the program itself lives in it */
     arena_free(&arena);
 }

@@ -96,6 +96,7 @@ struct program {
     int kept_count;          /* results of steps that are done once */
     struct literal **filled; /* storage made for elided constants, freed with the program */
     struct budget budget;    /* of the run that is going on */
+    struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
 };
 
 /* NULL with diagnostics: an elided constant that may not be filled, ranks and nesting beyond the

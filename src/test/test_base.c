@@ -136,6 +136,46 @@ START_TEST(tensor_memory)
 }
 END_TEST
 
+START_TEST(reserves)
+{
+    enum { MB = 1 << 20 };
+    struct reserve *r = reserve_new();
+    char *a = reserve_take(r, 5 * MB + 1), *b = reserve_take(r, 4 * MB);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_ptr_nonnull(b);
+    ck_assert_uint_eq((uintptr_t)a % 64, 0);
+    memset(a, 1, 5 * MB + 1);
+    memset(b, 2, 4 * MB);
+    ck_assert_int_eq(a[5 * MB], 1);
+    mem_free(a);
+    size_t idle = reserve_idle(r); /* nothing under a sanitizer */
+    ck_assert(idle == 0 || idle == 5 * MB + 4096);
+    char *again = reserve_take(r, 3 * MB);
+    if (idle) {
+        ck_assert_ptr_eq(again, a);
+        ck_assert_uint_eq(reserve_idle(r), 0);
+    }
+    char *small = reserve_take(r, 2 * MB); /* no block is idle */
+    mem_free(again);
+    mem_free(small);
+    char *large = reserve_take(r, 40 * MB); /* too large for what is idle, which goes */
+    ck_assert_ptr_nonnull(large);
+    ck_assert_uint_le(reserve_idle(r), RESERVE_SLACK);
+    mem_free(large);
+    reserve_trim(r, 0);
+    ck_assert_uint_eq(reserve_idle(r), 0);
+    ck_assert_ptr_null(reserve_take(r, SIZE_MAX - 3));
+    ck_assert_ptr_null(reserve_take(r, SIZE_MAX / 2));
+    large = reserve_take(r, 3 * MB);
+    mem_free(b);
+    reserve_release(r);
+    memset(large, 3, 3 * MB);
+    mem_free(large); /* the last one, after its owner went */
+    reserve_release(reserve_new());
+    reserve_release(NULL);
+}
+END_TEST
+
 START_TEST(buffers)
 {
     struct buf b = {0};
@@ -426,6 +466,7 @@ int main(void)
     tcase_add_test(tcase, arenas);
     tcase_add_test(tcase, vectors);
     tcase_add_test(tcase, tensor_memory);
+    tcase_add_test(tcase, reserves);
     tcase_add_test(tcase, buffers);
     tcase_add_test(tcase, maps);
     tcase_add_test(tcase, hashes_depend_on_every_byte);

@@ -224,6 +224,32 @@ START_TEST(pool_gives_storage_again)
 }
 END_TEST
 
+START_TEST(pool_keeps_large_storage)
+{
+    enum { LARGE = 3 << 20 };
+    struct pool p;
+    struct reserve *reserve = reserve_new();
+    for (int run = 0; run < 3; run++) {
+        pool_init(&p);
+        p.reserve = reserve;
+        p.limit = 2 * LARGE;
+        struct buffer *a = pool_take(&p, LARGE);
+        ck_assert_uint_eq(p.live, LARGE);
+        memset(a->data, 1, LARGE);
+        struct buffer *b = pool_take(&p, LARGE);
+        ck_assert_ptr_null(pool_take(&p, LARGE));
+        ck_assert(p.over);
+        char *stolen = pool_steal(&p, b);
+        ck_assert_ptr_nonnull(stolen);
+        pool_drop(&p, a);
+        ck_assert_uint_eq(p.live, 0);
+        pool_free(&p);
+        mem_free(stolen);
+    }
+    reserve_release(reserve);
+}
+END_TEST
+
 /* ---- plans ---- */
 
 static const char negations[] = "HloModule m\n"
@@ -446,6 +472,7 @@ int main(void)
     tcase_add_test(c, loop_updates_in_place);
     tcase_add_test(c, pool_gives_storage_again);
     tcase_add_test(c, elementwise_steps_become_one);
+    tcase_add_test(c, pool_keeps_large_storage);
     tcase_add_test(c, slots_are_shared);
     tcase_add_test(c, bodies_are_recognised);
     tcase_add_test(c, scalar_programs_give_the_same_bits);

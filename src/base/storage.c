@@ -1,0 +1,250 @@
+/*
+ * storage.c: storage of tensors, from the heap or from a reserve of large blocks.
+ *
+ * The first touch of a fresh page costs more than most operations do on what lies in it, so a reserve
+ * maps large blocks on boundaries of huge pages and keeps those that come back. Before every tensor
+ * stands a word that says where it is from: the block of the heap, or the head of the block of a
+ * reserve, marked by its lowest bit.
+ */
+#include "base/base.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Sanitizers see where a block of the heap ends, and that it is used no more; so a reserve holds nothing then. */
+#if defined __SANITIZE_ADDRESS__
+#define PLAIN_BLOCKS 1
+#elif defined __has_feature
+#define PLAIN_BLOCKS __has_feature(address_sanitizer)
+#else
+#define PLAIN_BLOCKS 0
+#endif
+
+enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_FROM = 8 << 20, FROM_RESERVE = 1 };
+
+static size_t round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) & ~(unit - 1);
+}
+
+/* ---- from the heap ---- */
+
+/* First touch of a large tensor is several times as fast by pages of 2 MiB. Only advice: it may fail. */
+static void *advise_huge(char *block, size_t size)
+{
+    if (block && size >= HUGE_FROM) {
+        size_t skip = -(uintptr_t)block & (PAGE - 1);
+        madvise(block + skip, (size - skip) & ~(size_t)(PAGE - 1), MADV_HUGEPAGE);
+    }
+    return block;
+}
+
+static void set_origin(char *p, uintptr_t origin)
+{
+    memcpy(p - sizeof origin, &origin, sizeof origin);
+}
+
+/* Steps from a block of the heap to an aligned place in it that remembers the block. */
+static void *align_block(char *block)
+{
+    if (!block)
+        return NULL;
+    uintptr_t at = (uintptr_t)block + sizeof(uintptr_t);
+    char *p = block + sizeof(uintptr_t) + (-at & (TENSOR_ALIGNMENT - 1));
+    set_origin(p, (uintptr_t)block);
+    return p;
+}
+
+void *mem_alloc(size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
+    return align_block(advise_huge(malloc(size), size));
+}
+
+void *mem_zalloc(size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
+    return align_block(advise_huge(calloc(1, size), size));
+}
+
+/* ---- from a reserve ---- */
+
+struct reserve_block { /* in the page before the tensor */
+    struct reserve *reserve;
+    struct reserve_block *older; /* of those that are idle */
+    size_t size;                 /* of the tensor, in whole pages */
+};
+struct reserve {
+    pthread_mutex_t lock;
+    struct reserve_block *newest; /* idle, by when they came back */
+    size_t idle, used, most_used; /* bytes */
+    size_t blocks;                /* in use */
+    bool released;                /* goes when the last block comes back */
+};
+
+struct reserve *reserve_new(void)
+{
+    struct reserve *r = calloc(1, sizeof *r);
+    if (r)
+        pthread_mutex_init(&r->lock, NULL);
+    return r;
+}
+
+/* A page for the head, then the tensor on a boundary of huge pages. */
+static struct reserve_block *map_block(struct reserve *r, size_t size)
+{
+    size_t room = size + PAGE + HUGE_PAGE;
+    char *all = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    char *data = (char *)round_up((uintptr_t)all + PAGE, HUGE_PAGE), *head = data - PAGE, *end = data + size;
+    if (head > all)
+        munmap(all, (size_t)(head - all));
+    if (end < all + room)
+        munmap(end, (size_t)(all + room - end));
+    /* A huge page that is filled by less than half stays a row of small ones. */
+    size_t huge = (size + HUGE_PAGE / 2) & ~(size_t)(HUGE_PAGE - 1);
+    madvise(data, huge < size ? huge : size, MADV_HUGEPAGE);
+    struct reserve_block *b = (struct reserve_block *)(void *)head;
+    *b = (struct reserve_block){.reserve = r, .size = size};
+    set_origin(data, (uintptr_t)b | FROM_RESERVE);
+    return b;
+}
+
+static void unmap_blocks(struct reserve_block *b)
+{
+    while (b) {
+        struct reserve_block *older = b->older;
+        munmap((char *)b, PAGE + b->size);
+        b = older;
+    }
+}
+
+/* Takes idle blocks, those that came back first, out of the reserve until it holds `keep` at most. */
+static struct reserve_block *take_oldest(struct reserve *r, size_t keep)
+{
+    struct reserve_block **at = &r->newest;
+    size_t held = 0;
+    while (*at && held + (*at)->size <= keep) {
+        held += (*at)->size;
+        at = &(*at)->older;
+    }
+    struct reserve_block *rest = *at;
+    *at = NULL;
+    r->idle = held;
+    return rest;
+}
+
+/* The smallest idle block that has room, if it is not much too large. */
+static struct reserve_block *take_idle(struct reserve *r, size_t size)
+{
+    struct reserve_block **best = NULL, *b;
+    for (struct reserve_block **at = &r->newest; *at; at = &(*at)->older)
+        if ((*at)->size >= size && (*at)->size / 2 <= size && (!best || (*at)->size < (*best)->size))
+            best = at;
+    if (!best)
+        return NULL;
+    b = *best;
+    *best = b->older;
+    r->idle -= b->size;
+    return b;
+}
+
+static void count_used(struct reserve *r, const struct reserve_block *b)
+{
+    r->blocks++;
+    r->used += b->size;
+    if (r->used > r->most_used)
+        r->most_used = r->used;
+}
+
+void *reserve_take(struct reserve *r, size_t size)
+{
+    if (PLAIN_BLOCKS || size > SIZE_MAX / 2)
+        return mem_alloc(size);
+    size = round_up(size ? size : 1, PAGE);
+    struct reserve_block *surplus = NULL;
+    pthread_mutex_lock(&r->lock);
+    struct reserve_block *b = take_idle(r, size);
+    if (!b) {
+        size_t after = r->used + size, most = (after > r->most_used ? after : r->most_used) + RESERVE_SLACK;
+        surplus = take_oldest(r, most - after);
+        b = map_block(r, size);
+    }
+    if (b)
+        count_used(r, b);
+    pthread_mutex_unlock(&r->lock);
+    unmap_blocks(surplus);
+    return b ? (char *)b + PAGE : NULL;
+}
+
+size_t reserve_idle(struct reserve *r)
+{
+    pthread_mutex_lock(&r->lock);
+    size_t idle = r->idle;
+    pthread_mutex_unlock(&r->lock);
+    return idle;
+}
+
+void reserve_trim(struct reserve *r, size_t keep)
+{
+    pthread_mutex_lock(&r->lock);
+    struct reserve_block *surplus = take_oldest(r, keep);
+    pthread_mutex_unlock(&r->lock);
+    unmap_blocks(surplus);
+}
+
+static void free_reserve(struct reserve *r)
+{
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+void reserve_release(struct reserve *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->lock);
+    struct reserve_block *idle = take_oldest(r, 0);
+    r->released = true;
+    bool last = r->blocks == 0;
+    pthread_mutex_unlock(&r->lock);
+    unmap_blocks(idle);
+    if (last)
+        free_reserve(r);
+}
+
+static void come_back(struct reserve_block *b)
+{
+    struct reserve *r = b->reserve;
+    pthread_mutex_lock(&r->lock);
+    r->used -= b->size;
+    bool last = --r->blocks == 0 && r->released, keep = !r->released;
+    b->older = keep ? r->newest : NULL;
+    if (keep) {
+        r->newest = b;
+        r->idle += b->size;
+    }
+    pthread_mutex_unlock(&r->lock);
+    if (!keep)
+        unmap_blocks(b);
+    if (last)
+        free_reserve(r);
+}
+
+void mem_free(void *p)
+{
+    if (!p)
+        return;
+    uintptr_t origin;
+    memcpy(&origin, (char *)p - sizeof origin, sizeof origin);
+    if (origin & FROM_RESERVE)
+        come_back((struct reserve_block *)(origin - FROM_RESERVE));
+    else
+        free((void *)origin);
+}
