@@ -2,7 +2,7 @@
  * Custom calls of LAPACK routines, in every form in which JAX has written them (lapack.def). All sizes
  * come from the shapes; what the call says of them besides must agree.
  */
-#include "eval/config.h"
+#include "base/dict.h"
 #include "eval/eval_priv.h"
 
 static const struct routine {
@@ -391,13 +391,13 @@ static bool read_numbers(struct call *c)
 }
 
 /* Letters may be given as numbers, 76, or as what they are, "L". */
-static bool set_attribute(struct call *c, struct option *o, struct str map, const struct config *v, struct str name)
+static bool set_attribute(struct call *c, struct option *o, struct str map, const struct dict_value *v, struct str name)
 {
     struct arena *a = &c->ev->scratch;
     struct str where = arena_printf(a, "`%.*s`", STR_ARG(name));
-    if (v->kind == CONFIG_INT || v->kind == CONFIG_BOOL)
+    if (v->kind == DICT_INT || v->kind == DICT_BOOL || v->kind == DICT_UNIT)
         return set_option(c, o, map, v->i, where);
-    if (v->kind == CONFIG_STRING && v->s.len == 1 && map.len == 0)
+    if (v->kind == DICT_STRING && v->s.len == 1 && map.len == 0)
         return set_option(c, o, map, *v->s.ptr, where);
     return wrong_value(c, where, STR("something else"), STR("a number"));
 }
@@ -422,23 +422,23 @@ static bool is_attribute(const struct call *c, struct str name)
 static bool read_attributes(struct call *c)
 {
     const struct inst *i = c->s->inst;
-    struct config config;
-    struct config_error error;
-    if (!config_read(&c->ev->scratch, inst_str(i, A_BACKEND_CONFIG), &config, &error))
+    struct dict_value config;
+    struct dict_error error;
+    if (!dict_read(&c->ev->scratch, inst_str(i, A_BACKEND_CONFIG), DICT_LOOSE, &config, &error))
         return eval_where(c->s,
-                          DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG, error.wanted,
-                               (int)(error.rest.len < 20 ? error.rest.len : 20), error.rest.ptr),
+                          DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG,
+                               dict_problem(&c->ev->scratch, &error)),
                           c->ev);
     struct str rest = str_of(c->form->attributes), word, map;
     while (next_word(&rest, &word)) {
         struct str name = attribute_name(&word, &map);
-        const struct config *v = config_find(&config, arena_str(&c->ev->scratch, name).ptr);
+        const struct dict_value *v = dict_find(&config, name);
         if (!v)
             return EVAL_FAIL(c->ev, c->s, CALL_LACKS, STR_ARG(c->target), STR_ARG(name));
         if (!set_attribute(c, find_option(c, word), map, v, name))
             return false;
     }
-    for (int k = 0; k < config.count; k++)
+    for (size_t k = 0; k < config.count; k++)
         if (!is_attribute(c, config.items[k].name))
             return EVAL_FAIL(c->ev, c->s, CALL_STRANGE, STR_ARG(c->target), STR_ARG(config.items[k].name));
     return true;

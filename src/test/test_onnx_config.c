@@ -29,6 +29,9 @@ static const struct {
     {"{\"inputs\": \"M,cond\"}", 25, true, true},
     {"{\"inputs\": \" M , cond \", \"version\": \"13\"}", 13, true, true},
     {"{\"inputs\": [\"M,cond\"]}", 25, true, true},
+    {"{version = 16 : i64, inputs = [\"M\"]}", 16, true, false},
+    {"version: 1,", 1, true, true},
+    {"inputs: [M, ]", 25, true, false},
 };
 
 START_TEST(forms)
@@ -46,9 +49,9 @@ END_TEST
 
 static const char *const refused[] = {
     "{", "}", "[", "{]", "version", "version:", "version: x", "version: -1", "version: 0", "version: 26",
-    "version: 99999999999999999999", "version: 1.5", "version: 1 2", "version: 1,", "{version: 1", "version: 1}",
-    "version: '1", "inputs: [", "inputs: [M", "inputs: [M,", "inputs: [M, ]", "inputs: M cond", "inputs: cond, M",
-    "inputs: [cond, M]", "inputs: 'cond,M'", "inputs: [M, M]", "inputs: [cond, cond]", "inputs: ',M'", "inputs: v1",
+    "version: 99999999999999999999", "version: 1.5", "version: 1 2", "{version: 1", "version: 1}",
+    "version: '1", "inputs: [", "inputs: [M", "inputs: [M,", "inputs: M cond", "inputs: cond, M",
+    "inputs: [[M]]", "inputs: {}", "inputs: array<M>", "version: [1]", "inputs: [cond, M]", "inputs: 'cond,M'", "inputs: [M, M]", "inputs: [cond, cond]", "inputs: ',M'", "inputs: v1",
     "version: 1, version: 1", "opset: 1", "{}{}", "{},", ",", "\"version\": 1 \"inputs\": M", "1",
 };
 

@@ -1,24 +1,17 @@
 /*
- * The attributes of a typed FFI call: the text of backend_config=, read as handlers want to find it.
- *
- *     dictionary = "{" [ name "=" value { "," name "=" value } ] "}"
- *     value      = "true" | "false" | number [ ":" type ] | string | dictionary
- *                | "array" "<" type [ ":" element { "," element } ] ">"
- *
- * This is the part of MLIR's syntax that XLA turns into attributes of a call.
+ * The attributes of a typed FFI call: backend_config=, a dictionary in MLIR's form, laid out as handlers want to
+ * find it. Of what MLIR can say, XLA makes attributes of numbers, strings, arrays of numbers and dictionaries.
  */
+#include "base/dict.h"
 #include "type/type.h"
 #include "world/ffi_abi.h"
 
 #include <stdlib.h>
 
-enum { MAX_DEPTH = 32 };
-
-struct reader {
+struct maker {
     struct arena *arena;
     struct buf *why;
-    struct str rest;
-    int depth;
+    const char *end; /* of the text */
 };
 
 struct attribute {
@@ -27,87 +20,11 @@ struct attribute {
     void *value;
 };
 
-static bool fail(struct reader *r, const char *what)
+static bool fail(struct maker *m, const char *wanted, const char *at)
 {
-    if (r->why->size == 0)
-        buf_printf(r->why, "backend_config: %s expected at `%.20s`", what, arena_str(r->arena, r->rest).ptr);
+    struct dict_error error = {wanted, {at, (size_t)(m->end - at)}};
+    buf_printf(m->why, "backend_config: %s", dict_problem(m->arena, &error));
     return false;
-}
-
-static void skip(struct reader *r, size_t n)
-{
-    r->rest.ptr += n;
-    r->rest.len -= n;
-}
-
-static bool peek(struct reader *r, char c)
-{
-    while (r->rest.len > 0 && char_is_blank(*r->rest.ptr))
-        skip(r, 1);
-    return r->rest.len > 0 && *r->rest.ptr == c;
-}
-
-static bool accept(struct reader *r, char c)
-{
-    bool here = peek(r, c);
-    skip(r, here);
-    return here;
-}
-
-static bool want(struct reader *r, char c, const char *name)
-{
-    return accept(r, c) || fail(r, name);
-}
-
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c && strchr("0123456789_.$+-", c));
-}
-
-/* A name or number; empty when there is none. */
-static struct str take_word(struct reader *r)
-{
-    size_t n = 0;
-    peek(r, 0);
-    while (n < r->rest.len && is_word(r->rest.ptr[n]))
-        n++;
-    struct str word = {r->rest.ptr, n};
-    skip(r, n);
-    return word;
-}
-
-static int hex_digit(char c)
-{
-    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
-/* `"..."`: \n, \t, \", \\ and two hexadecimal digits. */
-static bool take_string(struct reader *r, struct ffi_bytes *out)
-{
-    if (!want(r, '"', "a string"))
-        return false;
-    size_t n = 0;
-    while (n < r->rest.len && r->rest.ptr[n] != '"')
-        n += r->rest.ptr[n] == '\\' ? 2 : 1;
-    char *to = arena_alloc(r->arena, n + 2), *end = to; /* never longer than its escapes */
-    out->ptr = to;
-    while (r->rest.len > 0 && *r->rest.ptr != '"') {
-        char c = *r->rest.ptr;
-        n = 1;
-        if (c == '\\' && r->rest.len > 2) {
-            int high = hex_digit(r->rest.ptr[1]), low = hex_digit(r->rest.ptr[2]);
-            bool hex = high >= 0 && low >= 0;
-            c = r->rest.ptr[1];
-            c = hex ? (char)(high << 4 | low) : c == 'n' ? '\n' : c == 't' ? '\t' : c;
-            n = hex ? 3 : 2;
-        }
-        *end++ = c;
-        skip(r, n);
-    }
-    *end = '\0';
-    out->len = (size_t)(end - to);
-    return want(r, '"', "the end of a string");
 }
 
 /* ---- numbers ---- */
@@ -142,9 +59,11 @@ static bool parse_bits(struct str word, uint64_t *out)
     if (word.len < 3 || word.len > 18 || word.ptr[0] != '0' || word.ptr[1] != 'x')
         return false;
     for (size_t k = 2; k < word.len; k++) {
-        if (hex_digit(word.ptr[k]) < 0)
+        char c = word.ptr[k];
+        const char *digits = "0123456789abcdef", *digit = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
+        if (!digit)
             return false;
-        *out = *out << 4 | (uint64_t)hex_digit(word.ptr[k]);
+        *out = *out << 4 | (uint64_t)(digit - digits);
     }
     return true;
 }
@@ -165,112 +84,110 @@ static bool in_range(const struct number_type *t, struct str word, int64_t v)
     return v >= low && v < (int64_t)1 << (is_unsigned || t->dtype == FFI_PRED ? bits : bits - 1);
 }
 
-static bool store_number(struct reader *r, const struct number_type *t, struct str word, void *at)
+/* The number as it is spelled: of an integer more digits count than a double has. */
+static bool store_number(struct maker *m, const struct number_type *t, const struct dict_value *from, void *to)
 {
     uint64_t bits = 0;
     int64_t integer;
     double v;
-    if (str_is(word, "true") || str_is(word, "false")) {
-        bits = str_is(word, "true");
+    struct str word = from->s;
+    if (from->kind == DICT_BOOL) {
+        bits = from->i != 0;
         if (t->dtype != FFI_PRED)
-            return fail(r, "a number");
+            return fail(m, "a number", from->at);
     } else if (parse_bits(word, &bits)) {
         ;
     } else if (is_float(t)) {
         if (!num_parse_double(word, &v))
-            return fail(r, "a number");
+            return fail(m, "a number", from->at);
         bits = float_encode(float_type(t), v);
     } else if (num_parse_int(word, &integer) && in_range(t, word, integer)) {
         bits = t->dtype == FFI_PRED ? integer != 0 : (uint64_t)integer;
     } else {
-        return fail(r, "a number of the type");
+        return fail(m, "a number of the type", from->at);
     }
-    memcpy(at, &bits, t->bytes); /* this machine has the low end first */
+    memcpy(to, &bits, t->bytes); /* this machine has the low end first */
     return true;
 }
 
-static bool take_type(struct reader *r, const struct number_type **out)
+static bool is_number(const struct dict_value *v) /* or a word, which may be the bits of one */
 {
-    *out = find_type(take_word(r));
-    return *out || fail(r, "a type of numbers");
+    return v->kind == DICT_INT || v->kind == DICT_FLOAT || v->kind == DICT_BOOL || v->kind == DICT_WORD;
+}
+
+static bool has_point(struct str word)
+{
+    return memchr(word.ptr, '.', word.len) || memchr(word.ptr, 'e', word.len) || memchr(word.ptr, 'E', word.len);
+}
+
+static bool make_type(struct maker *m, struct str name, const struct number_type **out)
+{
+    *out = find_type(name);
+    return *out || fail(m, "a type of numbers", name.ptr);
 }
 
 /* A number, with its type or in that which MLIR takes when there is none. */
-static bool take_scalar(struct reader *r, struct str word, struct attribute *out)
+static bool make_scalar(struct maker *m, const struct dict_value *v, struct ffi_scalar *out)
 {
-    bool truth = str_is(word, "true") || str_is(word, "false");
-    bool real = !truth && !str_starts(word, STR("0x")) && (memchr(word.ptr, '.', word.len) || memchr(word.ptr, 'e', word.len));
-    const struct number_type *t = find_type(truth ? STR("i1") : real ? STR("f64") : STR("i64"));
-    struct ffi_scalar *scalar = ARENA_NEW(r->arena, struct ffi_scalar);
-    if (accept(r, ':') && !take_type(r, &t))
+    bool real = v->kind == DICT_FLOAT && has_point(v->s);
+    const struct number_type *t;
+    if (!make_type(m, v->type.len ? v->type : v->kind == DICT_BOOL ? STR("i1") : real ? STR("f64") : STR("i64"), &t))
         return false;
-    scalar->dtype = (enum ffi_dtype)t->dtype;
-    scalar->value = arena_zalloc(r->arena, sizeof(uint64_t));
-    out->type = FFI_SCALAR;
-    out->value = scalar;
-    return store_number(r, t, word, scalar->value);
+    out->dtype = (enum ffi_dtype)t->dtype;
+    out->value = arena_zalloc(m->arena, sizeof(uint64_t));
+    return store_number(m, t, v, out->value);
 }
 
-/* `array<i64: 1, 2>`; the word is taken already. */
-static bool take_array(struct reader *r, struct attribute *out)
+static bool make_array(struct maker *m, const struct dict_value *v, struct ffi_array *out)
 {
     const struct number_type *t;
-    struct ffi_array *array = ARENA_NEW(r->arena, struct ffi_array);
-    if (!want(r, '<', "`<`") || !take_type(r, &t))
+    if (!make_type(m, v->type, &t))
         return false;
-    const char *end = memchr(r->rest.ptr, '>', r->rest.len);
-    size_t most = end ? (size_t)(end - r->rest.ptr) : r->rest.len; /* an element is a letter at least */
-    char *data = arena_zalloc(r->arena, (most + 1) * t->bytes);
-    array->dtype = (enum ffi_dtype)t->dtype;
-    array->data = data;
-    out->type = FFI_ARRAY;
-    out->value = array;
-    if (accept(r, '>'))
-        return true;
-    if (!want(r, ':', "`:`"))
-        return false;
-    do {
-        if (!store_number(r, t, take_word(r), data + array->count * t->bytes))
+    char *data = arena_zalloc(m->arena, v->count * t->bytes);
+    *out = (struct ffi_array){(enum ffi_dtype)t->dtype, v->count, data};
+    for (size_t k = 0; k < v->count; k++) {
+        const struct dict_value *element = &v->items[k].value;
+        if (!is_number(element) || element->type.len > 0)
+            return fail(m, "a number without a type", element->at);
+        if (!store_number(m, t, element, data + k * t->bytes))
             return false;
-        array->count++;
-    } while (accept(r, ','));
-    return want(r, '>', "`>`");
+    }
+    return true;
 }
 
 /* ---- dictionaries ---- */
 
-static bool take_dictionary(struct reader *r, struct ffi_attrs *out);
+static bool make_dictionary(struct maker *m, const struct dict_value *d, struct ffi_attrs *out);
 
-static bool take_value(struct reader *r, struct attribute *out)
+static struct ffi_bytes bytes_of(struct str s)
 {
-    if (peek(r, '{')) {
-        out->type = FFI_DICTIONARY;
-        out->value = ARENA_NEW(r->arena, struct ffi_attrs);
-        return take_dictionary(r, out->value);
-    }
-    if (peek(r, '"')) {
-        out->type = FFI_STRING;
-        out->value = ARENA_NEW(r->arena, struct ffi_bytes);
-        return take_string(r, out->value);
-    }
-    struct str word = take_word(r);
-    if (str_is(word, "array"))
-        return take_array(r, out);
-    return word.len > 0 ? take_scalar(r, word, out) : fail(r, "a number, a string, an array or a dictionary");
+    return (struct ffi_bytes){s.ptr, s.len};
 }
 
-static bool take_attribute(struct reader *r, struct attribute *out)
+static bool make_value(struct maker *m, const struct dict_value *v, struct attribute *out)
 {
-    if (peek(r, '"')) {
-        if (!take_string(r, &out->name))
-            return false;
-    } else {
-        struct str name = take_word(r);
-        out->name = (struct ffi_bytes){name.ptr, name.len};
-        if (name.len == 0)
-            return fail(r, "a name");
+    struct arena *a = m->arena;
+    switch (v->kind) {
+    case DICT_INT:
+    case DICT_FLOAT:
+    case DICT_BOOL:
+    case DICT_WORD:
+        out->type = FFI_SCALAR;
+        return make_scalar(m, v, out->value = ARENA_NEW(a, struct ffi_scalar));
+    case DICT_ARRAY:
+        out->type = FFI_ARRAY;
+        return make_array(m, v, out->value = ARENA_NEW(a, struct ffi_array));
+    case DICT_STRING: {
+        struct ffi_bytes s = bytes_of(v->s);
+        out->type = FFI_STRING;
+        out->value = ARENA_DUP(a, &s, 1);
+        return true;
     }
-    return want(r, '=', "`=`") && take_value(r, out);
+    case DICT_DICT:
+        out->type = FFI_DICTIONARY;
+        return make_dictionary(m, v, out->value = ARENA_NEW(a, struct ffi_attrs));
+    default: return fail(m, v->kind == DICT_UNIT ? "`=`" : "a number, a string, an array or a dictionary", v->at);
+    }
 }
 
 static int by_name(const void *a, const void *b)
@@ -279,44 +196,35 @@ static int by_name(const void *a, const void *b)
     return str_cmp((struct str){x->name.ptr, x->name.len}, (struct str){y->name.ptr, y->name.len});
 }
 
-static void put_attributes(struct reader *r, struct ffi_attrs *out, struct attribute *list, size_t count)
+static bool make_dictionary(struct maker *m, const struct dict_value *d, struct ffi_attrs *out)
 {
+    size_t count = d->count;
+    struct attribute *list = ARENA_ARRAY(m->arena, struct attribute, count);
+    for (size_t k = 0; k < count; k++) {
+        list[k].name = bytes_of(d->items[k].name);
+        if (!make_value(m, &d->items[k].value, &list[k]))
+            return false;
+    }
     if (count > 1)
         qsort(list, count, sizeof *list, by_name);
     *out = (struct ffi_attrs){.size = sizeof *out, .count = (int64_t)count};
-    out->types = ARENA_ARRAY(r->arena, enum ffi_attr_type, count);
-    out->names = ARENA_ARRAY(r->arena, struct ffi_bytes *, count);
-    out->at = ARENA_ARRAY(r->arena, void *, count);
+    out->types = ARENA_ARRAY(m->arena, enum ffi_attr_type, count);
+    out->names = ARENA_ARRAY(m->arena, struct ffi_bytes *, count);
+    out->at = ARENA_ARRAY(m->arena, void *, count);
     for (size_t k = 0; k < count; k++) {
         out->types[k] = list[k].type;
         out->names[k] = &list[k].name;
         out->at[k] = list[k].value;
     }
-}
-
-static bool take_dictionary(struct reader *r, struct ffi_attrs *out)
-{
-    size_t count = 0, capacity = 0;
-    struct attribute *list = NULL;
-    if (!want(r, '{', "`{`") || ++r->depth > MAX_DEPTH)
-        return fail(r, "less depth");
-    if (!peek(r, '}'))
-        do {
-            struct attribute *next = &VEC_PUSH(r->arena, list, count, capacity);
-            *next = (struct attribute){0};
-            if (!take_attribute(r, next))
-                return false;
-        } while (accept(r, ','));
-    r->depth--;
-    put_attributes(r, out, list, count);
-    return want(r, '}', "`}`");
+    return true;
 }
 
 bool ffi_read_attrs(struct arena *a, struct str text, struct ffi_attrs *out, struct buf *why)
 {
-    struct reader r = {.arena = a, .why = why, .rest = str_trim(text)};
-    *out = (struct ffi_attrs){.size = sizeof *out};
-    if (r.rest.len == 0)
-        return true;
-    return take_dictionary(&r, out) && (str_trim(r.rest).len == 0 || fail(&r, "nothing more"));
+    struct dict_value tree;
+    struct dict_error error;
+    struct maker m = {a, why, text.ptr + text.len};
+    if (!dict_read(a, text, DICT_MLIR, &tree, &error))
+        return fail(&m, error.wanted, error.rest.ptr);
+    return make_dictionary(&m, &tree, out);
 }

@@ -56,7 +56,7 @@ ENTRY main {
 // -----
 // test: eval
 // from: hand
-// error: 57:3: custom-call to `scale`: backend_config: a type of numbers expected at `}`
+// error: 57:3: custom-call to `scale`: backend_config: wanted a type of numbers at `f31}`
 HloModule config
 
 ENTRY main {

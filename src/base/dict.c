@@ -1,0 +1,298 @@
+/*
+ * dict.c: dictionaries in text, `{uplo = 76 : ui8}` as MLIR writes them, `{"uplo": 76}` as JSON does, and what
+ * lies between; dict.h has the grammar.
+ */
+#include "base/dict.h"
+
+enum { DEEPEST = 64, QUOTE_LENGTH = 20 };
+
+struct reader {
+    struct arena *arena;
+    const char *at, *end;
+    bool loose;
+    int depth;
+    struct dict_error *error;
+};
+
+static bool fail(struct reader *r, const char *wanted)
+{
+    r->error->wanted = wanted;
+    r->error->rest = (struct str){r->at, (size_t)(r->end - r->at)};
+    return false;
+}
+
+static char peek(struct reader *r) /* the next character that is not blank; 0 at the end */
+{
+    while (r->at < r->end && char_is_blank(*r->at))
+        r->at++;
+    return r->at < r->end ? *r->at : '\0';
+}
+
+static bool at_end(struct reader *r)
+{
+    peek(r);
+    return r->at == r->end;
+}
+
+static bool take(struct reader *r, char c)
+{
+    if (peek(r) != c || r->at == r->end)
+        return false;
+    r->at++;
+    return true;
+}
+
+/* ---- words and strings ---- */
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.$-+/!#@", c));
+}
+
+static struct str word(struct reader *r)
+{
+    peek(r);
+    const char *start = r->at;
+    while (r->at < r->end && is_word(*r->at))
+        r->at++;
+    return (struct str){start, (size_t)(r->at - start)};
+}
+
+/* MLIR prints capitals and reads both; \b and \f are JSON's own. */
+static int hex(struct reader *r, char c)
+{
+    return c >= '0' && c <= '9'               ? c - '0'
+           : c >= 'A' && c <= 'F'             ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' && !r->loose ? c - 'a' + 10
+                                              : -1;
+}
+
+/* What stands behind a backslash: a letter as in JSON, or two hexadecimal digits as in MLIR. */
+static char escaped(struct reader *r)
+{
+    static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
+    char c = *r->at++;
+    int high = hex(r, c), low = high >= 0 && r->at < r->end ? hex(r, *r->at) : -1;
+    if (low >= 0) {
+        r->at++;
+        return (char)(high * 16 + low);
+    }
+    const char *known = c ? strchr(from, c) : NULL;
+    return known ? to[known - from] : c;
+}
+
+/* After the opening quote. */
+static bool quoted(struct reader *r, char quote, struct str *out)
+{
+    size_t most = 0, left = (size_t)(r->end - r->at), n = 0;
+    while (most < left && r->at[most] != quote)
+        most += r->at[most] == '\\' ? 2 : 1;
+    char *text = arena_alloc(r->arena, most + 1); /* never longer than with its escapes */
+    while (r->at < r->end && *r->at != quote) {
+        char c = *r->at++;
+        if (c == '\\' && r->at < r->end)
+            c = escaped(r);
+        text[n++] = c;
+    }
+    text[n] = '\0';
+    *out = (struct str){text, n};
+    return take(r, quote) || fail(r, "a closing quote");
+}
+
+/* The quote that is next, taken; 0 when there is none. */
+static char opening_quote(struct reader *r)
+{
+    return take(r, '"') ? '"' : r->loose && take(r, '\'') ? '\'' : '\0';
+}
+
+/* `tensor<2xi32>`: a word, and what stands behind it in angle brackets. */
+static bool bracketed(struct reader *r, struct str *w)
+{
+    int depth = 0;
+    if (r->at == r->end || *r->at != '<')
+        return true;
+    do
+        depth += *r->at == '<' ? 1 : *r->at == '>' ? -1 : 0;
+    while (++r->at < r->end && depth > 0);
+    w->len = (size_t)(r->at - w->ptr);
+    return depth == 0 || fail(r, "`>`");
+}
+
+static bool type_name(struct reader *r, struct str *out)
+{
+    *out = word(r);
+    return out->len > 0 ? bracketed(r, out) : fail(r, "a type");
+}
+
+/* `: ui8`, or nothing */
+static bool type_behind(struct reader *r, struct str *out)
+{
+    return !take(r, ':') || type_name(r, out);
+}
+
+/* ---- values ---- */
+
+static bool value(struct reader *r, struct dict_value *out);
+
+static bool entry(struct reader *r, struct dict_entry *out)
+{
+    char quote = opening_quote(r);
+    if (quote ? !quoted(r, quote, &out->name) : (out->name = word(r)).len == 0)
+        return quote ? false : fail(r, "a name");
+    if (take(r, '=') || (r->loose && take(r, ':')))
+        return value(r, &out->value);
+    out->value = (struct dict_value){.kind = DICT_UNIT, .i = 1, .at = r->at};
+    return true;
+}
+
+/* `close` is 0 for the end of the text. */
+static bool closes(struct reader *r, char close)
+{
+    return close ? take(r, close) : at_end(r);
+}
+
+static const char *comma_or(char close)
+{
+    return close == '}' ? "a comma or `}`" : close == ']' ? "a comma or `]`" : close == '>' ? "a comma or `>`" : "a comma";
+}
+
+/* Values up to `close`, with names in a dictionary. */
+static bool items(struct reader *r, struct dict_value *out, char close)
+{
+    size_t capacity = 0;
+    if (closes(r, close))
+        return true;
+    do {
+        struct dict_entry *item = &VEC_PUSH(r->arena, out->items, out->count, capacity);
+        *item = (struct dict_entry){{"", 0}, {0}};
+        if (!(out->kind == DICT_DICT ? entry(r, item) : value(r, &item->value)))
+            return false;
+        if (closes(r, close))
+            return true;
+        if (!take(r, ','))
+            return fail(r, out->kind == DICT_DICT && item->value.kind == DICT_UNIT ? "`=`" : comma_or(close));
+    } while (!r->loose || !closes(r, close));
+    return true;
+}
+
+/* `array<i64: 1, 2>` */
+static bool array(struct reader *r, struct dict_value *out)
+{
+    out->kind = DICT_ARRAY;
+    if (!take(r, '<'))
+        return fail(r, "`<`");
+    if (!type_name(r, &out->type))
+        return false;
+    if (take(r, '>'))
+        return true;
+    if (!take(r, ':'))
+        return fail(r, "`:`");
+    return peek(r) == '>' ? fail(r, "a value") : items(r, out, '>');
+}
+
+/* `dense<[1, 2]> : tensor<2xi64>`: the list in it; a lone number stands for a list of it, as in MLIR. */
+static bool dense(struct reader *r, struct dict_value *out)
+{
+    struct dict_value inner;
+    if (!take(r, '<'))
+        return fail(r, "`<`");
+    if (!value(r, &inner))
+        return false;
+    if (!take(r, '>'))
+        return fail(r, "`>`");
+    out->kind = DICT_LIST;
+    out->count = inner.count;
+    out->items = inner.items;
+    if (inner.kind != DICT_LIST) {
+        out->count = 1;
+        out->items = ARENA_NEW(r->arena, struct dict_entry);
+        *out->items = (struct dict_entry){{"", 0}, inner};
+    }
+    return type_behind(r, &out->type);
+}
+
+static bool number_or_word(struct reader *r, struct dict_value *out)
+{
+    struct str w = word(r);
+    if (w.len == 0)
+        return fail(r, "a value");
+    if (str_is(w, "array"))
+        return array(r, out);
+    if (str_is(w, "dense"))
+        return dense(r, out);
+    out->kind = DICT_WORD;
+    if (num_parse_i64(w, &out->i)) {
+        out->kind = DICT_INT;
+        out->f = (double)out->i;
+    } else if (num_parse_double(w, &out->f)) {
+        out->kind = DICT_FLOAT;
+    } else if (str_is(w, "true") || str_is(w, "false")) {
+        out->kind = DICT_BOOL;
+        out->i = str_is(w, "true");
+    } else if (!bracketed(r, &w)) {
+        return false;
+    }
+    out->s = w;
+    return type_behind(r, &out->type);
+}
+
+static bool any_value(struct reader *r, struct dict_value *out)
+{
+    char quote = opening_quote(r);
+    if (quote) {
+        out->kind = DICT_STRING;
+        return quoted(r, quote, &out->s) && type_behind(r, &out->type);
+    }
+    if (take(r, '{')) {
+        out->kind = DICT_DICT;
+        return items(r, out, '}');
+    }
+    if (take(r, '[')) {
+        out->kind = DICT_LIST;
+        return items(r, out, ']');
+    }
+    return number_or_word(r, out);
+}
+
+static bool value(struct reader *r, struct dict_value *out)
+{
+    if (++r->depth > DEEPEST)
+        return fail(r, "fewer brackets inside brackets");
+    peek(r);
+    *out = (struct dict_value){.at = r->at};
+    if (!any_value(r, out))
+        return false;
+    if (!out->s.ptr)
+        out->s = (struct str){out->at, (size_t)(r->at - out->at)};
+    r->depth--;
+    return true;
+}
+
+/* ---- the whole ---- */
+
+bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dict_value *out, struct dict_error *error)
+{
+    struct reader r = {a, text.ptr, text.ptr + text.len, form == DICT_LOOSE, 0, error};
+    *out = (struct dict_value){.kind = DICT_DICT, .s = text, .at = text.ptr};
+    if (at_end(&r))
+        return true;
+    if (peek(&r) == '{')
+        return value(&r, out) && (at_end(&r) || fail(&r, "nothing more"));
+    return r.loose ? items(&r, out, '\0') : fail(&r, "`{`");
+}
+
+const struct dict_value *dict_find(const struct dict_value *d, struct str name)
+{
+    for (size_t k = 0; k < d->count; k++)
+        if (d->kind == DICT_DICT && str_eq(d->items[k].name, name))
+            return &d->items[k].value;
+    return NULL;
+}
+
+const char *dict_problem(struct arena *a, const struct dict_error *error)
+{
+    size_t n = error->rest.len < QUOTE_LENGTH ? error->rest.len : QUOTE_LENGTH;
+    if (n == 0)
+        return arena_printf(a, "wanted %s at the end", error->wanted).ptr;
+    return arena_printf(a, "wanted %s at `%.*s`", error->wanted, (int)n, error->rest.ptr).ptr;
+}
