@@ -9,15 +9,13 @@
 
 /* ---- options ---- */
 
-/* A number of bytes: 500, 64k, 500M, 2G. */
+/* A number of bytes: 500, 64k, 500M, 2G; capitals or not. */
 static bool byte_count(const char *text, uint64_t *out)
 {
-    static const char units[] = "kMGT";
+    static const char units[] = "kKmMgGtT";
     struct str s = str_of(text);
     const char *unit = s.len > 1 ? strchr(units, s.ptr[s.len - 1]) : NULL;
-    int64_t n, scale = 1;
-    for (; unit && unit >= units; unit--)
-        scale *= 1024;
+    int64_t n, scale = unit ? (int64_t)1 << (10 * ((unit - units) / 2 + 1)) : 1;
     if (scale > 1)
         s.len--;
     if (!num_parse_i64(s, &n) || n < 1 || !mul_i64(n, scale, &n))

@@ -1,5 +1,5 @@
 # Values that need more than --max-memory end the run before they are made.
-# stdout: 5 0
+# stdout: 5 0 0
 # stderr: a.hlo:7:2: error: the values need more than 1024 bytes
 # stderr: `--max-memory=1q`: a number of bytes is wanted
 cat >a.hlo <<'END'
@@ -12,6 +12,7 @@ ENTRY e { p = f32[] parameter(0)
  ROOT r = f32[512] sort(b), dimensions={0}, to_apply=c }
 END
 $HLO run a.hlo 1 --max-memory=1k; a=$?
-$HLO run a.hlo 1 --max-memory=8k >/dev/null; b=$?
+$HLO run a.hlo 1 --max-memory=8K >/dev/null; b=$?
+$HLO run a.hlo 1 --max-memory=1m >/dev/null; c=$?
 $HLO run a.hlo 1 --max-memory=1q
-echo $a $b
+echo $a $b $c
