@@ -134,7 +134,7 @@ struct hlo_tolerance {
     bool zeros;           /* -0 is not 0, where no bound is given */
     bool bits;            /* bit for bit, NaN payloads included */
 };
-/* True when shapes and values agree; else `why` says where first, both values, and the worst error. */
+/* True when shapes and values agree; else `why`, unless it is NULL, says where first, both values, and the worst error. */
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
 
 /* ---- reading and writing arrays ---- */

@@ -53,11 +53,23 @@ hlo_text hlo_text_of(struct buf *b);
 hlo_file *hlo_file_new(bool strict); /* held once, no parts */
 hlo_file *hlo_file_hold(hlo_file *f);
 
+static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i) { return module->m->entry->params[i]; }
+
+/* An empty handle, to be completed around a value that lies in its arena; NULL when there is no value. */
+hlo_literal *hlo_literal_begin(void);
+hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l);
+/* The value moves into the arena: shapes are copied, storage is taken over. */
+struct literal *hlo_literal_take(struct arena *a, struct literal *from);
+
 /* A leaf as the public interface shows it. */
 struct hlo_array hlo_array_of(const struct shape *s, void *data);
 /* The same targets as plan wants them; NULL: none. */
 struct foreign hlo_targets_foreign(const hlo_targets *t);
 
+/* For what is said about a module. */
+struct diags *hlo_sink_of_module(hlo_messages *m, const hlo_module *module);
+/* For what is said about something else that has a name, and perhaps a text of its own. */
+struct diags *hlo_sink_of_name(hlo_messages *m, const char *name, struct str text);
 /* A sink for what is said about text that is no part of a file. It joins the messages by hlo_sink_join. */
 struct sink *hlo_sink_new(hlo_messages *m);
 void hlo_sink_join(hlo_messages *m, struct sink *s);

@@ -290,6 +290,8 @@ START_TEST(loop_beyond_its_bound)
     hlo_literal *result = hlo_run(p, (const hlo_literal *const *)&few, 1, m);
     hlo_text why = {0};
     ck_assert_msg(hlo_literal_compare(result, expected, &(struct hlo_tolerance){0}, &why), "%s", why.data);
+    ck_assert(hlo_literal_compare(result, expected, &(struct hlo_tolerance){0}, NULL) &&
+              !hlo_literal_compare(few, many, &(struct hlo_tolerance){0}, NULL));
     ck_assert_ptr_null(hlo_run(p, (const hlo_literal *const *)&many, 1, m));
     ck_assert_str_eq(hlo_messages_get(m, 0).id, "loop-bound");
     ck_assert(!hlo_messages_limit(m));
