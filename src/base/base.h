@@ -178,6 +178,9 @@ void buf_g(struct buf *b, double v, int digits);
 
 /* ---- budget.c: how much a run may take ---- */
 
+int64_t now_ns(void); /* nanoseconds of a clock that nobody sets */
+static inline double now_seconds(void) { return (double)now_ns() * 1e-9; }
+
 struct limits { /* 0: none */
     uint64_t steps;  /* instructions run, and iterations of loops */
     uint64_t memory; /* bytes of values alive at once */
@@ -187,7 +190,7 @@ enum limit { LIMIT_NONE, LIMIT_STEPS, LIMIT_MEMORY, LIMIT_TIME, LIMIT_STOPPED };
 struct budget {
     int64_t slice;    /* steps until the next look at the clock */
     uint64_t steps;   /* what is left after those */
-    int64_t deadline; /* of the monotonic clock, in nanoseconds; INT64_MAX: none */
+    int64_t deadline; /* of now_ns; INT64_MAX: none */
     const _Atomic bool *stop; /* somebody else may end the run: LIMIT_STOPPED; or NULL */
     enum limit hit;   /* the one that ended the run */
 };

@@ -25,22 +25,17 @@ struct bench {
     size_t run_count;
 };
 
-static double seconds(clockid_t clock)
+static double seconds_of_process(void)
 {
     struct timespec t;
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double now(void)
-{
-    return seconds(CLOCK_MONOTONIC);
 }
 
 static int make_inputs(struct bench *b)
 {
     int64_t seed;
-    double start = now();
+    double start = now_seconds();
     if (!option_int(b->o, OPT_RANDOM, 0, INT64_MAX, 1, &seed))
         return HLO_USAGE;
     b->count = hlo_param_count(b->module);
@@ -48,7 +43,7 @@ static int make_inputs(struct bench *b)
     for (size_t i = 0; b->values && i < b->count; i++)
         if (!(b->values[i] = hlo_random_param(b->module, i, (uint64_t)seed, b->m)))
             return HLO_FAILED;
-    b->inputs = now() - start;
+    b->inputs = now_seconds() - start;
     return b->values ? HLO_OK : HLO_FAILED;
 }
 
@@ -60,14 +55,14 @@ static int prepare(struct bench *b, const hlo_file *f)
     options.targets = b->targets = targets_of(b->o, b->m);
     if (!b->targets || !option_int(b->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
         return HLO_USAGE;
-    double t0 = now();
+    double t0 = now_seconds();
     b->module = hlo_parse(f, (size_t)part - 1, b->m);
-    double t1 = now();
+    double t1 = now_seconds();
     if (!b->module || !hlo_verify(b->module, b->m))
         return HLO_REJECTED;
     b->program = hlo_plan(b->module, &options, b->m);
     b->parse = t1 - t0;
-    b->plan = now() - t1;
+    b->plan = now_seconds() - t1;
     return b->program ? make_inputs(b) : HLO_FAILED;
 }
 
@@ -79,12 +74,12 @@ static int run_all(struct bench *b)
         return HLO_USAGE;
     b->runs = calloc((size_t)wanted, sizeof *b->runs);
     for (int64_t i = 0; b->runs && i < wanted && spent < BUDGET_S; i++) {
-        double start = now();
+        double start = now_seconds();
         hlo_literal *result = hlo_run(b->program, (const hlo_literal *const *)b->values, b->count, b->m);
-        b->runs[b->run_count++] = now() - start;
-        spent += now() - start;
+        b->runs[b->run_count++] = now_seconds() - start;
+        spent += now_seconds() - start;
         if (i == 0)
-            b->first = now() - b->start;
+            b->first = now_seconds() - b->start;
         if (!result)
             return HLO_FAILED;
         hlo_literal_free(result);
@@ -134,7 +129,7 @@ int bench_command(const struct options *o)
     if (o->arg_count != 1)
         return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
     /* What the loader took before main was processor time. */
-    struct bench b = {.o = o, .m = hlo_messages_new(), .start = now() - seconds(CLOCK_PROCESS_CPUTIME_ID)};
+    struct bench b = {.o = o, .m = hlo_messages_new(), .start = now_seconds() - seconds_of_process()};
     hlo_file *f = hlo_file_open(o->args[0], false, b.m);
     int status = f ? prepare(&b, f) : HLO_USAGE;
     if (status == HLO_OK)

@@ -8,7 +8,6 @@
 #include "cli/model.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FIRST_BOUND = 16, LARGEST_BOUND = 1 << 24, BOUND_FACTOR = 4 };
@@ -100,13 +99,6 @@ static uint64_t half_of_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : 0;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* A run that failed with the messages `m`, after one that failed with `before` or none: whether a larger bound
  * may help. It does not where the same size meets the same bound again. */
 static bool try_larger(const hlo_messages *m, const hlo_messages *before)
@@ -134,7 +126,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
 {
     bool fixed = bound > 0;
     struct hlo_run_options limited = *options;
-    double start = now();
+    double start = now_seconds();
     if (!fixed && limited.max_memory == 0)
         limited.max_memory = half_of_memory();
     *said = NULL;
@@ -156,7 +148,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
         *status = result;
         if (!again)
             return outputs;
-        double left = options->timeout - (now() - start);
+        double left = options->timeout - (now_seconds() - start);
         if (options->timeout > 0)
             limited.timeout = left > 0 ? left : 1e-9; /* 0 would be no limit */
     }

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct suite {
@@ -101,25 +100,18 @@ static void collect_tests(struct suite *s)
 
 /* ---- one test, in whatever process ---- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* `f` is NULL for a set of data, which is a folder. */
 static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
 {
     struct test_result *t = &s->tests[i];
     struct golden_run r = {
         .arena = a, .o = s->o, .path = t->path, .file = f, .part = s->parts[i], .edits = edits};
-    double start = now();
+    double start = now_seconds();
     if (f)
         golden_run(&r);
     else
         model_test(s->o, t->path, &r.why);
-    t->seconds = now() - start;
+    t->seconds = now_seconds() - start;
     t->status = r.skipped ? TEST_SKIPPED : r.why.size > 0 ? TEST_FAILED : TEST_PASSED;
     t->why = arena_str(a, buf_view(&r.why));
     buf_free(&r.why);

@@ -10,7 +10,6 @@
 #include "check_quiet.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { MOST = 8, OFTEN = 1000 };
 
@@ -166,22 +165,15 @@ static void check_failure(const char *text, const char *expected, int ranks, uin
     free(said);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Each time the same words, and long before a second is over, one time with another. */
 static void check_often(const char *text, const char *expected)
 {
-    double start = seconds();
+    double start = now_seconds();
     for (int k = 0; k < OFTEN; k++)
         check_failure(text, expected, 0, 0);
     for (int k = 0; k < OFTEN / 10; k++)
         check_failure(text, expected, 1 + k % POST_MOST, (uint64_t)k);
-    ck_assert_double_lt(seconds() - start, 0.1 * OFTEN);
+    ck_assert_double_lt(now_seconds() - start, 0.1 * OFTEN);
 }
 
 #define ADD "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
@@ -316,7 +308,7 @@ END_TEST
 /* Who computes for ever is stopped, whether another failed or two wait for what can't come. */
 START_TEST(nobody_is_waited_for_long)
 {
-    double start = seconds();
+    double start = now_seconds();
     for (int ranks = 0; ranks <= 2; ranks++) {
         char *said = failure("HloModule m, replica_count=2\n" FOR_EVER
                              "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) infeed(t)\n"
@@ -332,7 +324,7 @@ START_TEST(nobody_is_waited_for_long)
         ck_assert_ptr_nonnull(strstr(said, "recv-done on participant 0 waits for ever for itself"));
         free(said);
     }
-    ck_assert_double_lt(seconds() - start, 20); /* four seconds, on a machine with nothing else to do */
+    ck_assert_double_lt(now_seconds() - start, 20); /* four seconds, on a machine with nothing else to do */
 }
 END_TEST
 

@@ -9,8 +9,6 @@
  */
 #include "world/ranks_priv.h"
 
-#include <time.h>
-
 /* What a participant has said last. */
 struct standing {
     enum state state; /* RUNNING: nothing yet */
@@ -251,14 +249,12 @@ static void settle(struct board *b)
 
 void board_look(struct board *b)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    int64_t now = now_ns();
     bool changed = b->over != b->seen_over || b->seen_at == 0;
     b->seen_over = b->over;
     if (changed)
         b->seen_at = now;
-    if (b->crew->ended || atomic_load(&b->crew->stop) || now - b->seen_at < WORLD_PATIENCE_MS)
+    if (b->crew->ended || atomic_load(&b->crew->stop) || now - b->seen_at < WORLD_PATIENCE_NS)
         return;
     b->seen_at = now;
     int64_t stuck = b->seen_failed ? 0 : find_stuck(b);

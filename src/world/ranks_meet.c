@@ -6,8 +6,6 @@
  */
 #include "world/ranks_priv.h"
 
-#include <time.h>
-
 enum { TELL_AFTER_NS = 2000000 }; /* who waits longer says so to rank 0 */
 
 /* ---- what comes ---- */
@@ -50,13 +48,6 @@ static bool no_memory(struct member *p, const struct inst *at, size_t size)
 
 /* ---- waiting ---- */
 
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Looks whether all that is waited for has come, and notes in `whom` who is still missing. */
 typedef bool there_fn(struct member *p, void *what);
 
@@ -76,7 +67,7 @@ static bool wait_until(struct member *p, enum state state, const struct inst *at
                 times = 0;
                 continue;
             }
-            int64_t t = times > 64 ? now() : 0;
+            int64_t t = times > 64 ? now_ns() : 0;
             if (since == 0)
                 since = t;
             if (t - since > TELL_AFTER_NS && (!p->told || p->told_arrivals != p->arrivals))

@@ -4,8 +4,6 @@
  */
 #include "world/ranks_priv.h"
 
-#include <time.h>
-
 enum { WATCH_NS = 10000000, WATCH_BUSY_NS = 200000 };
 
 /* ---- messages ---- */
@@ -293,28 +291,19 @@ static void watch(struct crew *c)
             continue;
         }
         bool busy = c->ranks->transport.busy(c->ranks->transport.context);
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += busy ? WATCH_BUSY_NS : WATCH_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&c->changed, &c->lock, &until);
+        world_cond_wait(&c->changed, &c->lock, now_ns() + (busy ? WATCH_BUSY_NS : WATCH_NS));
     }
     pthread_mutex_unlock(&c->lock);
 }
 
 static void init(struct crew *c, struct source *source)
 {
-    pthread_condattr_t attr;
     int ranks = ranks_count(c->ranks), rank = ranks_rank(c->ranks);
     arena_init(&c->arena);
     pthread_mutex_init(&c->lock, NULL);
     pthread_mutex_init(&c->feeding, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->changed, &attr);
+    world_cond_init(&c->changed);
     pthread_cond_init(&c->asked, NULL);
-    pthread_condattr_destroy(&attr);
     c->here = rank < c->count ? (c->count - rank + ranks - 1) / ranks : 0;
     c->members = ARENA_ARRAY(&c->arena, struct member, c->here);
     for (int64_t k = 0; k < c->here; k++) {

@@ -37,22 +37,32 @@ static bool any_failed(const struct world *w)
     return false;
 }
 
+void world_cond_init(pthread_cond_t *c)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
+{
+    struct timespec t = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    return pthread_cond_timedwait(c, lock, &t);
+}
+
 /* Until all are over. From time to time: has one failed and the others don't notice, or do some wait for
  * ever while others have much to do? */
 static void watch(struct world *w)
 {
-    struct timespec until;
     bool failed = false;
     pthread_mutex_lock(&w->lock);
     while (w->over < w->count) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += WORLD_PATIENCE_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        int64_t over = w->over;
+        int64_t over = w->over, until = now_ns() + WORLD_PATIENCE_NS;
         int said = 0;
         while (w->over == over && said != ETIMEDOUT)
-            said = pthread_cond_timedwait(&w->ended, &w->lock, &until);
+            said = world_cond_wait(&w->ended, &w->lock, until);
         if (said != ETIMEDOUT || atomic_load(&w->stop))
             continue;
         if (failed || world_find_stuck(w))
@@ -92,17 +102,13 @@ static int64_t start(struct world *w, struct diags *ds)
 
 static void init(struct world *w, struct world_participant *tasks, int64_t count, struct source *source)
 {
-    pthread_condattr_t attr;
     arena_init(&w->arena);
     w->count = w->running = count;
     w->spins = world_spins(count);
     w->participants = ARENA_ARRAY(&w->arena, struct participant, count);
     pthread_mutex_init(&w->lock, NULL);
     pthread_mutex_init(&w->feeding, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&w->ended, &attr);
-    pthread_condattr_destroy(&attr);
+    world_cond_init(&w->ended);
     for (int64_t k = 0; k < count; k++) {
         struct participant *p = &w->participants[k];
         *p = (struct participant){.world = w, .number = k, .task = &tasks[k], .spins = w->spins};

@@ -16,13 +16,18 @@
 
 enum { WORLD_STACK_BYTES = 16 << 20 }; /* of a participant's thread */
 /* So long nobody may come to an end while one has failed, or waits for ever, and others go on. */
-enum { WORLD_PATIENCE_MS = 400 };
+enum { WORLD_PATIENCE_NS = 400000000 };
 enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED }; /* of a participant */
 
 static inline bool same_tag(struct tag a, struct tag b)
 {
     return a.op == b.op && a.is_channel == b.is_channel && a.number == b.number;
 }
+
+/* ---- run.c: waiting for a time ---- */
+
+void world_cond_init(pthread_cond_t *c); /* whose waits end by the clock of now_ns */
+int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /* ETIMEDOUT when it is that late */
 
 /* ---- verdict.c: whatever it is that moves values between participants ---- */
 
