@@ -314,13 +314,13 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
     return ok;
 }
 
-static bool all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g)
+bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g, leaf_fn *fn)
 {
     if (s->inst->operand_count != g->count || s->operand_count != s->result_count)
         return eval_wrong_group(ev, s, g);
     int leaves = s->operand_count / s->inst->operand_count;
     for (int leaf = 0; leaf < leaves; leaf++)
-        if (s->results[leaf] != NO_VALUE && !all_to_all_leaf(ev, s, g, leaf, leaves))
+        if (s->results[leaf] != NO_VALUE && !fn(ev, s, g, leaf, leaves))
             return false;
     return true;
 }
@@ -361,8 +361,6 @@ static bool number(struct eval *ev, const struct step *s, int64_t n)
     return out != NULL;
 }
 
-typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g, int r);
-
 /* Operands one by one, each a meeting of its own. */
 static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g, operand_fn *fn)
 {
@@ -395,7 +393,8 @@ static bool in_group(struct eval *ev, const struct step *s)
     case OP_ALL_GATHER_START: return each_operand(ev, s, &g, all_gather);
     case OP_RAGGED_ALL_TO_ALL: return eval_ragged(ev, s, &g);
     case OP_ALL_TO_ALL:
-        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g) : all_to_all_tuple(ev, s, &g);
+        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g) 
+                                                 : eval_all_to_all_tuple(ev, s, &g, all_to_all_leaf);
     default: return eval_unsupported(ev, s);
     }
 }

@@ -252,6 +252,10 @@ const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t 
 bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers *g); /* false with a message */
 bool eval_clear(struct eval *ev, const struct step *s, int r); /* result r is all zeros */
 bool eval_has_shape(const struct view *v, const struct shape *s);
+typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g, int r); /* operand and result r */
+typedef bool leaf_fn(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves);
+/* `fn` for each leaf of the operands, which are alike, one for each member. */
+bool eval_all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g, leaf_fn *fn);
 bool eval_permute(struct eval *ev, const struct step *s);
 bool eval_ragged(struct eval *ev, const struct step *s, const struct peers *g);
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes);

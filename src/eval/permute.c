@@ -313,13 +313,7 @@ static bool exchange_ragged(struct eval *ev, const struct step *s, const struct 
             return false;
         blocks[j].at = packed[j]->data;
     }
-    struct meeting m = {.inst = s->inst,
-                        .tag = eval_tag(s->inst, true),
-                        .count = g->count,
-                        .me = g->me,
-                        .members = g->members,
-                        .out = blocks,
-                        .in = ARENA_ARRAY(&ev->scratch, struct block, g->count)};
+    struct meeting m = eval_new_meeting(ev, s, g, blocks);
     if (!eval_meet(ev, s, &m, NULL))
         return false;
     bool ok = true;

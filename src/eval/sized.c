@@ -327,17 +327,6 @@ static bool all_to_all_leaf(struct eval *ev, const struct step *s, const struct 
     return ok;
 }
 
-static bool all_to_all_tuple(struct eval *ev, const struct step *s, const struct peers *g)
-{
-    if (s->inst->operand_count != g->count || s->operand_count != s->result_count)
-        return eval_wrong_group(ev, s, g);
-    int leaves = s->operand_count / s->inst->operand_count;
-    for (int leaf = 0; leaf < leaves; leaf++)
-        if (s->results[leaf] != NO_VALUE && !all_to_all_leaf(ev, s, g, leaf, leaves))
-            return false;
-    return true;
-}
-
 bool eval_sized_broadcast(struct eval *ev, const struct step *s, const struct peers *g)
 {
     struct value made;
@@ -374,8 +363,6 @@ bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_
 
 /* ---- one instruction ---- */
 
-typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g, int r);
-
 static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g, operand_fn *fn)
 {
     if (s->operand_count != s->result_count)
@@ -399,7 +386,7 @@ bool eval_sized_collective(struct eval *ev, const struct step *s, const struct p
     case OP_ALL_GATHER_START: return each_operand(ev, s, g, all_gather);
     case OP_ALL_TO_ALL:
         if (!inst_has(s->inst, A_DIMENSIONS))
-            return all_to_all_tuple(ev, s, g);
+            return eval_all_to_all_tuple(ev, s, g, all_to_all_leaf);
         return is_like(eval_view(ev, s, 0), s, 0) ? all_to_all_array(ev, s, g) : eval_wrong_group(ev, s, g);
     default: return eval_unsupported(ev, s);
     }
