@@ -87,18 +87,16 @@ static const struct onnx_graph *graph_attr(struct node *n, const char *name)
     return NULL;
 }
 
-/* Makes room for graphs in graphs; each way in has a way out. */
-static bool enter(struct scope *s)
+/* Translates a node with graphs in it, which may hold such nodes in turn. */
+static bool deeper(struct node *n, bool (*translate)(struct node *))
 {
-    if (s->imp->depth >= ONNX_MAX_NESTING)
-        return refuse_node(s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
-    s->imp->depth++;
-    return true;
-}
-
-static void leave(struct scope *s)
-{
-    s->imp->depth--;
+    struct import *imp = n->s->imp;
+    if (imp->depth >= ONNX_MAX_NESTING)
+        return refuse_node(n->s, "graphs are nested more than %d deep", ONNX_MAX_NESTING);
+    imp->depth++;
+    bool ok = translate(n);
+    imp->depth--;
+    return ok;
 }
 
 /* A scope with a computation of its own in this builder. */
@@ -244,11 +242,7 @@ static bool translate_if(struct node *n)
 
 bool op_if(struct node *n)
 {
-    if (!enter(n->s))
-        return false;
-    bool ok = translate_if(n);
-    leave(n->s);
-    return ok;
+    return deeper(n, translate_if);
 }
 
 /* ---- Loop ---- */
@@ -503,9 +497,5 @@ static bool translate_loop(struct node *n)
 
 bool op_loop(struct node *n)
 {
-    if (!enter(n->s))
-        return false;
-    bool ok = translate_loop(n);
-    leave(n->s);
-    return ok;
+    return deeper(n, translate_loop);
 }

@@ -54,14 +54,19 @@ bool elem_is_signed(int elem) { return !spelling_starts(elem, "u") && elem != EL
 bool elem_is_complex(int elem) { return spelling_starts(elem, "c"); }
 bool elem_is_int(int elem) { return spelling_starts(elem, "s") || spelling_starts(elem, "u"); }
 
-void put_shape(struct buf *b, const struct array *a)
+void put_dims(struct buf *b, const struct array *a)
 {
-    const char *hlo = onnx_dtype_hlo(a->elem);
-    buf_puts(b, hlo ? hlo : "pred"); /* of what holds nothing */
     buf_putc(b, '[');
     for (int d = 0; d < a->rank; d++)
         buf_printf(b, "%s%s%" PRId64, d ? "," : "", a->dynamic[d] ? "<=" : "", a->dims[d]);
     buf_putc(b, ']');
+}
+
+void put_shape(struct buf *b, const struct array *a)
+{
+    const char *hlo = onnx_dtype_hlo(a->elem);
+    buf_puts(b, hlo ? hlo : "pred"); /* of what holds nothing */
+    put_dims(b, a);
 }
 
 /* ---- names ---- */

@@ -102,6 +102,7 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
 
 /* ---- emit.c: instructions ---- */
 
+void put_dims(struct buf *b, const struct array *a); /* [2,<=3] */
 void put_shape(struct buf *b, const struct array *a);
 /* Named after the node's output. Attributes: a format, "" for none. */
 hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode, hlo_inst *const *operands, size_t count,
@@ -200,6 +201,7 @@ const struct onnx_attr *attr_find(const struct node *n, const char *name);
 int64_t attr_int(const struct node *n, const char *name, int64_t otherwise);
 struct val *input_of(struct node *n, size_t k);   /* NULL: absent */
 struct val *tensor_of(struct node *n, size_t k);  /* a tensor; NULL with a message */
+struct val *shape_input(struct node *n, size_t k); /* one that asks for sizes, int64[n]; NULL with a message */
 bool give_tensor(struct node *n, const struct array *a, hlo_inst *x); /* the first output, a tensor */
 bool give_val(struct node *n, size_t k, const struct val *v);
 bool give_known(struct node *n, hlo_literal *l, int elem);

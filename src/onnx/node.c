@@ -40,6 +40,15 @@ struct val *tensor_of(struct node *n, size_t k)
     return NULL;
 }
 
+struct val *shape_input(struct node *n, size_t k)
+{
+    struct val *v = tensor_of(n, k);
+    if (!v || (v->a.rank == 1 && !v->a.dynamic[0] && v->a.dims[0] <= ONNX_MAX_RANK && v->a.elem == ELEM_S64))
+        return v;
+    refuse_node(n->s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(n->s->imp, v), ONNX_MAX_RANK);
+    return NULL;
+}
+
 bool give_val(struct node *n, size_t k, const struct val *v)
 {
     if (k < n->onnx->output_count)

@@ -63,12 +63,10 @@ bool op_constant(struct node *n)
 bool op_constant_of_shape(struct node *n)
 {
     struct scope *s = n->s;
-    struct val *shape = tensor_of(n, 0);
+    struct val *shape = shape_input(n, 0);
     const struct onnx_attr *attr = attr_find(n, "value");
     if (!shape)
         return false;
-    if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
-        return refuse_node(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
     hlo_literal *l = attr ? tensor_attr(n, attr) : literal_of_scalar(s, ELEM_F32, "0");
     if (!l)
         return false;

@@ -130,12 +130,10 @@ static void find_open_size(struct scope *s, struct val *v, struct array *to, str
 bool op_reshape(struct node *n)
 {
     struct scope *s = n->s;
-    struct val *v = tensor_of(n, 0), *shape = v ? tensor_of(n, 1) : NULL;
+    struct val *v = tensor_of(n, 0), *shape = v ? shape_input(n, 1) : NULL;
     struct num size[ONNX_MAX_RANK + 1];
     if (!shape)
         return false;
-    if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
-        return refuse_node(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
     struct array to = {.elem = v->a.elem, .rank = (int)shape->a.dims[0]};
     if (!asked_sizes(n, v, shape, &to, size))
         return false;
@@ -304,11 +302,9 @@ hlo_inst *expand_to(struct scope *s, hlo_inst *x, const struct array *from, stru
 bool op_expand(struct node *n)
 {
     struct scope *s = n->s;
-    struct val *v = tensor_of(n, 0), *shape = v ? tensor_of(n, 1) : NULL;
+    struct val *v = tensor_of(n, 0), *shape = v ? shape_input(n, 1) : NULL;
     if (!shape)
         return false;
-    if (shape->a.rank != 1 || shape->a.dynamic[0] || shape->a.dims[0] > ONNX_MAX_RANK || shape->a.elem != ELEM_S64)
-        return refuse_node(s, "the shape is %s; expected int64[n] of a known n up to %d", type_text(s->imp, shape), ONNX_MAX_RANK);
     int asked = (int)shape->a.dims[0], rank = asked > v->a.rank ? asked : v->a.rank;
     struct array to = {.elem = v->a.elem, .rank = rank};
     struct num size[ONNX_MAX_RANK + 1];

@@ -65,23 +65,13 @@ void put_type(struct buf *b, const struct val *v)
         buf_putc(b, ')');
 }
 
-static void put_sizes(struct buf *b, const struct array *a)
-{
-    buf_puts(b, onnx_dtype_name(a->elem));
-    buf_putc(b, '[');
-    for (int d = 0; d < a->rank; d++)
-        buf_printf(b, "%s%s%" PRId64, d ? "," : "", a->dynamic[d] ? "<=" : "", a->dims[d]);
-    buf_putc(b, ']');
-}
-
 const char *type_text(struct import *imp, const struct val *v)
 {
     struct buf b = {0};
     buf_printf(&b, "%s%s", is_optional(v) ? "optional(" : "", is_sequence(v) ? "seq(" : "");
-    if (v->open)
-        buf_puts(&b, onnx_dtype_name(v->a.elem));
-    else
-        put_sizes(&b, &v->a);
+    buf_puts(&b, onnx_dtype_name(v->a.elem));
+    if (!v->open)
+        put_dims(&b, &v->a);
     buf_printf(&b, "%s%s", is_optional(v) ? ")" : "", is_sequence(v) ? ")" : "");
     const char *text = arena_str(imp->arena, buf_view(&b)).ptr;
     buf_free(&b);
