@@ -210,6 +210,7 @@ enum { LHS_PANEL_BYTES = 2 << 20, RHS_PANEL_BYTES = 16 << 20, SUM_PANEL = 1 << 2
 
 struct product_room {
     struct operand lhs, rhs;
+    bool bytes; /* multiplied as they are, summed in 32 bits */
     char *sum;
     int64_t m_limit, n_limit;
     enum dtype sum_type; /* of the sum as it is stored before it becomes the result */
@@ -243,29 +244,37 @@ static bool take_room(char **room, int64_t rows, int64_t columns, enum dtype t)
 }
 
 /* Whether gemm can write the whole result where it belongs. */
-static bool result_in_place(const struct product *p, bool rows_only)
+static bool result_in_place(const struct product *p, enum dtype sum_type, bool rows_only)
 {
-    struct operand out = {.type = p->out_type, .work = p->work, .rows_only = rows_only};
+    struct operand out = {.type = p->out_type, .work = sum_type, .rows_only = rows_only};
     return usable(&out, &p->m, 0, &p->n, 0);
+}
+
+static enum dtype sum_type(const struct product *p, bool bytes)
+{
+    if (bytes)
+        return dtype_bytes(p->out_type) == 4 ? p->out_type : DT_S32;
+    return !dtype_is_subbyte(p->work) ? p->work : dtype_is_signed(p->work) ? DT_S8 : DT_U8;
 }
 
 static bool prepare_room(struct product_room *r, const struct product *p)
 {
     int64_t m = nest_points(&p->m), n = nest_points(&p->n), k = nest_points(&p->k);
     bool integers = !dtype_is_float(p->work) && !dtype_is_complex(p->work), ok = true;
-    r->lhs = (struct operand){.type = p->lhs_type, .work = p->work};
-    r->rhs = (struct operand){.type = p->rhs_type, .work = p->work, .rows_only = integers};
+    r->bytes = bytes_applies(p);
+    r->lhs = (struct operand){.type = p->lhs_type, .work = r->bytes ? p->lhs_type : p->work, .rows_only = r->bytes};
+    r->rhs = (struct operand){.type = p->rhs_type, .work = r->bytes ? p->rhs_type : p->work, .rows_only = integers};
     r->sum = NULL;
+    r->sum_type = sum_type(p, r->bytes);
     bool lhs_usable = usable(&r->lhs, &p->m, 1, &p->k, 0), rhs_usable = usable(&r->rhs, &p->k, 1, &p->n, 1);
-    r->m_limit = lhs_usable ? m : panel_limit(LHS_PANEL_BYTES, k, p->work, m);
-    r->n_limit = rhs_usable ? n : panel_limit(RHS_PANEL_BYTES, k, p->work, n);
-    if (!result_in_place(p, integers) && r->m_limit > SUM_PANEL / r->n_limit)
+    r->m_limit = lhs_usable ? m : panel_limit(LHS_PANEL_BYTES, k, r->lhs.work, m);
+    r->n_limit = rhs_usable ? n : panel_limit(RHS_PANEL_BYTES, k, r->rhs.work, n);
+    if (!result_in_place(p, r->sum_type, integers) && r->m_limit > SUM_PANEL / r->n_limit)
         r->m_limit = SUM_PANEL / r->n_limit > 16 ? SUM_PANEL / r->n_limit : m < 16 ? m : 16;
-    r->sum_type = !dtype_is_subbyte(p->work) ? p->work : dtype_is_signed(p->work) ? DT_S8 : DT_U8;
     if (!lhs_usable)
-        ok = take_room(&r->lhs.room, r->m_limit, k, p->work);
+        ok = take_room(&r->lhs.room, r->m_limit, k, r->lhs.work);
     if (!rhs_usable)
-        ok = ok && take_room(&r->rhs.room, k, r->n_limit, p->work);
+        ok = ok && take_room(&r->rhs.room, k, r->n_limit, r->rhs.work);
     return ok;
 }
 
@@ -295,6 +304,20 @@ static void store_sum(const struct product *p, const struct product_room *r, con
     kern_convert_view(&to, &from);
 }
 
+static struct byte_matrix as_bytes(struct matrix a, const struct operand *o)
+{
+    return (struct byte_matrix){a.at, a.ld, o->work == DT_S8};
+}
+
+static bool multiply(const struct product_room *r, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,
+                     void *c, int64_t ldc)
+{
+    if (r->bytes)
+        return bytes_multiply(m, n, k, as_bytes(a, &r->lhs), as_bytes(b, &r->rhs), c, ldc);
+    gemm_run(r->sum_type, m, n, k, a, b, c, ldc);
+    return true;
+}
+
 static bool run_panel(const struct product *p, struct product_room *r, const struct panels *m,
                       const struct panels *n, struct matrix a, struct matrix b, char *out)
 {
@@ -302,18 +325,16 @@ static bool run_panel(const struct product *p, struct product_room *r, const str
     int64_t k = nest_points(&p->k);
     bool integers = r->rhs.rows_only;
     if (direct_result(&c, p, r, m, n, out) && !(integers && c.transposed)) {
-        if (!c.transposed) {
-            gemm_run(r->sum_type, m->points, n->points, k, a, b, out, c.ld);
-        } else {
-            a.transposed = !a.transposed;
-            b.transposed = !b.transposed;
-            gemm_run(r->sum_type, n->points, m->points, k, b, a, out, c.ld);
-        }
-        return true;
+        if (!c.transposed)
+            return multiply(r, m->points, n->points, k, a, b, out, c.ld);
+        a.transposed = !a.transposed;
+        b.transposed = !b.transposed;
+        return multiply(r, n->points, m->points, k, b, a, out, c.ld);
     }
     if (!r->sum && !take_room(&r->sum, r->m_limit, r->n_limit, r->sum_type))
         return false;
-    gemm_run(r->sum_type, m->points, n->points, k, a, b, r->sum, n->points);
+    if (!multiply(r, m->points, n->points, k, a, b, r->sum, n->points))
+        return false;
     store_sum(p, r, m, n, out);
     return true;
 }

@@ -134,6 +134,31 @@ START_TEST(large_dots_in_panels)
 }
 END_TEST
 
+/* Products of bytes in sizes round those of their blocks, whole numbers of every size among them. */
+START_TEST(bytes_are_exact)
+{
+    static const enum dtype rows[][3] = {{DT_S8, DT_S8, DT_S32}, {DT_U8, DT_U8, DT_U32}, {DT_S8, DT_U8, DT_S32},
+                                         {DT_U8, DT_S8, DT_S16}, {DT_S8, DT_S8, DT_U8},  {DT_U8, DT_U8, DT_S8}};
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed};
+        const enum dtype *t = rows[(size_t)seed % COUNT_OF(rows)];
+        const int64_t m = random_in(&r, 1, 20), n = random_in(&r, 1, 140);
+        const int64_t k = seed % 50 ? random_in(&r, 1, 300) : random_in(&r, 4090, 4110);
+        struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
+        struct random_view a = random_array(&r, t[0], 2, (int64_t[]){m, k}), b = random_array(&r, t[1], 2, (int64_t[]){k, n});
+        struct random_view out = random_layout(&r, t[2], 2, (int64_t[]){m, n});
+        struct random_view want = random_layout(&r, t[2], 2, (int64_t[]){m, n});
+        ck_assert(kern_dot(&out.view, &a.view, &b.view, &dims));
+        ck_assert(plain_dot(&want.view, &a.view, &b.view, &dims));
+        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "%s by %s, seed %d", dtype_spelling(t[0]),
+                      dtype_spelling(t[1]), seed);
+        struct random_view *all[] = {&a, &b, &out, &want};
+        for (size_t i = 0; i < COUNT_OF(all); i++)
+            free(all[i]->block);
+    }
+}
+END_TEST
+
 /* sum over k of a[k] * b[k] in the given types */
 static void inner_product(enum dtype t, const void *a, const void *b, int64_t n, enum dtype out_type,
                           void *out, bool plain)
@@ -289,6 +314,7 @@ int main(void)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, dot_agrees_with_plain);
     tcase_add_test(tests, large_dots_in_panels);
+    tcase_add_test(tests, bytes_are_exact);
     tcase_add_test(tests, dot_examples);
     tcase_add_test(tests, conv_agrees_with_plain);
     tcase_add_test(tests, conv_examples);
