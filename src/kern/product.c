@@ -210,7 +210,8 @@ enum { LHS_PANEL_BYTES = 2 << 20, RHS_PANEL_BYTES = 16 << 20, SUM_PANEL = 1 << 2
 
 struct product_room {
     struct operand lhs, rhs;
-    bool bytes; /* multiplied as they are, summed in 32 bits */
+    bool words;     /* operands stay as they are (words.c) */
+    bool rows_only; /* the result's rows have to be gapless */
     char *sum;
     int64_t m_limit, n_limit;
     enum dtype sum_type; /* of the sum as it is stored before it becomes the result */
@@ -250,9 +251,9 @@ static bool result_in_place(const struct product *p, enum dtype sum_type, bool r
     return usable(&out, &p->m, 0, &p->n, 0);
 }
 
-static enum dtype sum_type(const struct product *p, bool bytes)
+static enum dtype sum_type(const struct product *p, bool words)
 {
-    if (bytes)
+    if (words && dtype_is_integer(p->work))
         return dtype_bytes(p->out_type) == 4 ? p->out_type : DT_S32;
     return !dtype_is_subbyte(p->work) ? p->work : dtype_is_signed(p->work) ? DT_S8 : DT_U8;
 }
@@ -261,15 +262,17 @@ static bool prepare_room(struct product_room *r, const struct product *p)
 {
     int64_t m = nest_points(&p->m), n = nest_points(&p->n), k = nest_points(&p->k);
     bool integers = !dtype_is_float(p->work) && !dtype_is_complex(p->work), ok = true;
-    r->bytes = bytes_applies(p);
-    r->lhs = (struct operand){.type = p->lhs_type, .work = r->bytes ? p->lhs_type : p->work, .rows_only = r->bytes};
-    r->rhs = (struct operand){.type = p->rhs_type, .work = r->bytes ? p->rhs_type : p->work, .rows_only = integers};
+    r->words = words_apply(p);
+    r->rows_only = integers || r->words;
+    r->lhs = (struct operand){.type = p->lhs_type, .work = r->words ? p->lhs_type : p->work, .rows_only = r->words};
+    r->rhs = (struct operand){.type = p->rhs_type, .work = r->words ? p->rhs_type : p->work};
+    r->rhs.rows_only = r->rows_only && r->rhs.work != DT_F32;
     r->sum = NULL;
-    r->sum_type = sum_type(p, r->bytes);
+    r->sum_type = sum_type(p, r->words);
     bool lhs_usable = usable(&r->lhs, &p->m, 1, &p->k, 0), rhs_usable = usable(&r->rhs, &p->k, 1, &p->n, 1);
     r->m_limit = lhs_usable ? m : panel_limit(LHS_PANEL_BYTES, k, r->lhs.work, m);
     r->n_limit = rhs_usable ? n : panel_limit(RHS_PANEL_BYTES, k, r->rhs.work, n);
-    if (!result_in_place(p, r->sum_type, integers) && r->m_limit > SUM_PANEL / r->n_limit)
+    if (!result_in_place(p, r->sum_type, r->rows_only) && r->m_limit > SUM_PANEL / r->n_limit)
         r->m_limit = SUM_PANEL / r->n_limit > 16 ? SUM_PANEL / r->n_limit : m < 16 ? m : 16;
     if (!lhs_usable)
         ok = take_room(&r->lhs.room, r->m_limit, k, r->lhs.work);
@@ -304,16 +307,11 @@ static void store_sum(const struct product *p, const struct product_room *r, con
     kern_convert_view(&to, &from);
 }
 
-static struct byte_matrix as_bytes(struct matrix a, const struct operand *o)
-{
-    return (struct byte_matrix){a.at, a.ld, o->work == DT_S8};
-}
-
 static bool multiply(const struct product_room *r, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,
                      void *c, int64_t ldc)
 {
-    if (r->bytes)
-        return bytes_multiply(m, n, k, as_bytes(a, &r->lhs), as_bytes(b, &r->rhs), c, ldc);
+    if (r->words)
+        return words_multiply(r->lhs.work, r->rhs.work, m, n, k, a, b, c, ldc);
     gemm_run(r->sum_type, m, n, k, a, b, c, ldc);
     return true;
 }
@@ -323,8 +321,7 @@ static bool run_panel(const struct product *p, struct product_room *r, const str
 {
     struct matrix c;
     int64_t k = nest_points(&p->k);
-    bool integers = r->rhs.rows_only;
-    if (direct_result(&c, p, r, m, n, out) && !(integers && c.transposed)) {
+    if (direct_result(&c, p, r, m, n, out) && !(r->rows_only && c.transposed)) {
         if (!c.transposed)
             return multiply(r, m->points, n->points, k, a, b, out, c.ld);
         a.transposed = !a.transposed;

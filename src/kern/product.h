@@ -32,17 +32,6 @@ bool product_convert_operand(struct view *x, enum dtype via, void **storage);
 bool matvec_applies(const struct product *p); /* its nests are merged */
 bool matvec_run(const struct product *p, char *out, const char *lhs, const char *rhs); /* false: no memory */
 
-/* ---- bytes.c: C = A * B of bytes, modulo 2^32; C is row-major ---- */
-
-struct byte_matrix { /* row-major */
-    const uint8_t *at;
-    int64_t ld;
-    bool is_signed;
-};
-bool bytes_applies(const struct product *p); /* to its types, and on this processor */
-bool bytes_multiply(int64_t m, int64_t n, int64_t k, struct byte_matrix a, struct byte_matrix b, int32_t *c,
-                    int64_t ldc); /* false: no memory */
-
 /* ---- gemm.c: C = A * B on matrices, all of one type; C is row-major ---- */
 
 struct matrix {
@@ -53,5 +42,12 @@ struct matrix {
 /* ldc >= n. The type is one of f32, f64, c64, c128, pred or a whole-byte integer. */
 void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c,
               int64_t ldc);
+
+/* ---- words.c: the same for bytes, bf16 and small f32, with sums of 32 bits ---- */
+
+bool words_apply(const struct product *p); /* to its types and sizes, and on this processor */
+/* A is row-major; B is too, except in f32. C holds f32 or 32-bit integers. False: no memory. */
+bool words_multiply(enum dtype a_type, enum dtype b_type, int64_t m, int64_t n, int64_t k, struct matrix a,
+                    struct matrix b, void *c, int64_t ldc);
 
 #endif
