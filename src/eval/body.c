@@ -48,7 +48,7 @@ static void bind(struct eval *ev, const struct body *b, struct bound_body *conte
 
 struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_body *context)
 {
-    struct kern_body out = {.combine = b->combine};
+    struct kern_body out = {.combine = b->combine, .pick = b->pick};
     bind(ev, b, context, &out.call, &out.context);
     if (b->lanes) {
         out.call_lanes = scalar_call;

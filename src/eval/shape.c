@@ -132,8 +132,25 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     return true;
 }
 
+/* One line of numbers that is repeated along the other dimensions. */
+static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimension)
+{
+    const struct shape *shape = s->shapes[0];
+    const int64_t *dims = eval_dims(ev, s, 0);
+    struct value *v = &ev->frame[s->results[0]];
+    struct view line;
+    if (!value_new(ev, v, shape->dtype, 1, &dims[dimension]))
+        return eval_no_memory(ev, s, shape);
+    view_copy(&line, &v->view);
+    ev->kern->iota(&line, 0);
+    kern_view_broadcast(&v->view, &line, shape->rank, dims, &dimension);
+    return true;
+}
+
 static bool eval_iota(struct eval *ev, const struct step *s)
 {
+    if (!ev->kern->reshape && s->shapes[0]->rank > 1)
+        return iota_as_view(ev, s, inst_int(s->inst, A_IOTA_DIMENSION, 0));
     struct view *out = eval_result(ev, s, 0);
     if (out)
         ev->kern->iota(out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));

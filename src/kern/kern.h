@@ -101,6 +101,18 @@ enum kern_combine { /* recognised bodies f(accumulator, value) */
     KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
 };
 enum { KERN_LANES = 256 };
+/* How the value so far compares to the next element's: as numbers, or one of them or both are NaN. */
+enum kern_relation {
+    KERN_BELOW, KERN_EQUAL, KERN_ABOVE, KERN_SO_FAR_NAN, KERN_ELEMENT_NAN, KERN_BOTH_NAN, KERN_RELATIONS
+};
+enum { KERN_TAKES_VALUE = 1, KERN_TAKES_INDEX = 2 };
+/* A body of two operands, values and integer indices, that keeps the greater value (or the lesser) with its
+ * index: what it takes from the next element, by how the values compare and whether the index so far is less
+ * than the element's, equal, greater. A better value comes with its index, from a worse nothing is taken. */
+struct kern_pick {
+    bool greatest;
+    uint8_t takes[KERN_RELATIONS][3];
+};
 struct kern_body {
     enum kern_combine combine;
     kern_call_fn *call;   /* KERN_CALL, and the fallback of the others */
@@ -109,6 +121,7 @@ struct kern_body {
      * NULL when there is none; then kernels do without. */
     kern_call_fn *call_lanes;
     void *lanes_context;
+    const struct kern_pick *pick; /* what the body does, when it does that; else NULL */
 };
 
 /* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, init once.

@@ -31,6 +31,8 @@ union kern_cell {
     uint16_t u16;
     uint32_t u32;
     uint64_t u64;
+    int32_t s32;
+    int64_t s64;
     float f32;
     double f64;
     struct c128 c128;
@@ -122,6 +124,13 @@ void fold_dimensions(const struct view *out, const struct view *x, const void *i
 bool lanes_apply(const struct view *out, const struct kern_body *body);
 bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
                      const enum dtype *acc, const bool *reduced, const struct kern_body *body);
+
+/* ---- reduce_pick.c: bodies with a `pick` ---- */
+
+bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc,
+                  const bool *reduced, const struct kern_body *body);
+void reduce_by_pick(const struct view *out, const struct view *x, const void *const *init,
+                    const bool *reduced, const struct kern_pick *pick);
 
 /* ---- body.c: recognised combiners, and the others called element by element ---- */
 

@@ -393,6 +393,10 @@ bool kern_reduce(int n, const struct view *out, const struct view *x, const void
         fill_with_init(n, out, init, acc);
         return true;
     }
+    if (pick_applies(n, out, x, acc, reduced, body)) {
+        reduce_by_pick(out, x, init, reduced, body->pick);
+        return true;
+    }
     bool recognised = is_recognised(n, x, acc, body);
     if (!recognised && lanes_apply(out, body))
         return reduce_by_lanes(n, out, x, init, acc, reduced, body);

@@ -100,6 +100,8 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
         return false;
     if (b->code)
         b->combine = find_combine(b->code, args[0]);
+    if (b->code)
+        b->pick = plan_find_pick(pl, b);
     if (i->opcode == OP_REDUCE || op_table[i->opcode].family == FAMILY_collective)
         make_lanes(pl, c, b);
     return true;
@@ -120,7 +122,8 @@ static bool collective_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
     if (c->param_count != 2 || !shape_is_array(c->root->shape))
-        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode), "a reduction of several values");
+        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode),
+                         "a reduction of several values");
     enum dtype *type = new_types(pl, 1);
     *type = c->params[0]->shape->dtype;
     return make_reducer(pl, s->inst, c, 1, type, b);

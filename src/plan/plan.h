@@ -121,6 +121,7 @@ struct body {
     enum kern_order order;     /* of a comparator, likewise */
     int key;
     bool total_order;
+    const struct kern_pick *pick;   /* of a reducer, or NULL */
     const struct scalar_code *keys; /* of a comparator: KERN_LANES keys of this type, or NULL */
     enum dtype key_type;
     int arg_count, result_count;

@@ -6,7 +6,8 @@
  * elided.c    constants written `{...}`      scalar.c, scalar_array.c  scalar programs, made
  * once.c      what constants alone decide    order.c  in which order instructions run
  * tile.c      elementwise kernels, chosen    scalar_run.c              and run
- * fuse.c      elementwise steps made one
+ * fuse.c      elementwise steps made one     key.c       keys of comparators
+ * pick.c      argmax and its like
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H
@@ -97,6 +98,11 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
 /* Sets order, keys and key type of a comparator when it compares one function of both sides. `lanes`:
  * its program on KERN_LANES elements. */
 void plan_find_keys(struct planner *pl, const struct scalar_code *lanes, struct body *b);
+
+/* ---- pick.c ---- */
+
+/* What a reducer of values and indices does, when it keeps the best value with its index; else NULL. */
+const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b);
 
 /* ---- body.c ---- */
 

@@ -186,7 +186,8 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
     b = s.bodies;
     struct scalar_reduce *r = ARENA_NEW(keep, struct scalar_reduce);
     *r = (struct scalar_reduce){.n = n, .acc = b->args};
-    r->body = (struct kern_body){b->combine, scalar_call, (void *)(uintptr_t)b->code};
+    r->body = (struct kern_body){
+        .combine = b->combine, .call = scalar_call, .context = (void *)(uintptr_t)b->code, .pick = b->pick};
     r->out = ARENA_ARRAY(keep, struct view, n);
     r->x = ARENA_ARRAY(keep, struct view, n);
     r->init = ARENA_ARRAY(keep, const void *, n);

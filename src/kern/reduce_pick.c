@@ -1,0 +1,243 @@
+/*
+ * reduce of pairs, a value and an index, by a body that keeps the greater (or lesser) value with its index
+ * (spec: Reduce): what argmax and argmin are. The best value of a stretch is found first, many at a time;
+ * only the elements equal to it then go through the body, whose answers stand in a table. A stretch with a
+ * NaN goes through it element by element.
+ *
+ * Order and accumulation: row-major; nothing is rounded, so the result is the body's own, bit for bit.
+ */
+#include <stdlib.h>
+
+#include "kern/nest.h"
+
+/* One result on its way. */
+struct pick_state {
+    const struct kern_pick *pick;
+    union kern_cell value, work, index; /* the value so far, also in the work type */
+    int64_t number;                     /* the index so far */
+    size_t value_width, index_width;
+    enum dtype index_type;
+};
+
+/* Elements that lie a stride apart, and their values packed in the work type. */
+struct stretch {
+    const char *value, *index;
+    int64_t value_stride, index_stride, n;
+    const void *work;
+};
+
+static int sign_of(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Element i, whose value compares in this way to the one so far; whether that is its value now. */
+static bool take_element(struct pick_state *s, const struct stretch *x, int64_t i, enum kern_relation r)
+{
+    const char *index = x->index + i * x->index_stride;
+    int64_t number = kern_load_index(s->index_type, index);
+    uint8_t takes = s->pick->takes[r][1 + sign_of(s->number, number)];
+    if (takes & KERN_TAKES_INDEX) {
+        memcpy(&s->index, index, s->index_width);
+        s->number = number;
+    }
+    if (takes & KERN_TAKES_VALUE)
+        memcpy(&s->value, x->value + i * x->value_stride, s->value_width);
+    return takes & KERN_TAKES_VALUE;
+}
+
+/* For the work type T, stored in `FIELD` of a cell; MASK is an integer as wide. */
+#define PICK_OF(T, FIELD, MASK)                                                                              \
+    static enum kern_relation relation_##FIELD(T a, T b)                                                     \
+    {                                                                                                        \
+        if (a < b)                                                                                           \
+            return KERN_BELOW;                                                                               \
+        if (a > b)                                                                                           \
+            return KERN_ABOVE;                                                                               \
+        if (a == b)                                                                                          \
+            return KERN_EQUAL;                                                                               \
+        return a == a ? KERN_ELEMENT_NAN : b == b ? KERN_SO_FAR_NAN : KERN_BOTH_NAN;                         \
+    }                                                                                                        \
+    /* The greatest of n elements, or the least; NaNs are passed over and reported. */                       \
+    KERN_CLONES static T best_##FIELD(const T *restrict x, int64_t n, bool greatest, bool *nan)              \
+    {                                                                                                        \
+        enum { LANES = 256 / sizeof(T) };                                                                    \
+        T lanes[LANES], best = x[0];                                                                         \
+        MASK bad[LANES] = {0}, any = 0;                                                                      \
+        int64_t i = 0;                                                                                       \
+        for (int j = 0; j < LANES; j++)                                                                      \
+            lanes[j] = x[j < n ? j : 0];                                                                     \
+        for (; greatest && i + LANES <= n; i += LANES)                                                       \
+            for (int j = 0; j < LANES; j++) {                                                                \
+                lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];                                        \
+                bad[j] |= x[i + j] != x[i + j];                                                              \
+            }                                                                                                \
+        for (; !greatest && i + LANES <= n; i += LANES)                                                      \
+            for (int j = 0; j < LANES; j++) {                                                                \
+                lanes[j] = x[i + j] < lanes[j] ? x[i + j] : lanes[j];                                        \
+                bad[j] |= x[i + j] != x[i + j];                                                              \
+            }                                                                                                \
+        for (int j = 0; i < n; i++, j++) {                                                                   \
+            lanes[j] = (greatest ? x[i] > lanes[j] : x[i] < lanes[j]) ? x[i] : lanes[j];                     \
+            bad[j] |= x[i] != x[i];                                                                          \
+        }                                                                                                    \
+        for (int j = 0; j < LANES; j++) {                                                                    \
+            best = (greatest ? lanes[j] > best : lanes[j] < best) ? lanes[j] : best;                         \
+            any |= bad[j];                                                                                   \
+        }                                                                                                    \
+        *nan = any;                                                                                          \
+        return best;                                                                                         \
+    }                                                                                                        \
+    KERN_CLONES static bool found_##FIELD(const T *x, int64_t n, T wanted)                                   \
+    {                                                                                                        \
+        MASK any = 0;                                                                                        \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            any |= x[i] == wanted;                                                                           \
+        return any;                                                                                          \
+    }                                                                                                        \
+    static void take_##FIELD(struct pick_state *s, const struct stretch *x, int64_t i)                       \
+    {                                                                                                        \
+        T value = ((const T *)x->work)[i];                                                                   \
+        if (take_element(s, x, i, relation_##FIELD(s->work.FIELD, value)))                                   \
+            s->work.FIELD = value;                                                                           \
+    }                                                                                                        \
+    static void pick_##FIELD(struct pick_state *s, const struct stretch *x)                                  \
+    {                                                                                                        \
+        enum { BLOCK = 64 };                                                                                 \
+        const T *work = x->work, so_far = s->work.FIELD;                                                     \
+        bool nan, greatest = s->pick->greatest;                                                              \
+        T best = best_##FIELD(work, x->n, greatest, &nan);                                                   \
+        if (nan || so_far != so_far) {                                                                       \
+            for (int64_t i = 0; i < x->n; i++)                                                               \
+                take_##FIELD(s, x, i);                                                                       \
+            return;                                                                                          \
+        }                                                                                                    \
+        if (greatest ? best < so_far : best > so_far)                                                        \
+            return;                                                                                          \
+        for (int64_t i = 0; i < x->n; i += BLOCK) {                                                          \
+            int64_t count = x->n - i < BLOCK ? x->n - i : BLOCK;                                             \
+            if (found_##FIELD(work + i, count, best))                                                        \
+                for (int64_t j = i; j < i + count; j++)                                                      \
+                    if (work[j] == best)                                                                     \
+                        take_##FIELD(s, x, j);                                                               \
+        }                                                                                                    \
+    }
+
+PICK_OF(float, f32, int32_t)
+PICK_OF(double, f64, int64_t)
+PICK_OF(int32_t, s32, int32_t)
+PICK_OF(int64_t, s64, int64_t)
+PICK_OF(uint64_t, u64, int64_t)
+
+/* The type that values of type `t` are compared in. */
+static enum dtype pick_work_type(enum dtype t)
+{
+    if (dtype_is_float(t))
+        return t == DT_F64 ? DT_F64 : DT_F32;
+    if (t == DT_U64)
+        return DT_U64;
+    return dtype_bits(t) < 32 || t == DT_S32 ? DT_S32 : DT_S64;
+}
+
+static void pick_stretch(enum dtype work, struct pick_state *s, const struct stretch *x)
+{
+    switch (work) {
+    case DT_F32: pick_f32(s, x); break;
+    case DT_F64: pick_f64(s, x); break;
+    case DT_S32: pick_s32(s, x); break;
+    case DT_S64: pick_s64(s, x); break;
+    default: pick_u64(s, x); break;
+    }
+}
+
+/* ---- all results ---- */
+
+struct pick_fold {
+    enum dtype work;
+    struct loader to_work;
+    struct nest kept, reduced; /* views: value and index of the result, then of the operand; of the operand */
+};
+
+static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *value, char *index)
+{
+    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    int inner = f->reduced.rank - 1;
+    int64_t n = f->reduced.dims[inner];
+    struct stretch x = {.value_stride = f->reduced.strides[0][inner],
+                        .index_stride = f->reduced.strides[1][inner]};
+    struct nest_walk w;
+    nest_start(&w, &f->reduced, inner, (char *[]){value, index});
+    do {
+        for (int64_t i = 0; i < n; i += KERN_TILE) {
+            x.n = n - i < KERN_TILE ? n - i : KERN_TILE;
+            x.value = w.at[0] + i * x.value_stride;
+            x.index = w.at[1] + i * x.index_stride;
+            x.work = loader_read(&f->to_work, room, x.value, x.value_stride, x.n);
+            pick_stretch(f->work, s, &x);
+        }
+    } while (nest_step(&w));
+}
+
+static void split_pairs(struct pick_fold *f, const struct view *out, const struct view *x,
+                        const bool *reduced)
+{
+    nest_init(&f->kept, 4);
+    nest_init(&f->reduced, 2);
+    for (int d = 0, k = 0; d < x->rank; d++) {
+        int64_t strides[4] = {0, 0, x[0].strides[d], x[1].strides[d]};
+        if (reduced[d]) {
+            nest_add(&f->reduced, x->dims[d], strides + 2);
+            continue;
+        }
+        strides[0] = out[0].strides[k];
+        strides[1] = out[1].strides[k++];
+        nest_add(&f->kept, x->dims[d], strides);
+    }
+    nest_merge(&f->reduced);
+    if (f->reduced.rank == 0)
+        nest_add(&f->reduced, 1, (int64_t[]){0, 0});
+}
+
+/* Whether the elements under a result lie in different cache lines; then results go side by side. */
+static bool far_apart(const struct view *x, const bool *reduced)
+{
+    for (int d = x->rank - 1; d >= 0; d--)
+        if (reduced[d] && x->dims[d] > 1)
+            return llabs(x->strides[d]) > 32;
+    return true;
+}
+
+bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc,
+                  const bool *reduced, const struct kern_body *body)
+{
+    if (n != 2 || !body->pick || (far_apart(x, reduced) && lanes_apply(out, body)))
+        return false;
+    for (int k = 0; k < n; k++)
+        if (x[k].dtype != acc[k] || out[k].dtype != acc[k])
+            return false;
+    return true;
+}
+
+void reduce_by_pick(const struct view *out, const struct view *x, const void *const *init,
+                    const bool *reduced, const struct kern_pick *pick)
+{
+    struct pick_fold f = {.work = pick_work_type(x[0].dtype)};
+    struct pick_state start = {.pick = pick,
+                               .value_width = dtype_bytes(x[0].dtype),
+                               .index_width = dtype_bytes(x[1].dtype),
+                               .index_type = x[1].dtype};
+    struct nest_walk w;
+    loader_init(&f.to_work, f.work, x[0].dtype);
+    split_pairs(&f, out, x, reduced);
+    memcpy(&start.value, init[0], start.value_width);
+    memcpy(&start.index, init[1], start.index_width);
+    memcpy(&start.work, loader_read(&f.to_work, &start.work, init[0], 0, 1), dtype_bytes(f.work));
+    start.number = kern_load_index(start.index_type, init[1]);
+    nest_start(&w, &f.kept, f.kept.rank, (char *[]){out[0].data, out[1].data, x[0].data, x[1].data});
+    do {
+        struct pick_state s = start;
+        fold_pairs(&f, &s, w.at[2], w.at[3]);
+        memcpy(w.at[0], &s.value, s.value_width);
+        memcpy(w.at[1], &s.index, s.index_width);
+    } while (nest_step(&w));
+}

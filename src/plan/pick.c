@@ -1,0 +1,191 @@
+/*
+ * Reducers of a value and an index that keep the greater, or the lesser, value with its index: argmax,
+ * argmin. Clients write them in many ways, and treat ties and NaNs in as many. A body that does nothing but
+ * compare its arguments and choose among them answers by how they compare; so it is asked once for every way,
+ * and its answers are the table that the kernel works by.
+ */
+#include <math.h>
+
+#include "plan/plan_priv.h"
+
+/* ---- whether a body only compares and chooses ---- */
+
+enum role { NO_ROLE, VALUE, INDEX, TRUTH };
+enum { MAX_OPS = 64 };
+
+struct roles {
+    const enum dtype *types; /* of value and index */
+    int count;
+    struct {
+        const void *at;
+        enum role role;
+    } known[MAX_OPS + 4];
+};
+
+static enum role role_of(const struct roles *r, const void *at)
+{
+    for (int k = r->count - 1; k >= 0; k--)
+        if (r->known[k].at == at)
+            return r->known[k].role;
+    return NO_ROLE;
+}
+
+static enum dtype type_of(const struct roles *r, enum role role)
+{
+    return role == VALUE ? r->types[0] : role == INDEX ? r->types[1] : DT_PRED;
+}
+
+static bool is_comparison(kern_tile_fn *fn, enum dtype t)
+{
+    for (int d = KERN_EQ; d <= KERN_LT; d++)
+        if (fn == kern_find_compare((enum kern_direction)d, false, t) ||
+            (!dtype_is_float(t) && fn == kern_find_compare((enum kern_direction)d, true, t)))
+            return true;
+    return false;
+}
+
+static bool is_any(kern_tile_fn *fn, const char *const *ops, size_t count, enum dtype t)
+{
+    for (size_t k = 0; k < count; k++)
+        if (fn == kern_find_elementwise(ops[k], t))
+            return true;
+    return false;
+}
+
+/* What an operation gives, when it is one of those. */
+static enum role role_of_result(const struct roles *r, const struct scalar_op *op)
+{
+    static const char *const logic[] = {"and", "or", "xor"}, *const best[] = {"maximum", "minimum"};
+    enum role first = role_of(r, op->args[0]);
+    if (op->kind == SCALAR_MOVE)
+        return first;
+    if (op->kind != SCALAR_APPLY || first == NO_ROLE)
+        return NO_ROLE;
+    if (first == TRUTH && !op->args[1])
+        return op->fn == kern_find_elementwise("not", DT_PRED) ? TRUTH : NO_ROLE;
+    enum role second = role_of(r, op->args[1]);
+    enum dtype t = type_of(r, second);
+    if (op->args[2])
+        return first == TRUTH && second != NO_ROLE && role_of(r, op->args[2]) == second &&
+                       op->fn == kern_find_elementwise("select", t)
+                   ? second
+                   : NO_ROLE;
+    if (first != second)
+        return NO_ROLE;
+    if (is_comparison(op->fn, t) || (first == TRUTH && is_any(op->fn, logic, COUNT_OF(logic), t)))
+        return TRUTH;
+    /* of floats they look at signs of zeros, too */
+    return !dtype_is_float(t) && is_any(op->fn, best, COUNT_OF(best), t) ? first : NO_ROLE;
+}
+
+static bool only_chooses(const struct scalar_code *c, const enum dtype *types)
+{
+    struct roles r = {.types = types};
+    if (c->op_count > MAX_OPS)
+        return false;
+    for (int k = 0; k < 4; k++) {
+        r.known[r.count].at = c->args[k].at;
+        r.known[r.count++].role = k % 2 ? INDEX : VALUE;
+    }
+    for (int k = 0; k + 1 < c->op_count; k++) { /* the last operation stops */
+        enum role role = role_of_result(&r, &c->ops[k]);
+        if (role == NO_ROLE)
+            return false;
+        r.known[r.count].at = c->ops[k].out;
+        r.known[r.count++].role = role;
+    }
+    return c->results[0].at && c->results[1].at && role_of(&r, c->results[0].at) == VALUE &&
+           role_of(&r, c->results[1].at) == INDEX;
+}
+
+/* ---- its answers ---- */
+
+union element {
+    uint8_t bytes[16];
+    double align;
+};
+
+static void set_number(enum dtype t, union element *e, double v)
+{
+    memset(e, 0, sizeof *e);
+    if (dtype_is_float(t))
+        float_store(t, e, v);
+    else
+        e->bytes[0] = (uint8_t)v; /* little-endian */
+}
+
+/* Two values that compare in this way, of bits that differ as far as the type allows. */
+static void set_values(enum dtype t, enum kern_relation r, union element *so_far, union element *element)
+{
+    static const double pairs[KERN_RELATIONS][2] = {
+        {1, 2}, {0, 0}, {2, 1}, {(double)NAN, 1}, {1, (double)NAN}, {(double)NAN, (double)NAN},
+    };
+    set_number(t, so_far, pairs[r][0]);
+    set_number(t, element, pairs[r][1]);
+    if (dtype_is_float(t))
+        element->bytes[dtype_bytes(t) - 1] |= r == KERN_EQUAL || r == KERN_BOTH_NAN ? 0x80 : 0;
+    if (r == KERN_BOTH_NAN)
+        so_far->bytes[dtype_bytes(t) - 1] &= 0x7f;
+}
+
+/* Of two the one that this is: 0, 1; -1 when it is neither. */
+static int which(const union element *answer, const union element *so_far, const union element *element,
+                 enum dtype t)
+{
+    size_t width = dtype_bytes(t);
+    return memcmp(answer, so_far, width) == 0 ? 0 : memcmp(answer, element, width) == 0 ? 1 : -1;
+}
+
+/* The answer where indices compare by `order`: the first less, equal, greater. */
+static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r, int order,
+                uint8_t *takes)
+{
+    union element args[4], answers[2];
+    set_values(types[0], r, &args[0], &args[2]);
+    set_number(types[1], &args[1], order > 0 ? 2 : 1);
+    set_number(types[1], &args[3], order < 0 ? 2 : 1);
+    if (!scalar_call((void *)(uintptr_t)c, (const void *const[]){&args[0], &args[1], &args[2], &args[3]},
+                     (void *[]){&answers[0], &answers[1]}))
+        return false;
+    int value = which(&answers[0], &args[0], &args[2], types[0]);
+    int index = which(&answers[1], &args[1], &args[3], types[1]);
+    *takes = (uint8_t)((value > 0 ? KERN_TAKES_VALUE : 0) | (index > 0 ? KERN_TAKES_INDEX : 0));
+    return value >= 0 && index >= 0;
+}
+
+/* The better value brings its index along, whatever that is. (Of equal indices none is brought.) */
+static bool is_regular(const struct kern_pick *p)
+{
+    enum kern_relation better = p->greatest ? KERN_BELOW : KERN_ABOVE,
+                       worse = p->greatest ? KERN_ABOVE : KERN_BELOW;
+    for (int order = 0; order < 3; order++)
+        if (p->takes[better][order] != (KERN_TAKES_VALUE | (order != 1 ? KERN_TAKES_INDEX : 0)) ||
+            p->takes[worse][order] != 0)
+            return false;
+    return true;
+}
+
+static bool has_pick_types(const enum dtype *types)
+{
+    enum dtype value = types[0], index = types[1];
+    bool whole = dtype_is_float(value)
+                     ? dtype_bits(value) >= 16
+                     : !dtype_is_complex(value) && !dtype_is_subbyte(value) && value != DT_PRED;
+    return whole && !dtype_is_float(index) && !dtype_is_complex(index) && !dtype_is_subbyte(index) &&
+           index != DT_PRED && index != DT_U64; /* the kernel compares indices as signed numbers */
+}
+
+const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
+{
+    const struct scalar_code *c = b->code;
+    if (b->result_count != 2 || b->arg_count != 4 || !has_pick_types(b->args) || !only_chooses(c, b->args))
+        return NULL;
+    struct kern_pick p = {0};
+    for (int r = 0; r < KERN_RELATIONS; r++)
+        for (int order = -1; order <= 1; order++)
+            if ((r < KERN_SO_FAR_NAN || dtype_is_float(b->args[0])) &&
+                !ask(c, b->args, (enum kern_relation)r, order, &p.takes[r][1 + order]))
+                return NULL;
+    p.greatest = p.takes[KERN_BELOW][0] != 0;
+    return is_regular(&p) ? ARENA_DUP(&pl->p->arena, &p, 1) : NULL;
+}
