@@ -95,11 +95,17 @@ KERN_CLONES static double sum_f32(const float *x, int64_t n)
     return lanes[0] + total;
 }
 
-/* acc[i] += x[i] */
-KERN_CLONES static void add_f32(double *restrict acc, const float *restrict x, int64_t n)
+enum { SUM_ROWS = 4, SUM_COLUMNS = 4 * KERN_TILE };
+
+/* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */
+KERN_CLONES static void add_rows_f32(double *restrict acc, const float *const *x, int rows, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        acc[i] += (double)x[i];
+    const float *a = x[0], *b = x[1], *c = x[2], *d = x[3];
+    for (int64_t i = 0; rows == SUM_ROWS && i < n; i++)
+        acc[i] = acc[i] + (double)a[i] + (double)b[i] + (double)c[i] + (double)d[i];
+    for (int r = 0; rows < SUM_ROWS && r < rows; r++)
+        for (int64_t i = 0; i < n; i++)
+            acc[i] += (double)x[r][i];
 }
 
 static void store_results(const struct fold *f, char *out, int64_t stride, const void *acc, int64_t n)
@@ -117,16 +123,32 @@ static void fold_column_tile(const struct fold *f, char *out, int64_t out_stride
     struct nest_walk w;
     kern_pack(acc, f->init.bytes, 0, f->width, n);
     nest_start(&w, &f->reduced, f->reduced.rank, &x);
-    bool plain_sum = f->sum_f32 && x_stride == (int64_t)sizeof(float);
     do {
-        if (plain_sum) {
-            add_f32((double *)(void *)acc, (const float *)(const void *)w.at[0], n);
-            continue;
-        }
         const void *row = loader_read(&f->in, room, w.at[0], x_stride, n);
         f->fn(acc, (const void *const[]){acc, row}, n);
     } while (nest_step(&w));
     store_results(f, out, out_stride, acc, n);
+}
+
+/* The same for sums of f32 that lie side by side: long pieces of a few rows at a time. */
+static void sum_columns_f32(const struct fold *f, char *out, int64_t out_stride, char *x, int64_t n)
+{
+    double acc[SUM_COLUMNS];
+    const float *rows[SUM_ROWS] = {NULL};
+    struct nest_walk w;
+    for (int64_t i = 0; i < n; i++)
+        acc[i] = f->init.f64;
+    nest_start(&w, &f->reduced, f->reduced.rank, &x);
+    for (bool more = true; more;) {
+        int count = 0;
+        while (more && count < SUM_ROWS) {
+            rows[count++] = (const float *)(const void *)w.at[0];
+            more = nest_step(&w);
+        }
+        add_rows_f32(acc, rows, count, n);
+    }
+    for (int64_t i = 0; i < n; i += KERN_TILE)
+        store_results(f, out + i * out_stride, out_stride, acc + i, n - i < KERN_TILE ? n - i : KERN_TILE);
 }
 
 static void fold_columns(const struct fold *f, char *out, char *x)
@@ -137,13 +159,17 @@ static void fold_columns(const struct fold *f, char *out, char *x)
     const struct nest *kept = &f->kept;
     int inner = kept->rank - 1;
     int64_t n = kept->dims[inner], os = kept->strides[0][inner], xs = kept->strides[1][inner];
-    int64_t tile = xs == (int64_t)f->in.from ? KERN_TILE : SHORT_TILE;
+    bool side_by_side = xs == (int64_t)f->in.from, sum_f32 = side_by_side && f->sum_f32;
+    int64_t tile = sum_f32 ? SUM_COLUMNS : side_by_side ? KERN_TILE : SHORT_TILE;
     struct nest_walk w;
     nest_start(&w, kept, inner, (char *[]){out, x});
     do {
         for (int64_t i = 0; i < n; i += tile) {
             int64_t count = n - i < tile ? n - i : tile;
-            fold_column_tile(f, w.at[0] + i * os, os, w.at[1] + i * xs, xs, count);
+            if (sum_f32)
+                sum_columns_f32(f, w.at[0] + i * os, os, w.at[1] + i * xs, count);
+            else
+                fold_column_tile(f, w.at[0] + i * os, os, w.at[1] + i * xs, xs, count);
         }
     } while (nest_step(&w));
 }
