@@ -226,12 +226,13 @@ void reduce_by_pick(const struct view *out, const struct view *x, const void *co
                                .value_width = dtype_bytes(x[0].dtype),
                                .index_width = dtype_bytes(x[1].dtype),
                                .index_type = x[1].dtype};
+    union kern_cell cell;
     struct nest_walk w;
     loader_init(&f.to_work, f.work, x[0].dtype);
     split_pairs(&f, out, x, reduced);
     memcpy(&start.value, init[0], start.value_width);
     memcpy(&start.index, init[1], start.index_width);
-    memcpy(&start.work, loader_read(&f.to_work, &start.work, init[0], 0, 1), dtype_bytes(f.work));
+    memcpy(&start.work, loader_read(&f.to_work, &cell, init[0], 0, 1), dtype_bytes(f.work));
     start.number = kern_load_index(start.index_type, init[1]);
     nest_start(&w, &f.kept, f.kept.rank, (char *[]){out[0].data, out[1].data, x[0].data, x[1].data});
     do {

@@ -1,7 +1,8 @@
 /*
  * window: reductions over sliding windows. A recognised combiner sees the operand padded with its
  * identity, whose windows are then only another view of it, and is left to kern_reduce; long windows at
- * every position run in time independent of their length (van Herk's two scans). What the padding does
+ * every position run in time independent of their length (van Herk's two scans; cumulative.c where all
+ * share an end). What the padding does
  * not suit is left to the plain kernel; other bodies walk the windows position by position.
  *
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a window is
@@ -254,11 +255,15 @@ static bool reduce_window_recognised(const struct view *out, const struct view *
     union kern_cell filler;
     struct view padded;
     void *storage;
-    if (x->dtype != acc || out->dtype != acc || !combine_identity(body->combine, acc, &filler))
+    if (x->dtype != acc || out->dtype != acc)
         return false;
     for (int d = 0; d < x->rank; d++)
         if (x->dims[d] == 0 || window[d].size == 0)
             return false;
+    if (reduce_cumulative(out, x, init, window, body->combine))
+        return true;
+    if (!combine_identity(body->combine, acc, &filler))
+        return false;
     if (!make_padded(&padded, &storage, out, x, window, &filler))
         return false;
     bool ok = has_long(x, window, body, acc)

@@ -59,4 +59,11 @@ static inline bool window_next(struct window_walk *w)
     return false;
 }
 
+/* ---- cumulative.c ---- */
+
+/* Reduce-window by a recognised combiner where all windows of a line share an end; false when they don't. All
+ * of one type, no dimension and no window empty. */
+bool reduce_cumulative(const struct view *out, const struct view *x, const void *init,
+                       const struct kern_window_dim *window, enum kern_combine combine);
+
 #endif

@@ -349,6 +349,36 @@ START_TEST(long_windows_agree_with_plain)
 }
 END_TEST
 
+START_TEST(cumulative_windows_agree_with_plain)
+{
+    for (int seed = 0; seed < 300; seed++) {
+        struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
+        enum dtype t = seed % 4 ? random_type(&r) : DT_F32;
+        int64_t dims[VIEW_MAX_RANK];
+        int rank = (int)random_in(&r, 1, 4), d = (int)random_in(&r, 0, rank - 1);
+        struct kern_body body = {.combine = any_combine(&r, t)};
+        struct kern_window_dim w[VIEW_MAX_RANK];
+        char init[16] = {0};
+        random_element(&r, t, init);
+        random_dims(&r, rank, rank == 1 ? 100 : 9, dims);
+        if (rank == 2 && seed % 3 == 0)
+            dims[!d] = 150;
+        for (int k = 0; k < rank; k++)
+            w[k] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
+        w[d].size = random_in(&r, 1, 3) + dims[d];
+        *(random_in(&r, 0, 1) ? &w[d].pad_low : &w[d].pad_high) = w[d].size - 1;
+        struct random_view x = random_operand(&r, t, rank, dims);
+        struct random_view out = random_layout(&r, t, rank, dims), want = random_layout(&r, t, rank, dims);
+        ck_assert(kern_reduce_window(1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert(plain_reduce_window(1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cumulative, seed %d", seed);
+        free(x.block);
+        free(out.block);
+        free(want.block);
+    }
+}
+END_TEST
+
 START_TEST(padding_contributes_nothing)
 {
     float x[4] = {1, 2, 3, 4}, five = 5, out[5], want[5] = {6, 8, 10, 12, 9};
@@ -763,6 +793,7 @@ int main(void)
     tcase_add_test(tests, reduce_examples);
     tcase_add_test(tests, reduce_window_agrees_with_plain);
     tcase_add_test(tests, long_windows_agree_with_plain);
+    tcase_add_test(tests, cumulative_windows_agree_with_plain);
     tcase_add_test(tests, padding_contributes_nothing);
     tcase_add_test(tests, select_and_scatter_agrees_with_plain);
     tcase_add_test(tests, gather_agrees_with_plain);

@@ -1,0 +1,143 @@
+/*
+ * cumulative: reduce-window (spec: ReduceWindow) whose windows all begin at the first element of a line, or
+ * all end at the last one: running sums and their like, one step for each element.
+ *
+ * Order and accumulation: along the line, from the end that all windows share; sums of floats up to f32 in
+ * double, everything else in the type that reduce uses.
+ */
+#include "kern/window.h"
+
+enum { LINES = 64, SUMS = 4 };
+
+struct cumulative {
+    const struct view *out, *x;
+    int dimension,
+        lane; /* lines go along the one, lie side by side along the other (-1: there is one line) */
+    bool from_end;
+    kern_tile_fn *fn;
+    size_t width; /* of the work type */
+    struct loader in, narrow;
+    union kern_cell init; /* in the work type */
+    bool sum_f32;         /* of lines without gaps */
+};
+
+static int64_t last_step(const struct cumulative *c)
+{
+    return c->from_end ? c->x->dims[c->dimension] - 1 : 0;
+}
+
+/* `lines` lines side by side, a step of all at a time. */
+static void run_lines(const struct cumulative *c, char *out, const char *x, int64_t lines)
+{
+    char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))),
+        room[LOADER_ROOM] __attribute__((aligned(64)));
+    int d = c->dimension;
+    int64_t n = c->x->dims[d], xs = c->x->strides[d], os = c->out->strides[d];
+    int64_t x_lane = c->lane < 0 ? 0 : c->x->strides[c->lane],
+            out_lane = c->lane < 0 ? 0 : c->out->strides[c->lane];
+    x += last_step(c) * xs;
+    out += last_step(c) * os;
+    kern_pack(acc, c->init.bytes, 0, c->width, lines);
+    for (int64_t i = 0; i < n; i++) {
+        const void *values = loader_read(&c->in, room, x, x_lane, lines);
+        c->fn(acc, (const void *const[]){acc, values}, lines);
+        loader_write(&c->narrow, out, out_lane, acc, lines);
+        x += c->from_end ? -xs : xs;
+        out += c->from_end ? -os : os;
+    }
+}
+
+/* The same for sums of f32 without gaps: a few lines, none of which waits for the others' additions. */
+static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, int64_t lines)
+{
+    float *to[SUMS];
+    const float *from[SUMS];
+    double acc[SUMS];
+    for (int64_t j = 0; j < SUMS; j++) {
+        int64_t line = j < lines ? j : 0;
+        to[j] = (float *)(void *)(out + (c->lane < 0 ? 0 : line * c->out->strides[c->lane]));
+        from[j] = (const float *)(const void *)(x + (c->lane < 0 ? 0 : line * c->x->strides[c->lane]));
+        acc[j] = c->init.f64;
+    }
+    int64_t n = c->x->dims[c->dimension], step = c->from_end ? -1 : 1, at = last_step(c);
+    for (int64_t i = 0; i < n; i++, at += step)
+        for (int j = 0; j < SUMS; j++) {
+            acc[j] += (double)from[j][at];
+            to[j][at] = (float)acc[j];
+        }
+}
+
+static void run_all(const struct cumulative *c)
+{
+    int64_t at[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK];
+    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], most = c->sum_f32 ? SUMS : LINES;
+    memcpy(dims, c->x->dims, sizeof *dims * (size_t)c->x->rank);
+    dims[c->dimension] = 1;
+    if (c->lane >= 0)
+        dims[c->lane] = 1;
+    do {
+        for (int64_t i = 0; i < lanes; i += most) {
+            int64_t count = lanes - i < most ? lanes - i : most;
+            if (c->lane >= 0)
+                at[c->lane] = i;
+            if (c->sum_f32)
+                sum_lines_f32(c, view_at(c->out, at), view_at(c->x, at), count);
+            else
+                run_lines(c, view_at(c->out, at), view_at(c->x, at), count);
+        }
+        if (c->lane >= 0)
+            at[c->lane] = 0;
+    } while (index_next(c->x->rank, dims, at));
+}
+
+/* The one dimension whose windows share an end, the others having windows of one element. */
+static bool find_dimension(struct cumulative *c, const struct kern_window_dim *window)
+{
+    c->dimension = -1;
+    for (int d = 0; d < c->x->rank; d++) {
+        const struct kern_window_dim *w = &window[d];
+        if (w->stride != 1 || w->base_dilation != 1 || c->out->dims[d] != c->x->dims[d])
+            return false;
+        if (w->size == 1 && w->pad_low == 0)
+            continue;
+        bool from_start = w->pad_low == w->size - 1, from_end = w->pad_low == 0;
+        if (c->dimension >= 0 || w->window_dilation != 1 || w->size < c->x->dims[d] ||
+            (!from_start && !from_end))
+            return false;
+        c->dimension = d;
+        c->from_end = !from_start;
+    }
+    return c->dimension >= 0;
+}
+
+/* Lines lie side by side along the widest of the other dimensions, the last of those as wide. */
+static int find_lane(const struct view *x, int dimension)
+{
+    int lane = -1;
+    for (int d = 0; d < x->rank; d++)
+        if (d != dimension && (lane < 0 || x->dims[d] >= x->dims[lane] || x->dims[d] >= LINES))
+            lane = d;
+    return lane;
+}
+
+bool reduce_cumulative(const struct view *out, const struct view *x, const void *init,
+                       const struct kern_window_dim *window, enum kern_combine combine)
+{
+    enum dtype t = x->dtype, work = combine_work_type(combine, t);
+    struct cumulative c = {.out = out, .x = x, .fn = kern_find_elementwise(combine_opcode(combine), work)};
+    bool rounds = dtype_is_float(t) || dtype_is_complex(t);
+    struct loader start;
+    union kern_cell cell;
+    if (!c.fn || !find_dimension(&c, window) || (c.from_end && rounds && combine == KERN_MULTIPLY))
+        return false;
+    c.width = dtype_bytes(work);
+    c.lane = find_lane(x, c.dimension);
+    loader_init(&c.in, work, t);
+    loader_init(&c.narrow, t, work);
+    loader_init(&start, work, t);
+    memcpy(&c.init, loader_read(&start, &cell, init, 0, 1), c.width);
+    c.sum_f32 = t == DT_F32 && combine == KERN_ADD && x->strides[c.dimension] == (int64_t)sizeof(float) &&
+                out->strides[c.dimension] == (int64_t)sizeof(float);
+    run_all(&c);
+    return true;
+}
