@@ -114,10 +114,20 @@ static kern_tile_fn *find_elementwise(const char *opcode, enum dtype t)
     return NULL;
 }
 
+static kern_tile_fn *find_vector(const char *opcode, enum dtype t)
+{
+    kern_tile_fn *fn = tile_find(tile_vectors[t], opcode);
+    return fn ? fn : find_elementwise(opcode, t);
+}
+
 const struct tile_set TILE_OWN(tile_set) = {
     .elementwise = find_elementwise,
+    .vector = find_vector,
     .compare = tile_find_compare,
     .convert = tile_find_convert,
     .widen = tile_widen,
     .narrow = tile_narrow,
+    .threefry_pairs = tile_threefry_pairs,
+    .threefry_rows = tile_threefry_rows,
+    .philox = tile_philox,
 };

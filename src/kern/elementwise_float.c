@@ -25,8 +25,8 @@
 
 enum { CHUNK = 512 }; /* floats in a buffer: three of them stay in the first-level cache */
 
-static void through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args,
-                        int64_t n)
+void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args,
+                      int64_t n)
 {
     float x[3][CHUNK];
     const void *const wide[] = {x[0], x[1], x[2]};

@@ -21,7 +21,11 @@ typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
 
 /* The kernel of an elementwise opcode (its spelling in the text) for operands of type `t`; NULL when
  * the op is not defined for it. For select `t` is the type of the branches, for clamp of all three. */
-kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t);
+typedef kern_tile_fn *kern_find_elementwise_fn(const char *opcode, enum dtype t);
+kern_find_elementwise_fn kern_find_elementwise;
+/* The same, with functions that are libm's there computed in lanes (vector.h): within 0.51 of the last place
+ * in f32, and the same bits on every instruction set. */
+kern_find_elementwise_fn kern_find_vector;
 
 enum kern_direction { KERN_EQ, KERN_NE, KERN_GE, KERN_GT, KERN_LE, KERN_LT };
 kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t);
@@ -228,7 +232,7 @@ typedef bool kern_sort_fn(int n, const struct view *out, const struct view *x, i
 typedef bool kern_topk_fn(const struct view *values, const struct view *indices, const struct view *x,
                           int64_t k, bool largest);
 
-/* ---- plain/rng.c: `out` is dense ---- */
+/* ---- rng.c, plain/rng.c: `out` is dense ---- */
 
 /* spec: RngBitGenerator (hlo-values 14.1): state of two u64, or three for philox; `next` likewise. */
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
@@ -299,9 +303,10 @@ typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *d
 
 /* ---- table.c: which kernels a program runs ---- */
 
-/* Every op that is not done element by element. kern_plain has the plain ones, kern_fast the fast ones where
+/* How tile kernels are found, and every op that is not done element by element. kern_plain has the plain ones, kern_fast the fast ones where
  * there are any. Rearrangements are NULL in kern_fast: there a view does. */
 struct kernels {
+    kern_find_elementwise_fn *find_elementwise;
     kern_reshape_fn *reshape;
     kern_transpose_fn *transpose;
     kern_broadcast_fn *broadcast;
@@ -356,6 +361,7 @@ kern_topk_fn kern_topk;
 kern_fft_fn kern_fft;
 kern_cholesky_fn kern_cholesky;
 kern_triangular_solve_fn kern_triangular_solve;
+kern_rng_bits_fn kern_rng_bits;
 struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 
 #endif

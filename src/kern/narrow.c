@@ -151,18 +151,12 @@ static void narrow_BF16(uint16_t *out, const float *x, int64_t n)
         out[i] = f32_to_bf16(x[i]);
 }
 
-/* clang-format off */
-#define NARROW_TYPES(X)                                                                                      \
-    X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN) X(F8E4M3FNUZ)       \
-    X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
-/* clang-format on */
-
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n)
 {
     switch ((int)t) {
 #define X(id)                                                                                                \
     case DT_##id: widen_##id(out, x, n); break;
-        NARROW_TYPES(X)
+        TILE_NARROW_TYPES(X)
 #undef X
     }
 }
@@ -172,7 +166,7 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
     switch ((int)t) {
 #define X(id)                                                                                                \
     case DT_##id: narrow_##id(out, x, n); break;
-        NARROW_TYPES(X)
+        TILE_NARROW_TYPES(X)
 #undef X
     }
 }

@@ -4,6 +4,7 @@
 #include "kern/plain/plain.h"
 
 const struct kernels kern_fast = {
+    .find_elementwise = kern_find_vector,
     .reduce_precision = kern_reduce_precision,
     .stochastic_convert = kern_stochastic_convert,
     .bitcast_convert = kern_bitcast_convert,
@@ -22,7 +23,7 @@ const struct kernels kern_fast = {
     .sort = kern_sort,
     .topk = kern_topk,
     .fft = kern_fft,
-    .rng_bits = plain_rng_bits,
+    .rng_bits = kern_rng_bits,
     .rng_numbers = plain_rng_numbers,
     .cholesky = kern_cholesky,
     .triangular_solve = kern_triangular_solve,
@@ -32,6 +33,7 @@ const struct kernels kern_fast = {
 };
 
 const struct kernels kern_plain = {
+    .find_elementwise = kern_find_elementwise,
     .reshape = plain_reshape,
     .transpose = plain_transpose,
     .broadcast = plain_broadcast,

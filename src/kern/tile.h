@@ -26,11 +26,17 @@
  */
 struct tile_set {
     kern_tile_fn *(*elementwise)(const char *opcode, enum dtype t);
+    kern_tile_fn *(*vector)(const char *opcode, enum dtype t); /* the same, libm's functions in lanes */
     kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
     kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
     /* Narrow floats: exact one way, rounded to nearest even the other. */
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
+    /* n blocks of random bits: both words of each in turn; the first ones and the second ones; all four in
+     * turn. */
+    void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
+    void (*threefry_rows)(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
+    void (*philox)(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);
 };
 extern const struct tile_set tile_set_baseline, tile_set_avx2, tile_set_avx512;
 const struct tile_set *tile_set(void); /* the one to use */
@@ -40,11 +46,16 @@ const struct tile_set *tile_set(void); /* the one to use */
 #define tile_integers TILE_OWN(tile_integers)
 #define tile_floats TILE_OWN(tile_floats)
 #define tile_complexes TILE_OWN(tile_complexes)
+#define tile_vectors TILE_OWN(tile_vectors)
 #define tile_find TILE_OWN(tile_find)
 #define tile_find_compare TILE_OWN(tile_find_compare)
 #define tile_find_convert TILE_OWN(tile_find_convert)
 #define tile_widen TILE_OWN(tile_widen)
 #define tile_narrow TILE_OWN(tile_narrow)
+#define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
+#define tile_threefry_rows TILE_OWN(tile_threefry_rows)
+#define tile_philox TILE_OWN(tile_philox)
+#define tile_through_f32 TILE_OWN(tile_through_f32)
 
 /* The kernels of one element type, sorted by opcode. */
 struct tile_row {
@@ -55,16 +66,27 @@ struct tile_table {
     const struct tile_row *rows;
     size_t count;
 };
-extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], tile_complexes[DT_COUNT];
+extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], tile_complexes[DT_COUNT],
+    tile_vectors[DT_COUNT];
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */
 
 kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dtype t);
 kern_tile_fn *tile_find_convert(enum dtype to, enum dtype from);
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
+void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
+void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
+void tile_philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);
+/* An f32 kernel of `count` operands on a narrow type. */
+void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args, int64_t n);
 #endif
 
 /* Narrow floats: all but f32 and f64. */
+/* clang-format off */
+#define TILE_NARROW_TYPES(X)                                                                                      \
+    X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN) X(F8E4M3FNUZ)       \
+    X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
+/* clang-format on */
 static inline bool tile_is_narrow(enum dtype t)
 {
     return dtype_is_float(t) && t != DT_F32 && t != DT_F64;

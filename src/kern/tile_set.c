@@ -21,6 +21,11 @@ kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
     return tile_set()->elementwise(opcode, t);
 }
 
+kern_tile_fn *kern_find_vector(const char *opcode, enum dtype t)
+{
+    return tile_set()->vector(opcode, t);
+}
+
 kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t)
 {
     return tile_set()->compare(d, total_order, t);

@@ -122,7 +122,7 @@ static bool add_onnx_loop(struct build *b, struct step *s)
 static bool find_tile(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
-    s->tile = plan_tile(i, &s->tile_type, &s->tile_result);
+    s->tile = plan_tile(b->pl, i, &s->tile_type, &s->tile_result);
     return s->tile || !shape_is_array(i->shape) ||
            PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(s->tile_type));
 }

@@ -86,7 +86,7 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 
 /* The tile kernel of an elementwise, compare or convert instruction, what its operands must be and
  * what comes out. NULL: there is none. */
-kern_tile_fn *plan_tile(const struct inst *i, enum dtype *type, enum dtype *result);
+kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type, enum dtype *result);
 
 /* ---- fuse.c ---- */
 

@@ -96,7 +96,7 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     enum dtype type, result;
-    kern_tile_fn *fn = plan_tile(i, &type, &result);
+    kern_tile_fn *fn = plan_tile(m->pl, i, &type, &result);
     int args[KERN_MAX_ARGS];
     int64_t n = 0;
     bool constant = true;

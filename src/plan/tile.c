@@ -65,7 +65,7 @@ static enum dtype elementwise_result(enum opcode op, enum dtype t)
     }
 }
 
-kern_tile_fn *plan_tile(const struct inst *i, enum dtype *type, enum dtype *result)
+kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type, enum dtype *result)
 {
     if (!shape_is_array(i->shape) || i->operand_count == 0)
         return NULL;
@@ -85,6 +85,6 @@ kern_tile_fn *plan_tile(const struct inst *i, enum dtype *type, enum dtype *resu
     default:
         *type = common_type(i, i->opcode == OP_SELECT ? 1 : 0);
         *result = elementwise_result(i->opcode, *type);
-        return kern_find_elementwise(op_spelling(i->opcode), *type);
+        return pl->p->kern->find_elementwise(op_spelling(i->opcode), *type);
     }
 }

@@ -6,7 +6,8 @@
  *
  * Shared with fast runs, because they give equal bits by how they are made: the tile kernels of elementwise
  * ops, compare, convert, reduce-precision and stochastic-convert (each element is a function of its operands
- * alone; nothing is fused but the products of complex numbers, whose formula says so), also where a small
+ * alone; nothing is fused but the products of complex numbers, whose formula says so) but for those that have
+ * a form in elementwise_vector.def, also where a small
  * computation runs as a scalar program; bodies of reductions that are one such op, which call its tile
  * kernel; kern_copy for arrays that are only handed on (results, states of loops). Kernels that are here and
  * have no fast one beside them serve both.

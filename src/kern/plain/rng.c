@@ -4,52 +4,9 @@
  * Random bits by counter (hlo-values 14.1), and numbers made of them (14.3).
  */
 #include "kern/plain/plain.h"
+#include "kern/rng.h"
 
 #include <math.h>
-
-/* ---- the two generators ---- */
-
-struct block {
-    uint32_t w[4];
-};
-
-static uint32_t rotate(uint32_t v, int by)
-{
-    return v << by | v >> (32 - by);
-}
-
-static struct block threefry(uint64_t key, uint64_t counter)
-{
-    static const uint8_t turns[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-    uint32_t ks[3] = {(uint32_t)key, (uint32_t)(key >> 32), 0};
-    ks[2] = 0x1BD11BDA ^ ks[0] ^ ks[1];
-    uint32_t x0 = (uint32_t)counter + ks[0], x1 = (uint32_t)(counter >> 32) + ks[1];
-    for (uint32_t g = 0; g < 5; g++) {
-        for (int r = 0; r < 4; r++) {
-            x0 += x1;
-            x1 = rotate(x1, turns[g % 2][r]) ^ x0;
-        }
-        x0 += ks[(g + 1) % 3];
-        x1 += ks[(g + 2) % 3] + g + 1;
-    }
-    return (struct block){{x0, x1, 0, 0}};
-}
-
-static struct block philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t i)
-{
-    uint64_t l = lo + i, h = hi + (l < lo ? 1 : 0);
-    uint32_t c[4] = {(uint32_t)l, (uint32_t)(l >> 32), (uint32_t)h, (uint32_t)(h >> 32)};
-    uint32_t a = (uint32_t)key, b = (uint32_t)(key >> 32);
-    for (int round = 0; round < 10; round++) {
-        uint64_t p0 = (uint64_t)c[0] * 0xD2511F53, p1 = (uint64_t)c[2] * 0xCD9E8D57;
-        uint32_t next[4] = {(uint32_t)(p1 >> 32) ^ c[1] ^ a, (uint32_t)p1, (uint32_t)(p0 >> 32) ^ c[3] ^ b,
-                            (uint32_t)p0};
-        memcpy(c, next, sizeof c);
-        a += 0x9E3779B9;
-        b += 0xBB67AE85;
-    }
-    return (struct block){{c[0], c[1], c[2], c[3]}};
-}
 
 /* ---- random bits of any type ---- */
 
@@ -71,7 +28,7 @@ static void philox_bits(const struct view *out, const uint64_t *state, int words
     int64_t n = view_elements(out), per_block = dtype_bits(out->dtype) > 32 ? 2 : 4;
     size_t width = dtype_bytes(out->dtype);
     for (int64_t first = 0; first < n; first += per_block) {
-        struct block b = philox(key, lo, hi, (uint64_t)(first / per_block));
+        struct rng_block b = rng_philox(key, lo, hi, (uint64_t)(first / per_block));
         for (int64_t k = 0; k < per_block && first + k < n; k++) {
             uint64_t bits = per_block == 4 ? b.w[k] : b.w[2 * k] | (uint64_t)b.w[2 * k + 1] << 32;
             store_bits(out->dtype, out->data + (size_t)(first + k) * width, bits);
@@ -84,26 +41,13 @@ static void philox_bits(const struct view *out, const uint64_t *state, int words
         next[2] = hi + (next[1] < lo ? 1 : 0);
 }
 
-/* The dimension whose even places take the first word of a block and the odd ones the second. */
-static int split_dimension(const struct view *v)
-{
-    int largest = 0;
-    for (int d = 0; d < v->rank; d++) {
-        if (v->dims[d] % 2 == 0)
-            return d;
-        if (v->dims[d] > v->dims[largest])
-            largest = d;
-    }
-    return largest;
-}
-
 static uint64_t threefry_words(const struct view *out, uint64_t key, uint64_t counter)
 {
     int64_t half[VIEW_MAX_RANK], index[VIEW_MAX_RANK] = {0};
     uint64_t i = 0;
-    int split = split_dimension(out);
+    int split = rng_split_dimension(out);
     if (out->rank == 0) {
-        store_bits(out->dtype, out->data, threefry(key, counter).w[0]);
+        store_bits(out->dtype, out->data, rng_threefry(key, counter).w[0]);
         return 1;
     }
     if (view_elements(out) == 0)
@@ -111,7 +55,7 @@ static uint64_t threefry_words(const struct view *out, uint64_t key, uint64_t co
     for (int d = 0; d < out->rank; d++)
         half[d] = d == split ? (out->dims[d] + 1) / 2 : out->dims[d];
     do {
-        struct block b = threefry(key, counter + i++);
+        struct rng_block b = rng_threefry(key, counter + i++);
         char *at = view_at(out, index) + index[split] * out->strides[split];
         store_bits(out->dtype, at, b.w[0]);
         if (2 * index[split] + 1 < out->dims[split])
@@ -128,7 +72,7 @@ static void threefry_bits(const struct view *out, const uint64_t *state, uint64_
         used = threefry_words(out, state[0], state[1]);
     } else {
         for (uint64_t i = 0; i < used; i++) {
-            struct block b = threefry(state[0], state[1] + i);
+            struct rng_block b = rng_threefry(state[0], state[1] + i);
             store_bits(out->dtype, out->data + i * dtype_bytes(out->dtype), b.w[0] | (uint64_t)b.w[1] << 32);
         }
     }
@@ -150,13 +94,13 @@ static const uint64_t NUMBERS_KEY = 0x5851F42D4C957F2D; /* any will do */
 
 static double unit(uint64_t *counter)
 {
-    struct block b = philox(NUMBERS_KEY, (*counter)++, 0, 0);
+    struct rng_block b = rng_philox(NUMBERS_KEY, (*counter)++, 0, 0);
     return (double)((b.w[0] | (uint64_t)b.w[1] << 32) >> 12) * 0x1p-52;
 }
 
 static double normal(uint64_t *counter)
 {
-    struct block b = philox(NUMBERS_KEY, (*counter)++, 0, 0);
+    struct rng_block b = rng_philox(NUMBERS_KEY, (*counter)++, 0, 0);
     double u = b.w[0] * 0x1p-32, v = b.w[1] * 0x1p-32;
     return sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
 }
@@ -176,7 +120,7 @@ static void random_float(enum dtype t, void *at, const void *a, const void *b, b
 
 static void random_integer(enum dtype t, void *at, const void *a, const void *b, uint64_t *counter)
 {
-    struct block r = philox(NUMBERS_KEY, (*counter)++, 0, 0);
+    struct rng_block r = rng_philox(NUMBERS_KEY, (*counter)++, 0, 0);
     uint64_t bits = r.w[0] | (uint64_t)r.w[1] << 32;
     uint64_t lo = (uint64_t)kern_load_index(t, a), range = (uint64_t)kern_load_index(t, b) - lo;
     store_bits(t, at, t == DT_PRED ? bits : lo + (range ? bits % range : 0));

@@ -1,0 +1,116 @@
+/*
+ * elementwise_vector.c: which elementwise operations on floats are computed in lanes, in fast runs?
+ *
+ * The functions that libm computes one number at a time: elementwise_vector.def lists them. Types below f32
+ * go through it.
+ * spec: the heading stands behind each formula.
+ */
+#include "kern/tile.h"
+#include "kern/vector.h"
+
+#define UNARY(id, spelling, formula)                                                                         \
+    static void F32_##id(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        float *out = result;                                                                                 \
+        const float *a = args[0];                                                                            \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const float x = a[i];                                                                            \
+            out[i] = (float)(formula);                                                                       \
+        }                                                                                                    \
+    }
+#define BINARY(id, spelling, formula)                                                                        \
+    static void F32_##id(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        float *out = result;                                                                                 \
+        const float *a = args[0], *b = args[1];                                                              \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const float x = a[i], y = b[i];                                                                  \
+            out[i] = (float)(formula);                                                                       \
+        }                                                                                                    \
+    }
+
+enum { CHUNK = 256 };
+
+/* Whether all are within what vector_circle reduces; not so for infinities and NaN. */
+static bool all_near(const float *x, int64_t n)
+{
+    int far = 0;
+    for (int64_t i = 0; i < n; i++)
+        far |= !(fabsf(x[i]) <= VECTOR_CIRCLE_LIMIT);
+    return !far;
+}
+
+/* Each element goes its own way, whatever its neighbours are; `kept` as `out` may be `a`. */
+#define CIRCLE(id, spelling, formula, by_libm)                                                               \
+    static void F32_##id(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        float *out = result, kept[CHUNK];                                                                    \
+        const float *a = args[0];                                                                            \
+        for (int64_t at = 0; at < n; at += CHUNK) {                                                          \
+            const int64_t some = n - at < CHUNK ? n - at : CHUNK;                                            \
+            const bool near = all_near(a + at, some);                                                        \
+            if (!near)                                                                                       \
+                memcpy(kept, a + at, (size_t)some * sizeof *kept);                                           \
+            TILE_LOOP                                                                                        \
+            for (int64_t i = at; i < at + some; i++) {                                                       \
+                const float x = a[i];                                                                        \
+                out[i] = (float)(formula);                                                                   \
+            }                                                                                                \
+            for (int64_t i = 0; !near && i < some; i++) {                                                    \
+                const float x = kept[i];                                                                     \
+                if (!(fabsf(x) <= VECTOR_CIRCLE_LIMIT))                                                      \
+                    out[at + i] = by_libm;                                                                   \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+#include "kern/elementwise_vector.def"
+#undef UNARY
+#undef BINARY
+#undef CIRCLE
+
+/* ---- the rows of each type ---- */
+
+#define UNARY(id, spelling, formula) {spelling, F32_##id},
+#define BINARY UNARY
+#define CIRCLE(id, spelling, formula, by_libm) UNARY(id, spelling, )
+static const struct tile_row F32_rows[] = {
+#include "kern/elementwise_vector.def"
+};
+#undef UNARY
+#undef BINARY
+#undef CIRCLE
+
+#define SELF F4E2M1FN
+#include "kern/elementwise_vector.inc"
+#define SELF F6E2M3FN
+#include "kern/elementwise_vector.inc"
+#define SELF F6E3M2FN
+#include "kern/elementwise_vector.inc"
+#define SELF F8E3M4
+#include "kern/elementwise_vector.inc"
+#define SELF F8E4M3
+#include "kern/elementwise_vector.inc"
+#define SELF F8E4M3B11FNUZ
+#include "kern/elementwise_vector.inc"
+#define SELF F8E4M3FN
+#include "kern/elementwise_vector.inc"
+#define SELF F8E4M3FNUZ
+#include "kern/elementwise_vector.inc"
+#define SELF F8E5M2
+#include "kern/elementwise_vector.inc"
+#define SELF F8E5M2FNUZ
+#include "kern/elementwise_vector.inc"
+#define SELF F8E8M0FNU
+#include "kern/elementwise_vector.inc"
+#define SELF F16
+#include "kern/elementwise_vector.inc"
+#define SELF BF16
+#include "kern/elementwise_vector.inc"
+
+const struct tile_table tile_vectors[DT_COUNT] = {
+#define ROWS(id) [DT_##id] = {id##_rows, COUNT_OF(id##_rows)},
+    TILE_NARROW_TYPES(ROWS) ROWS(F32)
+#undef ROWS
+};

@@ -1,0 +1,290 @@
+/*
+ * vector.h: the functions of calculus on f32, many at a time.
+ *
+ * Each is one expression of f64 without a branch, so that a compiler computes it in lanes: f64 has the digits
+ * and the range that argument reduction in f32 would have to fight for, and the error stays below 2^-32 of
+ * the result, which rounded to f32 is within 0.51 of its last place. As nothing is contracted or reordered,
+ * the bits are the same on every instruction set, in every lane, for any length.
+ *
+ * The polynomials are minimax fits; behind each stands its largest error.
+ */
+#ifndef HLO_KERN_VECTOR_H
+#define HLO_KERN_VECTOR_H
+
+#include <math.h>
+#include <stdint.h>
+
+union vector_bits {
+    double f;
+    uint64_t u;
+};
+#define VECTOR_BITS(x) ((union vector_bits){.f = (x)}.u)
+#define VECTOR_FLOAT(x) ((union vector_bits){.u = (x)}.f)
+
+/* Added to a number below 2^51 it leaves the nearest integer in the low bits, ties to even. */
+static const double VECTOR_ROUNDER = 0x1.8p52;
+static const uint64_t VECTOR_SIGN = (uint64_t)1 << 63;
+
+static inline double vector_abs(double x)
+{
+    return VECTOR_FLOAT(VECTOR_BITS(x) & ~VECTOR_SIGN);
+}
+static inline double vector_with_sign(double x, double sign) /* x >= 0 */
+{
+    return VECTOR_FLOAT(VECTOR_BITS(x) | (VECTOR_BITS(sign) & VECTOR_SIGN));
+}
+
+/* ---- e^x ---- */
+
+/* e^x = scale (1 + rest), |rest| < 0.42 and good to 2^-37 of itself, for |x| < 700; a NaN stays one. */
+struct vector_power {
+    double scale, rest;
+};
+static inline struct vector_power vector_exp_parts(double x)
+{
+    const double shifted = x * 0x1.71547652b82fep0 + VECTOR_ROUNDER;
+    const double r = x - (shifted - VECTOR_ROUNDER) * 0x1.62e42fefa39efp-1;
+    double p = 0x1.a17e05d883260p-16; /* (e^r - 1) / r on |r| <= log(2)/2: 2^-37.7 */
+    p = p * r + 0x1.a17e08e7c271ap-13;
+    p = p * r + 0x1.6c162fee05388p-10;
+    p = p * r + 0x1.1110a614aedd2p-7;
+    p = p * r + 0x1.5555558295863p-5;
+    p = p * r + 0x1.5555557e791ccp-3;
+    p = p * r + 0x1.fffffffff02edp-2;
+    p = p * r + 0x1.fffffffff61d3p-1;
+    return (struct vector_power){
+        VECTOR_FLOAT((VECTOR_BITS(shifted) << 52) + ((uint64_t)1023 << 52)),
+        p * r,
+    };
+}
+
+/* What lies beyond rounds to 0 or infinity in f32 just as well. */
+static inline double vector_hold(double x, double low, double high)
+{
+    x = x < low ? low : x;
+    return x > high ? high : x;
+}
+
+static inline double vector_exp(double x)
+{
+    const struct vector_power e = vector_exp_parts(vector_hold(x, -110, 100));
+    return e.scale + e.scale * e.rest;
+}
+
+static inline double vector_expm1(double x)
+{
+    const struct vector_power e = vector_exp_parts(vector_hold(x, -110, 100));
+    const double r = e.scale * e.rest + (e.scale - 1);
+    return x == 0 ? x : r;
+}
+
+static inline double vector_tanh(double x)
+{
+    const struct vector_power e = vector_exp_parts(2 * vector_hold(vector_abs(x), 0, 20));
+    const double expm1 = e.scale * e.rest + (e.scale - 1);
+    return vector_with_sign(expm1 / (expm1 + 2), x);
+}
+
+/* ---- log x ---- */
+
+/* log(f + 1), where x is normal, f is exact when x is near 1, and k counts the powers of two taken off. */
+struct vector_reduced {
+    double k, f;
+};
+static inline struct vector_reduced vector_log_reduce(double x)
+{
+    /* The mantissa goes to sqrt(1/2)..sqrt(2). */
+    const uint64_t root_half = 0x3fe6a09e667f3bcd;
+    const uint64_t u = VECTOR_BITS(x) - root_half + ((uint64_t)1024 << 52);
+    const double k = VECTOR_FLOAT((u >> 52) | VECTOR_BITS(0x1p52)) - (0x1p52 + 1024);
+    const double m = VECTOR_FLOAT((u & 0x000fffffffffffff) + root_half);
+    return (struct vector_reduced){k, m - 1};
+}
+
+static inline double vector_log_parts(struct vector_reduced a, double unit)
+{
+    const double s = a.f / (2 + a.f), z = s * s;
+    double p = 0x1.91a32b2bb1f40p-4; /* atanh(s) / s on |s| <= 0.1716: 2^-45 */
+    p = p * z + 0x1.c61fca8ccc726p-4;
+    p = p * z + 0x1.24943bb068633p-3;
+    p = p * z + 0x1.99999622ef46fp-3;
+    p = p * z + 0x1.5555555675522p-2;
+    p = p * z + 0x1.fffffffffff0ep-1;
+    return (2 * s * p + a.k * 0x1.62e42fefa39efp-1) * unit;
+}
+
+/* The ends of log: x is what stands under it. */
+static inline double vector_log_ends(double x, double r)
+{
+    r = x == 0 ? -(double)INFINITY : r;
+    r = x < (double)INFINITY ? r : x; /* infinity and NaN as they are */
+    return x < 0 ? (double)NAN : r;
+}
+
+static inline double vector_log(double x)
+{
+    return vector_log_ends(x, vector_log_parts(vector_log_reduce(x), 1));
+}
+
+static inline double vector_log1p(double x)
+{
+    const double y = 1 + x;
+    struct vector_reduced a = vector_log_reduce(y);
+    a.f = a.k == 0 ? x : a.f; /* without the rounding of 1 + x */
+    const double r = vector_log_ends(y, vector_log_parts(a, 1));
+    return x == 0 ? x : r;
+}
+
+static inline double vector_cbrt(double x)
+{
+    const double a = vector_abs(x);
+    const double r = vector_exp(vector_log_parts(vector_log_reduce(a), 0x1.5555555555555p-2));
+    return a > 0 && a < (double)INFINITY ? vector_with_sign(r, x) : x;
+}
+
+static inline double vector_off_whole(double a) /* from the nearest whole number; |a| < 2^51 */
+{
+    return (a + VECTOR_ROUNDER) - VECTOR_ROUNDER - a;
+}
+
+/* spec: Pow (hlo-values 4.4), as C's. One choice after the other: compilers take those for lanes, and not
+ * what joins their conditions. */
+static inline double vector_pow(double x, double y)
+{
+    const double a = vector_abs(x);
+    const double l = vector_log_ends(a, vector_log_parts(vector_log_reduce(a), 1));
+    double product = y * l;
+    product = l == 0 ? 0 : product; /* 1 to the infinity is 1 */
+    const double r = vector_exp(product);
+
+    /* Less than nothing: a whole y gives a sign, another no number. From 2^24 on an f32 is even. */
+    double b = vector_abs(y);
+    b = b >= 0x1p24 ? 0 : b;
+    const double off = vector_off_whole(b), off_even = vector_off_whole(b * 0.5);
+    const double signed_r = VECTOR_FLOAT(VECTOR_BITS(r) | (VECTOR_BITS(x) & VECTOR_SIGN));
+    double z = off_even == 0 ? r : signed_r;
+    double other = x < 0 ? (double)NAN : r;
+    other = a == (double)INFINITY ? r : other;
+    z = off == 0 ? z : other;
+
+    z = y != y ? y : z;
+    z = x == 1 ? 1 : z;
+    return y == 0 ? 1 : z;
+}
+
+/* ---- circles ---- */
+
+/* Beyond it, three parts of pi/2 are too few. */
+static const float VECTOR_CIRCLE_LIMIT = 0x1p20f;
+
+struct vector_angle {
+    double sine, cosine; /* of what is left of x */
+    uint64_t quarters;   /* taken off; the low bits count */
+};
+static inline struct vector_angle vector_circle(double x)
+{
+    const double shifted = x * 0x1.45f306dc9c883p-1 + VECTOR_ROUNDER;
+    const double k = shifted - VECTOR_ROUNDER;
+    /* pi/2 in parts of 32 bits, so that products with k are exact */
+    double r = x - k * 0x1.921fb544p0;
+    r = r - k * 0x1.0b4611a4p-34;
+    r = r - k * 0x1.3198a2e037073p-69;
+    const double z = r * r;
+    double s = -0x1.a950659fb3a63p-26; /* sin(r) / r on |r| <= pi/4: 2^-47 */
+    s = s * z + 0x1.71d731410a952p-19;
+    s = s * z - 0x1.a019f8a1b5937p-13;
+    s = s * z + 0x1.1111110bde3c9p-7;
+    s = s * z - 0x1.5555555550efep-3;
+    s = s * z + 0x1.fffffffffffd9p-1;
+    double c = -0x1.23c5b1a7f4ba2p-22; /* cos(r): 2^-44 */
+    c = c * z + 0x1.a00e96464bbd1p-16;
+    c = c * z - 0x1.6c16b2d3a46eep-10;
+    c = c * z + 0x1.55555544764cbp-5;
+    c = c * z - 0x1.ffffffffe3778p-2;
+    c = c * z + 0x1.ffffffffffe0cp-1;
+    return (struct vector_angle){s * r, c, VECTOR_BITS(shifted)};
+}
+
+static inline double vector_turned(struct vector_angle a, uint64_t quarters)
+{
+    const double r = quarters & 1 ? a.cosine : a.sine;
+    return VECTOR_FLOAT(VECTOR_BITS(r) ^ (quarters & 2) << 62);
+}
+
+static inline double vector_sin(double x)
+{
+    const struct vector_angle a = vector_circle(x);
+    return vector_turned(a, a.quarters);
+}
+
+static inline double vector_cos(double x)
+{
+    const struct vector_angle a = vector_circle(x);
+    return vector_turned(a, a.quarters + 1);
+}
+
+static inline double vector_tan(double x)
+{
+    const struct vector_angle a = vector_circle(x);
+    const double n = a.quarters & 1 ? -a.cosine : a.sine, d = a.quarters & 1 ? a.sine : a.cosine;
+    return n / d;
+}
+
+/* spec: Atan2 (hlo-values 4.5), as C's */
+static inline double vector_atan2(double y, double x)
+{
+    const double ax = vector_abs(x), ay = vector_abs(y);
+    const int steep = ay > ax;
+    double less = steep ? ax : ay, more = steep ? ay : ax;
+    more = (less == (double)INFINITY) | (more == 0) ? 1 : more; /* two infinities go as 1 and 1 */
+    less = less == (double)INFINITY ? 1 : less;
+    /* atan t = pi/4 + atan((t - 1) / (t + 1)), so that |t| <= tan(pi/8) */
+    const int far = less > more * 0x1.a827999fcef32p-2;
+    const double t = (far ? less - more : less) / (far ? less + more : more), z = t * t;
+    double p = 0x1.f7a3f127da9c0p-6; /* atan(t) / t: 2^-45 */
+    p = p * z - 0x1.e1acca271b394p-5;
+    p = p * z + 0x1.35debf8fd0d59p-4;
+    p = p * z - 0x1.73dc1aeaafb55p-4;
+    p = p * z + 0x1.c715037ee15e3p-4;
+    p = p * z - 0x1.24922a23a2008p-3;
+    p = p * z + 0x1.999999177a25fp-3;
+    p = p * z - 0x1.55555554ebfbdp-2;
+    p = p * z + 0x1.fffffffffff1fp-1;
+    double r = p * t + (far ? 0x1.921fb54442d18p-1 : 0);
+    r = steep ? 0x1.921fb54442d18p0 - r : r;
+    r = VECTOR_BITS(x) >> 63 ? 0x1.921fb54442d18p1 - r : r;
+    r = vector_with_sign(r, y);
+    return (x != x) | (y != y) ? x + y : r;
+}
+
+/* ---- erf ---- */
+
+static inline double vector_erf(double x)
+{
+    const double a = vector_hold(vector_abs(x), 0, 4), z = a * a;
+    double p = -0x1.c21047280653bp-24; /* erf(a) / a on 0..1: 2^-45 */
+    p = p * z + 0x1.9afec20bc6fb0p-20;
+    p = p * z - 0x1.f0776cdde4512p-17;
+    p = p * z + 0x1.f942a3d907bdcp-14;
+    p = p * z - 0x1.c0287d8f06a36p-11;
+    p = p * z + 0x1.565ba0fb96138p-8;
+    p = p * z - 0x1.b82ce165575fbp-6;
+    p = p * z + 0x1.ce2f2197f50e7p-4;
+    p = p * z - 0x1.812746b027a79p-2;
+    p = p * z + 0x1.20dd750429b1cp+0;
+    double q = 0x1.398f027a4ce1dp-24; /* log(1 - erf(a)) on 1..4: 2^-42 of erf */
+    q = q * a - 0x1.edf70fd61ce81p-20;
+    q = q * a + 0x1.5e74425bea336p-16;
+    q = q * a - 0x1.23b9e62ec8f61p-13;
+    q = q * a + 0x1.2f22d3af901b5p-11;
+    q = q * a - 0x1.583478515f8b4p-10;
+    q = q * a - 0x1.5799ce598014dp-11;
+    q = q * a + 0x1.4b94217b28342p-6;
+    q = q * a - 0x1.a8b7ec0abf84dp-4;
+    q = q * a - 0x1.45b333096e2cbp-1;
+    q = q * a - 0x1.20e75ecd0d8f7p+0;
+    q = q * a + 0x1.6063153e590bdp-16;
+    return vector_with_sign(a < 1 ? p * a : 1 - vector_exp(q), x);
+}
+
+#endif

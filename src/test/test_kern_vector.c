@@ -1,0 +1,278 @@
+/*
+ * test_kern_vector.c: are kernels that compute in lanes as good as libm, the same on every instruction set,
+ * and blind to where in an array an element stands?
+ */
+#include "check_quiet.h"
+#include <math.h>
+#include <stdlib.h>
+
+#include "kern/cpu.h"
+#include "kern/kern.h"
+#include "op/op.h"
+
+enum { N = 2048, MAX_BYTES = 16 };
+
+static uint64_t next_word(uint64_t *state) /* splitmix64 */
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* Any bits; numbers of everyday size; corners. */
+static double number(uint64_t *state)
+{
+    static const double corners[] = {0,         -0.0,      1,       -1,     0.5, -0.5, 2,     3,
+                                     -3,        -8,        88,      -104,   20,  4,    1e-45, -1e-45,
+                                     0x1p-126,  0x1p-1022, 5e-324,  0x1p24, 1e9, 3e38, NAN,   INFINITY,
+                                     -INFINITY, 0x1p20,    1.5e300, -1e308, 710, -745};
+    const uint64_t w = next_word(state);
+    switch (w % 5) {
+    case 0: return corners[(w >> 8) % COUNT_OF(corners)];
+    case 1: return (double)(int64_t)(w >> 8) * 0x1p-54;               /* -0.. 1 */
+    case 2: return ((double)(int64_t)(w >> 12) * 0x1p-52 - 0.5) * 40; /* -20..20 */
+    case 3: return 1 + ((double)(int64_t)(w >> 12) * 0x1p-52 - 0.5) * exp2(-(double)(w >> 3 & 31));
+    default:
+        return ldexp((double)(int64_t)(w >> 12) * (w & 64 ? -0x1p-52 : 0x1p-52),
+                     (int)(w >> 16 & 2047) - 1060);
+    }
+}
+
+static void fill(enum dtype t, char *out, int64_t n, uint64_t *state)
+{
+    kern_tile_fn *convert = kern_find_convert(t, DT_F64);
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t bits[2] = {next_word(state), next_word(state)};
+        const double x = number(state);
+        char *at = out + (size_t)i * dtype_bytes(t);
+        if ((dtype_is_float(t) || dtype_is_complex(t)) && bits[0] % 4)
+            convert(at, (const void *const[]){&x}, 1);
+        else if (t == DT_PRED || dtype_bits(t) < 8) /* what can be stored: only so many bits count */
+            kern_find_convert(t, DT_S64)(at, (const void *const[]){bits}, 1);
+        else
+            memcpy(at, bits, dtype_bytes(t));
+        if (dtype_is_float(t) && isnan(float_load(t, at))) /* none that signals: libm's pow would hear it */
+            convert(at, (const void *const[]){(const double[]){NAN}}, 1);
+    }
+}
+
+/* ---- as good as libm ---- */
+
+static int64_t place(double x, enum dtype t) /* floats of a type in order, one apart */
+{
+    union {
+        float f;
+        int32_t i;
+    } a = {(float)x};
+    union {
+        double f;
+        int64_t i;
+    } b = {x};
+    if (t == DT_F32)
+        return a.i < 0 ? -(int64_t)(a.i & INT32_MAX) : a.i;
+    return b.i < 0 ? -(b.i & INT64_MAX) : b.i;
+}
+
+static bool close(double got, double want, enum dtype t)
+{
+    if (isnan(got) || isnan(want))
+        return isnan(got) && isnan(want);
+    return isinf(got) == isinf(want) && !signbit(got) == !signbit(want) &&
+           llabs(place(got, t) - place(want, t)) <= 1;
+}
+
+/* What libm makes of f64, rounded: in f32 it is itself off by more than one place here and there. */
+static void through_f64(const char *opcode, float *out, const float *x, const float *y)
+{
+    static double wide[3][N];
+    kern_tile_fn *widen = kern_find_convert(DT_F64, DT_F32);
+    widen(wide[0], (const void *const[]){x}, N);
+    widen(wide[1], (const void *const[]){y}, N);
+    kern_find_elementwise(opcode, DT_F64)(wide[2], (const void *const[]){wide[0], wide[1]}, N);
+    kern_find_convert(DT_F32, DT_F64)(out, (const void *const[]){wide[2]}, N);
+}
+
+/* One place from libm, or for f32 one from libm's f64. */
+static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, const void *x, const void *y)
+{
+    static char fast[N * 8], plain[N * 8], wide[N * 8];
+    lanes(fast, (const void *const[]){x, y}, N);
+    kern_find_elementwise(opcode, t)(plain, (const void *const[]){x, y}, N);
+    memcpy(wide, plain, sizeof wide);
+    if (t == DT_F32)
+        through_f64(opcode, (float *)(void *)wide, x, y);
+    for (size_t i = 0; i < N; i++) {
+        const size_t at = i * dtype_bytes(t);
+        const double got = float_load(t, fast + at), want = float_load(t, plain + at);
+        ck_assert_msg(close(got, want, t) || close(got, float_load(t, wide + at), t),
+                      "%s(%a, %a) is %a, of libm %a", opcode, float_load(t, (const char *)x + at),
+                      float_load(t, (const char *)y + at), got, want);
+    }
+}
+
+START_TEST(close_to_libm)
+{
+    static const enum dtype types[] = {DT_F32, DT_F64};
+    static double x[N], y[N];
+    uint64_t state = 1;
+    for (size_t k = 0; k < COUNT_OF(types); k++)
+        for (int op = 0; op < OP_COUNT; op++) {
+            const char *opcode = op_table[op].spelling;
+            kern_tile_fn *lanes = kern_find_vector(opcode, types[k]),
+                         *libm = kern_find_elementwise(opcode, types[k]);
+            ck_assert((lanes == NULL) == (libm == NULL));
+            for (int round = 0; lanes != libm && round < 20; round++) {
+                fill(types[k], (char *)x, N, &state);
+                fill(types[k], (char *)y, N, &state);
+                check_close(opcode, types[k], lanes, x, y);
+            }
+        }
+}
+END_TEST
+
+/* ---- the same everywhere ---- */
+
+/* NaN are alike, whatever their bits. */
+static bool same(enum dtype t, const char *a, const char *b, int64_t n)
+{
+    const enum dtype part = dtype_component(t);
+    const size_t size = dtype_bytes(part);
+    const int64_t parts = n * (dtype_is_complex(t) ? 2 : 1);
+    for (int64_t i = 0; i < parts; i++, a += size, b += size)
+        if (memcmp(a, b, size) != 0 &&
+            !(dtype_is_float(part) && isnan(float_load(part, a)) && isnan(float_load(part, b))))
+            return false;
+    return true;
+}
+
+static enum dtype result_type(enum opcode op, enum dtype t)
+{
+    switch (op) {
+    case OP_IS_FINITE: return DT_PRED;
+    case OP_ABS:
+    case OP_REAL:
+    case OP_IMAG: return dtype_component(t);
+    case OP_COMPLEX: return t == DT_F64 ? DT_C128 : DT_C64;
+    default: return t;
+    }
+}
+
+START_TEST(every_instruction_set_gives_the_same)
+{
+    static char x[3][N * MAX_BYTES], want[N * MAX_BYTES], got[N * MAX_BYTES];
+    uint64_t state = 2;
+    for (int op = 0; op < OP_COUNT; op++)
+        for (int k = 0; k < DT_COUNT; k++) {
+            const enum dtype t = (enum dtype)k, result = result_type((enum opcode)op, t);
+            setenv("HLO_ISA", "baseline", 1);
+            kern_tile_fn *fn = kern_find_vector(op_table[op].spelling, t);
+            if (!fn || op == OP_SELECT)
+                continue;
+            for (int a = 0; a < 3; a++)
+                fill(t, x[a], N, &state);
+            fn(want, (const void *const[]){x[0], x[1], x[2]}, N);
+            for (int isa = CPU_AVX2; isa < CPU_ISA_COUNT; isa++) {
+                setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
+                kern_find_vector(op_table[op].spelling, t)(got, (const void *const[]){x[0], x[1], x[2]}, N);
+                ck_assert_msg(same(result, got, want, N), "%s of %s with %s", op_table[op].spelling,
+                              dtype_spelling(t), cpu_isa_name((enum cpu_isa)isa));
+            }
+        }
+    unsetenv("HLO_ISA");
+}
+END_TEST
+
+START_TEST(conversions_are_the_same_too)
+{
+    static char x[N * MAX_BYTES], want[N * MAX_BYTES], got[N * MAX_BYTES];
+    uint64_t state = 3;
+    for (int from = 0; from < DT_COUNT; from++)
+        for (int to = 0; to < DT_COUNT; to++) {
+            setenv("HLO_ISA", "baseline", 1);
+            kern_tile_fn *fn = kern_find_convert((enum dtype)to, (enum dtype)from);
+            if (!fn)
+                continue;
+            fill((enum dtype)from, x, N, &state);
+            fn(want, (const void *const[]){x}, N);
+            for (int isa = CPU_AVX2; isa < CPU_ISA_COUNT; isa++) {
+                setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
+                kern_find_convert((enum dtype)to, (enum dtype)from)(got, (const void *const[]){x}, N);
+                ck_assert_msg(same((enum dtype)to, got, want, N), "%s to %s with %s",
+                              dtype_spelling((enum dtype)from), dtype_spelling((enum dtype)to),
+                              cpu_isa_name((enum cpu_isa)isa));
+            }
+        }
+    unsetenv("HLO_ISA");
+}
+END_TEST
+
+/* Alone or among others, in place or not. */
+START_TEST(neighbours_do_not_matter)
+{
+    static const enum dtype types[] = {DT_F32, DT_F64, DT_BF16};
+    char x[N * 8], y[N * 8], want[N * 8], got[N * 8];
+    uint64_t state = 4;
+    for (size_t k = 0; k < COUNT_OF(types); k++)
+        for (int op = 0; op < OP_COUNT; op++) {
+            const enum dtype t = types[k];
+            const size_t size = dtype_bytes(t);
+            kern_tile_fn *fn = kern_find_vector(op_table[op].spelling, t);
+            if (!fn || op == OP_SELECT || result_type((enum opcode)op, t) != t)
+                continue;
+            fill(t, x, N, &state);
+            fill(t, y, N, &state);
+            fn(want, (const void *const[]){x, y, y}, N);
+            for (size_t i = 0; i < 200; i++)
+                fn(got + i * size, (const void *const[]){x + i * size, y + i * size, y + i * size}, 1);
+            ck_assert_msg(same(t, got, want, 200), "%s one at a time", op_table[op].spelling);
+            fn(x, (const void *const[]){x, y, y}, N);
+            ck_assert_msg(same(t, x, want, N), "%s in place", op_table[op].spelling);
+        }
+}
+END_TEST
+
+/* ---- random bits ---- */
+
+START_TEST(random_bits_as_the_plain_ones)
+{
+    static const int64_t shapes[][3] = {{1, 1, 1}, {1, 1, 7},    {1, 1, 4096}, {3, 5, 7}, {2, 3, 5},
+                                        {3, 4, 5}, {5, 3, 2050}, {1, 2, 1031}, {7, 9, 2}, {1, 600, 3}};
+    static const enum dtype types[] = {DT_U32, DT_U64, DT_U8, DT_S16, DT_S4, DT_PRED, DT_F32};
+    static char fast[65536 * 8], plain[65536 * 8];
+    uint64_t seed = 5;
+    for (size_t s = 0; s < COUNT_OF(shapes); s++)
+        for (size_t k = 0; k < COUNT_OF(types) * 3; k++) {
+            struct view out;
+            view_dense(&out, types[k / 3], 3, shapes[s], fast);
+            const enum kern_rng algorithm = k % 3 ? KERN_PHILOX : KERN_THREE_FRY;
+            const int words = k % 3 == 2 ? 3 : 2;
+            const uint64_t state[3] = {next_word(&seed), UINT64_MAX - next_word(&seed) % 9, next_word(&seed)};
+            uint64_t next[2][3] = {{0}, {0}};
+            kern_fast.rng_bits(&out, algorithm, state, words, next[0]);
+            out.data = plain;
+            kern_plain.rng_bits(&out, algorithm, state, words, next[1]);
+            ck_assert(memcmp(next[0], next[1], sizeof next[0]) == 0);
+            ck_assert_msg(memcmp(fast, plain, (size_t)view_elements(&out) * dtype_bytes(types[k / 3])) == 0,
+                          "%s, shape %zu, kind %zu", dtype_spelling(types[k / 3]), s, k % 3);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kern_vector");
+    TCase *tcase = tcase_create("kern_vector");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, close_to_libm);
+    tcase_add_test(tcase, every_instruction_set_gives_the_same);
+    tcase_add_test(tcase, conversions_are_the_same_too);
+    tcase_add_test(tcase, neighbours_do_not_matter);
+    tcase_add_test(tcase, random_bits_as_the_plain_ones);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
