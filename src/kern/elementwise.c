@@ -116,7 +116,7 @@ static kern_tile_fn *find_elementwise(const char *opcode, enum dtype t)
 
 static kern_tile_fn *find_vector(const char *opcode, enum dtype t)
 {
-    kern_tile_fn *fn = tile_find(tile_vectors[t], opcode);
+    kern_tile_fn *fn = tile_find(t == DT_F64 ? tile_sleef : tile_vectors[t], opcode);
     return fn ? fn : find_elementwise(opcode, t);
 }
 

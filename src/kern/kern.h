@@ -23,8 +23,8 @@ typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
  * the op is not defined for it. For select `t` is the type of the branches, for clamp of all three. */
 typedef kern_tile_fn *kern_find_elementwise_fn(const char *opcode, enum dtype t);
 kern_find_elementwise_fn kern_find_elementwise;
-/* The same, with functions that are libm's there computed in lanes (vector.h): within 0.51 of the last place
- * in f32, and the same bits on every instruction set. */
+/* The same, with functions that are libm's there computed in lanes: in f32 within 0.51 of the last place and the
+ * same bits on every instruction set (vector.h), in f64 within 1.0 (elementwise_sleef.c). */
 kern_find_elementwise_fn kern_find_vector;
 
 enum kern_direction { KERN_EQ, KERN_NE, KERN_GE, KERN_GT, KERN_LE, KERN_LT };
@@ -303,8 +303,8 @@ typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *d
 
 /* ---- table.c: which kernels a program runs ---- */
 
-/* How tile kernels are found, and every op that is not done element by element. kern_plain has the plain ones, kern_fast the fast ones where
- * there are any. Rearrangements are NULL in kern_fast: there a view does. */
+/* How tile kernels are found, and every op that is not done element by element. kern_plain has the plain ones,
+ * kern_fast the fast ones where there are any. Rearrangements are NULL in kern_fast: there a view does. */
 struct kernels {
     kern_find_elementwise_fn *find_elementwise;
     kern_reshape_fn *reshape;

@@ -47,6 +47,7 @@ const struct tile_set *tile_set(void); /* the one to use */
 #define tile_floats TILE_OWN(tile_floats)
 #define tile_complexes TILE_OWN(tile_complexes)
 #define tile_vectors TILE_OWN(tile_vectors)
+#define tile_sleef TILE_OWN(tile_sleef)
 #define tile_find TILE_OWN(tile_find)
 #define tile_find_compare TILE_OWN(tile_find_compare)
 #define tile_find_convert TILE_OWN(tile_find_convert)
@@ -68,6 +69,7 @@ struct tile_table {
 };
 extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], tile_complexes[DT_COUNT],
     tile_vectors[DT_COUNT];
+extern const struct tile_table tile_sleef; /* of f64; may be empty */
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */
 
 kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dtype t);
@@ -83,7 +85,7 @@ void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, cons
 
 /* Narrow floats: all but f32 and f64. */
 /* clang-format off */
-#define TILE_NARROW_TYPES(X)                                                                                      \
+#define TILE_NARROW_TYPES(X)                                                                                 \
     X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN) X(F8E4M3FNUZ)       \
     X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
 /* clang-format on */

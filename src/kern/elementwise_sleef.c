@@ -1,0 +1,150 @@
+/*
+ * elementwise_sleef.c: functions of f64 in lanes, by SLEEF where it was there to build with.
+ *
+ * Those that it promises to 1.0 of the last place, in the form that gives the same bits with AVX2 and with
+ * AVX-512; without either, libm's functions are as fast. SLEEF chooses how to reduce an angle by the largest
+ * in the vector, so angles go to it in classes, for an element's result is not to depend on its neighbours.
+ * Not here: log-plus-one, which overflows above 1e307; tan, which loses the least subnormal; erf.
+ * spec: Exp, Expm1, Log, Logistic, Tanh, Sin, Cos, Cbrt, Pow, Atan2
+ */
+#include "kern/tile.h"
+
+#include <math.h>
+
+#if defined TILE_SLEEF && (defined __AVX512F__ || (defined __AVX2__ && defined __FMA__))
+#include <immintrin.h>
+#include <sleef.h>
+
+#ifdef __AVX512F__
+#define VECTOR __m512d
+#define LOAD _mm512_loadu_pd
+#define STORE _mm512_storeu_pd
+#define SLEEF(name) Sleef_finz_##name##d8_u10avx512f
+#else
+#define VECTOR __m256d
+#define LOAD _mm256_loadu_pd
+#define STORE _mm256_storeu_pd
+#define SLEEF(name) Sleef_finz_##name##d4_u10avx2
+#endif
+enum { LANES = sizeof(VECTOR) / sizeof(double) };
+
+/* The last few elements, with ones behind them. */
+static VECTOR load_some(const double *x, int64_t n)
+{
+    double room[LANES];
+    for (int k = 0; k < LANES; k++)
+        room[k] = k < n ? x[k] : 1;
+    return LOAD(room);
+}
+
+static void store_some(double *out, VECTOR v, int64_t n)
+{
+    double room[LANES];
+    STORE(room, v);
+    memcpy(out, room, (size_t)n * sizeof *out);
+}
+
+#define UNARY(id, name)                                                                                      \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        double *out = result;                                                                                \
+        const double *x = args[0];                                                                           \
+        int64_t i = 0;                                                                                       \
+        for (; i + LANES <= n; i += LANES)                                                                   \
+            STORE(out + i, SLEEF(name)(LOAD(x + i)));                                                        \
+        if (i < n)                                                                                           \
+            store_some(out + i, SLEEF(name)(load_some(x + i, n - i)), n - i);                                \
+    }
+#define BINARY(id, name)                                                                                     \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        double *out = result;                                                                                \
+        const double *x = args[0], *y = args[1];                                                             \
+        int64_t i = 0;                                                                                       \
+        for (; i + LANES <= n; i += LANES)                                                                   \
+            STORE(out + i, SLEEF(name)(LOAD(x + i), LOAD(y + i)));                                           \
+        if (i < n)                                                                                           \
+            store_some(out + i, SLEEF(name)(load_some(x + i, n - i), load_some(y + i, n - i)), n - i);       \
+    }
+
+/* Up to NEAR angles are reduced one way, up to FAR another, beyond that by libm. */
+static const double NEAR = 14, FAR = 0x1p40;
+
+struct angles {
+    double x[LANES], far[LANES];
+    int some_far, some_beyond;
+};
+static void sort_angles(struct angles *a, const double *x, int64_t n)
+{
+    for (int k = 0; k < LANES; k++) {
+        const double v = k < n ? x[k] : 1, size = fabs(v);
+        const int near = size <= NEAR, beyond = !(size <= FAR);
+        a->x[k] = near ? v : 1;
+        a->far[k] = near | beyond ? NEAR + 4 : v;
+        a->some_far |= !near;
+        a->some_beyond |= beyond;
+    }
+}
+
+#define CIRCLE(id, name)                                                                                     \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        double *out = result;                                                                                \
+        const double *x = args[0];                                                                           \
+        for (int64_t i = 0; i < n; i += LANES) {                                                             \
+            struct angles a = {.some_far = 0};                                                               \
+            double made[LANES], kept[LANES];                                                                 \
+            const int64_t some = n - i < LANES ? n - i : LANES;                                              \
+            sort_angles(&a, x + i, some);                                                                    \
+            STORE(made, SLEEF(name)(LOAD(a.x)));                                                             \
+            if (a.some_far) {                                                                                \
+                STORE(kept, SLEEF(name)(LOAD(a.far)));                                                       \
+                for (int64_t k = 0; k < some; k++)                                                           \
+                    if (!(fabs(x[i + k]) <= NEAR))                                                           \
+                        made[k] = fabs(x[i + k]) <= FAR ? kept[k] : name(x[i + k]);                          \
+            }                                                                                                \
+            memcpy(out + i, made, (size_t)some * sizeof *out);                                               \
+        }                                                                                                    \
+    }
+
+UNARY(log, log)
+UNARY(exponential, exp)
+UNARY(expm1, expm1)
+UNARY(tanh, tanh)
+UNARY(cbrt, cbrt)
+BINARY(atan2, atan2)
+BINARY(power, pow)
+CIRCLE(cosine, cos)
+CIRCLE(sine, sin)
+
+static void F64_logistic(void *result, const void *const *args, int64_t n)
+{
+    enum { CHUNK = 512 };
+    double *out = result, e[CHUNK];
+    const double *x = args[0];
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const int64_t some = n - at < CHUNK ? n - at : CHUNK;
+        for (int64_t i = 0; i < some; i++)
+            e[i] = -x[at + i];
+        F64_exponential(e, (const void *const[]){e}, some);
+        for (int64_t i = 0; i < some; i++)
+            out[at + i] = 1 / (1 + e[i]);
+    }
+}
+
+static const struct tile_row rows[] = {
+    {"atan2", F64_atan2},
+    {"cbrt", F64_cbrt},
+    {"cosine", F64_cosine},
+    {"exponential", F64_exponential},
+    {"exponential-minus-one", F64_expm1},
+    {"log", F64_log},
+    {"logistic", F64_logistic},
+    {"power", F64_power},
+    {"sine", F64_sine},
+    {"tanh", F64_tanh},
+};
+const struct tile_table tile_sleef = {rows, COUNT_OF(rows)};
+#else
+const struct tile_table tile_sleef = {NULL, 0};
+#endif
