@@ -2,9 +2,16 @@
  * copy: moves elements between views of any strides (spec: Copy, Transpose, Broadcast and whatever else
  * only moves). The dimensions are put in the order in which the result lies in memory, turned so that it
  * is written upward, and joined where both sides step alike; then the innermost two go to one of three
- * loops: runs of bytes, elements a stride apart, or a transposition in square blocks.
+ * loops: runs of bytes, elements a stride apart, or a transposition in square blocks. Results too large for
+ * the caches are written past them, a whole line at a time: nobody waits for what lay there before.
  */
 #include "kern/nest.h"
+
+/* Sanitizers do not see these stores. */
+#if defined __SSE2__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define STREAMS 1
+#include <emmintrin.h>
+#endif
 
 /* dims[0] rows of dims[1] elements, whose bytes lie side by side on both sides (dims[1]: bytes). */
 static void copy_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
@@ -17,6 +24,47 @@ static void copy_rows(char *out, const char *x, const int64_t *dims, const int64
 /* Transpositions go by patches of one cache line on each side, these by squares whose rows do not take
  * too many pages. */
 enum { LINE = 64, SQUARE = 512 };
+
+/* From this size on a result is written past the caches, if its rows are not too short. What the processor
+ * says of its last cache is no help: in a virtual machine it is that of all its neighbours. */
+enum { STREAM_FROM = 32 << 20, STREAM_ROW = 8 * LINE };
+
+static void stream_line(char *out, const char *x)
+{
+#if defined STREAMS
+    for (int k = 0; k < LINE; k += 16)
+        _mm_stream_si128((__m128i *)(void *)(out + k), _mm_loadu_si128((const __m128i *)(const void *)(x + k)));
+#else
+    memcpy(out, x, LINE);
+#endif
+}
+
+static void stream_end(void)
+{
+#if defined STREAMS
+    _mm_sfence(); /* these stores are in no order with the others */
+#endif
+}
+
+/* n bytes; `step` is how far x moves from line to line: 0 repeats one line. */
+static void stream_row(char *out, const char *x, int64_t n, int64_t step)
+{
+    int64_t i = (int64_t)(-(uintptr_t)out & (LINE - 1));
+    if (i > n)
+        i = n;
+    memcpy(out, x, (size_t)i);
+    const char *from = step ? x + i : x;
+    for (; i + LINE <= n; i += LINE, from += step)
+        stream_line(out + i, from);
+    memcpy(out + i, from, (size_t)(n - i));
+}
+
+static void streamed_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
+                          const int64_t *x_strides)
+{
+    for (int64_t i = 0; i < dims[0]; i++)
+        stream_row(out + i * out_strides[0], x + i * x_strides[0], dims[1], LINE);
+}
 
 /* Transposes a block of 16 bytes on each side: every step interleaves row i with the row half the block
  * below it, which after log2(SIDE) steps has turned rows into columns. LOW and HIGH list the elements of
@@ -65,6 +113,14 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
                 W v = *(const W *)x;                                                                         \
                 for (int64_t j = 0; j < n; j++)                                                              \
                     o[j] = v;                                                                                \
+            } else if (os == (int64_t)sizeof(W) && xs == 2 * os) {                                           \
+                const W *first = (const W *)x;                                                               \
+                for (int64_t j = 0; j < n; j++)                                                              \
+                    o[j] = first[2 * j];                                                                     \
+            } else if (os == (int64_t)sizeof(W) && xs == -2 * os) {                                          \
+                const W *last = (const W *)x;                                                                \
+                for (int64_t j = 0; j < n; j++)                                                              \
+                    o[j] = last[-2 * j];                                                                     \
             } else if (os == (int64_t)sizeof(W) && xs == -os) {                                              \
                 const W *last = (const W *)x;                                                                \
                 for (int64_t j = 0; j < n; j++)                                                              \
@@ -76,6 +132,18 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
                 for (int64_t j = 0; j < n; j++)                                                              \
                     *(W *)(out + j * os) = *(const W *)(x + j * xs);                                         \
             }                                                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
+    /* Rows of one repeated element each. Elements lie at multiples of their width, so a line of them may      \
+     * stand wherever a line of the cache begins. */                                                         \
+    static void streamed_fill_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, \
+                                  const int64_t *x_strides)                                                  \
+    {                                                                                                        \
+        W line[LINE / sizeof(W)];                                                                            \
+        for (int64_t i = 0; i < dims[0]; i++) {                                                              \
+            for (size_t j = 0; j < COUNT_OF(line); j++)                                                      \
+                line[j] = *(const W *)(x + i * x_strides[0]);                                                \
+            stream_row(out + i * out_strides[0], (const char *)line, dims[1] * (int64_t)sizeof(W), 0);       \
         }                                                                                                    \
     }                                                                                                        \
     static void edge_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj)           \
@@ -114,6 +182,29 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
                 square_##W(out + i * os + j * w, os, x + j * xs + i * w, xs,                                 \
                            dims[0] - i < side ? dims[0] - i : side,                                          \
                            dims[1] - j < side ? dims[1] - j : side);                                         \
+    }                                                                                                        \
+    /* Reads a few rows from their begin to their end; patches take shape in the first cache. */             \
+    static void streamed_transposed_##W(char *out, const char *x, const int64_t *dims,                       \
+                                        const int64_t *out_strides, const int64_t *x_strides)                \
+    {                                                                                                        \
+        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = LINE / w;             \
+        char patch[LINE / sizeof(W) * LINE] __attribute__((aligned(LINE)));                                  \
+        if ((((uintptr_t)out | (uintptr_t)os) & (LINE - 1)) != 0) {                                          \
+            transposed_##W(out, x, dims, out_strides, x_strides);                                            \
+            return;                                                                                          \
+        }                                                                                                    \
+        for (int64_t j = 0; j < dims[1]; j += side)                                                          \
+            for (int64_t i = 0; i < dims[0]; i += side) {                                                    \
+                int64_t ni = dims[0] - i < side ? dims[0] - i : side;                                        \
+                int64_t nj = dims[1] - j < side ? dims[1] - j : side;                                        \
+                if (ni < side || nj < side) {                                                                \
+                    edge_##W(out + i * os + j * w, os, x + j * xs + i * w, xs, ni, nj);                      \
+                    continue;                                                                                \
+                }                                                                                            \
+                patch_##W(patch, LINE, x + j * xs + i * w, xs);                                              \
+                for (int64_t k = 0; k < side; k++)                                                           \
+                    stream_line(out + (i + k) * os + j * w, patch + k * LINE);                               \
+            }                                                                                                \
     }
 COPY_LOOPS(kern_w1)
 COPY_LOOPS(kern_w2)
@@ -121,26 +212,21 @@ COPY_LOOPS(kern_w4)
 COPY_LOOPS(kern_w8)
 COPY_LOOPS(kern_w16)
 
-static copy_block_fn *strided_block(size_t width)
+/* The loops for one width, each beside the one that writes past the caches. */
+struct loops {
+    copy_block_fn *strided, *streamed_fill, *transposed, *streamed_transposed;
+};
+static struct loops loops_of(size_t width)
 {
+#define LOOPS(W) ((struct loops){strided_##W, streamed_fill_##W, transposed_##W, streamed_transposed_##W})
     switch (width) {
-    case 1: return strided_kern_w1;
-    case 2: return strided_kern_w2;
-    case 4: return strided_kern_w4;
-    case 8: return strided_kern_w8;
-    default: return strided_kern_w16;
+    case 1: return LOOPS(kern_w1);
+    case 2: return LOOPS(kern_w2);
+    case 4: return LOOPS(kern_w4);
+    case 8: return LOOPS(kern_w8);
+    default: return LOOPS(kern_w16);
     }
-}
-
-static copy_block_fn *transposed_block(size_t width)
-{
-    switch (width) {
-    case 1: return transposed_kern_w1;
-    case 2: return transposed_kern_w2;
-    case 4: return transposed_kern_w4;
-    case 8: return transposed_kern_w8;
-    default: return transposed_kern_w16;
-    }
+#undef LOOPS
 }
 
 static int64_t magnitude(int64_t v)
@@ -198,7 +284,7 @@ static void choose_block(struct copy_plan *p, int64_t width)
 {
     struct nest *n = &p->nest;
     int inner = n->rank - 1;
-    p->block = strided_block((size_t)width);
+    p->block = loops_of((size_t)width).strided;
     if (n->strides[0][inner] != width)
         return;
     if (n->strides[1][inner] == width) {
@@ -210,7 +296,7 @@ static void choose_block(struct copy_plan *p, int64_t width)
         if (n->strides[1][d] != width || n->dims[d] < 4 || n->dims[inner] < 4)
             continue;
         move_inward(n, d, inner - 1);
-        p->block = transposed_block((size_t)width);
+        p->block = loops_of((size_t)width).transposed;
         return;
     }
 }
@@ -238,6 +324,28 @@ void copy_plan_init(struct copy_plan *p, const struct view *out, const struct vi
     nest_merge(&p->nest);
     fill_up(&p->nest, width);
     choose_block(p, width);
+    p->streams = false;
+    copy_plan_stream(p, out);
+}
+
+void copy_plan_stream(struct copy_plan *p, const struct view *whole)
+{
+    const struct nest *n = &p->nest;
+    int inner = n->rank - 1;
+    size_t width = dtype_bytes(whole->dtype);
+    struct loops loops = loops_of(width);
+    bool rows = p->block == copy_rows;
+    if (view_elements(whole) < STREAM_FROM / (int64_t)width ||
+        n->dims[inner] * (rows ? 1 : (int64_t)width) < STREAM_ROW)
+        return;
+    copy_block_fn *plain = p->block;
+    if (rows)
+        p->block = streamed_rows;
+    else if (p->block == loops.transposed)
+        p->block = loops.streamed_transposed;
+    else if (n->strides[0][inner] == (int64_t)width && n->strides[1][inner] == 0)
+        p->block = loops.streamed_fill;
+    p->streams |= p->block != plain;
 }
 
 void copy_plan_run(const struct copy_plan *p, char *out, const char *x)
@@ -254,22 +362,29 @@ void copy_plan_run(const struct copy_plan *p, char *out, const char *x)
     while (nest_step(&w));
 }
 
+void copy_plan_end(const struct copy_plan *p)
+{
+    if (p->streams)
+        stream_end();
+}
+
 /* spec: Copy */
 void kern_copy(const struct view *out, const struct view *x)
 {
     struct copy_plan p;
     copy_plan_init(&p, out, x);
     copy_plan_run(&p, out->data, x->data);
+    copy_plan_end(&p);
 }
 
 void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n)
 {
     int64_t dims[2] = {1, n}, out_strides[2] = {0, (int64_t)width}, x_strides[2] = {0, stride};
-    strided_block(width)(dst, src, dims, out_strides, x_strides);
+    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
 }
 
 void kern_unpack(char *dst, int64_t stride, const void *src, size_t width, int64_t n)
 {
     int64_t dims[2] = {1, n}, out_strides[2] = {0, stride}, x_strides[2] = {0, (int64_t)width};
-    strided_block(width)(dst, src, dims, out_strides, x_strides);
+    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
 }

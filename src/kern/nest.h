@@ -79,9 +79,13 @@ struct copy_plan {
     struct nest nest;           /* outer dimensions; the last two go to `block` */
     int64_t out_shift, x_shift; /* to the first element after turning dimensions round */
     copy_block_fn *block;
+    bool streams; /* past the caches */
 };
 void copy_plan_init(struct copy_plan *p, const struct view *out, const struct view *x);
+/* The copies of this plan make up `whole`: when that is large they are written past the caches. */
+void copy_plan_stream(struct copy_plan *p, const struct view *whole);
 void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
+void copy_plan_end(const struct copy_plan *p); /* after the last run: others may see what was written */
 
 /* ---- shape.c ---- */
 

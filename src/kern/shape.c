@@ -87,7 +87,34 @@ void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *di
     }
 }
 
-/* spec: Pad. Padding is written as slabs around the operand; only interior padding writes twice. */
+/* From this size on, what lies between two neighbours along a dimension is written as a slab as well. */
+enum { HOLE_BYTES = 256 };
+
+/* Whether a step along dimension d of a padded array spans that much. */
+static bool steps_far(const struct view *out, int d)
+{
+    int64_t bytes = (int64_t)dtype_bytes(out->dtype);
+    for (d++; d < out->rank; d++)
+        bytes *= out->dims[d];
+    return bytes >= HOLE_BYTES;
+}
+
+/* Fills what lies between the `count` elements along dimension d, and narrows the array to these. */
+static void fill_holes(struct view *out, int d, int64_t interior, int64_t count, const void *value)
+{
+    struct view holes = *out;
+    holes.dims[d] = count - 1;
+    holes.strides[d] *= interior + 1;
+    for (int64_t k = 0; k < interior; k++) {
+        holes.data += out->strides[d];
+        kern_fill(&holes, value);
+    }
+    out->dims[d] = count;
+    out->strides[d] *= interior + 1;
+}
+
+/* spec: Pad. Padding is written as slabs around the operand and between its rows; only what lies between
+ * close neighbours is written twice. */
 void kern_pad(const struct view *out, const struct view *x, const void *value,
               const struct kern_pad_dim *dims)
 {
@@ -100,7 +127,12 @@ void kern_pad(const struct view *out, const struct view *x, const void *value,
             inner.dims[d] ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1) : 0;
         fill_slab(&before, d, 0, at, value);
         fill_slab(&before, d, at + inner.dims[d], out->dims[d], value);
-        holes |= dims[d].interior > 0 && from.dims[d] > 1;
+        if (dims[d].interior > 0 && from.dims[d] > 1) {
+            if (steps_far(out, d))
+                fill_holes(&inner, d, dims[d].interior, from.dims[d], value);
+            else
+                holes = true;
+        }
     }
     if (holes)
         kern_fill(&inner, value);

@@ -1,0 +1,143 @@
+/*
+ * test_kern_large: what only happens to large arrays, which are written past the caches. The elements of
+ * the source are numbered, so that every place of the result says what belongs there.
+ */
+#include "check_quiet.h"
+
+#include "kern/kern.h"
+
+#include <stdlib.h>
+
+enum { GAP = 0xa5 };
+static const enum dtype of_width[] = {DT_U8, DT_U16, DT_U32, DT_U64, DT_C128};
+
+/* Rows of `columns` elements, `pitch` bytes apart, from `offset` bytes after a cache line begins. */
+struct table {
+    struct view view;
+    char *block;
+    int64_t pitch;
+};
+
+static struct table new_table(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset)
+{
+    struct table a = {.pitch = (columns + gap) * (int64_t)dtype_bytes(t)};
+    size_t size = ((size_t)(rows * a.pitch + offset) + 127) & ~(size_t)63;
+    a.block = aligned_alloc(64, size);
+    memset(a.block, GAP, size);
+    a.view = (struct view){.dtype = t, .rank = 2, .dims = {rows, columns}, .data = a.block + offset};
+    a.view.strides[0] = a.pitch;
+    a.view.strides[1] = (int64_t)dtype_bytes(t);
+    return a;
+}
+
+/* The element with this number. */
+static void number(size_t width, int64_t n, char *out)
+{
+    int64_t both[2] = {(int64_t)((uint64_t)n * 0x9e3779b97f4a7c15u >> 16), ~n};
+    memcpy(out, both, width);
+}
+
+static void number_table(const struct table *a)
+{
+    size_t width = dtype_bytes(a->view.dtype);
+    for (int64_t i = 0; i < a->view.dims[0]; i++)
+        for (int64_t j = 0; j < a->view.dims[1]; j++)
+            number(width, i * a->view.dims[1] + j, a->view.data + i * a->pitch + j * (int64_t)width);
+}
+
+/* Element (i, j) has the number `first + i * row + j * column`, and nothing else was written. */
+static bool holds(const struct table *a, int64_t first, int64_t row, int64_t column)
+{
+    size_t width = dtype_bytes(a->view.dtype);
+    int64_t end = a->view.dims[1] * (int64_t)width;
+    for (int64_t i = 0; i < a->view.dims[0]; i++) {
+        const char *at = a->view.data + i * a->pitch;
+        for (int64_t j = 0; j < a->view.dims[1]; j++) {
+            char want[16];
+            number(width, first + i * row + j * column, want);
+            if (memcmp(at + j * (int64_t)width, want, width) != 0)
+                return false;
+        }
+        for (int64_t k = end; k < a->pitch; k++)
+            if ((unsigned char)at[k] != GAP)
+                return false;
+    }
+    return true;
+}
+
+/* A copy from x seen with these strides. */
+static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset, struct table *x,
+                   int64_t row, int64_t column)
+{
+    int64_t width = (int64_t)dtype_bytes(t);
+    struct table out = new_table(t, rows, columns, gap, offset * width);
+    struct view seen = x->view;
+    seen.dims[0] = rows;
+    seen.dims[1] = columns;
+    seen.strides[0] = row * width;
+    seen.strides[1] = column * width;
+    kern_copy(&out.view, &seen);
+    bool ok = holds(&out, 0, row, column);
+    free(out.block);
+    return ok;
+}
+
+START_TEST(large_copies)
+{
+    enum dtype t = of_width[_i];
+    int64_t width = (int64_t)dtype_bytes(t), columns = 4096 / width * 2 + 5, rows = (33 << 20) / (columns * width) + 1;
+    struct table x = new_table(t, rows, columns, 0, 0);
+    number_table(&x);
+    for (int64_t gap = 0; gap < 3; gap += 2)
+        ck_assert_msg(copies(t, rows, columns, gap, gap, &x, columns, 1), "rows");
+    ck_assert_msg(copies(t, rows, columns - 3, 3, 0, &x, columns, 1), "parts of rows");
+    ck_assert_msg(copies(t, columns, rows, 0, 1, &x, 1, columns), "transposed, where no line begins");
+    int64_t round = (64 - rows * width % 64) % 64 / width;
+    ck_assert_msg(copies(t, columns, rows, round, 0, &x, 1, columns), "transposed");
+    ck_assert_msg(copies(t, columns - 5, rows, round, 0, &x, 1, columns), "transposed in whole patches");
+    ck_assert_msg(copies(t, rows, columns, 1, 1, &x, 1, 0), "each element repeated");
+    ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 0), "one element repeated");
+    ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 1), "one row repeated");
+    free(x.block);
+}
+END_TEST
+
+START_TEST(large_gather)
+{
+    enum dtype t = of_width[_i];
+    int64_t width = (int64_t)dtype_bytes(t), columns = 3000 / width, rows = (33 << 20) / (columns * width) + 1;
+    struct table x = new_table(t, 1000, columns, 1, 0), out = new_table(t, rows, columns, 1, width);
+    int32_t *at = calloc((size_t)rows, sizeof *at);
+    int64_t dims[] = {rows, 1};
+    struct view indices;
+    struct kern_gather_dims g = {.offset_count = 1, .offset_dims = {1}, .collapsed_count = 1, .map_count = 1,
+                                 .index_vector_dim = 1, .slice_sizes = {1, columns}};
+    view_dense(&indices, DT_S32, 2, dims, at);
+    for (int64_t i = 0; i < rows; i++) /* some of them outside: moved to the nearest row */
+        at[i] = (int32_t)(i * 7919 % 1100) - 50;
+    number_table(&x);
+    kern_gather(&out.view, &x.view, &indices, &g);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t from = at[i] < 0 ? 0 : at[i] > 999 ? 999 : at[i];
+        ck_assert(memcmp(out.view.data + i * out.pitch, x.view.data + from * x.pitch, (size_t)(columns * width)) == 0);
+        ck_assert_int_eq((unsigned char)out.view.data[i * out.pitch + columns * width], GAP);
+    }
+    free(at);
+    free(x.block);
+    free(out.block);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("large");
+    tcase_add_loop_test(c, large_copies, 0, COUNT_OF(of_width));
+    tcase_add_loop_test(c, large_gather, 0, COUNT_OF(of_width));
+    Suite *s = suite_create("kern_large");
+    suite_add_tcase(s, c);
+    SRunner *sr = srunner_create(s);
+    srunner_run_all(sr, CK_ENV);
+    int failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return failed != 0;
+}
