@@ -170,22 +170,32 @@ static int64_t bytes_ahead(const struct view *window)
     return bytes < BYTES_AHEAD ? bytes : BYTES_AHEAD;
 }
 
+/* The innermost dimension of a batch, which is walked by itself so that windows ahead can be seen. */
+struct batch_run {
+    int outer; /* rank of what is around it */
+    int64_t n, step[3];
+};
+
+static struct batch_run innermost(const struct nest *batch)
+{
+    int d = batch->rank - 1;
+    if (d < 0)
+        return (struct batch_run){.n = 1};
+    return (struct batch_run){d, batch->dims[d], {batch->strides[0][d], batch->strides[1][d], batch->strides[2][d]}};
+}
+
 static void gather_windows(const struct windows *w, struct nest_walk *walk, const struct view *whole)
 {
     struct copy_plan plan;
-    const struct nest *b = &w->batch;
-    int d = b->rank - 1;
-    int64_t n = d < 0 ? 1 : b->dims[d], ahead = bytes_ahead(&w->array_window);
-    int64_t out_step = d < 0 ? 0 : b->strides[0][d], tuple_step = d < 0 ? 0 : b->strides[1][d];
-    int64_t operand_step = d < 0 ? 0 : b->strides[2][d];
+    struct batch_run run = innermost(&w->batch);
+    int64_t ahead = bytes_ahead(&w->array_window);
     copy_plan_init(&plan, &w->whole_window, &w->array_window);
     copy_plan_stream(&plan, whole);
     do {
         char *out = walk->at[0], *tuple = walk->at[1], *operand = walk->at[2];
-        for (int64_t i = 0; i < n; i++, out += out_step, tuple += tuple_step, operand += operand_step) {
-            if (n - i > WINDOWS_AHEAD)
-                fetch(operand + WINDOWS_AHEAD * operand_step +
-                          clamped_offset(w, tuple + WINDOWS_AHEAD * tuple_step),
+        for (int64_t i = 0; i < run.n; i++, out += run.step[0], tuple += run.step[1], operand += run.step[2]) {
+            if (run.n - i > WINDOWS_AHEAD)
+                fetch(operand + WINDOWS_AHEAD * run.step[2] + clamped_offset(w, tuple + WINDOWS_AHEAD * run.step[1]),
                       ahead);
             copy_plan_run(&plan, out, operand + clamped_offset(w, tuple));
         }
@@ -208,8 +218,7 @@ void kern_gather(const struct view *out, const struct view *operand, const struc
         return;
     }
     nest_merge(&w.batch);
-    int outer = w.batch.rank > 0 ? w.batch.rank - 1 : 0;
-    nest_start(&walk, &w.batch, outer, (char *[]){out->data, indices->data, operand->data});
+    nest_start(&walk, &w.batch, innermost(&w.batch).outer, (char *[]){out->data, indices->data, operand->data});
     if (view_elements(&w.array_window) == 1 && width <= 8 && w.batch.rank > 0)
         gather_elements(&w, &walk, width);
     else
@@ -273,13 +282,19 @@ static void scatter_recognised(const struct view *out, const struct view *indice
 {
     struct combine_window c;
     struct nest_walk walk;
-    int64_t offset;
+    struct batch_run run = innermost(&w->batch);
+    int64_t offset, ahead = bytes_ahead(&w->array_window);
     combine_window_init(&c, w, fn);
-    nest_start(&walk, &w->batch, w->batch.rank, (char *[]){updates->data, indices->data, out->data});
-    do
-        if (exact_offset(w, walk.at[1], &offset))
-            combine_window(&c, walk.at[2] + offset, walk.at[0]);
-    while (nest_step(&walk));
+    nest_start(&walk, &w->batch, run.outer, (char *[]){updates->data, indices->data, out->data});
+    do {
+        char *update = walk.at[0], *tuple = walk.at[1], *array = walk.at[2];
+        for (int64_t i = 0; i < run.n; i++, update += run.step[0], tuple += run.step[1], array += run.step[2]) {
+            if (run.n - i > WINDOWS_AHEAD && exact_offset(w, tuple + WINDOWS_AHEAD * run.step[1], &offset))
+                fetch(array + WINDOWS_AHEAD * run.step[2] + offset, ahead);
+            if (exact_offset(w, tuple, &offset))
+                combine_window(&c, array + offset, update);
+        }
+    } while (nest_step(&walk));
 }
 
 /* A window of any body: n operands, one call for each element. */
