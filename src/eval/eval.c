@@ -197,8 +197,7 @@ static enum dtype find_odd(const struct shape *s)
     return odd;
 }
 
-/* Every dimension is as wanted, or at most that where it may change. */
-static bool fits(const struct shape *wanted, const struct shape *given)
+bool eval_fits(const struct shape *wanted, const struct shape *given)
 {
     if (wanted->dtype != given->dtype || wanted->rank != given->rank || wanted->count != given->count)
         return false;
@@ -207,7 +206,7 @@ static bool fits(const struct shape *wanted, const struct shape *given)
             (given->dims[d] < wanted->dims[d] && !shape_dim_dynamic(wanted, d)))
             return false;
     for (int k = 0; k < wanted->count; k++)
-        if (!fits(wanted->elements[k], given->elements[k]))
+        if (!eval_fits(wanted->elements[k], given->elements[k]))
             return false;
     return true;
 }
@@ -219,7 +218,7 @@ static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
     enum dtype odd = find_odd(wanted);
     if (odd != DT_INVALID)
         return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(odd));
-    if (fits(wanted, given))
+    if (eval_fits(wanted, given))
         return true;
     return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)),
                       STR_ARG(shape_text(a, given)));
@@ -262,10 +261,7 @@ static bool check_params(struct eval *ev, const struct literal *const *args, siz
     return true;
 }
 
-/* The shape of what is handed out: dimensions that may change are as large as they are now, the others
- * as the shape says. NULL without memory. */
-static const struct shape *fit_result(struct eval *ev, struct value *v, const struct shape *s,
-                                      struct arena *a)
+const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s, struct arena *a)
 {
     int64_t dims[VIEW_MAX_RANK];
     bool missing = false;
@@ -283,7 +279,7 @@ static const struct shape *fit_result(struct eval *ev, struct value *v, const st
 /* Storage of the result: the value's own where nobody else has it, else a copy. */
 static bool give_result(struct eval *ev, struct value *v, struct literal *l, struct arena *a)
 {
-    l->shape = fit_result(ev, v, l->shape, a);
+    l->shape = eval_fit_outside(ev, v, l->shape, a);
     if (!l->shape)
         return false;
     void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view)

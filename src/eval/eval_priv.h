@@ -91,6 +91,13 @@ void value_share(struct value *to, const struct value *from);
 /* A dense value; false (without a message) when there is no memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
 
+/* Whether what comes from outside may stand for `wanted`: every dimension as wanted, or at most that where it
+ * may change. */
+bool eval_fits(const struct shape *wanted, const struct shape *given);
+/* The shape of what goes outside, to which the value is made to fit: dimensions that may change are as large as they
+ * are now, the others as the shape says. NULL without memory. */
+const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s, struct arena *a);
+
 /* A message about a step; false. */
 #define EVAL_FAIL(ev, s, id, ...) eval_where((s), DIAG((ev)->ds, (s)->inst->span, id, ##__VA_ARGS__), (ev))
 bool eval_where(const struct step *s, struct diag *d, struct eval *ev);

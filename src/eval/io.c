@@ -15,36 +15,43 @@ enum { NOBODY = -1, HOST = -2 };
 
 /* ---- items: arrays and flat tuples of them ---- */
 
-/* The leaves of an operand as a literal in the arena, its storage to be freed. */
-static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape, int first)
+/* A copy of leaf k of the operands, as large as it is now; false with a message. */
+static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct literal *l)
+{
+    struct value v;
+    struct view out;
+    if (s->operands[k] == NO_VALUE)
+        return true;
+    value_share(&v, eval_operand(ev, s, k));
+    const struct shape *shape = eval_fit_outside(ev, &v, l->shape, &ev->scratch);
+    struct literal *copy = shape ? literal_new(&ev->scratch, shape) : NULL;
+    if (copy) {
+        *l = *copy;
+        view_dense(&out, shape->dtype, shape->rank, shape->dims, l->data);
+        kern_copy(&out, &v.view);
+    }
+    value_drop(ev, &v);
+    return copy || eval_no_memory(ev, s, l->shape);
+}
+
+/* The leaves of an operand, from `*next` on, as a literal in the arena, its storage to be freed. */
+static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape, int *next, bool *ok)
 {
     struct arena *a = &ev->scratch;
     struct literal *l = ARENA_NEW(a, struct literal);
     l->shape = shape;
-    if (shape_is_tuple(shape)) {
-        l->elements = ARENA_ARRAY(a, struct literal *, shape->count);
-        for (int k = 0; k < shape->count; k++) {
-            l->elements[k] = item_of(ev, s, shape->elements[k], first);
-            if (!l->elements[k]) {
-                while (k-- > 0)
-                    literal_free_data(l->elements[k]);
-                return NULL;
-            }
-            first += (int)shape_leaf_count(shape->elements[k]);
-        }
+    if (!shape_is_tuple(shape)) {
+        *ok = *ok && copy_leaf(ev, s, *next, l);
+        ++*next;
         return l;
     }
-    if (s->operands[first] == NO_VALUE)
-        return l;
-    const struct view *x = eval_view(ev, s, first);
-    l = literal_new(a, shape);
-    if (!l) {
-        eval_no_memory(ev, s, shape);
-        return NULL;
+    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, shape->count);
+    l->elements = ARENA_ARRAY(a, struct literal *, shape->count);
+    for (int k = 0; k < shape->count; k++) {
+        l->elements[k] = item_of(ev, s, shape->elements[k], next, ok);
+        shapes[k] = l->elements[k]->shape;
     }
-    struct view out;
-    view_dense(&out, x->dtype, x->rank, x->dims, l->data);
-    kern_copy(&out, x);
+    l->shape = shape_tuple(a, shape->count, shapes);
     return l;
 }
 
@@ -56,7 +63,7 @@ static bool take_item(struct eval *ev, const struct step *s, const struct litera
     if (shape_is_tuple(l->shape))
         return true;
     int r = (*next)++;
-    struct view *out = eval_result(ev, s, r), x;
+    struct view *out = eval_sized_result(ev, s, r, l->shape->dims), x;
     if (out) {
         view_dense(&x, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
         kern_copy(out, &x);
@@ -101,7 +108,7 @@ static bool from_host(struct eval *ev, const struct step *s)
     if (came != FEED_ITEM)
         return came == FEED_EMPTY && EVAL_FAIL(ev, s, FEED_EMPTY, op);
     int next = 0;
-    bool ok = shape_compatible(want, l->shape) && !l->elided
+    bool ok = eval_fits(want, l->shape) && !l->elided
                   ? take_item(ev, s, l, &next)
                   : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
                               STR_ARG(shape_text(&ev->ds->arena, l->shape)));
@@ -113,10 +120,11 @@ static bool to_host(struct eval *ev, const struct step *s)
 {
     if (!ev->exchange)
         return eval_unsupported(ev, s);
-    struct literal *l = item_of(ev, s, s->inst->operands[0]->shape, 0);
-    bool ok = l && ev->exchange->outfeed(ev->exchange->context, l);
-    if (l)
-        literal_free_data(l);
+    int next = 0;
+    bool ok = true;
+    struct literal *l = item_of(ev, s, s->inst->operands[0]->shape, &next, &ok);
+    ok = ok && ev->exchange->outfeed(ev->exchange->context, l);
+    literal_free_data(l);
     return ok;
 }
 

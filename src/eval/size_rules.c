@@ -621,7 +621,6 @@ static size_rule *const rules[FAMILY_COUNT] = {
     [FAMILY_elementwise] = elementwise,
     [FAMILY_fft] = fft,
     [FAMILY_gather] = gather_or_scatter,
-    [FAMILY_io] = whole,
     [FAMILY_linalg] = linalg,
     [FAMILY_reduce] = reduce_or_scan,
     [FAMILY_rng] = whole,
@@ -639,7 +638,5 @@ size_rule *find_size_rule(const struct step *s)
         return topk;
     if (op_table[i->opcode].family == FAMILY_collective && i->opcode != OP_RAGGED_ALL_TO_ALL && !inst_has(i, A_SLICE_SIZES_LIST))
         return NULL; /* sized.c */
-    if (i->opcode == OP_SEND && !inst_bool(i, A_IS_HOST_TRANSFER))
-        return NULL; /* the size goes along */
     return rules[op_table[i->opcode].family];
 }

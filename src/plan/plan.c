@@ -128,13 +128,19 @@ static bool sets_size(const struct inst *i)
     }
 }
 
-/* Sizes come from parameters that say so, and from operations whatever their shape says. */
+/* What comes from outside the program. */
+static bool brings_value(const struct inst *i)
+{
+    return i->opcode == OP_PARAMETER || i->opcode == OP_INFEED || i->opcode == OP_RECV_DONE;
+}
+
+/* Sizes come from outside where the shape says so, and from operations whatever their shape says. */
 static bool is_dynamic(const struct module *m)
 {
     for (int c = 0; c < m->computation_count; c++)
         for (int k = 0; k < m->computations[c]->inst_count; k++) {
             const struct inst *i = m->computations[c]->insts[k];
-            if (sets_size(i) || (i->opcode == OP_PARAMETER && shape_has_dynamic(i->shape)))
+            if (sets_size(i) || (brings_value(i) && shape_has_dynamic(i->shape)))
                 return true;
         }
     return false;
