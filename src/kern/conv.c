@@ -14,7 +14,16 @@
 #include "kern/conv.h"
 #include "kern/plain/plain.h"
 
-enum { IMAGE_BYTES = 64 << 20, MOST_SPATIAL = 14 };
+enum {
+    IMAGE_BYTES = 64 << 20, /* of a chunk of the batch, for a product that gains by its length */
+    CACHED_BYTES = 1 << 20, /* the same for one input feature to a group */
+    MOST_SPATIAL = 14
+};
+
+static bool one_feature(const struct conv *c)
+{
+    return c->kernel.dims[1] == 1 && c->feature_groups > 1;
+}
 
 static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
                  const int64_t *rest)
@@ -165,23 +174,18 @@ static bool padded_dims(const struct conv *c, struct view *padded, struct kern_p
     return bytes / 64 <= view_elements(&c->in) + view_elements(&c->out) + (1 << 20);
 }
 
-/* Replaces the input by a padded copy in the work type. */
-static bool make_padded(struct conv *c, const struct view *like, const struct kern_pad_dim *pads,
-                        void **storage)
+/* Replaces the input by a padded copy in the work type. Its storage is zeros where the padding will be. */
+static void make_padded(struct conv *c, const struct view *like, const struct kern_pad_dim *pads,
+                        void *storage)
 {
     struct view padded = *like, from = c->in;
     padded.dims[0] = c->in.dims[0];
-    bool one_feature = c->kernel.dims[1] == 1 && c->feature_groups > 1;
     feature_strides(&padded,
-                    one_feature || c->spatial == 0 || c->in.strides[1] <= c->in.strides[c->in.rank - 1]);
-    *storage = mem_zalloc((size_t)view_elements(&padded) * dtype_bytes(c->work));
-    if (!*storage)
-        return false;
-    padded.data = *storage;
+                    one_feature(c) || c->spatial == 0 || c->in.strides[1] <= c->in.strides[c->in.rank - 1]);
+    padded.data = storage;
     c->in = padded;
     pad_landing(&padded, &from, pads);
     kern_convert_view(&padded, &from);
-    return true;
 }
 
 /* ---- the product ---- */
@@ -220,39 +224,42 @@ static bool conv_product(const struct conv *c)
 
 /* Runs images [from, from + count) (all when there are batch groups). */
 static bool conv_images(const struct conv *whole, int64_t from, int64_t count, const struct view *padded,
-                        const struct kern_pad_dim *pads)
+                        const struct kern_pad_dim *pads, void *storage)
 {
     struct conv c = *whole;
-    void *storage = NULL;
     c.out.dims[0] = count;
     c.out.data += from * c.out.strides[0];
     c.in.dims[0] = count * c.batch_groups;
     c.in.data += from * c.in.strides[0];
     if (padded) {
-        if (!make_padded(&c, padded, pads, &storage))
-            return false;
+        make_padded(&c, padded, pads, storage);
     } else {
         for (int d = 0; d < c.spatial; d++)
             c.in.data -= c.window[d].pad_low * c.in.strides[d + 2];
     }
-    bool ok = depthwise_applies(&c) ? depthwise_run(&c) : conv_product(&c);
-    mem_free(storage);
-    return ok;
+    return depthwise_applies(&c) ? depthwise_run(&c) : conv_product(&c);
 }
 
 static bool conv_batch(const struct conv *c, const struct view *padded, const struct kern_pad_dim *pads)
 {
     int64_t images = c->out.dims[0], chunk = images;
-    if (padded && c->batch_groups == 1) {
-        int64_t image = (int64_t)dtype_bytes(c->work);
+    void *storage = NULL; /* every chunk overwrites what the one before left in it, and leaves the padding */
+    if (padded) {
+        int64_t image = (int64_t)dtype_bytes(c->work), most = one_feature(c) ? CACHED_BYTES : IMAGE_BYTES;
         for (int d = 1; d < padded->rank; d++)
             image *= padded->dims[d];
-        chunk = image > IMAGE_BYTES ? 1 : image > 0 ? IMAGE_BYTES / image : images;
-    }
-    for (int64_t i = 0; i < images; i += chunk)
-        if (!conv_images(c, i, images - i < chunk ? images - i : chunk, padded, pads))
+        if (c->batch_groups == 1)
+            chunk = image > most ? 1 : image > 0 ? most / image : images;
+        chunk = chunk < images ? chunk : images;
+        storage = mem_zalloc((size_t)(chunk * c->batch_groups * image));
+        if (!storage)
             return false;
-    return true;
+    }
+    bool ok = true;
+    for (int64_t i = 0; i < images && ok; i += chunk)
+        ok = conv_images(c, i, images - i < chunk ? images - i : chunk, padded, pads, storage);
+    mem_free(storage);
+    return ok;
 }
 
 enum outcome { CONV_DONE, CONV_NO_MEMORY, CONV_BY_FORMULA /* this is for the plain kernel */ };
@@ -265,8 +272,7 @@ static enum outcome conv_whole(const struct conv *c)
     for (int d = 0; d < c->spatial; d++)
         taps *= c->kernel.dims[d + 2];
     bool empty = taps * c->kernel.dims[1] == 0, pad = !empty && needs_padding(c);
-    bool one_feature = c->kernel.dims[1] == 1 && c->feature_groups > 1;
-    bool copy = pad || (!empty && taps > 1 && (c->in.dtype != c->work || one_feature));
+    bool copy = pad || (!empty && taps > 1 && (c->in.dtype != c->work || one_feature(c)));
     if (pad && !kernel_is_finite(&c->kernel))
         return CONV_BY_FORMULA;
     if (copy && !padded_dims(c, &padded, pads))

@@ -87,6 +87,7 @@ static void run_positions(const struct depthwise *w)
     struct nest_walk at;
     size_t kernel_bytes = (size_t)(w->taps * w->channels) * dtype_bytes(c->work);
     int64_t step = c->out.strides[1] * w->multiplier;
+    bool direct = !w->out.convert && step == (int64_t)w->out.to; /* a row of channels goes where it belongs */
     nest_init(&n, 2);
     nest_add(&n, c->out.dims[0], (int64_t[]){c->out.strides[0], c->in.strides[0]});
     for (int d = 2; d < c->out.rank; d++)
@@ -96,12 +97,12 @@ static void run_positions(const struct depthwise *w)
     do {
         for (int64_t j = 0; j < w->multiplier; j++) {
             const void *kernel = w->kernel + (size_t)j * kernel_bytes;
+            char *to = at.at[0] + j * c->out.strides[1], *acc = direct ? to : w->acc;
             if (c->work == DT_F32)
-                row_float((float *)(void *)w->acc, at.at[1], w->offset, kernel, w->taps, w->channels);
+                row_float((float *)(void *)acc, at.at[1], w->offset, kernel, w->taps, w->channels);
             else
-                row_double((double *)(void *)w->acc, at.at[1], w->offset, kernel, w->taps, w->channels);
-            char *to = at.at[0] + j * c->out.strides[1];
-            for (int64_t i = 0; i < w->channels; i += KERN_TILE) {
+                row_double((double *)(void *)acc, at.at[1], w->offset, kernel, w->taps, w->channels);
+            for (int64_t i = 0; !direct && i < w->channels; i += KERN_TILE) {
                 int64_t count = w->channels - i < KERN_TILE ? w->channels - i : KERN_TILE;
                 loader_write(&w->out, to + i * step, step, w->acc + (size_t)i * dtype_bytes(c->work), count);
             }

@@ -291,6 +291,34 @@ static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t si
     ck_assert((plain ? plain_conv : kern_conv)(&o, &in, &k, &c));
 }
 
+/* Images that are padded one after the other, features last: the padding of each is zeros. */
+START_TEST(conv_image_by_image)
+{
+    enum { IMAGES = 3, LENGTH = 40000, FEATURES = 8 };
+    int64_t dims[3] = {IMAGES, LENGTH, FEATURES};
+    struct kern_conv_dims c = {.spatial_count = 1,
+                               .input_feature = 2,
+                               .input_spatial = {1},
+                               .kernel_input_feature = 1,
+                               .kernel_output_feature = 2,
+                               .output_feature = 2,
+                               .output_spatial = {1},
+                               .window = {{3, 1, 1, 1, 1, 1, false}},
+                               .feature_groups = FEATURES,
+                               .batch_groups = 1};
+    struct random r = {7};
+    struct random_view in = random_array(&r, DT_F32, 3, dims), out = random_layout(&r, DT_F32, 3, dims),
+                       want = random_layout(&r, DT_F32, 3, dims),
+                       kernel = random_array(&r, DT_F32, 3, (int64_t[]){3, 1, FEATURES});
+    ck_assert(kern_conv(&out.view, &in.view, &kernel.view, &c));
+    ck_assert(plain_conv(&want.view, &in.view, &kernel.view, &c));
+    ck_assert(views_agree(&out.view, &want.view, rounding(DT_F32), 4));
+    struct random_view *all[] = {&in, &out, &want, &kernel};
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        free(all[i]->block);
+}
+END_TEST
+
 START_TEST(conv_examples)
 {
     for (int plain = 0; plain < 2; plain++) {
@@ -320,6 +348,7 @@ int main(void)
     tcase_add_test(tests, words_agree_with_plain);
     tcase_add_test(tests, dot_examples);
     tcase_add_test(tests, conv_agrees_with_plain);
+    tcase_add_test(tests, conv_image_by_image);
     tcase_add_test(tests, conv_examples);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
