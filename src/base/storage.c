@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Sanitizers see where a block of the heap ends, and that it is used no more; so a reserve holds nothing then. */
+/* Sanitizers see where a block of the heap ends, and that it is used no more; so a reserve holds nothing
+ * then. */
 #if defined __SANITIZE_ADDRESS__
 #define PLAIN_BLOCKS 1
 #elif defined __has_feature

@@ -33,7 +33,8 @@ static void stream_line(char *out, const char *x)
 {
 #if defined STREAMS
     for (int k = 0; k < LINE; k += 16)
-        _mm_stream_si128((__m128i *)(void *)(out + k), _mm_loadu_si128((const __m128i *)(const void *)(x + k)));
+        _mm_stream_si128((__m128i *)(void *)(out + k),
+                         _mm_loadu_si128((const __m128i *)(const void *)(x + k)));
 #else
     memcpy(out, x, LINE);
 #endif
@@ -134,7 +135,7 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
             }                                                                                                \
         }                                                                                                    \
     }                                                                                                        \
-    /* Rows of one repeated element each. Elements lie at multiples of their width, so a line of them may      \
+    /* Rows of one repeated element each. Elements lie at multiples of their width, so a line of them may    \
      * stand wherever a line of the cache begins. */                                                         \
     static void streamed_fill_##W(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, \
                                   const int64_t *x_strides)                                                  \
@@ -333,11 +334,11 @@ void copy_plan_stream(struct copy_plan *p, const struct view *whole)
     const struct nest *n = &p->nest;
     int inner = n->rank - 1;
     size_t width = dtype_bytes(whole->dtype);
-    struct loops loops = loops_of(width);
     bool rows = p->block == copy_rows;
-    if (view_elements(whole) < STREAM_FROM / (int64_t)width ||
-        n->dims[inner] * (rows ? 1 : (int64_t)width) < STREAM_ROW)
+    if (n->dims[inner] * (rows ? 1 : (int64_t)width) < STREAM_ROW ||
+        view_elements(whole) < STREAM_FROM / (int64_t)width)
         return;
+    struct loops loops = loops_of(width);
     copy_block_fn *plain = p->block;
     if (rows)
         p->block = streamed_rows;
@@ -372,6 +373,11 @@ void copy_plan_end(const struct copy_plan *p)
 void kern_copy(const struct view *out, const struct view *x)
 {
     struct copy_plan p;
+    int64_t bytes = view_elements(out) * (int64_t)dtype_bytes(out->dtype);
+    if (bytes > 0 && bytes < STREAM_FROM && view_is_dense(out) && view_is_dense(x)) {
+        memmove(out->data, x->data, (size_t)bytes); /* most are small: no plan is worth it */
+        return;
+    }
     copy_plan_init(&p, out, x);
     copy_plan_run(&p, out->data, x->data);
     copy_plan_end(&p);

@@ -181,7 +181,8 @@ static struct batch_run innermost(const struct nest *batch)
     int d = batch->rank - 1;
     if (d < 0)
         return (struct batch_run){.n = 1};
-    return (struct batch_run){d, batch->dims[d], {batch->strides[0][d], batch->strides[1][d], batch->strides[2][d]}};
+    return (struct batch_run){
+        d, batch->dims[d], {batch->strides[0][d], batch->strides[1][d], batch->strides[2][d]}};
 }
 
 static void gather_windows(const struct windows *w, struct nest_walk *walk, const struct view *whole)
@@ -193,9 +194,11 @@ static void gather_windows(const struct windows *w, struct nest_walk *walk, cons
     copy_plan_stream(&plan, whole);
     do {
         char *out = walk->at[0], *tuple = walk->at[1], *operand = walk->at[2];
-        for (int64_t i = 0; i < run.n; i++, out += run.step[0], tuple += run.step[1], operand += run.step[2]) {
+        for (int64_t i = 0; i < run.n;
+             i++, out += run.step[0], tuple += run.step[1], operand += run.step[2]) {
             if (run.n - i > WINDOWS_AHEAD)
-                fetch(operand + WINDOWS_AHEAD * run.step[2] + clamped_offset(w, tuple + WINDOWS_AHEAD * run.step[1]),
+                fetch(operand + WINDOWS_AHEAD * run.step[2] +
+                          clamped_offset(w, tuple + WINDOWS_AHEAD * run.step[1]),
                       ahead);
             copy_plan_run(&plan, out, operand + clamped_offset(w, tuple));
         }
@@ -218,7 +221,8 @@ void kern_gather(const struct view *out, const struct view *operand, const struc
         return;
     }
     nest_merge(&w.batch);
-    nest_start(&walk, &w.batch, innermost(&w.batch).outer, (char *[]){out->data, indices->data, operand->data});
+    nest_start(&walk, &w.batch, innermost(&w.batch).outer,
+               (char *[]){out->data, indices->data, operand->data});
     if (view_elements(&w.array_window) == 1 && width <= 8 && w.batch.rank > 0)
         gather_elements(&w, &walk, width);
     else
@@ -288,7 +292,8 @@ static void scatter_recognised(const struct view *out, const struct view *indice
     nest_start(&walk, &w->batch, run.outer, (char *[]){updates->data, indices->data, out->data});
     do {
         char *update = walk.at[0], *tuple = walk.at[1], *array = walk.at[2];
-        for (int64_t i = 0; i < run.n; i++, update += run.step[0], tuple += run.step[1], array += run.step[2]) {
+        for (int64_t i = 0; i < run.n;
+             i++, update += run.step[0], tuple += run.step[1], array += run.step[2]) {
             if (run.n - i > WINDOWS_AHEAD && exact_offset(w, tuple + WINDOWS_AHEAD * run.step[1], &offset))
                 fetch(array + WINDOWS_AHEAD * run.step[2] + offset, ahead);
             if (exact_offset(w, tuple, &offset))
