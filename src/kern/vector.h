@@ -236,7 +236,7 @@ static inline double vector_atan2(double y, double x)
     const double ax = vector_abs(x), ay = vector_abs(y);
     const int steep = ay > ax;
     double less = steep ? ax : ay, more = steep ? ay : ax;
-    more = (less == (double)INFINITY) | (more == 0) ? 1 : more; /* two infinities go as 1 and 1 */
+    more = ((less == (double)INFINITY) | (more == 0)) ? 1 : more; /* two infinities go as 1 and 1 */
     less = less == (double)INFINITY ? 1 : less;
     /* atan t = pi/4 + atan((t - 1) / (t + 1)), so that |t| <= tan(pi/8) */
     const int far = less > more * 0x1.a827999fcef32p-2;
@@ -254,7 +254,7 @@ static inline double vector_atan2(double y, double x)
     r = steep ? 0x1.921fb54442d18p0 - r : r;
     r = VECTOR_BITS(x) >> 63 ? 0x1.921fb54442d18p1 - r : r;
     r = vector_with_sign(r, y);
-    return (x != x) | (y != y) ? x + y : r;
+    return ((x != x) | (y != y)) ? x + y : r;
 }
 
 /* ---- erf ---- */
