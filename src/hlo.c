@@ -121,8 +121,26 @@ void hlo_messages_free(hlo_messages *m)
         source_free(&s->own);
         hlo_file_free(s->file);
     }
+    for (hlo_messages *t = m->taken, *next; t; t = next) { /* their sinks are freed, but not what these lie in */
+        next = t->taken;
+        arena_free(&t->arena);
+        free(t);
+    }
     arena_free(&m->arena);
     free(m);
+}
+
+void hlo_messages_take(hlo_messages *m, hlo_messages *from)
+{
+    hlo_messages **end = &from;
+    if (from->first) {
+        *(m->last ? &m->last->next : &m->first) = from->first;
+        m->last = from->last;
+    }
+    while (*end)
+        end = &(*end)->taken;
+    *end = m->taken;
+    m->taken = from;
 }
 
 struct sink *hlo_sink_new(hlo_messages *m)

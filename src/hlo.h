@@ -394,14 +394,21 @@ void hlo_program_free(hlo_program *p);
 /* Replicas times partitions; participant = replica * partitions + partition. */
 enum { HLO_MAX_PARTICIPANTS = 4096 };
 size_t hlo_participants(const hlo_program *p);
-/* What infeed and outfeed, and sends and receives that go to the host, are connected to. Called from
- * the threads of the participants, one call at a time. What goes wrong is said in `m`. */
+/* What infeed and outfeed, and sends and receives that go to the host, are connected to. Called from the threads
+ * of the run. A participant makes one call at a time; calls of different participants run at the same time, so
+ * what they share needs a lock, under which nobody should wait for long. What goes wrong is said in `m`, which is
+ * of this call alone; of several participants whose feeds go wrong, those of the first are said. Items have the
+ * sizes of the moment: infeed into `f32[<=10]` takes up to ten elements, outfeed of it gives as many as there are. */
+typedef struct hlo_feed_call hlo_feed_call;
+/* Whether to wait no more in this call: the run has failed elsewhere, or its time is over. It then says so itself;
+ * the call returns NULL or false and need not say anything. Who waits should ask a few times a second. */
+bool hlo_feed_stopped(const hlo_feed_call *call);
 struct hlo_feeds {
     void *context;
     /* The next item for a participant, taken over by the run; NULL: there is none, or not a sound one. */
-    hlo_literal *(*infeed)(void *context, size_t participant, hlo_messages *m);
+    hlo_literal *(*infeed)(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m);
     /* An item from a participant; false ends the run. NULL: items are dropped. */
-    bool (*outfeed)(void *context, size_t participant, const hlo_literal *item, hlo_messages *m);
+    bool (*outfeed)(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m);
 };
 /* Runs the entry computation, on a thread for each participant where there are several. `args` has one
  * literal for each of the `count` parameters, for one participant after the other; `results` one place

@@ -30,6 +30,7 @@ struct sink {
 struct hlo_messages {
     struct arena arena;
     struct sink *first, *last;
+    struct hlo_messages *taken; /* whose sinks are among these: hlo_messages_take */
 };
 
 struct hlo_module {
@@ -70,6 +71,8 @@ struct foreign hlo_targets_foreign(const hlo_targets *t);
 struct diags *hlo_sink_of_module(hlo_messages *m, const hlo_module *module);
 /* For what is said about something else that has a name, and perhaps a text of its own. */
 struct diags *hlo_sink_of_name(hlo_messages *m, const char *name, struct str text);
+/* Takes over what others say, and them with it. */
+void hlo_messages_take(hlo_messages *m, hlo_messages *from);
 /* A sink for what is said about text that is no part of a file. It joins the messages by hlo_sink_join. */
 struct sink *hlo_sink_new(hlo_messages *m);
 void hlo_sink_join(hlo_messages *m, struct sink *s);

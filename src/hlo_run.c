@@ -64,33 +64,93 @@ size_t hlo_participants(const hlo_program *p)
     return p->count;
 }
 
-/* ---- feeds ---- */
+/* ---- feeds: messages are kept by participant and said once all are over, so that their order is the same each time ---- */
 
 struct feeding {
     const struct hlo_feeds *feeds;
-    hlo_messages *m;
+    size_t count;
+    hlo_messages **said; /* by participant, each touched by the one call that it makes; NULL: nothing */
+};
+struct hlo_feed_call {
+    struct budget *budget;
 };
 
-static enum feed feed_in(void *context, int64_t participant, struct arena *a, struct literal **out)
+bool hlo_feed_stopped(const hlo_feed_call *call)
+{
+    return !budget_look(call->budget);
+}
+
+static struct feeding *feeding_new(struct arena *a, const struct hlo_feeds *feeds, size_t participants)
+{
+    struct feeding *f = ARENA_NEW(a, struct feeding);
+    *f = (struct feeding){feeds, participants, ARENA_ARRAY(a, hlo_messages *, participants)};
+    return f;
+}
+
+static void name_participant(hlo_messages *m, size_t participant)
+{
+    for (struct sink *s = m->first; s; s = s->next)
+        for (struct diag *d = s->ds.first; d; d = d->next)
+            if (d->severity == SEV_ERROR)
+                diag_note(&s->ds, d, NO_SPAN, "on participant %zu", participant);
+}
+
+/* Of several participants whose feeds went wrong, the first is heard. */
+static void feeding_end(struct feeding *f, hlo_messages *m)
+{
+    bool failed = false;
+    for (size_t k = 0; k < f->count; k++)
+        if (f->said[k] && !failed) {
+            failed = hlo_messages_errors(f->said[k]) > 0;
+            if (f->count > 1)
+                name_participant(f->said[k], k);
+            hlo_messages_take(m, f->said[k]);
+        } else {
+            hlo_messages_free(f->said[k]);
+        }
+}
+
+/* What was said in a call; whether an error was among it. */
+static bool feeding_keep(struct feeding *f, int64_t participant, hlo_messages *m)
+{
+    bool failed = hlo_messages_errors(m) > 0;
+    hlo_messages **said = &f->said[participant];
+    if (hlo_messages_count(m) == 0) {
+        hlo_messages_free(m);
+        return false;
+    }
+    if (*said)
+        hlo_messages_take(*said, m);
+    else
+        *said = m;
+    return failed;
+}
+
+static enum feed feed_in(void *context, int64_t participant, struct budget *b, struct arena *a, struct literal **out)
 {
     struct feeding *f = context;
-    size_t errors = hlo_messages_errors(f->m);
-    hlo_literal *h = f->feeds->infeed ? f->feeds->infeed(f->feeds->context, (size_t)participant, f->m) : NULL;
+    const struct hlo_feed_call call = {b};
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *h = f->feeds->infeed ? f->feeds->infeed(f->feeds->context, (size_t)participant, &call, m) : NULL;
+    bool failed = feeding_keep(f, participant, m);
     if (!h)
-        return hlo_messages_errors(f->m) > errors ? FEED_FAILED : FEED_EMPTY;
+        return failed ? FEED_FAILED : FEED_EMPTY;
     *out = hlo_literal_take(a, h->l);
     arena_free(&h->arena);
     free(h);
     return FEED_ITEM;
 }
 
-static bool feed_out(void *context, int64_t participant, const struct literal *l)
+static bool feed_out(void *context, int64_t participant, struct budget *b, const struct literal *l)
 {
     struct feeding *f = context;
+    const struct hlo_feed_call call = {b};
     if (!f->feeds->outfeed)
         return true;
+    hlo_messages *m = hlo_messages_new();
     hlo_literal *h = hlo_literal_end(hlo_literal_begin(), (struct literal *)(uintptr_t)l); /* lent: only its handle is freed */
-    bool ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, f->m);
+    bool ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
+    feeding_keep(f, participant, m);
     arena_free(&h->arena);
     free(h);
     return ok;
@@ -102,9 +162,8 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
                  hlo_literal **results, hlo_messages *m)
 {
     struct arena a;
-    struct feeding feeding = {feeds, m};
-    struct world_feeds world = {&feeding, feed_in, feed_out};
     arena_init(&a);
+    struct feeding *feeding = feeds ? feeding_new(&a, feeds, p->count) : NULL;
     struct world_participant *tasks = ARENA_ARRAY(&a, struct world_participant, p->count);
     for (size_t k = 0; k < p->count; k++) {
         const struct literal **values = ARENA_ARRAY(&a, const struct literal *, count);
@@ -115,11 +174,13 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
             .program = p->programs[k], .args = values, .arg_count = count, .arena = &results[k]->arena};
     }
     struct diags *ds = hlo_sink_of_module(m, p->module);
-    const struct world_feeds *host = feeds ? &world : NULL;
-    bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, host)
-                       : world_run(ds, tasks, (int64_t)p->count, host);
+    const struct world_feeds host = {feeding, feed_in, feed_out}, *h = feeds ? &host : NULL;
+    bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h)
+                       : world_run(ds, tasks, (int64_t)p->count, h);
     for (size_t k = 0; k < p->count; k++)
         results[k] = hlo_literal_end(results[k], tasks[k].result);
+    if (feeding)
+        feeding_end(feeding, m);
     arena_free(&a);
     return ok;
 }

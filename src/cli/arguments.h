@@ -18,6 +18,7 @@ struct arguments {
     hlo_literal **own;          /* of one participant after the other, in place of the common ones */
     const hlo_literal **all;    /* what the run gets: these or those */
     size_t next;                /* the next parameter that an argument without a name is for */
+    struct buf *ahead;          /* of standard input, what was read and not used by the modules before this one */
 };
 
 /* Says what is wrong; else HLO_OK. */
@@ -39,14 +40,15 @@ struct feed_files {
     struct feed_in *in;   /* files that are read: everyone's, then those of single participants */
     struct feed_out *out; /* and written */
     struct feed_reader *readers; /* by participant */
-    size_t dropped;       /* items that were given to nobody */
+    struct buf *ahead;    /* as there */
+    _Atomic size_t dropped; /* items that were given to nobody */
     struct hlo_feeds feeds; /* what the run is given */
 };
 
 /* Opens what --infeed and --outfeed name. Says what is wrong; else HLO_OK. */
-int feed_open(struct feed_files *f, const struct options *o, size_t participants);
-/* Writes what is still to be written; false with a message. */
-bool feed_finish(struct feed_files *f, hlo_messages *m);
+int feed_open(struct feed_files *f, const struct arguments *a);
+/* Writes what is still to be written; false with a message. Where a pipe can't take it: waits, or leaves it. */
+bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m);
 void feed_free(struct feed_files *f);
 
 #endif

@@ -8,36 +8,12 @@
  * something has come out of another pipe.
  */
 #include "cli/arguments.h"
+#include "cli/stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-struct line {
-    struct line *next;
-    uint32_t number;
-    size_t readers; /* who still wants it */
-    struct buf text;
-};
-
-struct feed_in {
-    const char *path;
-    FILE *f; /* NULL: not open yet */
-    uint32_t number; /* of the line read last */
-    size_t readers, first_at; /* place of the first line that is kept */
-    struct line *first;
-};
-
-struct feed_out {
-    const char *path;
-    FILE *f; /* NULL: not open yet */
-    size_t writers;
-    struct buf *held; /* by participant, where there are several */
-};
 
 struct feed_reader {
     struct feed_in *in; /* NULL: nothing to read */
@@ -45,73 +21,13 @@ struct feed_reader {
     struct feed_out *out;
 };
 
-/* ---- lines ---- */
+/* ---- what the run calls ---- */
 
-static bool is_item(struct str s)
-{
-    s = str_trim(s);
-    return s.len > 0 && !str_starts(s, STR("//"));
-}
-
-/* The next line of the file that holds an item; NULL at its end. */
-static struct line *read_line(struct feed_in *in)
-{
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t n;
-    struct line *l = NULL;
-    while (!l && (n = getline(&text, &room, in->f)) >= 0) {
-        in->number++;
-        if (!is_item((struct str){text, (size_t)n}))
-            continue;
-        l = calloc(1, sizeof *l);
-        if (!l)
-            break;
-        l->number = in->number;
-        l->readers = in->readers;
-        buf_bytes(&l->text, text, (size_t)n);
-    }
-    free(text);
-    return l;
-}
-
-static struct line *line_at(struct feed_in *in, size_t at)
-{
-    struct line **l = &in->first;
-    for (size_t k = in->first_at; k < at && *l; k++)
-        l = &(*l)->next;
-    if (!*l)
-        *l = read_line(in);
-    return *l;
-}
-
-static void drop_first(struct feed_in *in)
-{
-    struct line *l = in->first;
-    in->first = l->next;
-    in->first_at++;
-    buf_free(&l->text);
-    free(l);
-}
-
-static bool complain(hlo_messages *m, const char *path, const char *what)
-{
-    struct buf why = {0};
-    buf_printf(&why, "%s: %s", what, strerror(errno));
-    hlo_messages_add(m, path, why.data);
-    buf_free(&why);
-    return false;
-}
-
-static hlo_literal *infeed(void *context, size_t participant, hlo_messages *m)
+static hlo_literal *infeed(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m)
 {
     struct feed_files *f = context;
     struct feed_reader *r = &f->readers[participant];
-    if (r->in && !r->in->f && !(r->in->f = fopen(r->in->path, "r"))) {
-        complain(m, r->in->path, "cannot read");
-        return NULL;
-    }
-    struct line *l = r->in ? line_at(r->in, r->at) : NULL;
+    struct line *l = r->in ? feed_in_line(r->in, r->at, (struct patience){.call = call}, m) : NULL;
     if (!l)
         return NULL;
     hlo_literal *item = hlo_literal_parse(l->text.data, l->text.size, m);
@@ -122,21 +38,11 @@ static hlo_literal *infeed(void *context, size_t participant, hlo_messages *m)
         buf_free(&why);
     }
     r->at++;
-    l->readers--;
-    while (r->in->first && r->in->first->readers == 0)
-        drop_first(r->in);
+    feed_in_done(r->in, l);
     return item;
 }
 
-static bool put(struct feed_out *out, struct str text, hlo_messages *m)
-{
-    if (!out->f)
-        out->f = fopen(out->path, "w");
-    return (out->f && fwrite(text.ptr, 1, text.len, out->f) == text.len && fflush(out->f) == 0) ||
-           complain(m, out->path, "cannot write");
-}
-
-static bool outfeed(void *context, size_t participant, const hlo_literal *item, hlo_messages *m)
+static bool outfeed(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m)
 {
     struct feed_files *f = context;
     struct feed_out *out = f->readers[participant].out;
@@ -150,45 +56,25 @@ static bool outfeed(void *context, size_t participant, const hlo_literal *item, 
     if (out->held)
         buf_str(&out->held[participant], buf_view(&text));
     else
-        ok = put(out, buf_view(&text), m);
+        ok = feed_out_put(out, buf_view(&text), (struct patience){.call = call}, m);
     buf_free(&text);
     return ok;
 }
 
 /* ---- files ---- */
 
-static bool is_pipe(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
 static bool open_in(struct feed_files *f, struct feed_in *in, const char *path)
 {
-    *in = (struct feed_in){.path = path};
     f->in_count++;
-    if (!is_pipe(path))
-        in->f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-    return in->f || is_pipe(path) || (usage_error(f->o, "cannot read `%s`: %s", path, strerror(errno)), false);
+    return feed_in_open(in, path, f->ahead) || (usage_error(f->o, "cannot read `%s`: %s", path, strerror(errno)), false);
 }
 
 /* Who reads what is written here may go away: that is an error as any other, not the end of the process. */
 static bool open_out(struct feed_files *f, struct feed_out *out, const char *path)
 {
-    *out = (struct feed_out){.path = path};
     f->out_count++;
     signal(SIGPIPE, SIG_IGN);
-    if (!is_pipe(path))
-        out->f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    return out->f || is_pipe(path) || (usage_error(f->o, "cannot write `%s`: %s", path, strerror(errno)), false);
-}
-
-/* A pipe into which nothing was written: whoever waits at its other end shall see that nothing comes. */
-static void end_unused(const struct feed_out *out)
-{
-    int fd = out->f ? -1 : open(out->path, O_WRONLY | O_NONBLOCK);
-    if (fd >= 0)
-        close(fd);
+    return feed_out_open(out, path) || (usage_error(f->o, "cannot write `%s`: %s", path, strerror(errno)), false);
 }
 
 static bool open_for_one(struct feed_files *f, const struct each_option *e)
@@ -233,49 +119,45 @@ static bool open_all(struct feed_files *f)
     return true;
 }
 
-int feed_open(struct feed_files *f, const struct options *o, size_t participants)
+int feed_open(struct feed_files *f, const struct arguments *a)
 {
-    size_t most = o->each_count + 1;
-    *f = (struct feed_files){.o = o, .participants = participants, .feeds = {f, infeed, outfeed}};
+    size_t most = a->o->each_count + 1;
+    *f = (struct feed_files){.o = a->o, .ahead = a->ahead, .participants = a->participants, .feeds = {f, infeed, outfeed}};
     f->in = calloc(most, sizeof *f->in);
     f->out = calloc(most, sizeof *f->out);
-    f->readers = calloc(participants, sizeof *f->readers);
+    f->readers = calloc(f->participants, sizeof *f->readers);
     if (!f->in || !f->out || !f->readers)
         return HLO_FAILED;
     return open_all(f) ? HLO_OK : HLO_USAGE;
 }
 
-bool feed_finish(struct feed_files *f, hlo_messages *m)
+bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m)
 {
     bool ok = true;
+    const struct patience p = {.none = !wait};
     for (size_t k = 0; k < f->out_count; k++)
-        for (size_t p = 0; f->out[k].held && p < f->participants; p++) {
+        for (size_t n = 0; f->out[k].held && n < f->participants; n++) {
             char title[64];
-            struct buf *held = &f->out[k].held[p];
-            int n = snprintf(title, sizeof title, "// participant %zu\n", p);
+            struct buf *held = &f->out[k].held[n];
+            int size = snprintf(title, sizeof title, "// participant %zu\n", n);
             if (held->size > 0)
-                ok = ok && put(&f->out[k], (struct str){title, (size_t)n}, m) && put(&f->out[k], buf_view(held), m);
+                ok = ok && feed_out_put(&f->out[k], (struct str){title, (size_t)size}, p, m) &&
+                     feed_out_put(&f->out[k], buf_view(held), p, m);
         }
     if (f->dropped > 0)
-        fprintf(stderr, "hlo: warning: what was given to the host went nowhere (%zu); --outfeed=FILE keeps it\n", f->dropped);
+        fprintf(stderr, "hlo: warning: what was given to the host went nowhere (%zu); --outfeed=FILE keeps it\n", (size_t)f->dropped);
     return ok;
 }
 
 void feed_free(struct feed_files *f)
 {
-    for (size_t k = 0; f->in && k < f->in_count; k++) {
-        while (f->in[k].first)
-            drop_first(&f->in[k]);
-        if (f->in[k].f && f->in[k].f != stdin)
-            fclose(f->in[k].f);
-    }
+    for (size_t k = 0; f->in && k < f->in_count; k++)
+        feed_in_close(&f->in[k], f->ahead);
     for (size_t k = 0; f->out && k < f->out_count; k++) {
         for (size_t p = 0; f->out[k].held && p < f->participants; p++)
             buf_free(&f->out[k].held[p]);
         free(f->out[k].held);
-        end_unused(&f->out[k]);
-        if (f->out[k].f && f->out[k].f != stdout)
-            fclose(f->out[k].f);
+        feed_out_close(&f->out[k]);
     }
     free(f->in);
     free(f->out);

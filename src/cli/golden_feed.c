@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-static hlo_literal *take_in(void *context, size_t participant, hlo_messages *m)
+static hlo_literal *take_in(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m)
 {
+    (void)call;
     struct golden_feed *f = context;
     const struct directive *d = directive_of(&f->r->g.infeed, (int64_t)participant, f->read[participant]);
     if (!d)
@@ -16,10 +17,10 @@ static hlo_literal *take_in(void *context, size_t participant, hlo_messages *m)
     return hlo_literal_parse(d->text.ptr, d->text.len, m);
 }
 
-static bool take_out(void *context, size_t participant, const hlo_literal *item, hlo_messages *m)
+static bool take_out(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m)
 {
     struct golden_feed *f = context;
-    (void)m;
+    (void)call, (void)m;
     put_item(&f->written[participant], item);
     return true;
 }

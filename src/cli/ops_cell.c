@@ -55,10 +55,10 @@ struct item {
     const char *dtype;
 };
 
-static hlo_literal *give_item(void *context, size_t participant, hlo_messages *m)
+static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_call *call, hlo_messages *m)
 {
     const struct item *i = context;
-    (void)participant;
+    (void)participant, (void)call;
     hlo_text text = hlo_op_example_feed(i->op, i->example, i->dtype);
     hlo_literal *l = hlo_literal_parse(text.data, text.size, m);
     hlo_text_free(&text);

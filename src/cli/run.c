@@ -108,7 +108,7 @@ static int run_program(const struct arguments *a, struct feed_files *feeds, hlo_
     if (!results)
         return HLO_FAILED;
     bool ok = hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
-    bool written = feed_finish(feeds, a->m);
+    bool written = feed_finish(feeds, ok, a->m);
     if (!ok)
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
     else if (!written || (world_first(a->o) && !put_results(a->o, results, a->participants, a->m)))
@@ -130,7 +130,7 @@ static int run_module(struct arguments *a)
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
     if (status == HLO_OK && world_first(a->o))
-        status = feed_open(&feeds, a->o, a->participants);
+        status = feed_open(&feeds, a);
     if (status == HLO_OK && !(p = hlo_plan(a->module, &options, a->m)))
         status = HLO_FAILED;
     status = world_agree(a->o, status);
@@ -155,11 +155,11 @@ static bool set_participants(const struct options *o, hlo_module *module, size_t
     return true;
 }
 
-static int run_part(const struct options *o, const hlo_file *f, size_t part)
+static int run_part(const struct options *o, const hlo_file *f, size_t part, struct buf *ahead)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
-    struct arguments a = {.o = o, .m = m, .module = module};
+    struct arguments a = {.o = o, .m = m, .module = module, .ahead = ahead};
     int status = HLO_REJECTED;
     if (module && !set_participants(o, module, &a.participants)) {
         status = HLO_USAGE;
@@ -180,13 +180,14 @@ static int run_file(const struct options *o, const hlo_file *f)
     int64_t only;
     if (!option_int(o, OPT_MODULE, 1, (int64_t)count, 0, &only))
         return HLO_USAGE;
-    if (only > 0)
-        return run_part(o, f, (size_t)only - 1);
-    if (o->given[OPT_OUTPUT] && count > 1)
+    if (only == 0 && o->given[OPT_OUTPUT] && count > 1)
         return usage_error(o, "the file holds %zu modules: --output needs --module=N", count);
     int status = HLO_OK;
-    for (size_t part = 0; part < count && status == HLO_OK; part++)
-        status = run_part(o, f, part);
+    struct buf ahead = {0};
+    size_t part = only > 0 ? (size_t)only - 1 : 0, end = only > 0 ? (size_t)only : count;
+    for (; part < end && status == HLO_OK; part++)
+        status = run_part(o, f, part, &ahead);
+    buf_free(&ahead);
     return status;
 }
 

@@ -48,7 +48,8 @@ struct exchange {
     bool (*send)(void *context, const struct inst *i, struct tag tag, int64_t to, struct block data);
     bool (*receive)(void *context, const struct inst *i, struct tag tag, int64_t from, void *to, size_t *size);
     /* The next item of the host, in the arena, its storage the caller's to free; the value is the
-     * callee's to read only. FEED_FAILED, false: it has been said why. */
+     * callee's to read only. FEED_FAILED, false: it has been said why, or the program's budget was used up
+     * while the host was waited for. */
     enum feed (*infeed)(void *context, struct arena *a, struct literal **out);
     bool (*outfeed)(void *context, const struct literal *l);
     /* Whether the run has failed elsewhere and this participant is to end too. */

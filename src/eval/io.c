@@ -94,6 +94,12 @@ static const struct shape *data_of(const struct inst *i)
     return shape_is_tuple(i->shape) && i->shape->count > 0 ? i->shape->elements[0] : i->shape;
 }
 
+/* Of a call of the host that brought nothing about. Who gave up because a limit was reached has not said so. */
+static bool host_failed(struct eval *ev, const struct step *s)
+{
+    return ev->p->budget.hit == LIMIT_NONE ? false : eval_limit(ev, s);
+}
+
 /* The next item of the host becomes the first results. */
 static bool from_host(struct eval *ev, const struct step *s)
 {
@@ -105,8 +111,10 @@ static bool from_host(struct eval *ev, const struct step *s)
     if (shape_is_tuple(want) && want->count == 0)
         return clear_from(ev, s, 0); /* nothing is read for an empty tuple */
     enum feed came = ev->exchange ? ev->exchange->infeed(ev->exchange->context, &ev->scratch, &l) : FEED_EMPTY;
+    if (came == FEED_EMPTY && ev->p->budget.hit == LIMIT_NONE)
+        return EVAL_FAIL(ev, s, FEED_EMPTY, op);
     if (came != FEED_ITEM)
-        return came == FEED_EMPTY && EVAL_FAIL(ev, s, FEED_EMPTY, op);
+        return host_failed(ev, s);
     int next = 0;
     bool ok = eval_fits(want, l->shape) && !l->elided
                   ? take_item(ev, s, l, &next)
@@ -123,7 +131,7 @@ static bool to_host(struct eval *ev, const struct step *s)
     int next = 0;
     bool ok = true;
     struct literal *l = item_of(ev, s, s->inst->operands[0]->shape, &next, &ok);
-    ok = ok && ev->exchange->outfeed(ev->exchange->context, l);
+    ok = ok && (ev->exchange->outfeed(ev->exchange->context, l) || host_failed(ev, s));
     literal_free_data(l);
     return ok;
 }

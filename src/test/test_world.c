@@ -330,12 +330,13 @@ END_TEST
 
 /* What participants give the host that they were given by it: twice their own number. */
 struct host {
-    int given, taken;
+    atomic_int given, taken;
 };
 
-static enum feed give(void *context, int64_t participant, struct arena *a, struct literal **out)
+static enum feed give(void *context, int64_t participant, struct budget *b, struct arena *a, struct literal **out)
 {
     struct host *h = context;
+    (void)b;
     if (participant == 3 && h->given < 0)
         return FEED_EMPTY;
     *out = literal_new(a, shape_scalar(a, DT_S32));
@@ -344,9 +345,10 @@ static enum feed give(void *context, int64_t participant, struct arena *a, struc
     return FEED_ITEM;
 }
 
-static bool take(void *context, int64_t participant, const struct literal *l)
+static bool take(void *context, int64_t participant, struct budget *b, const struct literal *l)
 {
     struct host *h = context;
+    (void)b;
     ck_assert_int_eq(*(const int32_t *)l->data, 2 * participant);
     h->taken++;
     return true;

@@ -319,26 +319,16 @@ void world_clean(struct world *w)
 
 static enum feed infeed(void *context, struct arena *a, struct literal **out)
 {
-    struct participant *p = context;
-    struct world *w = p->world;
-    if (!w->feeds)
-        return FEED_EMPTY;
-    pthread_mutex_lock(&w->feeding);
-    enum feed came = w->feeds->infeed(w->feeds->context, p->number, a, out);
-    pthread_mutex_unlock(&w->feeding);
-    return came;
+    const struct participant *p = context;
+    const struct world_feeds *f = p->world->feeds;
+    return f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
 }
 
 static bool outfeed(void *context, const struct literal *l)
 {
-    struct participant *p = context;
-    struct world *w = p->world;
-    if (!w->feeds)
-        return true; /* nobody listens */
-    pthread_mutex_lock(&w->feeding);
-    bool ok = w->feeds->outfeed(w->feeds->context, p->number, l);
-    pthread_mutex_unlock(&w->feeding);
-    return ok;
+    const struct participant *p = context;
+    const struct world_feeds *f = p->world->feeds;
+    return !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: nobody listens */
 }
 
 const struct exchange world_exchange = {

@@ -232,14 +232,14 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
 
 /* ---- the host ---- */
 
-/* Asks rank 0 and waits for the answer; NULL: there is none, the run has failed. */
+/* Asks rank 0 and waits for the answer; NULL: there is none, the run has failed or its time is over. */
 static struct item *ask(struct member *p, enum kind kind, struct block body)
 {
     struct crew *c = p->crew;
     struct head h = crew_head(p, kind, NULL);
     if (!ranks_send(c->ranks, 0, h, body, NULL))
         DIAG(&p->ds, NO_SPAN, FAILURE, "no memory to give an item to the host");
-    for (unsigned times = 0; p->ds.errors == 0 && !p->fed && !atomic_load(&c->stop);)
+    for (unsigned times = 0; p->ds.errors == 0 && !p->fed && budget_look(&p->task->program->budget);)
         if (crew_progress(c))
             times = 0;
         else
@@ -255,12 +255,8 @@ static enum feed infeed(void *context, struct arena *a, struct literal **out)
     struct crew *c = p->crew;
     enum feed came = FEED_FAILED;
     if (ranks_rank(c->ranks) == 0) {
-        if (!c->feeds)
-            return FEED_EMPTY;
-        pthread_mutex_lock(&c->feeding);
-        came = c->feeds->infeed(c->feeds->context, p->number, a, out);
-        pthread_mutex_unlock(&c->feeding);
-        return came;
+        const struct world_feeds *f = c->feeds;
+        return f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
     }
     pthread_mutex_lock(&c->lock);
     struct item *answer = ask(p, KIND_FEED_IN, (struct block){0});
@@ -284,12 +280,8 @@ static bool outfeed(void *context, const struct literal *l)
     struct member *p = context;
     struct crew *c = p->crew;
     if (ranks_rank(c->ranks) == 0) {
-        if (!c->feeds)
-            return true; /* nobody listens */
-        pthread_mutex_lock(&c->feeding);
-        bool ok = c->feeds->outfeed(c->feeds->context, p->number, l);
-        pthread_mutex_unlock(&c->feeding);
-        return ok;
+        const struct world_feeds *f = c->feeds;
+        return !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: nobody listens */
     }
     size_t size;
     void *bytes = pack_literal(l, &size);

@@ -126,17 +126,19 @@ void member_take(struct member *p, struct item *i); /* a block or a message has 
 struct crew {
     struct ranks *ranks;
     pthread_mutex_t lock;    /* of everything here, of the ranks' transport too */
-    pthread_mutex_t feeding; /* one call of the host at a time */
     pthread_cond_t changed;  /* for the main thread: look around */
-    pthread_cond_t asked;    /* for the one that serves the host to others */
+    pthread_cond_t asked;    /* for those that serve the host to participants elsewhere */
     const struct world_feeds *feeds; /* on rank 0 */
     struct world_participant *tasks;
     struct diags *ds;            /* of the run */
     struct arena arena;
     int64_t count, here, over; /* participants; those on this rank; those of them that are over */
     struct member *members;
-    struct items requests; /* to the host */
-    bool serves;           /* somebody looks at them */
+    bool serves;           /* rank 0, which has the host that they want: */
+    struct items requests; /* that nobody serves yet; so many: */
+    int64_t request_count;
+    pthread_t *hosts;      /* a thread for each that may have to wait */
+    int64_t host_count, host_idle;
     atomic_bool stop;
     bool ended, ok; /* KIND_END has come */
     struct board *board; /* on rank 0 */

@@ -1,6 +1,7 @@
 /*
  * A run on ranks: a thread for each participant that is here. The main thread listens meanwhile, for
- * participants that compute do not; on rank 0 another one serves the host to participants elsewhere.
+ * participants that compute do not. On rank 0 others serve the host to participants elsewhere, as many as there are
+ * calls at the same time: each may take long, and wait for what another one brings about.
  */
 #include "world/ranks_priv.h"
 
@@ -60,10 +61,25 @@ static void answer(struct crew *c, const struct item *request, enum feed came, s
     }
 }
 
+static void *serve(void *context);
+
+/* Whether somebody serves the next request: who has nothing to do, a new thread, or, if need be, who is done
+ * with another one. */
+static bool find_host(struct crew *c)
+{
+    if (c->serves && c->host_idle <= c->request_count && c->host_count < c->count - c->here &&
+        pthread_create(&c->hosts[c->host_count], NULL, serve, c) == 0) {
+        c->host_count++;
+        c->host_idle++;
+    }
+    return c->host_count > 0;
+}
+
 static void take_request(struct crew *c, struct item *i)
 {
-    if (c->serves) {
+    if (find_host(c)) {
         items_push(&c->requests, i);
+        c->request_count++;
         pthread_cond_signal(&c->asked);
         return;
     }
@@ -93,8 +109,9 @@ static void take_end(struct crew *c, struct item *i)
     unpack_diags(c->ds, &r);
     c->ok = i->h.value != 0;
     c->ended = true;
+    atomic_store(&c->stop, true); /* a call of the host may still wait, for somebody who has given up */
     pthread_cond_signal(&c->changed);
-    pthread_cond_signal(&c->asked);
+    pthread_cond_broadcast(&c->asked);
     item_free(i);
 }
 
@@ -215,13 +232,13 @@ static void start(struct crew *c)
 static void feed_in(struct crew *c, const struct item *request)
 {
     struct arena a;
+    struct budget b;
     struct literal *l = NULL;
     size_t size = 0;
     void *bytes = NULL;
     arena_init(&a);
-    pthread_mutex_lock(&c->feeding);
-    enum feed came = c->feeds->infeed(c->feeds->context, request->h.from, &a, &l);
-    pthread_mutex_unlock(&c->feeding);
+    budget_start(&b, &(struct limits){0}, &c->stop); /* who asked looks at the clock */
+    enum feed came = c->feeds->infeed(c->feeds->context, request->h.from, &b, &a, &l);
     if (came == FEED_ITEM) {
         bytes = pack_literal(l, &size);
         came = bytes ? FEED_ITEM : FEED_FAILED;
@@ -237,12 +254,12 @@ static void feed_in(struct crew *c, const struct item *request)
 static void feed_out(struct crew *c, const struct item *request)
 {
     struct arena a;
+    struct budget b;
     struct reader r = {request->body, request->size};
     arena_init(&a);
+    budget_start(&b, &(struct limits){0}, &c->stop);
     struct literal *l = request->lost ? NULL : unpack_literal(&a, &r);
-    pthread_mutex_lock(&c->feeding);
-    bool ok = l && c->feeds->outfeed(c->feeds->context, request->h.from, l);
-    pthread_mutex_unlock(&c->feeding);
+    bool ok = l && c->feeds->outfeed(c->feeds->context, request->h.from, &b, l);
     pthread_mutex_lock(&c->lock);
     answer(c, request, ok ? FEED_ITEM : FEED_FAILED, (struct block){0});
     pthread_mutex_unlock(&c->lock);
@@ -261,6 +278,8 @@ static void *serve(void *context)
             pthread_cond_wait(&c->asked, &c->lock);
             continue;
         }
+        c->request_count--;
+        c->host_idle--;
         pthread_mutex_unlock(&c->lock);
         if (i->h.kind == KIND_FEED_IN)
             feed_in(c, i);
@@ -268,6 +287,7 @@ static void *serve(void *context)
             feed_out(c, i);
         item_free(i);
         pthread_mutex_lock(&c->lock);
+        c->host_idle++;
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;
@@ -301,7 +321,6 @@ static void init(struct crew *c, struct source *source)
     int ranks = ranks_count(c->ranks), rank = ranks_rank(c->ranks);
     arena_init(&c->arena);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_mutex_init(&c->feeding, NULL);
     world_cond_init(&c->changed);
     pthread_cond_init(&c->asked, NULL);
     c->here = rank < c->count ? (c->count - rank + ranks - 1) / ranks : 0;
@@ -317,6 +336,9 @@ static void init(struct crew *c, struct source *source)
     for (int64_t k = 0; k < c->count; k++)
         c->tasks[k].result = NULL;
     c->board = rank == 0 ? board_new(c) : NULL;
+    c->serves = c->feeds && c->here < c->count;
+    if (c->serves) /* each participant waits for the answer before it asks again */
+        c->hosts = ARENA_ARRAY(&c->arena, pthread_t, c->count - c->here);
 }
 
 static void free_items(struct items *q)
@@ -342,7 +364,6 @@ static void finish(struct crew *c)
         }
     pthread_cond_destroy(&c->asked);
     pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->feeding);
     pthread_mutex_destroy(&c->lock);
     arena_free(&c->arena);
 }
@@ -351,19 +372,17 @@ bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *task
                const struct world_feeds *feeds)
 {
     struct crew c = {.ranks = r, .tasks = tasks, .count = count, .ds = ds};
-    pthread_t host;
     r->phase++;
     if (r->transport.rank == 0)
         c.feeds = feeds;
     init(&c, ds->source);
-    c.serves = c.feeds && c.here < count && pthread_create(&host, NULL, serve, &c) == 0;
     start(&c);
     watch(&c);
     for (struct member *p = c.members; p < c.members + c.here; p++)
         if (p->started)
             pthread_join(p->thread, NULL);
-    if (c.serves)
-        pthread_join(host, NULL);
+    for (int64_t k = 0; k < c.host_count; k++)
+        pthread_join(c.hosts[k], NULL);
     finish(&c);
     return c.ok;
 }

@@ -107,7 +107,6 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     w->spins = world_spins(count);
     w->participants = ARENA_ARRAY(&w->arena, struct participant, count);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_mutex_init(&w->feeding, NULL);
     world_cond_init(&w->ended);
     for (int64_t k = 0; k < count; k++) {
         struct participant *p = &w->participants[k];
@@ -126,7 +125,6 @@ static void finish(struct world *w)
         pthread_cond_destroy(&w->participants[k].wake);
     }
     pthread_cond_destroy(&w->ended);
-    pthread_mutex_destroy(&w->feeding);
     pthread_mutex_destroy(&w->lock);
     arena_free(&w->arena);
 }

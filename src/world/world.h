@@ -12,12 +12,14 @@
 
 enum { WORLD_MAX_PARTICIPANTS = 4096 };
 
-/* What infeed and outfeed are connected to. Called by whichever participant wants something, one at a
- * time; the callee says what went wrong. */
+/* What infeed and outfeed are connected to. A participant makes one call at a time, those of several may run at
+ * the same time; the callee says what went wrong. Whoever waits in a call looks at the budget every so often
+ * (budget_look) and gives up, with FEED_EMPTY or false, once it is used up: time is over, or the run has failed
+ * elsewhere. */
 struct world_feeds {
     void *context;
-    enum feed (*infeed)(void *context, int64_t participant, struct arena *a, struct literal **out);
-    bool (*outfeed)(void *context, int64_t participant, const struct literal *l);
+    enum feed (*infeed)(void *context, int64_t participant, struct budget *b, struct arena *a, struct literal **out);
+    bool (*outfeed)(void *context, int64_t participant, struct budget *b, const struct literal *l);
 };
 
 struct world_participant {

@@ -109,7 +109,6 @@ struct participant {
 
 struct world {
     pthread_mutex_t lock; /* of everything here */
-    pthread_mutex_t feeding;
     pthread_cond_t ended; /* for who started them: something has changed */
     const struct world_feeds *feeds;
     struct arena arena;

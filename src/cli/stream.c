@@ -1,0 +1,273 @@
+/*
+ * The files and pipes behind feeds. Everything that could wait is asked of the system first, so that a program at the
+ * other end of a pipe that never opens it, never writes or never reads can't hold up a run that is over.
+ */
+#include "cli/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ASK_MS = 20, KNOCK_NS = 2000000, READ_BYTES = 1 << 16 };
+
+static bool gives_up(struct patience p)
+{
+    return p.call ? hlo_feed_stopped(p.call) : p.none;
+}
+
+/* Whether a file can be read or written now, or has ended; waits for it at most so long. */
+static bool is_ready(int fd, short what, int milliseconds)
+{
+    struct pollfd p = {.fd = fd, .events = what};
+    return poll(&p, 1, milliseconds) > 0;
+}
+
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static bool try_again(int error)
+{
+    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
+
+static bool complain(hlo_messages *m, const char *path, const char *what, int error)
+{
+    struct buf why = {0};
+    buf_printf(&why, "%s: %s", what, strerror(error));
+    hlo_messages_add(m, path, why.data);
+    buf_free(&why);
+    return false;
+}
+
+/* ---- lines in ---- */
+
+static bool is_item(struct str s)
+{
+    s = str_trim(s);
+    return s.len > 0 && !str_starts(s, STR("//"));
+}
+
+bool feed_in_open(struct feed_in *in, const char *path, struct buf *ahead)
+{
+    *in = (struct feed_in){.path = path, .fd = -1};
+    pthread_mutex_init(&in->lock, NULL);
+    if (strcmp(path, "-") == 0) {
+        in->fd = STDIN_FILENO;
+        in->ahead = *ahead;
+        *ahead = (struct buf){0};
+    } else if (!is_pipe(path)) {
+        in->fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    return in->fd >= 0 || is_pipe(path);
+}
+
+static void drop_first(struct feed_in *in)
+{
+    struct line *l = in->first;
+    in->first = l->next;
+    in->first_at++;
+    buf_free(&l->text);
+    free(l);
+}
+
+/* Bytes that have become lines make room. */
+static void drop_used(struct feed_in *in)
+{
+    size_t left = in->ahead.size - in->used;
+    if (left > 0 && in->used > 0)
+        memmove(in->ahead.data, in->ahead.data + in->used, left);
+    in->ahead.size = left;
+    in->seen -= in->used;
+    in->used = 0;
+}
+
+void feed_in_close(struct feed_in *in, struct buf *ahead)
+{
+    while (in->first)
+        drop_first(in);
+    if (in->fd == STDIN_FILENO) {
+        drop_used(in);
+        *ahead = in->ahead;
+    } else {
+        buf_free(&in->ahead);
+        if (in->fd >= 0)
+            close(in->fd);
+    }
+    pthread_mutex_destroy(&in->lock);
+}
+
+/* The next line of what has been read; without its end only at the end of the file. */
+static bool take_line(struct feed_in *in, struct str *out)
+{
+    struct buf *b = &in->ahead;
+    const char *end = in->seen < b->size ? memchr(b->data + in->seen, '\n', b->size - in->seen) : NULL;
+    in->seen = b->size;
+    if (!end && (!in->ended || in->used == b->size))
+        return false;
+    *out = (struct str){b->data + in->used, (end ? (size_t)(end - b->data) : b->size) - in->used};
+    in->used = in->seen = end ? (size_t)(end - b->data) + 1 : b->size;
+    in->number++;
+    return true;
+}
+
+/* The next line that holds an item; NULL: it hasn't come. */
+static struct line *next_line(struct feed_in *in)
+{
+    struct str text;
+    while (take_line(in, &text)) {
+        struct line *l = is_item(text) ? calloc(1, sizeof *l) : NULL;
+        if (!l)
+            continue;
+        l->number = in->number;
+        l->readers = in->readers;
+        buf_str(&l->text, text);
+        return l;
+    }
+    return NULL;
+}
+
+static struct line *line_at(struct feed_in *in, size_t at)
+{
+    struct line **l = &in->first;
+    for (size_t k = in->first_at; k < at && *l; k++)
+        l = &(*l)->next;
+    if (!*l)
+        *l = next_line(in);
+    return *l;
+}
+
+static void end_with(struct feed_in *in, int error)
+{
+    in->ended = true;
+    in->error = error;
+}
+
+/* Reads what is there. False: nothing is, but something may come. A pipe that nobody has opened for writing yet has
+ * not ended: there is nothing to read in it, and that is waited for. */
+static bool read_some(struct feed_in *in)
+{
+    if (in->fd < 0 && (in->fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+        end_with(in, errno);
+        return true;
+    }
+    if (!is_ready(in->fd, POLLIN, 0))
+        return false;
+    drop_used(in);
+    buf_reserve(&in->ahead, READ_BYTES);
+    ssize_t n = read(in->fd, in->ahead.data + in->ahead.size, READ_BYTES);
+    if (n < 0 && try_again(errno))
+        return false;
+    if (n <= 0)
+        end_with(in, n < 0 ? errno : 0);
+    else
+        in->ahead.size += (size_t)n;
+    return true;
+}
+
+/* The lock is given up while nothing comes: who wants a line that another reader has had gets it. */
+struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m)
+{
+    struct line *l;
+    bool stopped = false;
+    pthread_mutex_lock(&in->lock);
+    while (!(l = line_at(in, at)) && !in->ended && !stopped) {
+        if (read_some(in))
+            continue;
+        int fd = in->fd;
+        pthread_mutex_unlock(&in->lock);
+        stopped = gives_up(p);
+        if (!stopped)
+            is_ready(fd, POLLIN, ASK_MS);
+        pthread_mutex_lock(&in->lock);
+    }
+    int error = l ? 0 : in->error;
+    pthread_mutex_unlock(&in->lock);
+    if (error)
+        complain(m, in->path, "cannot read", error);
+    return l;
+}
+
+void feed_in_done(struct feed_in *in, struct line *l)
+{
+    pthread_mutex_lock(&in->lock);
+    l->readers--;
+    while (in->first && in->first->readers == 0)
+        drop_first(in);
+    pthread_mutex_unlock(&in->lock);
+}
+
+/* ---- text out ---- */
+
+/* Into anything but a file on a disk so much as a pipe takes without waiting, once there is room in it. */
+static void set_most(struct feed_out *out)
+{
+    struct stat st;
+    out->most = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) ? SIZE_MAX : PIPE_BUF;
+}
+
+bool feed_out_open(struct feed_out *out, const char *path)
+{
+    *out = (struct feed_out){.path = path, .fd = -1};
+    if (strcmp(path, "-") == 0) {
+        fflush(stdout); /* what was printed before comes first */
+        out->fd = STDOUT_FILENO;
+    } else if (is_pipe(path)) {
+        return true;
+    } else {
+        out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    }
+    set_most(out);
+    return out->fd >= 0;
+}
+
+/* A pipe into which nothing was written: whoever waits at its other end shall see that nothing comes. */
+void feed_out_close(struct feed_out *out)
+{
+    if (out->fd < 0 && is_pipe(out->path))
+        out->fd = open(out->path, O_WRONLY | O_NONBLOCK);
+    if (out->fd >= 0 && out->fd != STDOUT_FILENO)
+        close(out->fd);
+}
+
+/* Until somebody opens the other end of a pipe. */
+static bool open_pipe(struct feed_out *out, struct patience p, hlo_messages *m)
+{
+    const struct timespec moment = {.tv_nsec = KNOCK_NS};
+    while ((out->fd = open(out->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+        if (errno != ENXIO && errno != EINTR)
+            return complain(m, out->path, "cannot write", errno);
+        if (gives_up(p))
+            return false;
+        nanosleep(&moment, NULL);
+    }
+    set_most(out);
+    return true;
+}
+
+bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_messages *m)
+{
+    if (out->fd < 0 && !open_pipe(out, p, m))
+        return false;
+    while (text.len > 0) {
+        ssize_t n = -1;
+        errno = EAGAIN;
+        if (is_ready(out->fd, POLLOUT, p.none ? 0 : ASK_MS))
+            n = write(out->fd, text.ptr, text.len < out->most ? text.len : out->most);
+        if (n < 0 && !try_again(errno))
+            return complain(m, out->path, "cannot write", errno);
+        if (n < 0 && gives_up(p))
+            return false;
+        if (n > 0)
+            text = (struct str){text.ptr + n, text.len - (size_t)n};
+    }
+    return true;
+}
