@@ -114,14 +114,20 @@ static void add_columns(const struct matvec *v, float *acc, const char *at, int6
     add_rows_f32(acc, a, x, n);
 }
 
+/* Sums of so many rows at a time, so that long stretches of each column are read; they stay in the first cache. */
+enum { SUMS = 4 * KERN_TILE };
+
 static void down_columns(const struct matvec *v)
 {
-    for (int64_t i = 0; i < v->rows; i += KERN_TILE) {
-        float acc[KERN_TILE] = {0};
-        int64_t n = v->rows - i < KERN_TILE ? v->rows - i : KERN_TILE;
+    for (int64_t i = 0; i < v->rows; i += SUMS) {
+        float acc[SUMS] = {0};
+        const int64_t n = v->rows - i < SUMS ? v->rows - i : SUMS;
         for (int64_t k = 0; k < v->columns; k += 4)
-            add_columns(v, acc, v->matrix + i * v->row_step + k * v->column_step, k, n);
-        loader_write(&v->out, v->y + i * v->y_step, v->y_step, acc, n);
+            for (int64_t j = 0; j < n; j += KERN_TILE)
+                add_columns(v, acc + j, v->matrix + (i + j) * v->row_step + k * v->column_step, k,
+                            n - j < KERN_TILE ? n - j : KERN_TILE);
+        for (int64_t j = 0; j < n; j += KERN_TILE)
+            loader_write(&v->out, v->y + (i + j) * v->y_step, v->y_step, acc + j, n - j < KERN_TILE ? n - j : KERN_TILE);
     }
 }
 
