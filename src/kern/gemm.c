@@ -133,10 +133,29 @@ static struct steps steps_of(struct matrix a)
     return a.transposed ? (struct steps){1, a.ld} : (struct steps){a.ld, 1};
 }
 
+/* Both add up each sum's terms in the same order: where rows of B are gapless, many sums at a time. */
 #define SMALL_REAL(T)                                                                                        \
+    KERN_CLONES static void small_rows_##T(int64_t m, int64_t n, int64_t k, const T *a, struct steps as,     \
+                                           const T *b, int64_t ldb, T *restrict c, int64_t ldc)              \
+    {                                                                                                        \
+        for (int64_t i = 0; i < m; i++) {                                                                    \
+            T *restrict row = c + i * ldc;                                                                   \
+            for (int64_t j = 0; j < n; j++)                                                                  \
+                row[j] = 0;                                                                                  \
+            for (int64_t l = 0; l < k; l++) {                                                                \
+                const T x = a[i * as.row + l * as.column];                                                   \
+                for (int64_t j = 0; j < n; j++)                                                              \
+                    row[j] += x * b[l * ldb + j];                                                            \
+            }                                                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
     static void small_##T(int64_t m, int64_t n, int64_t k, const T *a, struct steps as, const T *b,          \
                           struct steps bs, T *c, int64_t ldc)                                                \
     {                                                                                                        \
+        if (n > 1 && bs.column == 1) {                                                                       \
+            small_rows_##T(m, n, k, a, as, b, bs.row, c, ldc);                                               \
+            return;                                                                                          \
+        }                                                                                                    \
         for (int64_t i = 0; i < m; i++)                                                                      \
             for (int64_t j = 0; j < n; j++) {                                                                \
                 T sum = 0;                                                                                   \
