@@ -2,8 +2,8 @@
  * dot: sorts the dimensions of both operands into batch, free and contracting ones and leaves the rest
  * to the product.
  *
- * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are, in
- * OpenBLAS's order, and is rounded once; integers wrap in the result's type.
+ * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are, in the
+ * order of words.c, matvec.c, gemm.c or OpenBLAS, and is rounded once; integers wrap in the result's type.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"

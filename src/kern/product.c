@@ -1,7 +1,7 @@
 /*
  * product: strided operands on their way to gemm (spec: DotGeneral, ConvWithGeneralPadding). An operand
  * that lies as gemm wants it is used where it is; any other is packed, and widened, panel by panel, so
- * that the room this takes stays bounded. The result is written in place when it can be, else a panel at
+ * that the room this takes stays bounded. What words.c multiplies is not widened. The result is written in place when it can be, else a panel at
  * a time from the type of the sum, rounded once.
  */
 #include "kern/product.h"
