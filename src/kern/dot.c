@@ -46,13 +46,14 @@ static void sort_dims(struct product *p, const struct view *out, const struct vi
 static bool fast_dot(const struct view *out, struct view *lhs, struct view *rhs,
                      const struct kern_dot_dims *dims, enum dtype work)
 {
-    struct product p = {.out_type = out->dtype,
-                        .lhs_type = lhs->dtype,
-                        .rhs_type = rhs->dtype,
-                        .work = work,
-                        .out = out->data,
-                        .lhs = lhs->data,
-                        .rhs = rhs->data};
+    struct product p; /* to clear its loops would take longer than a small product */
+    p.out_type = out->dtype;
+    p.lhs_type = lhs->dtype;
+    p.rhs_type = rhs->dtype;
+    p.work = work;
+    p.out = out->data;
+    p.lhs = lhs->data;
+    p.rhs = rhs->data;
     sort_dims(&p, out, lhs, rhs, dims);
     if (nest_points(&p.k) >= INT_MAX) /* more than OpenBLAS can count */
         return plain_dot(out, lhs, rhs, dims);
