@@ -240,15 +240,15 @@ static void *sorted_keys(struct sorter *s, int64_t n)
 static void sort_alone(struct sorter *s, const int64_t *index, int64_t n)
 {
     char *out = view_at(s->out, index), packed[KERN_LANES * sizeof(uint64_t)];
+    uint64_t elements[KERN_LANES];
     int64_t stride = s->out->strides[s->dimension];
     size_t width = s->rule.width;
     const void *sorted = sorted_keys(s, n);
     for (int64_t i = 0; i < n; i += KERN_LANES) {
         int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
-        for (int64_t j = 0; j < count; j++) {
-            uint64_t element = key_element(&s->rule, sorted_key(s, sorted, i + j));
-            memcpy(packed + (size_t)j * width, &element, width); /* little-endian */
-        }
+        for (int64_t j = 0; j < count; j++)
+            elements[j] = key_element(&s->rule, sorted_key(s, sorted, i + j));
+        kern_pack(packed, (const char *)elements, sizeof *elements, width, count); /* little-endian */
         kern_unpack(out + i * stride, stride, packed, width, count);
     }
     if (s->rule.one_to_one)
