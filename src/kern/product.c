@@ -1,8 +1,8 @@
 /*
  * product: strided operands on their way to gemm (spec: DotGeneral, ConvWithGeneralPadding). An operand
  * that lies as gemm wants it is used where it is; any other is packed, and widened, panel by panel, so
- * that the room this takes stays bounded. What words.c multiplies is not widened. The result is written in place when it can be, else a panel at
- * a time from the type of the sum, rounded once.
+ * that the room this takes stays bounded. What words.c multiplies is not widened. The result is written in
+ * place when it can be, else a panel at a time from the type of the sum, rounded once.
  */
 #include "kern/product.h"
 
@@ -266,7 +266,7 @@ static bool prepare_room(struct product_room *r, const struct product *p)
     r->rows_only = integers || r->words;
     r->lhs = (struct operand){.type = p->lhs_type, .work = r->words ? p->lhs_type : p->work, .rows_only = r->words};
     r->rhs = (struct operand){.type = p->rhs_type, .work = r->words ? p->rhs_type : p->work};
-    r->rhs.rows_only = r->rows_only && r->rhs.work != DT_F32;
+    r->rhs.rows_only = integers && !r->words;
     r->sum = NULL;
     r->sum_type = sum_type(p, r->words);
     bool lhs_usable = usable(&r->lhs, &p->m, 1, &p->k, 0), rhs_usable = usable(&r->rhs, &p->k, 1, &p->n, 1);

@@ -46,7 +46,7 @@ void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, st
 /* ---- words.c: the same for bytes, bf16 and small f32, with sums of 32 bits ---- */
 
 bool words_apply(const struct product *p); /* to its types and sizes, and on this processor */
-/* A is row-major; B is too, except in f32. C holds f32 or 32-bit integers. False: no memory. */
+/* A is row-major. C holds f32 or 32-bit integers. False: no memory. */
 bool words_multiply(enum dtype a_type, enum dtype b_type, int64_t m, int64_t n, int64_t k, struct matrix a,
                     struct matrix b, void *c, int64_t ldc);
 

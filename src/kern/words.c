@@ -126,20 +126,23 @@ WIDE_INLINE void transpose(__m512i x[LANES])
     }
 }
 
-/* Columns of floats that are gapless. */
-WIDE static void pack_columns(const float *b, int64_t ldb, int64_t k, int64_t n, __m512i *to)
+/* Columns that are gapless, of so many bytes: their lanes are there already, and only have to be turned round. */
+WIDE static void pack_columns(const char *b, int64_t column_step, int64_t bytes, int64_t n, bool move, __m512i *to)
 {
-    for (int64_t i = 0; i < k; i += LANES) {
-        const __mmask16 there = lanes_there(k - i, 0);
+    const __m512i moved = _mm512_set1_epi8(move ? -128 : 0);
+    for (int64_t i = 0; i < bytes; i += 4 * LANES) {
+        const int64_t left = bytes - i, lanes = (left + 3) / 4;
+        const __mmask64 there = left >= 4 * LANES ? ~(__mmask64)0 : ((__mmask64)1 << left) - 1;
         for (int64_t v = 0; v < VECTORS; v++) {
             __m512i x[LANES];
             for (int64_t j = 0; j < LANES; j++) {
-                const int64_t column = v * LANES + j;
-                x[j] = column < n ? _mm512_maskz_loadu_epi32(there, b + column * ldb + i) : _mm512_setzero_si512();
+                const char *column = b + (v * LANES + j) * column_step + i;
+                x[j] = v * LANES + j < n ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, column), moved)
+                                         : _mm512_setzero_si512();
             }
             transpose(x);
-            for (int64_t j = 0; j < LANES && i + j < k; j++)
-                _mm512_store_si512(to + (i + j) * VECTORS + v, x[j]);
+            for (int64_t j = 0; j < LANES && j < lanes; j++)
+                _mm512_store_si512(to + (i / 4 + j) * VECTORS + v, x[j]);
         }
     }
 }
@@ -158,7 +161,7 @@ WIDE static void pack(enum kind kind, const struct matrix *b, int64_t row, int64
     const char *at = (const char *)b->at + (b->transposed ? j * b->ld + row : row * b->ld + j) * size;
     __m512i *to = room;
     if (b->transposed) {
-        pack_columns((const float *)(const void *)at, b->ld, k, n, to);
+        pack_columns(at, b->ld * size, k * size, n, move, to);
         return;
     }
     for (int64_t i = 0; i < k; i += per_lane, at += per_lane * b->ld * size, to += VECTORS)
