@@ -98,7 +98,7 @@ KERN_CLONES static double sum_f32(const float *x, int64_t n)
 enum { SUM_ROWS = 4, SUM_COLUMNS = 4 * KERN_TILE };
 
 /* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */
-KERN_CLONES static void add_rows_f32(double *restrict acc, const float *const *x, int rows, int64_t n)
+KERN_CLONES static void fold_rows_f32(double *restrict acc, const float *const *x, int rows, int64_t n)
 {
     const float *a = x[0], *b = x[1], *c = x[2], *d = x[3];
     for (int64_t i = 0; rows == SUM_ROWS && i < n; i++)
@@ -145,7 +145,7 @@ static void sum_columns_f32(const struct fold *f, char *out, int64_t out_stride,
             rows[count++] = (const float *)(const void *)w.at[0];
             more = nest_step(&w);
         }
-        add_rows_f32(acc, rows, count, n);
+        fold_rows_f32(acc, rows, count, n);
     }
     for (int64_t i = 0; i < n; i += KERN_TILE)
         store_results(f, out + i * out_stride, out_stride, acc + i, n - i < KERN_TILE ? n - i : KERN_TILE);
