@@ -12,7 +12,7 @@ enum { NOBODY = -1, OTHERS = -2 };
 
 /* Of the step that is last in it. */
 struct group {
-    int steps;
+    int steps, first; /* how many, and the first of them */
     int leaf_count;
     int leaves[KERN_FUSED_VIEWS]; /* values from outside, each once */
 };
@@ -22,6 +22,7 @@ struct fusing {
     struct function *f;
     struct group *groups; /* by step */
     int *root;            /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
+    int *next;            /* by step: the one after it in its group; meaningless for the last */
     int *reader;          /* by value: the group that reads it, NOBODY, or OTHERS */
     int *next_other;      /* by value: the first step known to read it outside of any group */
 };
@@ -95,6 +96,8 @@ static bool join(struct fusing *z, int k, int root)
     g.leaf_count--;
     if (!add_leaves(&g, s))
         return false;
+    z->next[k] = g.first; /* steps come from the last to the first */
+    g.first = k;
     g.steps++;
     z->groups[root] = g;
     z->root[k] = root;
@@ -112,7 +115,7 @@ static void place(struct fusing *z, int k)
     if (root >= 0 && join(z, k, root))
         return;
     z->root[k] = k;
-    z->groups[k] = (struct group){.steps = 1};
+    z->groups[k] = (struct group){.steps = 1, .first = k};
     add_leaves(&z->groups[k], s);
 }
 
@@ -198,9 +201,8 @@ static void make_fused(struct fusing *z, int root)
     const struct group *g = &z->groups[root];
     struct step *s = &z->f->steps[root];
     const struct step **steps = ARENA_ARRAY(scratch, const struct step *, g->steps);
-    for (int k = root, at = g->steps; at > 0; k--)
-        if (z->root[k] == root)
-            steps[--at] = &z->f->steps[k];
+    for (int at = 0, k = g->first; at < g->steps; at++, k = z->next[k])
+        steps[at] = &z->f->steps[k];
     struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
     struct kern_fused_op *ops = ARENA_ARRAY(keep, struct kern_fused_op, g->steps);
     struct numbering n = {.group = g, .fused = fused, .tile = ARENA_ARRAY(scratch, int, g->steps),
@@ -239,8 +241,8 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
 {
     struct arena *a = &pl->scratch;
     struct fusing z = {.pl = pl, .f = f, .groups = ARENA_ARRAY(a, struct group, f->step_count),
-                       .root = ARENA_ARRAY(a, int, f->step_count), .reader = ARENA_ARRAY(a, int, value_count),
-                       .next_other = ARENA_ARRAY(a, int, value_count)};
+                       .root = ARENA_ARRAY(a, int, f->step_count), .next = ARENA_ARRAY(a, int, f->step_count),
+                       .reader = ARENA_ARRAY(a, int, value_count), .next_other = ARENA_ARRAY(a, int, value_count)};
     for (int v = 0; v < value_count; v++) {
         z.reader[v] = NOBODY;
         z.next_other[v] = INT_MAX;
