@@ -57,33 +57,22 @@ static bool all_finite(const struct lapack_item *it)
 
 /* LAPACK packs the eigenvectors of a real matrix: where wi is not 0, two columns are the real and the
  * imaginary part of a vector, whose conjugate belongs to the next eigenvalue. */
-static void unpack_f32(int64_t n, const float *wi, const float *v, struct c64 *out)
-{
-    for (int64_t j = 0; j < n; j++) {
-        bool pair = wi[j] != 0 && j + 1 < n;
-        for (int64_t i = 0; i < n; i++) {
-            float re = v[j * n + i], im = pair ? v[(j + 1) * n + i] : 0;
-            out[j * n + i] = (struct c64){re, im};
-            if (pair)
-                out[(j + 1) * n + i] = (struct c64){re, -im};
-        }
-        j += pair;
+#define UNPACK(NAME, T, COMPLEX)                                                  \
+    static void NAME(int64_t n, const T *wi, const T *v, struct COMPLEX *out)     \
+    {                                                                             \
+        for (int64_t j = 0; j < n; j++) {                                         \
+            bool pair = wi[j] != 0 && j + 1 < n;                                  \
+            for (int64_t i = 0; i < n; i++) {                                     \
+                T re = v[j * n + i], im = pair ? v[(j + 1) * n + i] : 0;          \
+                out[j * n + i] = (struct COMPLEX){re, im};                        \
+                if (pair)                                                         \
+                    out[(j + 1) * n + i] = (struct COMPLEX){re, -im};             \
+            }                                                                     \
+            j += pair;                                                            \
+        }                                                                         \
     }
-}
-
-static void unpack_f64(int64_t n, const double *wi, const double *v, struct c128 *out)
-{
-    for (int64_t j = 0; j < n; j++) {
-        bool pair = wi[j] != 0 && j + 1 < n;
-        for (int64_t i = 0; i < n; i++) {
-            double re = v[j * n + i], im = pair ? v[(j + 1) * n + i] : 0;
-            out[j * n + i] = (struct c128){re, im};
-            if (pair)
-                out[(j + 1) * n + i] = (struct c128){re, -im};
-        }
-        j += pair;
-    }
-}
+UNPACK(unpack_f32, float, c64)
+UNPACK(unpack_f64, double, c128)
 
 static void geev_real(struct lapack_item *it, char left, char right)
 {
