@@ -385,6 +385,7 @@ struct hlo_run_options {
     uint64_t max_steps;  /* instructions run and iterations of loops */
     uint64_t max_memory; /* bytes of values alive at once */
     double timeout;      /* seconds */
+    int threads;         /* that share large kernels; 0: as many as there are processors. Results are the same for any number */
     hlo_world *world;    /* who runs the participants; it must outlive the program. NULL: threads of this process */
 };
 /* Makes a verified module ready to run by all its participants; the module must outlive the program.

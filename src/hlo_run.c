@@ -17,6 +17,7 @@ static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h nu
 struct hlo_program {
     const hlo_module *module;
     hlo_world *world;           /* NULL: threads */
+    struct team *team;          /* shared by all of them */
     size_t count;               /* participants */
     struct program *programs[]; /* one each: what a program keeps while it runs is its participant's; NULL: not here */
 };
@@ -25,6 +26,8 @@ void hlo_program_free(hlo_program *p)
 {
     for (size_t k = 0; p && k < p->count; k++)
         program_free(p->programs[k]);
+    if (p)
+        team_free(p->team);
     free(p);
 }
 
@@ -39,6 +42,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
     hlo_program *p = hlo_calloc(sizeof *p + (size_t)count * sizeof *p->programs);
     p->module = module;
     p->world = o->world;
+    p->team = team_new(o->threads > 0 ? o->threads : team_processors());
     p->count = (size_t)count;
     for (size_t k = 0; k < p->count; k++) {
         struct plan_options options = {.plain = o->plain,
@@ -46,6 +50,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
                                        .seed = o->seed,
                                        .replica = (int64_t)k / partitions,
                                        .partition = (int64_t)k % partitions,
+                                       .team = p->team,
                                        .foreign = hlo_targets_foreign(o->targets),
                                        .limits = {o->max_steps, o->max_memory, o->timeout}};
         if (!hlo_world_runs(p->world, k))

@@ -110,6 +110,19 @@ void *reserve_take(struct reserve *r, size_t size); /* not cleared; NULL when th
 size_t reserve_idle(struct reserve *r);             /* bytes held for later */
 void reserve_trim(struct reserve *r, size_t keep);  /* gives idle blocks back until no more than `keep` is held */
 
+/* ---- team.c: threads that share the parts of a task ---- */
+
+/* The answer must not depend on how many there are: a task is cut by what it is, not by who is there. */
+struct team;
+typedef void team_fn(void *context, int64_t part, int member); /* 0 <= member < team_size */
+struct team *team_new(int threads); /* the caller counts; NULL, which is a team of the caller alone: one, or no memory */
+void team_free(struct team *t);     /* by its owner, when no task runs */
+int team_size(const struct team *t);
+int team_processors(void);          /* that this process may run on */
+/* Calls `fn` once for every part below `parts`, in any order and by any member, and returns when all are done.
+ * The caller does them all where the team has another task, as it has for whoever calls from a part. */
+void team_run(struct team *t, int64_t parts, team_fn *fn, void *context);
+
 /* ---- buf.c: growing byte buffer on the heap, for text that is being made ---- */
 
 struct buf {

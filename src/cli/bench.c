@@ -53,7 +53,7 @@ static int prepare(struct bench *b, const hlo_file *f)
         .plain = b->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
     int64_t part;
     options.targets = b->targets = targets_of(b->o, b->m);
-    if (!b->targets || !option_int(b->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
+    if (!b->targets || !option_threads(b->o, 0, &options.threads) || !option_int(b->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
         return HLO_USAGE;
     double t0 = now_seconds();
     b->module = hlo_parse(f, (size_t)part - 1, b->m);

@@ -27,6 +27,7 @@ enum option_id {
     OPT_MAX_STEPS,
     OPT_MAX_MEMORY,
     OPT_TIMEOUT,
+    OPT_THREADS,
     OPT_REPLICAS,
     OPT_PARTITIONS,
     OPT_WORLD,
@@ -72,6 +73,8 @@ struct options {
 
 /* Parses what follows the subcommand. False after saying what is wrong with it. */
 bool options_parse(struct options *o, int argc, char **argv);
+/* --threads of a run. */
+bool option_threads(const struct options *o, int absent, int *out);
 /* The value of an option as a number between two bounds; `absent` when it was not given. */
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
                 int64_t *out);

@@ -441,6 +441,7 @@ static void evaluate(struct work *w)
         return;
     struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN], .targets = w->targets, .world = world_of(r->o)};
     struct golden_feed feed;
+    option_threads(r->o, 1, &options.threads); /* test.c has seen that it can be read */
     w->program = hlo_plan(w->module, &options, w->m);
     w->participants = w->program ? hlo_participants(w->program) : 0;
     w->results = calloc(w->participants + 1, sizeof(hlo_literal *));

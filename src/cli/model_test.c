@@ -75,7 +75,7 @@ static void check_outputs(struct model_inputs *in, const char *folder, hlo_onnx_
 
 static void run_set(struct model_inputs *in, const char *folder, struct buf *why)
 {
-    struct hlo_run_options options = {.plain = in->o->given[OPT_PLAIN]};
+    struct hlo_run_options options = {.plain = in->o->given[OPT_PLAIN], .threads = 1};
     hlo_messages *said = NULL;
     int status;
     if (!model_inputs_read(in, folder)) {

@@ -74,7 +74,7 @@ static bool runs(const hlo_module *module, const char *example_args, struct item
     while (args && made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
     hlo_program *p =
-        args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain}, m) : NULL;
+        args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain, .threads = 1}, m) : NULL;
     if (p)
         hlo_run_all(p, (const hlo_literal *const *)args, count, &(struct hlo_feeds){&item, give_item, NULL},
                     &result, m);

@@ -44,6 +44,8 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_MAX_MEMORY] = {"max-memory", "=BYTES", "end a run whose values need more; 64k, 500M and 2G are read",
                         IN(RUN), 0},
     [OPT_TIMEOUT] = {"timeout", "=SECONDS", "end a run that takes longer", IN(RUN), 0},
+    [OPT_THREADS] = {"threads", "=N", "so many share large operations (as many as there are processors; hlo test: 1)",
+                     IN(RUN) | IN(TEST) | IN(BENCH), 0},
     [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN), 0},
     [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN), 0},
     [OPT_WORLD] = {"world", "=KIND", "threads; or mpi: participants are spread over what mpirun starts",
@@ -375,4 +377,13 @@ bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t
     usage_error(o, "`--%s=%s`: a number from %" PRId64 " to %" PRId64 " is wanted", option_table[id].name,
                 o->value[id], low, high);
     return false;
+}
+
+bool option_threads(const struct options *o, int absent, int *out)
+{
+    enum { MOST_THREADS = 256 };
+    int64_t n;
+    bool ok = option_int(o, OPT_THREADS, 1, MOST_THREADS, absent, &n);
+    *out = (int)n;
+    return ok;
 }

@@ -397,7 +397,7 @@ static int set_up(struct suite *s)
     if (o->given[OPT_UPDATE] && ci && *ci)
         return usage_error(o, "CI is set: expectations are not rewritten where they are to be held");
     if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
-        !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit))
+        !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) || !option_threads(o, 1, &(int){0}))
         return HLO_USAGE;
     if (o->given[OPT_FILTER] && regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
         return usage_error(o, "`--filter=%s` is no regular expression", o->value[OPT_FILTER]);

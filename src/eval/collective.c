@@ -111,7 +111,7 @@ static void copy_block(const struct view *out, const void *block)
 {
     struct view x;
     view_dense(&x, out->dtype, out->rank, out->dims, (char *)(uintptr_t)block);
-    kern_copy(out, &x);
+    kern_copy(NULL, out, &x);
 }
 
 static bool fits(const struct view *small, const struct view *large, int64_t d, int64_t n)
@@ -144,7 +144,7 @@ const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t 
         struct view part, to;
         eval_part_of(&part, x, d, n, j);
         view_dense(&to, part.dtype, part.rank, part.dims, packed.view.data + (size_t)j * size_of(&part));
-        kern_copy(&to, &part);
+        kern_copy(ev->team, &to, &part);
     }
     value_drop(ev, made);
     value_move(made, &packed);

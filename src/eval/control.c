@@ -90,7 +90,7 @@ static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
         struct value dense;
         if (!value_new(ev, &dense, v->view.dtype, v->view.rank, v->view.dims))
             return false;
-        kern_copy(&dense.view, &v->view);
+        kern_copy(ev->team, &dense.view, &v->view);
         value_drop(ev, v);
         value_move(v, &dense);
         l->addresses[k] = v->view.data;

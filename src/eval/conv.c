@@ -33,5 +33,5 @@ bool eval_conv(struct eval *ev, const struct step *s)
     struct view *out = eval_sum_begin(ev, s, &made);
     if (!out)
         return false;
-    return eval_sum_end(ev, s, &made, ev->kern->conv(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
+    return eval_sum_end(ev, s, &made, ev->kern->conv(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
 }

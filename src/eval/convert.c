@@ -29,7 +29,7 @@ static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *
     kern_view_transpose(&turned, eval_view(ev, s, 0), perm);
     if (!value_new(ev, row, shape->dtype, shape->rank, dims))
         return eval_no_memory(ev, s, shape);
-    kern_copy(&row->view, &turned);
+    kern_copy(ev->team, &row->view, &turned);
     return true;
 }
 
@@ -61,9 +61,9 @@ static void recast_bytes(struct eval *ev, struct view *bytes, struct view *eleme
     view_dense(&n, narrow->dtype, ratio > 1 ? 2 : 1, (const int64_t[]){count, ratio}, narrow->data);
     const bool narrow_is_bytes = narrow == bytes;
     if (narrow_is_bytes == to_bytes)
-        ev->kern->bitcast_convert(&n, &w);
+        ev->kern->bitcast_convert(ev->team, &n, &w);
     else
-        ev->kern->bitcast_convert(&w, &n);
+        ev->kern->bitcast_convert(ev->team, &w, &n);
 }
 
 /* The first `count` elements of two rows of one type. */
@@ -71,7 +71,7 @@ static void copy_first(struct eval *ev, const struct view *to, const struct view
 {
     struct view a = *to, b = *from;
     a.dims[0] = b.dims[0] = count;
-    ev->kern->copy(&a, &b);
+    ev->kern->copy(ev->team, &a, &b);
 }
 
 /* A row of n elements with room for those that fill up the last byte, all zero. */
@@ -128,7 +128,7 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
         ok = recast_row(ev, s, &flat, &ordered_flat);
     kern_view_transpose(&turned, out, perm);
     if (ok)
-        ev->kern->copy(&turned, &ordered.view);
+        ev->kern->copy(ev->team, &turned, &ordered.view);
     value_drop(ev, &ordered);
     return ok;
 }
@@ -174,7 +174,7 @@ static bool eval_reduce_precision(struct eval *ev, const struct step *s)
     view_copy(&in, x);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->reduce_precision(out, &in, plan_bits(i, A_EXPONENT_BITS), plan_bits(i, A_MANTISSA_BITS));
+        ev->kern->reduce_precision(ev->team, out, &in, plan_bits(i, A_EXPONENT_BITS), plan_bits(i, A_MANTISSA_BITS));
     value_drop(ev, &made);
     return out != NULL;
 }
@@ -183,7 +183,7 @@ static bool eval_bitcast_convert(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->bitcast_convert(out, eval_view(ev, s, 0));
+        ev->kern->bitcast_convert(ev->team, out, eval_view(ev, s, 0));
     return out != NULL;
 }
 
@@ -191,7 +191,7 @@ static bool eval_stochastic_convert(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->stochastic_convert(out, eval_view(ev, s, 0), eval_view(ev, s, 1));
+        ev->kern->stochastic_convert(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1));
     return out != NULL;
 }
 

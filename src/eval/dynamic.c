@@ -95,7 +95,7 @@ static bool dynamic_reshape(struct eval *ev, const struct step *s)
         if (!value_new(ev, out, x->dtype, s->shapes[0]->rank, sizes))
             return eval_no_memory(ev, s, s->shapes[0]);
         view_dense(&v, x->dtype, x->rank, x->dims, out->view.data);
-        kern_copy(&v, x);
+        kern_copy(ev->team, &v, x);
     }
     value_fit(out, s->shapes[0], false);
     return true;

@@ -33,7 +33,7 @@ static bool apply(struct eval *ev, const struct step *s)
             at[k] = args[k].data;
         s->tile(out->data, at, 1);
     } else {
-        kern_map_tiles(s->tile, out, s->operand_count, args);
+        kern_map_tiles(ev->team, s->tile, out, s->operand_count, args);
     }
     return true;
 }
@@ -52,9 +52,9 @@ static bool run_fused(struct eval *ev, const struct step *s)
     struct view *out = find_storage(ev, s);
     if (!out)
         return false;
-    char *room = arena_alloc(&ev->scratch, kern_fused_room(s->fused) + LINE);
+    char *room = arena_alloc(&ev->scratch, kern_fused_room(s->fused) * (size_t)team_size(ev->team) + LINE);
     room += (LINE - (uintptr_t)room % LINE) % LINE;
-    kern_run_fused(s->fused, out, views, room);
+    kern_run_fused(ev->team, s->fused, out, views, room);
     return true;
 }
 

@@ -293,7 +293,7 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
     struct value copy;
     if (!value_new(ev, &copy, l->shape->dtype, l->shape->rank, l->shape->dims))
         return false;
-    kern_copy(&copy.view, &v->view);
+    kern_copy(ev->team, &copy.view, &v->view);
     l->data = pool_steal(&ev->pool, copy.buffer);
     return true;
 }
@@ -346,7 +346,7 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a)
 {
-    struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .exchange = exchange};
+    struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange};
     struct literal *result = NULL;
     pool_init(&ev.pool);
     ev.pool.limit = p->options.limits.memory;

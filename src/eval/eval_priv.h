@@ -64,6 +64,7 @@ struct eval {
     struct diags *ds;
     struct program *p;
     const struct kernels *kern; /* the program's */
+    struct team *team;          /* the same; may be NULL */
     struct pool pool;
     const struct exchange *exchange; /* the other participants and the host; NULL: nobody */
     struct arena scratch; /* arrays of values, by mark and release */

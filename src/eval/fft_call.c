@@ -181,7 +181,7 @@ static const char *problem(const struct call *c, bool in_bytes)
 }
 
 /* Forth the kernel gives the plain sum, back it divides by the count: the call says what it wants instead. */
-static void scale_result(const struct call *c, const struct view *out, const int64_t *lengths)
+static void scale_result(struct team *team, const struct call *c, const struct view *out, const int64_t *lengths)
 {
     double factor = c->scale;
     for (int64_t k = 0; k < c->axes.count && !c->forward; k++)
@@ -192,7 +192,7 @@ static void scale_result(const struct call *c, const struct view *out, const int
     struct c64 narrow = {(float)factor, 0};
     bool single = dtype_component(out->dtype) == DT_F32; /* a real number is a complex one's first half */
     struct view args[2] = {*out, {.dtype = out->dtype, .data = single ? (char *)&narrow : (char *)&wide}};
-    kern_map_tiles(kern_find_elementwise("multiply", out->dtype), out, 2, args);
+    kern_map_tiles(team, kern_find_elementwise("multiply", out->dtype), out, 2, args);
 }
 
 static bool fail(struct eval *ev, const struct step *s, const char *why)
@@ -221,9 +221,9 @@ bool eval_fft_call(struct eval *ev, const struct step *s)
         return fail(ev, s, why);
     const int64_t *lengths = whole(&c) + c.x->rank - c.axes.count;
     struct view *out = eval_result(ev, s, 0);
-    if (out && !ev->kern->fft(out, c.x, types[c.type][c.forward != 0], (int)c.axes.count, lengths))
+    if (out && !ev->kern->fft(ev->team, out, c.x, types[c.type][c.forward != 0], (int)c.axes.count, lengths))
         return eval_no_memory(ev, s, s->shapes[0]);
     if (out)
-        scale_result(&c, out, lengths);
+        scale_result(ev->team, &c, out, lengths);
     return out != NULL;
 }

@@ -75,7 +75,7 @@ static bool gather(struct eval *ev, const struct step *s)
     }
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->gather(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &d);
+        ev->kern->gather(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &d);
     return out != NULL;
 }
 
@@ -121,7 +121,7 @@ static bool run_scatter(struct eval *ev, const struct step *s)
         view_copy(&out[k], v);
     }
     unsigned errors = ev->ds->errors;
-    bool ok = ev->kern->scatter(n, out, eval_view(ev, s, n), updates, &dims, &body);
+    bool ok = ev->kern->scatter(ev->team, n, out, eval_view(ev, s, n), updates, &dims, &body);
     for (int k = 0; k < n; k++)
         value_drop(ev, &made[k]);
     return ok || eval_kernel_failed(ev, s, errors);

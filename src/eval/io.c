@@ -28,7 +28,7 @@ static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct liter
     if (copy) {
         *l = *copy;
         view_dense(&out, shape->dtype, shape->rank, shape->dims, l->data);
-        kern_copy(&out, &v.view);
+        kern_copy(ev->team, &out, &v.view);
     }
     value_drop(ev, &v);
     return copy || eval_no_memory(ev, s, l->shape);
@@ -66,7 +66,7 @@ static bool take_item(struct eval *ev, const struct step *s, const struct litera
     struct view *out = eval_sized_result(ev, s, r, l->shape->dims), x;
     if (out) {
         view_dense(&x, l->shape->dtype, l->shape->rank, l->shape->dims, l->data);
-        kern_copy(out, &x);
+        kern_copy(ev->team, out, &x);
     }
     return out != NULL;
 }

@@ -163,7 +163,7 @@ static bool append(struct eval *ev, const struct step *s, struct onnx_run *l, in
     } else {
         struct view row;
         view_dense(&row, x->view.dtype, x->view.rank, x->view.dims, at);
-        ev->kern->copy(&row, &x->view);
+        ev->kern->copy(ev->team, &row, &x->view);
     }
     value_drop(ev, x);
     return true;
@@ -277,7 +277,7 @@ static bool own(struct eval *ev, const struct step *s, struct value *v)
         return true;
     if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
         return eval_no_memory(ev, s, s->inst->shape);
-    kern_copy(&copy.view, &v->view);
+    kern_copy(ev->team, &copy.view, &v->view);
     value_drop(ev, v);
     value_move(v, &copy);
     return true;

@@ -27,13 +27,13 @@ void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *
 bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *out, const struct view *x)
 {
     if (out->dtype == x->dtype) {
-        ev->kern->copy(out, x);
+        ev->kern->copy(ev->team, out, x);
         return true;
     }
     kern_tile_fn *fn = kern_find_convert(out->dtype, x->dtype);
     if (!fn)
         return eval_unsupported(ev, s);
-    kern_map_tiles(fn, out, 1, x);
+    kern_map_tiles(ev->team, fn, out, 1, x);
     return true;
 }
 

@@ -135,7 +135,7 @@ static bool give_slices(struct eval *ev, const struct step *s, const struct slic
                 return false;
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
-            kern_copy(&made.view, &slice);
+            kern_copy(ev->team, &made.view, &slice);
             bool ok = send(ev, s, &made.view, w->targets[n]);
             value_drop(ev, &made);
             if (!ok)
@@ -157,7 +157,7 @@ static bool take_slices(struct eval *ev, const struct step *s, const struct slic
                 return eval_no_memory(ev, s, s->inst->shape);
             bool ok = receive(ev, s, &made.view, w->sources[n]);
             if (ok)
-                kern_copy(&slice, &made.view);
+                kern_copy(ev->team, &slice, &made.view);
             value_drop(ev, &made);
             if (!ok)
                 return false;
@@ -263,7 +263,7 @@ static struct buffer *pack_ragged(struct eval *ev, const struct step *s, int64_t
         memcpy(to, &head, sizeof head);
         rows_of(&from, x, number_at(ev, s, 2, k), head.rows);
         view_dense(&dense, from.dtype, from.rank, from.dims, to + sizeof head);
-        kern_copy(&dense, &from);
+        kern_copy(ev->team, &dense, &from);
         to += sizeof head + padded(head.rows, row);
     }
     if (!b)
@@ -287,7 +287,7 @@ static bool unpack_ragged(struct eval *ev, const struct step *s, struct block in
         struct view to, dense;
         rows_of(&to, out, head.at, head.rows);
         view_dense(&dense, to.dtype, to.rank, to.dims, (char *)(uintptr_t)at + sizeof head);
-        kern_copy(&to, &dense);
+        kern_copy(ev->team, &to, &dense);
         at += need;
         left -= need;
     }

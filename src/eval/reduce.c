@@ -55,7 +55,7 @@ static bool run_reduce(struct eval *ev, const struct step *s)
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->reduce(n, out, x, init, s->bodies->args, reduced, &body) ||
+    return out && (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) ||
                    eval_kernel_failed(ev, s, errors));
 }
 
@@ -90,7 +90,7 @@ static void give_piece(struct view *whole, const struct view *piece, int64_t dim
     view_copy(&x, piece);
     for (int d = 0; d < piece->rank; d++)
         x.dims[d] = out.dims[d];
-    kern_copy(&out, &x);
+    kern_copy(NULL, &out, &x);
 }
 
 static bool scan_step(struct eval *ev, const struct step *s, const struct scan *c, int64_t t)

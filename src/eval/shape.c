@@ -44,7 +44,7 @@ bool eval_reshape(struct eval *ev, const struct step *s)
     if (!out)
         return false;
     view_dense(&whole, x->dtype, x->rank, x->dims, out->data);
-    kern_copy(&whole, x);
+    kern_copy(ev->team, &whole, x);
     return true;
 }
 
@@ -126,7 +126,7 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     struct view *out = value ? eval_result(ev, s, 0) : NULL;
     if (!out)
         return false;
-    ev->kern->pad(out, x, value->data, dims);
+    ev->kern->pad(ev->team, out, x, value->data, dims);
     value_drop(ev, &x_made);
     value_drop(ev, &value_made);
     return true;
@@ -142,7 +142,7 @@ static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimensio
     if (!value_new(ev, v, shape->dtype, 1, &dims[dimension]))
         return eval_no_memory(ev, s, shape);
     view_copy(&line, &v->view);
-    ev->kern->iota(&line, 0);
+    ev->kern->iota(ev->team, &line, 0);
     kern_view_broadcast(&v->view, &line, shape->rank, dims, &dimension);
     return true;
 }
@@ -153,7 +153,7 @@ static bool eval_iota(struct eval *ev, const struct step *s)
         return iota_as_view(ev, s, inst_int(s->inst, A_IOTA_DIMENSION, 0));
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->iota(out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
+        ev->kern->iota(ev->team, out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
     return out != NULL;
 }
 

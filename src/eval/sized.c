@@ -254,7 +254,7 @@ static bool concatenate(struct eval *ev, const struct step *s, const struct peer
     for (int64_t j = 0; j < g->count; j++) {
         to.dims[d] = extent(e, j)[d];
         view_dense(&from, to.dtype, to.rank, to.dims, (char *)(uintptr_t)m.in[j].at);
-        kern_copy(&to, &from);
+        kern_copy(ev->team, &to, &from);
         to.data += to.dims[d] * to.strides[d];
     }
     eval_part(ev, &m);

@@ -34,7 +34,7 @@ bool value_whole(struct eval *ev, struct value *v)
         view_copy(&part, &all.view);
         for (int d = 0; d < part.rank; d++)
             part.dims[d] = v->view.dims[d];
-        kern_copy(&part, &v->view);
+        kern_copy(ev->team, &part, &v->view);
         value_drop(ev, v);
         value_move(v, &all);
     }

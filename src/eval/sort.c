@@ -22,7 +22,7 @@ static bool run_sort(struct eval *ev, const struct step *s)
     struct kern_comparator less = eval_bind_order(ev, s->bodies, &context);
     struct view *x = eval_views(ev, s, 0, n), *out = eval_results(ev, s);
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->sort(n, out, x, dimension, &less) ||
+    return out && (ev->kern->sort(ev->team, n, out, x, dimension, &less) ||
                    eval_kernel_failed(ev, s, errors));
 }
 
@@ -35,7 +35,7 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
         values->dtype != x->dtype || dims[x->rank - 1] > x->dims[x->rank - 1])
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where && (ev->kern->topk(out, where, x, dims[x->rank - 1], largest) ||
+    return where && (ev->kern->topk(ev->team, out, where, x, dims[x->rank - 1], largest) ||
                      eval_no_memory(ev, s, values));
 }
 
@@ -68,7 +68,7 @@ static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimens
             return eval_no_memory(ev, s, s->shapes[k]);
         view_copy(&all[k], &sorted[k].view);
     }
-    if (!ev->kern->sort(n, all, x, dimension, &less))
+    if (!ev->kern->sort(ev->team, n, all, x, dimension, &less))
         return eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < n; k++) {
         all[k].dims[dimension] = s->shapes[k]->dims[dimension];

@@ -26,7 +26,7 @@ static bool reduce_window(struct eval *ev, const struct step *s)
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->reduce_window(n, out, x, init, s->bodies->args, window, &body) ||
+    return out && (ev->kern->reduce_window(ev->team, n, out, x, init, s->bodies->args, window, &body) ||
                    eval_kernel_failed(ev, s, errors));
 }
 
@@ -45,7 +45,7 @@ static bool select_and_scatter(struct eval *ev, const struct step *s)
     if (!out)
         return false;
     bool ok =
-        ev->kern->select_and_scatter(out, eval_view(ev, s, 0), source, init[0], window, &select, &scatter);
+        ev->kern->select_and_scatter(ev->team, out, eval_view(ev, s, 0), source, init[0], window, &select, &scatter);
     value_drop(ev, &made);
     return ok || eval_kernel_failed(ev, s, errors);
 }

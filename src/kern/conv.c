@@ -185,7 +185,7 @@ static void make_padded(struct conv *c, const struct view *like, const struct ke
     padded.data = storage;
     c->in = padded;
     pad_landing(&padded, &from, pads);
-    kern_convert_view(&padded, &from);
+    kern_convert_view(NULL, &padded, &from);
 }
 
 /* ---- the product ---- */
@@ -331,7 +331,7 @@ static enum outcome fast_conv(const struct conv *c)
 }
 
 /* spec: ConvWithGeneralPadding */
-bool kern_conv(const struct view *out, const struct view *lhs, const struct view *rhs,
+bool kern_conv(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                const struct kern_conv_dims *dims)
 {
     struct product_types types;
@@ -341,7 +341,7 @@ bool kern_conv(const struct view *out, const struct view *lhs, const struct view
     if (view_elements(out) == 0)
         return true;
     if (dims->spatial_count > MOST_SPATIAL)
-        return plain_conv(out, lhs, rhs, dims);
+        return plain_conv(NULL, out, lhs, rhs, dims);
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
@@ -350,5 +350,5 @@ bool kern_conv(const struct view *out, const struct view *lhs, const struct view
         outcome = fast_conv(&c);
     mem_free(storage[0]);
     mem_free(storage[1]);
-    return outcome == CONV_BY_FORMULA ? plain_conv(out, lhs, rhs, dims) : outcome == CONV_DONE;
+    return outcome == CONV_BY_FORMULA ? plain_conv(NULL, out, lhs, rhs, dims) : outcome == CONV_DONE;
 }

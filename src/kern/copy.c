@@ -370,7 +370,7 @@ void copy_plan_end(const struct copy_plan *p)
 }
 
 /* spec: Copy */
-void kern_copy(const struct view *out, const struct view *x)
+void kern_copy(struct team *team, const struct view *out, const struct view *x)
 {
     struct copy_plan p;
     int64_t bytes = view_elements(out) * (int64_t)dtype_bytes(out->dtype);

@@ -77,7 +77,7 @@ static void pack_kernel(struct depthwise *w)
     from.dims[from.rank - 1] = w->channels;
     from.strides[from.rank - 1] = k->strides[0] * w->multiplier;
     view_dense(&to, w->c->work, from.rank, from.dims, w->kernel);
-    kern_convert_view(&to, &from);
+    kern_convert_view(NULL, &to, &from);
 }
 
 static void run_positions(const struct depthwise *w)

@@ -56,12 +56,12 @@ static bool fast_dot(const struct view *out, struct view *lhs, struct view *rhs,
     p.rhs = rhs->data;
     sort_dims(&p, out, lhs, rhs, dims);
     if (nest_points(&p.k) >= INT_MAX) /* more than OpenBLAS can count */
-        return plain_dot(out, lhs, rhs, dims);
+        return plain_dot(NULL, out, lhs, rhs, dims);
     return product_run(&p);
 }
 
 /* spec: DotGeneral */
-bool kern_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+bool kern_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
               const struct kern_dot_dims *dims)
 {
     struct product_types types;
@@ -150,7 +150,7 @@ static bool free_group(const struct ragged *all, int64_t group, int64_t start, i
     drop_dim(&r.rhs, d);
     close_gap(dot.rhs_batch, dot.batch_count, d);
     close_gap(dot.rhs_contracting, dot.contracting_count, d);
-    return kern_dot(&r.out, &r.lhs, &r.rhs, &dot);
+    return kern_dot(NULL, &r.out, &r.lhs, &r.rhs, &dot);
 }
 
 static void fill_zero(const struct view *v)
@@ -168,7 +168,7 @@ static bool contracting_group(const struct ragged *all, int64_t group, int64_t s
     narrow(&r.out, 0, group, 1);
     drop_dim(&r.out, 0);
     narrow_all(&r, r.dims->lhs_ragged, start, size);
-    return kern_dot(&r.out, &r.lhs, &r.rhs, &r.dims->dot);
+    return kern_dot(NULL, &r.out, &r.lhs, &r.rhs, &r.dims->dot);
 }
 
 /* What belongs to no group is zero; in the batch mode the rest is one dot. */
@@ -182,7 +182,7 @@ static bool finish_groups(const struct ragged *all, int64_t end)
     narrow_all(&behind, d, end, extent - end);
     fill_zero(&behind.out);
     return all->dims->mode == KERN_RAGGED_FREE ||
-           kern_dot(&inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
+           kern_dot(NULL, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
 }
 
 /* All groups, whose sizes lie `stride` bytes apart. */
@@ -216,7 +216,7 @@ static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count
 }
 
 /* spec: RaggedDot */
-bool kern_ragged_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+bool kern_ragged_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                      const struct view *sizes, const struct kern_ragged_dims *dims)
 {
     const struct ragged all = {dims, *out, *lhs, *rhs, dims->mode == KERN_RAGGED_CONTRACTING};
@@ -225,7 +225,7 @@ bool kern_ragged_dot(const struct view *out, const struct view *lhs, const struc
     if (view_elements(out) == 0)
         return true;
     if (prefix_is_contracting(dims, last))
-        return plain_ragged_dot(out, lhs, rhs, sizes, dims);
+        return plain_ragged_dot(NULL, out, lhs, rhs, sizes, dims);
     do {
         struct ragged r = all;
         for (int k = 0; k < last; k++)
@@ -257,13 +257,13 @@ static bool scale_operand(struct view *made, const struct view *x, const struct 
 }
 
 /* spec: ScaledDot */
-bool kern_scaled_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+bool kern_scaled_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                      const struct view *const scale[2], const struct kern_dot_dims *dims)
 {
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     bool ok = (!scale[0] || scale_operand(&l, lhs, scale[0], &storage[0])) &&
-              (!scale[1] || scale_operand(&r, rhs, scale[1], &storage[1])) && kern_dot(out, &l, &r, dims);
+              (!scale[1] || scale_operand(&r, rhs, scale[1], &storage[1])) && kern_dot(NULL, out, &l, &r, dims);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

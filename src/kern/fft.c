@@ -139,7 +139,7 @@ static void copy(const struct view *v, struct work *w, bool in)
     } while (index_next(last, dims, index));
 }
 
-bool kern_fft(const struct view *out, const struct view *x, enum kern_fft type, int count,
+bool kern_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
               const int64_t *lengths)
 {
     struct work w = {.rank = x->rank, .count = 1};

@@ -207,7 +207,7 @@ static void gather_windows(const struct windows *w, struct nest_walk *walk, cons
 }
 
 /* spec: Gather */
-void kern_gather(const struct view *out, const struct view *operand, const struct view *indices,
+void kern_gather(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
                  const struct kern_gather_dims *dims)
 {
     struct windows w;
@@ -277,7 +277,7 @@ static void combine_window(struct combine_window *c, char *out, char *update)
     } else {
         c->out.data = out;
         c->update.data = update;
-        kern_map_tiles(c->fn, &c->out, 2, (const struct view[]){c->out, c->update});
+        kern_map_tiles(NULL, c->fn, &c->out, 2, (const struct view[]){c->out, c->update});
     }
 }
 
@@ -386,7 +386,7 @@ static bool scatter_by_call(int n, const struct view *out, const struct view *in
 }
 
 /* spec: Scatter */
-bool kern_scatter(int n, const struct view *out, const struct view *indices, const struct view *updates,
+bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices, const struct view *updates,
                   const struct kern_gather_dims *dims, const struct kern_body *body)
 {
     int64_t window[VIEW_MAX_RANK];

@@ -4,6 +4,7 @@
  * The only room that includes cblas, lapacke, fftw3 or sleef. Two layers: tile kernels work on n
  * packed elements and are what everything element by element is made of (whole arrays, fused loops,
  * scalar programs); the rest take views. Results never overlap operands unless a comment says so.
+ * A team, where a kernel takes one, shares the work; it may be NULL, and the bits are the same whatever its size.
  * No kernel allocates what a user could make too large without saying so: those return false when
  * memory runs out. kern/plain/ holds one plain kernel per op, kern/ the fast ones beside them; a
  * program runs one set or the other, by way of `struct kernels` below.
@@ -36,7 +37,7 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 /* out[i] = fn(args[0][i], ...) over views of equal dims (a rank-0 arg is repeated). `out` may be the
  * same view as an arg. */
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
-void kern_map_tiles(kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
+void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
 
 /* Several tile kernels in one pass: what one of them makes for another stays in a tile, which is in the
  * first level of the cache, and never becomes an array. Values are numbered: the views first, then tiles. */
@@ -51,29 +52,29 @@ struct kern_fused {
     size_t width; /* bytes of the widest element in a tile */
     const struct kern_fused_op *ops;
 };
-/* Bytes of `room` for the tiles, which is to lie on a cache line. */
+/* Bytes of `room` for the tiles of one member of the team; all of them lie on cache lines. */
 size_t kern_fused_room(const struct kern_fused *f);
 /* Views of the dims of `out`, or of rank 0, which are repeated. `out` may be the same view as one of them. */
-void kern_run_fused(const struct kern_fused *f, const struct view *out, const struct view *views, void *room);
+void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *out, const struct view *views, void *room);
 
 /* spec: ReducePrecision (hlo-values 8.1) */
-typedef void kern_reduce_precision_fn(const struct view *out, const struct view *x, int exponent_bits,
+typedef void kern_reduce_precision_fn(struct team *team, const struct view *out, const struct view *x, int exponent_bits,
                                       int mantissa_bits);
 /* spec: stochastic-convert (hlo-values 8.2) */
-typedef void kern_stochastic_convert_fn(const struct view *out, const struct view *x,
+typedef void kern_stochastic_convert_fn(struct team *team, const struct view *out, const struct view *x,
                                         const struct view *random);
 /* spec: BitcastConvertType: logical, component 0 of a wider element is its low end. */
-typedef void kern_bitcast_convert_fn(const struct view *out, const struct view *x);
+typedef void kern_bitcast_convert_fn(struct team *team, const struct view *out, const struct view *x);
 
 /* ---- shape.c: moving elements; bits are kept ---- */
 
-typedef void kern_copy_fn(const struct view *out, const struct view *x); /* equal dims and type, any strides */
+typedef void kern_copy_fn(struct team *team, const struct view *out, const struct view *x); /* equal dims and type, any strides */
 void kern_fill(const struct view *out, const void *element);
 /* spec: Iota */
-typedef void kern_iota_fn(const struct view *out, int dimension);
+typedef void kern_iota_fn(struct team *team, const struct view *out, int dimension);
 struct kern_pad_dim { int64_t low, high, interior; };
 /* spec: Pad */
-typedef void kern_pad_fn(const struct view *out, const struct view *x, const void *value,
+typedef void kern_pad_fn(struct team *team, const struct view *out, const struct view *x, const void *value,
                          const struct kern_pad_dim *dims);
 
 /* Views of views, all free: row-major `dims` over the same bytes when x is dense (else false);
@@ -131,16 +132,16 @@ struct kern_body {
 /* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, init once.
  * n operands of equal dims; out[k] has the kept dims; init[k] is one element of accumulator type.
  * acc[k]: element type the body works in (the operands are converted to it, the results from it). */
-typedef bool kern_reduce_fn(int n, const struct view *out, const struct view *x, const void *const *init,
+typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
                             const enum dtype *acc, const bool *reduced, const struct kern_body *body);
 
 struct kern_window_dim { int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation; bool reversal; };
 /* spec: ReduceWindow (hlo-values 12.2) */
-typedef bool kern_reduce_window_fn(int n, const struct view *out, const struct view *x,
+typedef bool kern_reduce_window_fn(struct team *team, int n, const struct view *out, const struct view *x,
                                    const void *const *init, const enum dtype *acc,
                                    const struct kern_window_dim *window, const struct kern_body *body);
 /* spec: SelectAndScatter (hlo-values 12.3). `select` returns a pred. */
-typedef bool kern_select_and_scatter_fn(const struct view *out, const struct view *x,
+typedef bool kern_select_and_scatter_fn(struct team *team, const struct view *out, const struct view *x,
                                         const struct view *source, const void *init,
                                         const struct kern_window_dim *window, const struct kern_body *select,
                                         const struct kern_body *scatter);
@@ -153,7 +154,7 @@ struct kern_dot_dims {
     int64_t lhs_contracting[VIEW_MAX_RANK], rhs_contracting[VIEW_MAX_RANK];
 };
 /* spec: DotGeneral (hlo-values 13.1), any element types. False: out of memory. */
-typedef bool kern_dot_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                          const struct kern_dot_dims *dims);
 
 /* A dot whose ragged dimension of lhs falls into groups, one after the other from its start; positions
@@ -170,11 +171,11 @@ struct kern_ragged_dims {
 };
 /* spec: RaggedDot (hlo-values 13.2). lhs, rhs and out are of one type; sizes, of s64, hold the groups'
  * along the last dimension. False: out of memory. */
-typedef bool kern_ragged_dot_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+typedef bool kern_ragged_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                                 const struct view *sizes, const struct kern_ragged_dims *dims);
 /* spec: ScaledDot (hlo-values 13.3). All of one type. scale[i] has the rank of operand i, each of its
  * dimensions divides the operand's; NULL: no scale. False: out of memory. */
-typedef bool kern_scaled_dot_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+typedef bool kern_scaled_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                                 const struct view *const scale[2], const struct kern_dot_dims *dims);
 
 struct kern_conv_dims {
@@ -185,7 +186,7 @@ struct kern_conv_dims {
     int64_t feature_groups, batch_groups;
 };
 /* spec: ConvWithGeneralPadding (hlo-values 13.4). False: out of memory. */
-typedef bool kern_conv_fn(const struct view *out, const struct view *lhs, const struct view *rhs,
+typedef bool kern_conv_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_conv_dims *dims);
 
 /* ---- gather.c ---- */
@@ -198,11 +199,11 @@ struct kern_gather_dims { /* lists as in the text; counts beside them */
     int64_t slice_sizes[VIEW_MAX_RANK]; /* gather only */
 };
 /* spec: Gather (hlo-values 11.3) */
-typedef void kern_gather_fn(const struct view *out, const struct view *operand, const struct view *indices,
+typedef void kern_gather_fn(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
                             const struct kern_gather_dims *dims);
 /* spec: Scatter (hlo-values 11.4). out[k] already holds the operands and is updated in place. For
  * scatter offset_dims is update_window_dims and collapsed is inserted_window_dims. */
-typedef bool kern_scatter_fn(int n, const struct view *out, const struct view *indices,
+typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out, const struct view *indices,
                              const struct view *updates, const struct kern_gather_dims *dims,
                              const struct kern_body *body);
 /* One integer element of any integer type, as the signed value it names (u64 above 2^63-1: INT64_MAX). */
@@ -226,17 +227,17 @@ struct kern_comparator {
     void *keys_context;
     enum dtype key_type;
 };
-typedef bool kern_sort_fn(int n, const struct view *out, const struct view *x, int dimension,
+typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                           const struct kern_comparator *less);
 /* spec: TopK (hlo-values 12.6) */
-typedef bool kern_topk_fn(const struct view *values, const struct view *indices, const struct view *x,
+typedef bool kern_topk_fn(struct team *team, const struct view *values, const struct view *indices, const struct view *x,
                           int64_t k, bool largest);
 
 /* ---- rng.c, plain/rng.c: `out` is dense ---- */
 
 /* spec: RngBitGenerator (hlo-values 14.1): state of two u64, or three for philox; `next` likewise. */
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
-typedef void kern_rng_bits_fn(const struct view *out, enum kern_rng algorithm, const uint64_t *state,
+typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state,
                               int words, uint64_t *next);
 /* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type; the counter goes on. */
 typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal,
@@ -245,10 +246,10 @@ typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const vo
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
 /* spec: Cholesky (hlo-values 13.5) */
-typedef bool kern_cholesky_fn(const struct view *out, const struct view *a, bool lower);
+typedef bool kern_cholesky_fn(struct team *team, const struct view *out, const struct view *a, bool lower);
 struct kern_triangular { bool left_side, lower, unit_diagonal, transpose, conjugate; };
 /* spec: TriangularSolve (hlo-values 13.6) */
-typedef bool kern_triangular_solve_fn(const struct view *out, const struct view *a, const struct view *b,
+typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out, const struct view *a, const struct view *b,
                                       const struct kern_triangular *how);
 
 /* ---- lapack.c ---- */
@@ -280,7 +281,7 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
 
 /* spec: Fft (hlo-values 13.7) of the last `count` dimensions. False: out of memory. */
 enum kern_fft { KERN_FFT, KERN_IFFT, KERN_RFFT, KERN_IRFFT };
-typedef bool kern_fft_fn(const struct view *out, const struct view *x, enum kern_fft type, int count,
+typedef bool kern_fft_fn(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
                          const int64_t *lengths);
 
 /* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory (hlo-values 13.8) ---- */

@@ -93,7 +93,7 @@ static bool pack(const struct kern_lapack_array *a, struct packed *p, fint *rows
     p->step = a->shared ? 0 : (size_t)(stride * *rows * *columns);
     p->view.data = p->data = mem_zalloc((size_t)(view_elements(v) * stride) + SMALL);
     if (p->data && a->in)
-        kern_copy(&p->view, a->in);
+        kern_copy(NULL, &p->view, a->in);
     return p->data != NULL;
 }
 
@@ -146,7 +146,7 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
     ok = ok && run_items(call, run, &it, packed);
     for (int k = 0; k < call->count && ok; k++)
         if (call->arrays[k].out)
-            kern_copy(call->arrays[k].out, &packed[k].view);
+            kern_copy(NULL, call->arrays[k].out, &packed[k].view);
     for (int k = 0; k < call->count; k++)
         mem_free(packed[k].data);
     mem_free(it.work);

@@ -115,25 +115,25 @@ static bool factor(const struct view *m, bool lower)
 }
 
 /* spec: Cholesky */
-bool kern_cholesky(const struct view *out, const struct view *a, bool lower)
+bool kern_cholesky(struct team *team, const struct view *out, const struct view *a, bool lower)
 {
     const enum dtype work = work_type(a->dtype);
     const int64_t n = a->dims[a->rank - 1];
     int64_t index[VIEW_MAX_RANK] = {0};
     char *room;
     if (view_elements(a) == 0 || n * n / 3 < WORTH_LAPACK / n || n > INT32_MAX || !blas_is_there())
-        return plain_cholesky(out, a, lower);
+        return plain_cholesky(NULL, out, a, lower);
     if (!take_room(out, work, &room))
         return false;
     bool ok = true;
     do {
         const struct view from = matrix_at(a, view_at(a, index)), to = matrix_at(out, view_at(out, index));
         const struct view m = packed(&to, work, room);
-        kern_convert_view(&m, &from);
+        kern_convert_view(NULL, &m, &from);
         if (!factor(&m, lower))
-            ok = plain_cholesky(&to, &from, lower);
+            ok = plain_cholesky(NULL, &to, &from, lower);
         else if (room)
-            kern_convert_view(&to, &m);
+            kern_convert_view(NULL, &to, &m);
     } while (ok && index_next(a->rank - 2, a->dims, index));
     mem_free(room);
     return ok;
@@ -166,21 +166,21 @@ static bool solve_all(const struct view *out, const struct view *a, const struct
         const struct view to = matrix_at(out, view_at(out, index)), x = packed(&to, work, b_room);
         const struct view m = packed(&a_from, work, a_room);
         if (a_room)
-            kern_convert_view(&m, &a_from);
+            kern_convert_view(NULL, &m, &a_from);
         if (!how->unit_diagonal && !tame_diagonal(&m, false)) {
-            ok = plain_triangular_solve(&to, &a_from, &b_from, how);
+            ok = plain_triangular_solve(NULL, &to, &a_from, &b_from, how);
             continue;
         }
-        kern_convert_view(&x, &b_from);
+        kern_convert_view(NULL, &x, &b_from);
         solve(&m, &x, how);
         if (b_room)
-            kern_convert_view(&to, &x);
+            kern_convert_view(NULL, &to, &x);
     } while (ok && index_next(b->rank - 2, b->dims, index));
     return ok;
 }
 
 /* spec: TriangularSolve */
-bool kern_triangular_solve(const struct view *out, const struct view *a, const struct view *b,
+bool kern_triangular_solve(struct team *team, const struct view *out, const struct view *a, const struct view *b,
                            const struct kern_triangular *how)
 {
     const enum dtype work = work_type(a->dtype);
@@ -188,7 +188,7 @@ bool kern_triangular_solve(const struct view *out, const struct view *a, const s
     char *a_room = NULL, *b_room = NULL;
     if (view_elements(b) == 0 || dims[0] * dims[1] < WORTH_LAPACK / n || dims[0] > INT32_MAX || dims[1] > INT32_MAX ||
         how->conjugate > how->transpose || !blas_is_there())
-        return plain_triangular_solve(out, a, b, how);
+        return plain_triangular_solve(NULL, out, a, b, how);
     const bool ok = take_room(a, work, &a_room) && take_room(out, work, &b_room) &&
                     solve_all(out, a, b, how, a_room, b_room);
     mem_free(a_room);

@@ -44,12 +44,12 @@ void loader_write(const struct loader *l, char *dst, int64_t stride, const void 
     kern_unpack(dst, stride, src, l->to, n);
 }
 
-void kern_convert_view(const struct view *out, const struct view *x)
+void kern_convert_view(struct team *team, const struct view *out, const struct view *x)
 {
     if (out->dtype == x->dtype)
-        kern_copy(out, x);
+        kern_copy(NULL, out, x);
     else
-        kern_map_tiles(kern_find_convert(out->dtype, x->dtype), out, 1, x);
+        kern_map_tiles(NULL, kern_find_convert(out->dtype, x->dtype), out, 1, x);
 }
 
 void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions)

@@ -8,11 +8,15 @@
 #include "kern/nest.h"
 #include "kern/tile.h"
 
-enum { SHORT_ROW = 64 }; /* rows below this are gathered many to a tile */
+enum {
+    SHORT_ROW = 64, /* rows below this are gathered many to a tile */
+    SHARE = 1 << 16 /* elements that are worth a part */
+};
 
 struct tile_job {
     tile_context_fn *fn;
     const void *context;
+    int member;
     struct nest nest; /* view 0 is the result */
     size_t width[NEST_MAX_VIEWS];
     bool packed[NEST_MAX_VIEWS];   /* along the innermost dimension */
@@ -82,7 +86,7 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
             if (!m->packed[k] && !m->repeated[k])
                 kern_pack(m->tiles[k], at[k] + done * stride, stride, m->width[k], some);
         }
-        m->fn(m->context, out, args, some);
+        m->fn(m->context, m->member, out, args, some);
         if (!m->packed[0]) {
             const int64_t stride = m->nest.strides[0][m->nest.rank - 1];
             kern_unpack(at[0] + done * stride, stride, out, m->width[0], some);
@@ -107,7 +111,7 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     const void *args[NEST_MAX_VIEWS];
     for (int k = 1; k < m->nest.count; k++)
         args[k - 1] = m->tiles[k];
-    m->fn(m->context, m->tiles[0], args, n);
+    m->fn(m->context, m->member, m->tiles[0], args, n);
     for (int64_t done = 0; done < n; done += length) {
         kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0],
                     m->width[0], length);
@@ -116,8 +120,8 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     return more;
 }
 
-void tile_map(tile_context_fn *fn, const void *context, const struct view *out, int count,
-              const struct view *args)
+static void map_views(tile_context_fn *fn, const void *context, int member, const struct view *out, int count,
+                      const struct view *args)
 {
     struct tile_job m;
     struct nest_walk walk;
@@ -126,6 +130,7 @@ void tile_map(tile_context_fn *fn, const void *context, const struct view *out, 
         at[1 + k] = args[k].data;
     m.fn = fn;
     m.context = context;
+    m.member = member;
     job_init(&m, out, count, args);
     const int64_t points = nest_points(&m.nest);
     if (points == 0)
@@ -144,12 +149,67 @@ void tile_map(tile_context_fn *fn, const void *context, const struct view *out, 
     }
 }
 
-static void call_plain(const void *context, void *out, const void *const *args, int64_t n)
+/* ---- shared by a team: cut along the dimension in which the result's elements lie farthest apart ---- */
+
+struct shared_map {
+    tile_context_fn *fn;
+    const void *context;
+    const struct view *out, *args;
+    int count, dimension;
+    int64_t rows; /* of a part */
+};
+
+static void take_rows(struct view *part, const struct view *v, const struct shared_map *s, int64_t begin, int64_t end)
+{
+    *part = *v;
+    if (v->rank == 0)
+        return;
+    part->data += begin * v->strides[s->dimension];
+    part->dims[s->dimension] = end - begin;
+}
+
+static void map_part(void *context, int64_t part, int member)
+{
+    const struct shared_map *s = context;
+    struct view out, args[KERN_FUSED_VIEWS];
+    const int64_t all = s->out->dims[s->dimension], begin = part * s->rows;
+    const int64_t end = begin + s->rows < all ? begin + s->rows : all;
+    take_rows(&out, s->out, s, begin, end);
+    for (int k = 0; k < s->count; k++)
+        take_rows(&args[k], &s->args[k], s, begin, end);
+    map_views(s->fn, s->context, member, &out, s->count, args);
+}
+
+static int outermost(const struct view *out)
+{
+    int order[VIEW_MAX_RANK] = {0}, d = 0;
+    dimension_order(out, order);
+    while (d < out->rank - 1 && out->dims[order[d]] == 1)
+        d++;
+    return order[d];
+}
+
+void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out, int count,
+              const struct view *args)
+{
+    const int64_t points = view_elements(out);
+    if (team_size(team) == 1 || points < 2 * SHARE) {
+        map_views(fn, context, 0, out, count, args);
+        return;
+    }
+    struct shared_map s = {fn, context, out, args, count, outermost(out), 1};
+    const int64_t rows = out->dims[s.dimension], row = points / rows;
+    if (row < SHARE)
+        s.rows = SHARE / row;
+    team_run(team, (rows + s.rows - 1) / s.rows, map_part, &s);
+}
+
+static void call_plain(const void *context, int member, void *out, const void *const *args, int64_t n)
 {
     (*(kern_tile_fn *const *)context)(out, args, n);
 }
 
-void kern_map_tiles(kern_tile_fn *fn, const struct view *out, int count, const struct view *args)
+void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args)
 {
-    tile_map(call_plain, &fn, out, count, args);
+    tile_map(team, call_plain, &fn, out, count, args);
 }

@@ -171,7 +171,7 @@ bool matvec_run(const struct product *p, char *out, const char *lhs, const char 
     if (!room)
         return false;
     view_dense(&x, DT_F32, 1, from.dims, room);
-    kern_convert_view(&x, &from);
+    kern_convert_view(NULL, &x, &from);
     v.x = room;
     if (v.column_step == (int64_t)dtype_bytes(v.type) || v.columns == 1)
         along_rows(&v);

@@ -110,7 +110,7 @@ bool loader_init(struct loader *l, enum dtype to, enum dtype from);
 const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride, int64_t n);
 void loader_write(const struct loader *l, char *dst, int64_t stride, const void *src, int64_t n);
 /* Whole views of equal dims. */
-void kern_convert_view(const struct view *out, const struct view *x);
+void kern_convert_view(struct team *team, const struct view *out, const struct view *x);
 
 enum { LOADER_ROOM = KERN_TILE * 16 };
 

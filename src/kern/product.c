@@ -44,7 +44,7 @@ bool product_convert_operand(struct view *x, enum dtype via, void **storage)
     if (!*storage)
         return false;
     view_dense(&dense, via, x->rank, x->dims, *storage);
-    kern_convert_view(&dense, x);
+    kern_convert_view(NULL, &dense, x);
     *x = dense;
     return true;
 }
@@ -200,7 +200,7 @@ static struct matrix panel_matrix(const struct operand *o, const struct nest *r,
     a.at = o->room;
     box_view(&from, o->type, r, rv, c, cv, at);
     packed_view(&to, o->work, &from, r->rank, a.transposed, o->room);
-    kern_convert_view(&to, &from);
+    kern_convert_view(NULL, &to, &from);
     return a;
 }
 
@@ -304,7 +304,7 @@ static void store_sum(const struct product *p, const struct product_room *r, con
     struct view to, from;
     box_view(&to, p->out_type, &m->box, 0, &n->box, 0, out);
     packed_view(&from, r->sum_type, &to, m->box.rank, false, r->sum);
-    kern_convert_view(&to, &from);
+    kern_convert_view(NULL, &to, &from);
 }
 
 static bool multiply(const struct product_room *r, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,

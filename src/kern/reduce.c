@@ -410,7 +410,7 @@ void fold_dimensions(const struct view *out, const struct view *x, const void *i
 }
 
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
-bool kern_reduce(int n, const struct view *out, const struct view *x, const void *const *init,
+bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
                  const enum dtype *acc, const bool *reduced, const struct kern_body *body)
 {
     if (view_elements(out) == 0)
@@ -427,7 +427,7 @@ bool kern_reduce(int n, const struct view *out, const struct view *x, const void
     if (!recognised && lanes_apply(out, body))
         return reduce_by_lanes(n, out, x, init, acc, reduced, body);
     if (!recognised && n == 1 && combine_opcode(body->combine)) /* values are rounded on their way in */
-        return plain_reduce(n, out, x, init, acc, reduced, body);
+        return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
     if (!recognised)
         return reduce_by_call(n, out, x, init, acc, reduced, body);
     fold_dimensions(out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);

@@ -41,7 +41,7 @@ static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, c
     to.strides[0] = KERN_LANES * element;
     to.strides[1] = element;
     to.data = s->values;
-    kern_convert_view(&to, &from);
+    kern_convert_view(NULL, &to, &from);
 }
 
 static bool fold_stretch(struct lane_fold *f, const int64_t *at, int64_t lanes, int64_t count)

@@ -97,7 +97,7 @@ static uint64_t threefry_bits(const struct view *out, uint64_t key, uint64_t cou
     return innermost ? threefry_pairs(out, key, counter) : threefry_rows(out, split, key, counter);
 }
 
-void kern_rng_bits(const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
+void kern_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
                    uint64_t *next)
 {
     next[0] = state[0];

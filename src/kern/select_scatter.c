@@ -169,7 +169,7 @@ static bool scatter_one_by_one(const struct view *out, const struct view *x, con
 
 /* spec: SelectAndScatter. In each window the first element is selected until select(selected, next) is
  * false; then out = scatter(out, source) at its place. */
-bool kern_select_and_scatter(const struct view *out, const struct view *x, const struct view *source,
+bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x, const struct view *source,
                              const void *init, const struct kern_window_dim *window,
                              const struct kern_body *select, const struct kern_body *scatter)
 {

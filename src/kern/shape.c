@@ -8,7 +8,7 @@ void kern_fill(const struct view *out, const void *element)
     struct view x = *out;
     memset(x.strides, 0, sizeof x.strides);
     x.data = (char *)(uintptr_t)element;
-    kern_copy(out, &x);
+    kern_copy(NULL, out, &x);
 }
 
 /* n indices from `first` on as elements of type t. */
@@ -24,7 +24,7 @@ static void index_tile(void *tile, enum dtype t, int64_t first, int64_t n)
 }
 
 /* spec: Iota. An element is its index along `dimension`, converted from s64. */
-void kern_iota(const struct view *out, int dimension)
+void kern_iota(struct team *team, const struct view *out, int dimension)
 {
     char tile[LOADER_ROOM] __attribute__((aligned(64)));
     struct view part = *out, x = *out;
@@ -36,7 +36,7 @@ void kern_iota(const struct view *out, int dimension)
         index_tile(tile, out->dtype, i, n);
         part.dims[dimension] = x.dims[dimension] = n;
         part.data = out->data + i * out->strides[dimension];
-        kern_copy(&part, &x);
+        kern_copy(NULL, &part, &x);
     }
 }
 
@@ -115,7 +115,7 @@ static void fill_holes(struct view *out, int d, int64_t interior, int64_t count,
 
 /* spec: Pad. Padding is written as slabs around the operand and between its rows; only what lies between
  * close neighbours is written twice. */
-void kern_pad(const struct view *out, const struct view *x, const void *value,
+void kern_pad(struct team *team, const struct view *out, const struct view *x, const void *value,
               const struct kern_pad_dim *dims)
 {
     struct view inner = *out, from = *x;
@@ -139,7 +139,7 @@ void kern_pad(const struct view *out, const struct view *x, const void *value,
     inner = *out;
     from = *x;
     pad_landing(&inner, &from, dims);
-    kern_copy(&inner, &from);
+    kern_copy(NULL, &inner, &from);
 }
 
 /* spec: Reshape */

@@ -277,7 +277,7 @@ static bool sort_lines(struct sorter *s)
 }
 
 /* spec: Sort */
-bool kern_sort(int n, const struct view *out, const struct view *x, int dimension,
+bool kern_sort(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                const struct kern_comparator *less)
 {
     if (view_elements(out) == 0)
@@ -373,7 +373,7 @@ static void topk_line(const struct key_rule *rule, const struct view *values, co
 }
 
 /* spec: TopK. In the total order of the elements; of equal ones the smaller index comes first. */
-bool kern_topk(const struct view *values, const struct view *indices, const struct view *x, int64_t k,
+bool kern_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x, int64_t k,
                bool largest)
 {
     int64_t index[VIEW_MAX_RANK] = {0};
@@ -381,7 +381,7 @@ bool kern_topk(const struct view *values, const struct view *indices, const stru
     if (view_elements(values) == 0)
         return true;
     if (dtype_is_complex(x->dtype)) /* whose order no key of 64 bits has */
-        return plain_topk(values, indices, x, k, largest);
+        return plain_topk(NULL, values, indices, x, k, largest);
     struct key_entry *best = mem_alloc((size_t)k * (sizeof *best + sizeof(uint64_t)));
     if (!best)
         return false;

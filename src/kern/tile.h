@@ -94,9 +94,9 @@ static inline bool tile_is_narrow(enum dtype t)
     return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
 }
 
-/* kern_map_tiles with a context handed to the kernel. */
-typedef void tile_context_fn(const void *context, void *out, const void *const *args, int64_t n);
-void tile_map(tile_context_fn *fn, const void *context, const struct view *out, int count,
+/* kern_map_tiles with a context handed to the kernel, and which member of the team it is that calls. */
+typedef void tile_context_fn(const void *context, int member, void *out, const void *const *args, int64_t n);
+void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out, int count,
               const struct view *args);
 
 #endif

@@ -74,7 +74,7 @@ static bool make_padded(struct view *padded, void **storage, const struct view *
     if (!*storage)
         return false;
     view_dense(padded, x->dtype, x->rank, dims, *storage);
-    kern_pad(padded, x, filler, pads);
+    kern_pad(NULL, padded, x, filler, pads);
     return true;
 }
 
@@ -217,7 +217,7 @@ static bool reduce_long_windows(const struct view *out, const struct view *padde
     if (!storage)
         return false;
     view_dense(&x, work, padded->rank, padded->dims, storage);
-    kern_convert_view(&x, padded);
+    kern_convert_view(NULL, &x, padded);
     bool ok = true;
     for (int d = 0; d < x.rank && ok; d++) {
         rest[d] = window[d];
@@ -275,7 +275,7 @@ static bool reduce_window_recognised(const struct view *out, const struct view *
 }
 
 /* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major. */
-bool kern_reduce_window(int n, const struct view *out, const struct view *x, const void *const *init,
+bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
                         const enum dtype *acc, const struct kern_window_dim *window,
                         const struct kern_body *body)
 {
@@ -284,5 +284,5 @@ bool kern_reduce_window(int n, const struct view *out, const struct view *x, con
     if (n > 1 || !combine_opcode(body->combine))
         return reduce_window_by_call(n, out, x, init, acc, window, body);
     return reduce_window_recognised(out, x, *init, *acc, window, body) ||
-           plain_reduce_window(n, out, x, init, acc, window, body);
+           plain_reduce_window(NULL, n, out, x, init, acc, window, body);
 }

@@ -22,6 +22,7 @@ struct plan_options {
     uint64_t seed;              /* of ELIDED_RANDOM */
     int64_t replica, partition; /* which participant this is */
     struct limits limits;       /* of one run */
+    struct team *team;          /* who runs its kernels, beside the caller; it must outlive the program. NULL: nobody */
     struct foreign foreign;     /* targets of custom calls; all NULL: none but ours */
 };
 

@@ -132,7 +132,7 @@ static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
     if (made < 0)
         return false;
     struct view v = view_of(m, made, i->shape);
-    m->pl->p->kern->iota(&v, (int)inst_int(i, A_IOTA_DIMENSION, 0));
+    m->pl->p->kern->iota(NULL, &v, (int)inst_int(i, A_IOTA_DIMENSION, 0));
     m->regs[made].constant = true;
     return scalar_one_leaf(m, made, out);
 }

@@ -30,7 +30,7 @@ static void slice(const struct scalar_slice *s)
     window = s->whole;
     window.data = at;
     memcpy(window.dims, s->piece.dims, sizeof *window.dims * (size_t)window.rank);
-    kern_copy(s->update ? &window : &s->piece, s->update ? &s->piece : &window);
+    kern_copy(NULL, s->update ? &window : &s->piece, s->update ? &s->piece : &window);
 }
 
 bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
@@ -38,16 +38,16 @@ bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
     switch (op->kind) {
     case SCALAR_APPLY: op->fn(op->out, op->args, op->count); return true;
     case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); return true;
-    case SCALAR_COPY: kern_copy(&op->copy->out, &op->copy->x); return true;
+    case SCALAR_COPY: kern_copy(NULL, &op->copy->out, &op->copy->x); return true;
     case SCALAR_PRECISION:
-        kern->reduce_precision(&op->precision->out, &op->precision->x, op->precision->exponent,
+        kern->reduce_precision(NULL, &op->precision->out, &op->precision->x, op->precision->exponent,
                                op->precision->mantissa);
         return true;
     case SCALAR_SLICE: slice(op->slice); return true;
     case SCALAR_REDUCE:
-        return kern->reduce(op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
+        return kern->reduce(NULL, op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
                             op->reduce->reduced, &op->reduce->body);
-    default: return kern->dot(&op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims);
+    default: return kern->dot(NULL, &op->dot->out, &op->dot->lhs, &op->dot->rhs, &op->dot->dims);
     }
 }
 

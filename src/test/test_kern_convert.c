@@ -403,7 +403,7 @@ static uint32_t reduced(uint32_t x, int exponent, int mantissa)
 {
     struct view v;
     whole(&v, DT_F32, 1, &x);
-    kern_reduce_precision(&v, &v, exponent, mantissa);
+    kern_reduce_precision(NULL, &v, &v, exponent, mantissa);
     return x;
 }
 
@@ -425,15 +425,15 @@ START_TEST(reduce_precision) /* 8.1 */
     uint16_t half = 0x0001; /* e5m10 is the type's own: nothing happens */
     struct view v;
     whole(&v, DT_F16, 1, &half);
-    kern_reduce_precision(&v, &v, 5, 10);
+    kern_reduce_precision(NULL, &v, &v, 5, 10);
     ck_assert_uint_eq(half, 1);
     uint8_t byte = 0x39; /* 1.125 to no mantissa at all */
     whole(&v, DT_F8E4M3FN, 1, &byte);
-    kern_reduce_precision(&v, &v, 8, 0);
+    kern_reduce_precision(NULL, &v, &v, 8, 0);
     ck_assert_uint_eq(byte, 0x38);
     uint64_t wide = 0x7fefffffffffffff;
     whole(&v, DT_F64, 1, &wide);
-    kern_reduce_precision(&v, &v, 11, 51);
+    kern_reduce_precision(NULL, &v, &v, 11, 51);
     ck_assert_uint_eq(wide, 0x7ff0000000000000);
 }
 END_TEST
@@ -448,7 +448,7 @@ START_TEST(stochastic_convert) /* 8.2 */
     whole(&vx, DT_F32, 10, x);
     whole(&vr, DT_U32, 10, r);
     whole(&vout, DT_S32, 10, out);
-    kern_stochastic_convert(&vout, &vx, &vr);
+    kern_stochastic_convert(NULL, &vout, &vx, &vr);
     ck_assert_mem_eq(out, want, sizeof want);
     double d[] = {-127.5, 0.5};
     uint64_t rd[] = {0, UINT64_MAX};
@@ -456,7 +456,7 @@ START_TEST(stochastic_convert) /* 8.2 */
     whole(&vx, DT_F64, 2, d);
     whole(&vr, DT_U64, 2, rd);
     whole(&vout, DT_S8, 2, bytes);
-    kern_stochastic_convert(&vout, &vx, &vr);
+    kern_stochastic_convert(NULL, &vout, &vx, &vr);
     ck_assert(bytes[0] == -128 && bytes[1] == 0);
 }
 END_TEST
@@ -468,7 +468,7 @@ static void bitcast(enum dtype to, int64_t to_n, void *out, enum dtype from, int
     const int64_t wide = splits ? from_n : to_n, ratio = splits ? to_n / from_n : from_n / to_n;
     view_dense(&vout, to, splits ? 2 : 1, (const int64_t[]){wide, ratio}, out);
     view_dense(&vx, from, splits ? 1 : 2, (const int64_t[]){wide, ratio}, x);
-    kern_bitcast_convert(&vout, &vx);
+    kern_bitcast_convert(NULL, &vout, &vx);
 }
 
 START_TEST(bitcast_convert) /* 7.1 */
@@ -506,15 +506,15 @@ START_TEST(bitcast_convert) /* 7.1 */
     struct view x, out;
     whole(&x, DT_S4, 3, (int8_t[]){-1, 7, -8});
     whole(&out, DT_U4, 3, bytes);
-    kern_bitcast_convert(&out, &x);
+    kern_bitcast_convert(NULL, &out, &x);
     ck_assert_mem_eq(bytes, ((uint8_t[]){15, 7, 8}), 3);
     whole(&x, DT_U8, 3, (uint8_t[]){0, 1, 2});
     whole(&out, DT_PRED, 3, bytes);
-    kern_bitcast_convert(&out, &x);
+    kern_bitcast_convert(NULL, &out, &x);
     ck_assert_mem_eq(bytes, ((uint8_t[]){0, 1, 1}), 3);
     whole(&x, DT_F32, 1, (float[]){1});
     whole(&out, DT_S32, 1, pair);
-    kern_bitcast_convert(&out, &x);
+    kern_bitcast_convert(NULL, &out, &x);
     ck_assert_int_eq(pair[0], 0x3f800000);
 }
 END_TEST
@@ -580,7 +580,7 @@ START_TEST(maps_reach_every_element)
                 random_view(&args[k], DT_F32, (char *)storage[k], &out, &seed);
         }
         const bool ternary = round % 3 == 0;
-        kern_map_tiles(kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out, ternary ? 3 : 2,
+        kern_map_tiles(NULL, kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out, ternary ? 3 : 2,
                        args);
         int64_t index[VIEW_MAX_RANK] = {0};
         do {
@@ -592,12 +592,12 @@ START_TEST(maps_reach_every_element)
             continue;
         struct view in_place = out; /* the result over an argument */
         float before = at(&out, index), other = at(&args[1], index);
-        kern_map_tiles(kern_find_elementwise("subtract", DT_F32), &in_place, 2,
+        kern_map_tiles(NULL, kern_find_elementwise("subtract", DT_F32), &in_place, 2,
                        (const struct view[]){out, args[1]});
         ck_assert(at(&out, index) == before - other);
         struct view pred = out; /* elements of different widths */
         view_dense(&pred, DT_PRED, out.rank, out.dims, preds);
-        kern_map_tiles(kern_find_compare(KERN_LT, false, DT_F32), &pred, 2,
+        kern_map_tiles(NULL, kern_find_compare(KERN_LT, false, DT_F32), &pred, 2,
                        (const struct view[]){out, args[1]});
         do
             ck_assert((*view_at(&pred, index) != 0) == (at(&out, index) < at(&args[1], index)));
@@ -610,7 +610,7 @@ START_TEST(maps_of_nothing)
 {
     struct view v;
     view_dense(&v, DT_F32, 2, (const int64_t[]){3, 0}, NULL);
-    kern_map_tiles(kern_find_elementwise("negate", DT_F32), &v, 1, &v);
+    kern_map_tiles(NULL, kern_find_elementwise("negate", DT_F32), &v, 1, &v);
     ck_assert(isnan(nan_));
 }
 END_TEST

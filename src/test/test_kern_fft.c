@@ -46,11 +46,11 @@ static void check_rows(enum kern_fft type, int count, const int64_t *lengths)
     struct view from, to;
     view_dense(&from, in_type, count + 1, in, x);
     view_dense(&to, out_type, count + 1, out, y);
-    ck_assert(kern_fft(&to, &from, type, count, lengths));
+    ck_assert(kern_fft(NULL, &to, &from, type, count, lengths));
     for (int64_t r = 0; r < ROWS; r++) {
         view_dense(&from, in_type, count, in + 1, x + r * in_doubles / ROWS);
         view_dense(&to, out_type, count, out + 1, each + r * out_doubles / ROWS);
-        ck_assert(kern_fft(&to, &from, type, count, lengths));
+        ck_assert(kern_fft(NULL, &to, &from, type, count, lengths));
     }
     double largest = 0;
     for (int64_t k = 0; k < out_doubles; k++)
@@ -91,7 +91,7 @@ START_TEST(waves)
         struct c128 *y = mem_alloc((size_t)n * sizeof *y);
         struct view out;
         view_dense(&out, DT_C128, 1, &n, y);
-        ck_assert(kern_fft(&out, &v, KERN_FFT, 1, &n));
+        ck_assert(kern_fft(NULL, &out, &v, KERN_FFT, 1, &n));
         for (int64_t k = 0; k < n; k++)
             ck_assert_msg(fabs(y[k].re - (k == peak ? (double)n : 0)) < 1e-9 && fabs(y[k].im) < 1e-9, "%lld of %lld", (long long)k,
                           (long long)n);

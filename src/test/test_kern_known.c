@@ -51,7 +51,7 @@ START_TEST(random_blocks)
             uint64_t next[3], made[2] = {0};
             struct view out; /* 64-bit elements keep a block together: low word first */
             view_dense(&out, DT_U64, 1, (const int64_t[]){words / 2}, made);
-            both[set]->rng_bits(&out, blocks[k].algorithm, blocks[k].state, blocks[k].words, next);
+            both[set]->rng_bits(NULL, &out, blocks[k].algorithm, blocks[k].state, blocks[k].words, next);
             for (int w = 0; w < words; w++)
                 ck_assert_msg((uint32_t)(made[w / 2] >> (w % 2 * 32)) == blocks[k].block[w],
                               "vector %zu, word %d, set %d", k, w, set);
@@ -96,7 +96,7 @@ START_TEST(random_streams)
             uint64_t made[12] = {0}, next[3];
             struct view out;
             view_dense(&out, streams[k].type, streams[k].rank, streams[k].dims, made);
-            both[set]->rng_bits(&out, streams[k].algorithm, streams[k].state, streams[k].words, next);
+            both[set]->rng_bits(NULL, &out, streams[k].algorithm, streams[k].state, streams[k].words, next);
             for (int i = 0; i < streams[k].known; i++)
                 ck_assert_msg(memcmp((char *)made + (size_t)i * size, &streams[k].bits[i], size) == 0,
                               "stream %zu, element %d", k, i); /* little-endian */
@@ -240,7 +240,7 @@ static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const s
         struct view in, out;
         view_dense(&in, DT_C128, rank, dims, (void *)(uintptr_t)x);
         view_dense(&out, DT_C128, rank, dims, made);
-        ck_assert(both[set]->fft(&out, &in, type, rank, dims));
+        ck_assert(both[set]->fft(NULL, &out, &in, type, rank, dims));
         for (int64_t i = 0; i < view_elements(&out); i++)
             ck_assert_msg(fabs(made[i].re - wanted[i].re) <= (set ? 0 : near) &&
                               fabs(made[i].im - wanted[i].im) <= (set ? 0 : near),
@@ -341,7 +341,7 @@ START_TEST(cholesky_of_squares)
     for (int set = 0; set < 2; set++) {
         view_dense(&in, t, 2, (const int64_t[]){N, N}, a);
         view_dense(&out, t, 2, (const int64_t[]){N, N}, made);
-        ck_assert(both[set]->cholesky(&out, &in, lower));
+        ck_assert(both[set]->cholesky(NULL, &out, &in, lower));
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++) {
                 struct c128 w = factor(lower ? i : j, lower ? j : i, dtype_is_complex(t));
@@ -405,7 +405,7 @@ START_TEST(triangular_solve_is_exact)
     view_dense(&vb, t, 2, (const int64_t[]){rows, columns}, b);
     view_dense(&out, t, 2, (const int64_t[]){rows, columns}, made);
     for (int set = 0; set < 2; set++) {
-        ck_assert(both[set]->triangular_solve(&out, &va, &vb, &how));
+        ck_assert(both[set]->triangular_solve(NULL, &out, &va, &vb, &how));
         for (int i = 0; i < N * M; i++) {
             const struct c128 v = load(t, made, i);
             ck_assert_msg(v.re == x[i].re && v.im == x[i].im, "%s, case %d: element %d is (%g, %g), not (%g, %g)",

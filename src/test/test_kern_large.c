@@ -81,7 +81,7 @@ static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int
     seen.dims[1] = columns;
     seen.strides[0] = row * width;
     seen.strides[1] = column * width;
-    kern_copy(&out.view, &seen);
+    kern_copy(NULL, &out.view, &seen);
     bool ok = holds(&out, 0, row, column);
     free(out.block);
     return ok;
@@ -127,7 +127,7 @@ START_TEST(large_gather)
     for (int64_t i = 0; i < rows; i++) /* some of them outside: moved to the nearest row */
         at[i] = (int32_t)(i * 7919 % 1100) - 50;
     number_table(&x);
-    kern_gather(&out.view, &x.view, &indices, &g);
+    kern_gather(NULL, &out.view, &x.view, &indices, &g);
     for (int64_t i = 0; i < rows; i++) {
         int64_t from = at[i] < 0 ? 0 : at[i] > 999 ? 999 : at[i];
         ck_assert(memcmp(out.view.data + i * out.pitch, x.view.data + from * x.pitch,

@@ -85,8 +85,8 @@ START_TEST(picks_agree_with_plain)
         struct kern_body body = {.combine = KERN_CALL, .call = answer, .context = &asked}, fast = body;
         fast.pick = &pick;
         const void *const inits[2] = {init[0], init[1]};
-        ck_assert(kern_reduce(2, outs, xs, inits, types, reduced, &fast));
-        ck_assert(plain_reduce(2, wants, xs, inits, types, reduced, &body));
+        ck_assert(kern_reduce(NULL, 2, outs, xs, inits, types, reduced, &fast));
+        ck_assert(plain_reduce(NULL, 2, wants, xs, inits, types, reduced, &body));
         for (int k = 0; k < 2; k++) {
             ck_assert_msg(views_agree(&outs[k], &wants[k], 0, 0), "pick, seed %d", seed);
             free(x[k].block);

@@ -122,7 +122,7 @@ START_TEST(reshape_is_a_copy_or_a_view)
         struct view fast, whole;
         char *storage = malloc((size_t)view_elements(&x.view) * dtype_bytes(t) + 1);
         view_dense(&whole, t, rank, dims, storage); /* evaluation copies what is no view */
-        kern_copy(&whole, &x.view);
+        kern_copy(NULL, &whole, &x.view);
         ck_assert(kern_view_reshape(&fast, &whole, out_rank, out_dims));
         check_moved(&fast, &want, "reshape", seed);
         free(storage);
@@ -143,11 +143,11 @@ START_TEST(copy_and_iota_agree_with_plain)
             dims[d] = rank > 2 ? 60 : 2500;
         struct random_view x = random_operand(&r, t, rank, dims), out = random_layout(&r, t, rank, dims),
                            want = random_layout(&r, t, rank, dims);
-        kern_copy(&out.view, &x.view);
-        plain_copy(&want.view, &x.view);
+        kern_copy(NULL, &out.view, &x.view);
+        plain_copy(NULL, &want.view, &x.view);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "copy, seed %d", seed);
-        kern_iota(&out.view, d);
-        plain_iota(&want.view, d);
+        kern_iota(NULL, &out.view, d);
+        plain_iota(NULL, &want.view, d);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "iota, seed %d", seed);
         free(x.block);
         free(out.block);
@@ -175,8 +175,8 @@ START_TEST(topk_agrees_with_plain)
                            at = random_layout(&r, DT_S32, rank, dims),
                            want = random_layout(&r, t, rank, dims),
                            want_at = random_layout(&r, DT_S32, rank, dims);
-        ck_assert(kern_topk(&best.view, &at.view, &x.view, k, largest));
-        ck_assert(plain_topk(&want.view, &want_at.view, &x.view, k, largest));
+        ck_assert(kern_topk(NULL, &best.view, &at.view, &x.view, k, largest));
+        ck_assert(plain_topk(NULL, &want.view, &want_at.view, &x.view, k, largest));
         ck_assert_msg(views_agree(&best.view, &want.view, 0, 0), "values of topk, seed %d", seed);
         ck_assert_msg(views_agree(&at.view, &want_at.view, 0, 0), "indices of topk, seed %d", seed);
         struct random_view *all[] = {&x, &best, &at, &want, &want_at};
@@ -208,8 +208,8 @@ START_TEST(bitcast_convert_agrees_with_plain)
         struct random_view x = random_operand(&r, from, rank, dims),
                            out = random_layout(&r, to, out_rank, out_dims),
                            want = random_layout(&r, to, out_rank, out_dims);
-        kern_bitcast_convert(&out.view, &x.view);
-        plain_bitcast_convert(&want.view, &x.view);
+        kern_bitcast_convert(NULL, &out.view, &x.view);
+        plain_bitcast_convert(NULL, &want.view, &x.view);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d",
                       dtype_spelling(from), seed);
         free(x.block);
@@ -245,8 +245,8 @@ START_TEST(fft_agrees_with_plain)
         struct random_view out = random_layout(&r, type == KERN_IRFFT ? real : complex, rank, out_dims),
                            want = random_layout(&r, out.view.dtype, rank, out_dims);
         double unit = wide ? 0x1p-52 : 0x1p-23, sum = 3 * (double)total;
-        ck_assert(kern_fft(&out.view, &x.view, type, count, lengths));
-        ck_assert(plain_fft(&want.view, &x.view, type, count, lengths));
+        ck_assert(kern_fft(NULL, &out.view, &x.view, type, count, lengths));
+        ck_assert(plain_fft(NULL, &want.view, &x.view, type, count, lengths));
         ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit), "fft, seed %d",
                       seed);
         free(x.block);
@@ -311,7 +311,7 @@ static void make_several(struct several *s, struct random *r, int rank, const in
         s->xs[k] = (s->x[k] = random_operand(r, t, rank, dims)).view;
         s->outs[k] = (s->out[k] = random_array(r, t, out_rank, out_dims)).view;
         s->wants[k] = (s->want[k] = random_layout(r, t, out_rank, out_dims)).view;
-        kern_copy(&s->wants[k], &s->outs[k]);
+        kern_copy(NULL, &s->wants[k], &s->outs[k]);
         random_element(r, t, s->inits[k]);
         s->init[k] = s->inits[k];
     }
@@ -348,8 +348,8 @@ START_TEST(reduce_several)
             body.call_lanes = step_lanes;
             body.lanes_context = &s.types;
         }
-        ck_assert(kern_reduce(OPERANDS, s.outs, s.xs, s.init, s.types.t, reduced, &body));
-        ck_assert(plain_reduce(OPERANDS, s.wants, s.xs, s.init, s.types.t, reduced, &body));
+        ck_assert(kern_reduce(NULL, OPERANDS, s.outs, s.xs, s.init, s.types.t, reduced, &body));
+        ck_assert(plain_reduce(NULL, OPERANDS, s.wants, s.xs, s.init, s.types.t, reduced, &body));
         check_several(&s, "reduce", seed);
     }
 }
@@ -367,8 +367,8 @@ START_TEST(reduce_windows_of_several)
         random_window(&r, rank, dims, w, out_dims);
         make_several(&s, &r, rank, dims, rank, out_dims);
         struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
-        ck_assert(kern_reduce_window(OPERANDS, s.outs, s.xs, s.init, s.types.t, w, &body));
-        ck_assert(plain_reduce_window(OPERANDS, s.wants, s.xs, s.init, s.types.t, w, &body));
+        ck_assert(kern_reduce_window(NULL, OPERANDS, s.outs, s.xs, s.init, s.types.t, w, &body));
+        ck_assert(plain_reduce_window(NULL, OPERANDS, s.wants, s.xs, s.init, s.types.t, w, &body));
         check_several(&s, "reduce-window", seed);
     }
 }
@@ -394,8 +394,8 @@ START_TEST(scatter_several)
         for (int64_t i = 0; i < places; i++)
             memcpy(view_at(&at.view, &i), &(int32_t){(int32_t)random_in(&r, -1, dims[0])}, 4);
         struct kern_body body = {.combine = KERN_CALL, .call = step_all, .context = &s.types};
-        ck_assert(kern_scatter(OPERANDS, s.outs, &at.view, s.xs, &g, &body));
-        ck_assert(plain_scatter(OPERANDS, s.wants, &at.view, s.xs, &g, &body));
+        ck_assert(kern_scatter(NULL, OPERANDS, s.outs, &at.view, s.xs, &g, &body));
+        ck_assert(plain_scatter(NULL, OPERANDS, s.wants, &at.view, s.xs, &g, &body));
         check_several(&s, "scatter", seed);
         free(at.block);
     }

@@ -96,8 +96,8 @@ START_TEST(dot_agrees_with_plain)
         }
         struct random_view out = random_layout(&r, out_type, out_rank, out_dims),
                            want = random_layout(&r, out_type, out_rank, out_dims);
-        ck_assert(kern_dot(&out.view, &x[0].view, &x[1].view, &dims));
-        ck_assert(plain_dot(&want.view, &x[0].view, &x[1].view, &dims));
+        ck_assert(kern_dot(NULL, &out.view, &x[0].view, &x[1].view, &dims));
+        ck_assert(plain_dot(NULL, &want.view, &x[0].view, &x[1].view, &dims));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "dot of %s, seed %d",
                       dtype_spelling(types[0]), seed);
         free(x[0].block);
@@ -122,8 +122,8 @@ START_TEST(large_dots_in_panels)
             struct random_view x = random_array(&r, types[i], 2, (int64_t[]){sizes[s][1], sizes[s][2]});
             struct random_view out = random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
             struct random_view want = random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
-            ck_assert(kern_dot(&out.view, &l.view, &x.view, &dims));
-            ck_assert(plain_dot(&want.view, &l.view, &x.view, &dims));
+            ck_assert(kern_dot(NULL, &out.view, &l.view, &x.view, &dims));
+            ck_assert(plain_dot(NULL, &want.view, &l.view, &x.view, &dims));
             ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu",
                           dtype_spelling(types[i]), s);
             struct random_view *all[] = {&l, &x, &out, &want};
@@ -150,8 +150,8 @@ START_TEST(words_agree_with_plain)
         struct random_view a = random_array(&r, t[0], 2, (int64_t[]){m, k}), b = random_array(&r, t[1], 2, (int64_t[]){k, n});
         struct random_view out = random_layout(&r, t[2], 2, (int64_t[]){m, n});
         struct random_view want = random_layout(&r, t[2], 2, (int64_t[]){m, n});
-        ck_assert(kern_dot(&out.view, &a.view, &b.view, &dims));
-        ck_assert(plain_dot(&want.view, &a.view, &b.view, &dims));
+        ck_assert(kern_dot(NULL, &out.view, &a.view, &b.view, &dims));
+        ck_assert(plain_dot(NULL, &want.view, &a.view, &b.view, &dims));
         const double tolerance = dtype_is_float(t[2]) ? rounding(t[2]) : 0;
         ck_assert_msg(views_agree(&out.view, &want.view, tolerance, 4), "%s by %s, seed %d", dtype_spelling(t[0]),
                       dtype_spelling(t[1]), seed);
@@ -171,7 +171,7 @@ static void inner_product(enum dtype t, const void *a, const void *b, int64_t n,
     view_dense(&l, t, 1, &n, (void *)(uintptr_t)a);
     view_dense(&r, t, 1, &n, (void *)(uintptr_t)b);
     view_dense(&o, out_type, 0, NULL, out);
-    ck_assert((plain ? plain_dot : kern_dot)(&o, &l, &r, &dims));
+    ck_assert((plain ? plain_dot : kern_dot)(NULL, &o, &l, &r, &dims));
 }
 
 START_TEST(dot_examples)
@@ -258,8 +258,8 @@ START_TEST(conv_agrees_with_plain)
             int64_t first[VIEW_MAX_RANK] = {0};
             *(float *)(void *)view_at(&kernel.view, first) = INFINITY;
         }
-        ck_assert(kern_conv(&out.view, &in.view, &kernel.view, &c));
-        ck_assert(plain_conv(&want.view, &in.view, &kernel.view, &c));
+        ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
+        ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "conv of %s, seed %d",
                       dtype_spelling(types[0]), seed);
         free(in.block);
@@ -288,7 +288,7 @@ static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t si
     view_dense(&in, t, 3, (int64_t[]){1, 1, n}, x);
     view_dense(&k, t, 3, (int64_t[]){1, 1, size}, kernel);
     view_dense(&o, t, 3, (int64_t[]){1, 1, out_n}, out);
-    ck_assert((plain ? plain_conv : kern_conv)(&o, &in, &k, &c));
+    ck_assert((plain ? plain_conv : kern_conv)(NULL, &o, &in, &k, &c));
 }
 
 /* Images that are padded one after the other, features last: the padding of each is zeros. */
@@ -310,8 +310,8 @@ START_TEST(conv_image_by_image)
     struct random_view in = random_array(&r, DT_F32, 3, dims), out = random_layout(&r, DT_F32, 3, dims),
                        want = random_layout(&r, DT_F32, 3, dims),
                        kernel = random_array(&r, DT_F32, 3, (int64_t[]){3, 1, FEATURES});
-    ck_assert(kern_conv(&out.view, &in.view, &kernel.view, &c));
-    ck_assert(plain_conv(&want.view, &in.view, &kernel.view, &c));
+    ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
+    ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
     ck_assert(views_agree(&out.view, &want.view, rounding(DT_F32), 4));
     struct random_view *all[] = {&in, &out, &want, &kernel};
     for (size_t i = 0; i < COUNT_OF(all); i++)

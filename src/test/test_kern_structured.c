@@ -37,7 +37,7 @@ START_TEST(copy_moves_every_element)
         struct random_view x = random_array(&r, t, rank, dims), out = random_layout(&r, t, rank, dims);
         if (rank > 0 && random_in(&r, 0, 5) == 0)
             x.view.strides[random_in(&r, 0, rank - 1)] = 0;
-        kern_copy(&out.view, &x.view);
+        kern_copy(NULL, &out.view, &x.view);
         ck_assert_msg(views_agree(&out.view, &x.view, 0, 0), "copy, seed %d", seed);
         if (view_elements(&out.view) > 0)
             ck_assert(view_at(&out.view, i) != view_at(&x.view, i));
@@ -67,8 +67,8 @@ START_TEST(pad_agrees_with_plain)
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, rank, out_dims),
                            want = random_layout(&r, t, rank, out_dims);
-        kern_pad(&out.view, &x.view, value, pad);
-        plain_pad(&want.view, &x.view, value, pad);
+        kern_pad(NULL, &out.view, &x.view, value, pad);
+        plain_pad(NULL, &want.view, &x.view, value, pad);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "pad, seed %d", seed);
         free(x.block);
         free(out.block);
@@ -83,14 +83,14 @@ START_TEST(pad_examples)
     struct view from, to;
     view_dense(&from, DT_S32, 1, (int64_t[]){5}, x);
     view_dense(&to, DT_S32, 1, (int64_t[]){8}, out);
-    kern_pad(&to, &from, &nine, &(struct kern_pad_dim){-1, 0, 1});
+    kern_pad(NULL, &to, &from, &nine, &(struct kern_pad_dim){-1, 0, 1});
     ck_assert_mem_eq(out, want, sizeof want);
     view_dense(&to, DT_S32, 1, (int64_t[]){2}, out);
-    kern_pad(&to, &from, &nine, &(struct kern_pad_dim){-4, 1, 0});
+    kern_pad(NULL, &to, &from, &nine, &(struct kern_pad_dim){-4, 1, 0});
     ck_assert_mem_eq(out, cropped, sizeof cropped);
     view_dense(&from, DT_S32, 1, (int64_t[]){0}, x);
     view_dense(&to, DT_S32, 1, (int64_t[]){3}, out);
-    kern_pad(&to, &from, &nine, &(struct kern_pad_dim){1, 2, 5});
+    kern_pad(NULL, &to, &from, &nine, &(struct kern_pad_dim){1, 2, 5});
     ck_assert_mem_eq(out, ((int32_t[]){9, 9, 9}), 12);
 }
 END_TEST
@@ -102,19 +102,19 @@ START_TEST(iota_wraps_and_rounds)
     struct c64 pairs[3];
     struct view v;
     view_dense(&v, DT_S8, 1, (int64_t[]){300}, bytes);
-    kern_iota(&v, 0);
+    kern_iota(NULL, &v, 0);
     ck_assert_int_eq(bytes[127], 127);
     ck_assert_int_eq(bytes[128], -128);
     view_dense(&v, DT_S4, 1, (int64_t[]){20}, nibbles);
-    kern_iota(&v, 0);
+    kern_iota(NULL, &v, 0);
     ck_assert_int_eq(nibbles[7], 7);
     ck_assert_int_eq(nibbles[8], -8);
     ck_assert_int_eq(nibbles[17], 1);
     view_dense(&v, DT_BF16, 1, (int64_t[]){300}, halves);
-    kern_iota(&v, 0);
+    kern_iota(NULL, &v, 0);
     ck_assert(bf16_to_f32(halves[257]) == 256 && bf16_to_f32(halves[259]) == 260);
     view_dense(&v, DT_C64, 1, (int64_t[]){3}, pairs);
-    kern_iota(&v, 0);
+    kern_iota(NULL, &v, 0);
     ck_assert(pairs[2].re == 2 && pairs[2].im == 0);
 }
 END_TEST
@@ -129,7 +129,7 @@ START_TEST(iota_of_any_dimension)
         if (seed % 10 == 0)
             dims[d] = 2500;
         struct random_view out = random_layout(&r, DT_S32, rank, dims);
-        kern_iota(&out.view, d);
+        kern_iota(NULL, &out.view, d);
         if (view_elements(&out.view) > 0)
             do
                 ck_assert_int_eq(*(int32_t *)(void *)view_at(&out.view, i), i[d]);
@@ -144,7 +144,7 @@ START_TEST(views_of_views)
     int32_t data[24];
     struct view x, v;
     view_dense(&x, DT_S32, 2, (int64_t[]){4, 6}, data);
-    kern_iota(&x, 1);
+    kern_iota(NULL, &x, 1);
     kern_view_slice(&v, &x, (int64_t[]){1, 1}, (int64_t[]){4, 6}, (int64_t[]){2, 3});
     ck_assert(v.dims[0] == 2 && v.dims[1] == 2);
     ck_assert_int_eq(*(int32_t *)(void *)view_at(&v, (int64_t[]){1, 1}), 4);
@@ -242,8 +242,8 @@ START_TEST(reduce_agrees_with_plain)
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, kept, out_dims),
                            want = random_layout(&r, t, kept, out_dims);
-        ck_assert(kern_reduce(1, &out.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
-        ck_assert(plain_reduce(1, &want.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
+        ck_assert(kern_reduce(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
+        ck_assert(plain_reduce(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 0), "reduce, seed %d", seed);
         free(x.block);
         free(out.block);
@@ -262,13 +262,13 @@ START_TEST(reduce_examples)
     enum dtype f32 = DT_F32, bf16 = DT_BF16;
     view_dense(&from, DT_F32, 1, (int64_t[]){3}, x);
     view_dense(&to, DT_F32, 0, NULL, out);
-    kern_reduce(1, &to, &from, (const void *const[]){&zero}, &f32, (bool[]){true}, &add);
+    kern_reduce(NULL, 1, &to, &from, (const void *const[]){&zero}, &f32, (bool[]){true}, &add);
     ck_assert_msg(out[0] == 1, "the sum runs in double");
     for (int i = 0; i < 400; i++)
         ones[i] = f32_to_bf16(1);
     view_dense(&from, DT_BF16, 1, (int64_t[]){400}, ones);
     view_dense(&to, DT_BF16, 0, NULL, &sum);
-    kern_reduce(1, &to, &from, (const void *const[]){(uint16_t[]){0}}, &bf16, (bool[]){true}, &add);
+    kern_reduce(NULL, 1, &to, &from, (const void *const[]){(uint16_t[]){0}}, &bf16, (bool[]){true}, &add);
     ck_assert_msg(bf16_to_f32(sum) == 400, "bf16 sums do not stop at 256");
     float pair[2][3] = {{1, 7, 7}, {0, 1, 2}};
     float start[2] = {-INFINITY, -1};
@@ -280,9 +280,9 @@ START_TEST(reduce_examples)
         view_dense(&outs[k], DT_F32, 0, NULL, &out[k]);
     }
     const void *inits[2] = {&start[0], &start[1]};
-    ck_assert(kern_reduce(2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32}, (bool[]){true}, &largest));
+    ck_assert(kern_reduce(NULL, 2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32}, (bool[]){true}, &largest));
     ck_assert(out[0] == 7 && out[1] == 1);
-    ck_assert_msg(!kern_reduce(2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32}, (bool[]){true}, &none),
+    ck_assert_msg(!kern_reduce(NULL, 2, outs, two, inits, (enum dtype[]){DT_F32, DT_F32}, (bool[]){true}, &none),
                   "a failing body stops the kernel");
     (void)bytes_out;
 }
@@ -308,8 +308,8 @@ START_TEST(reduce_window_agrees_with_plain)
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, rank, out_dims),
                            want = random_layout(&r, t, rank, out_dims);
-        ck_assert(kern_reduce_window(1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert(plain_reduce_window(1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "reduce-window, seed %d", seed);
         free(x.block);
         free(out.block);
@@ -339,8 +339,8 @@ START_TEST(long_windows_agree_with_plain)
         out_dims[d] = places < 0 ? 0 : places;
         struct random_view x = random_operand(&r, t, 3, dims);
         struct random_view out = random_layout(&r, t, 3, out_dims), want = random_layout(&r, t, 3, out_dims);
-        ck_assert(kern_reduce_window(1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert(plain_reduce_window(1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "long window, seed %d", seed);
         free(x.block);
         free(out.block);
@@ -369,8 +369,8 @@ START_TEST(cumulative_windows_agree_with_plain)
         *(random_in(&r, 0, 1) ? &w[d].pad_low : &w[d].pad_high) = w[d].size - 1;
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view out = random_layout(&r, t, rank, dims), want = random_layout(&r, t, rank, dims);
-        ck_assert(kern_reduce_window(1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
-        ck_assert(plain_reduce_window(1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
+        ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cumulative, seed %d", seed);
         free(x.block);
         free(out.block);
@@ -387,7 +387,7 @@ START_TEST(padding_contributes_nothing)
     view_dense(&from, DT_F32, 1, (int64_t[]){4}, x);
     view_dense(&to, DT_F32, 1, (int64_t[]){5}, out);
     struct kern_window_dim w = {2, 1, 1, 1, 1, 1, false};
-    ck_assert(kern_reduce_window(1, &to, &from, (const void *const[]){&five}, &f32, &w,
+    ck_assert(kern_reduce_window(NULL, 1, &to, &from, (const void *const[]){&five}, &f32, &w,
                                  &(struct kern_body){.combine = KERN_ADD}));
     ck_assert_mem_eq(out, want, sizeof want);
 }
@@ -416,8 +416,8 @@ START_TEST(select_and_scatter_agrees_with_plain)
         struct random_view x = random_operand(&r, t, rank, dims),
                            source = random_operand(&r, t, rank, out_dims);
         struct random_view out = random_layout(&r, t, rank, dims), want = random_layout(&r, t, rank, dims);
-        ck_assert(kern_select_and_scatter(&out.view, &x.view, &source.view, init, w, &select, &scatter));
-        ck_assert(plain_select_and_scatter(&want.view, &x.view, &source.view, init, w, &select, &scatter));
+        ck_assert(kern_select_and_scatter(NULL, &out.view, &x.view, &source.view, init, w, &select, &scatter));
+        ck_assert(plain_select_and_scatter(NULL, &want.view, &x.view, &source.view, init, w, &select, &scatter));
         ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "select-and-scatter, seed %d",
                       seed);
         free(x.block);
@@ -525,8 +525,8 @@ START_TEST(gather_agrees_with_plain)
         struct random_view out = random_layout(&r, t, out_rank, out_dims),
                            want = random_layout(&r, t, out_rank, out_dims);
         random_indices(&r, &at.view, 5);
-        kern_gather(&out.view, &x.view, &at.view, &g);
-        plain_gather(&want.view, &x.view, &at.view, &g);
+        kern_gather(NULL, &out.view, &x.view, &at.view, &g);
+        plain_gather(NULL, &want.view, &x.view, &at.view, &g);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "gather, seed %d", seed);
         free(x.block);
         free(at.block);
@@ -558,9 +558,9 @@ START_TEST(scatter_agrees_with_plain)
         struct random_view at = random_layout(&r, DT_S32, index_rank, index_dims),
                            want = random_layout(&r, t, rank, dims);
         random_indices(&r, &at.view, 5);
-        kern_copy(&want.view, &out.view);
-        ck_assert(kern_scatter(1, &out.view, &at.view, &updates.view, &g, &body));
-        ck_assert(plain_scatter(1, &want.view, &at.view, &updates.view, &g, &body));
+        kern_copy(NULL, &want.view, &out.view);
+        ck_assert(kern_scatter(NULL, 1, &out.view, &at.view, &updates.view, &g, &body));
+        ck_assert(plain_scatter(NULL, 1, &want.view, &at.view, &updates.view, &g, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "scatter, seed %d", seed);
         free(updates.block);
         free(at.block);
@@ -579,7 +579,7 @@ START_TEST(scatter_examples)
     view_dense(&indices, DT_S32, 1, (int64_t[]){5}, at);
     view_dense(&updates, DT_S32, 1, (int64_t[]){5}, from);
     ck_assert(
-        kern_scatter(1, &result, &indices, &updates, &g, &(struct kern_body){.combine = KERN_TAKE_VALUE}));
+        kern_scatter(NULL, 1, &result, &indices, &updates, &g, &(struct kern_body){.combine = KERN_TAKE_VALUE}));
     ck_assert_mem_eq(out, ((int32_t[]){0, 4, 5, 0}), sizeof out);
     /* a/2 + b, windows of 2 at 0, 1, 1 */
     float slots[4] = {0}, windows[6] = {1, 2, 3, 4, 5, 6};
@@ -591,7 +591,7 @@ START_TEST(scatter_examples)
     view_dense(&indices, DT_S64, 1, (int64_t[]){3}, starts);
     view_dense(&updates, DT_F32, 2, (int64_t[]){2, 3}, windows);
     ck_assert(
-        kern_scatter(1, &result, &indices, &updates, &wide, &(struct kern_body){KERN_CALL, doubling, &f32}));
+        kern_scatter(NULL, 1, &result, &indices, &updates, &wide, &(struct kern_body){KERN_CALL, doubling, &f32}));
     ck_assert_mem_eq(slots, ((float[]){1, 5, 8.5f, 0}), sizeof slots);
 }
 END_TEST
@@ -643,8 +643,8 @@ START_TEST(sort_agrees_with_plain)
             outs[k] = out[k].view;
             wants[k] = want[k].view;
         }
-        ck_assert(kern_sort(n, outs, xs, d, &less));
-        ck_assert(plain_sort(n, wants, xs, d, &less));
+        ck_assert(kern_sort(NULL, n, outs, xs, d, &less));
+        ck_assert(plain_sort(NULL, n, wants, xs, d, &less));
         for (int k = 0; k < n; k++) {
             ck_assert_msg(views_agree(&outs[k], &wants[k], 0, 0), "sort, seed %d", seed);
             free(x[k].block);
@@ -695,9 +695,9 @@ START_TEST(long_lines_agree_with_plain)
         struct kern_comparator stated = {.order = less.order, .key_type = t}, slow = less;
         if (dtype_is_float(t) && !less.total_order)
             slow = (struct kern_comparator){.call = stated_order, .context = &stated};
-        ck_assert(kern_sort(n, (struct view[]){out[0].view, out[n - 1].view},
+        ck_assert(kern_sort(NULL, n, (struct view[]){out[0].view, out[n - 1].view},
                             (struct view[]){x[0].view, x[n - 1].view}, d, &less));
-        ck_assert(plain_sort(n, (struct view[]){want[0].view, want[n - 1].view},
+        ck_assert(plain_sort(NULL, n, (struct view[]){want[0].view, want[n - 1].view},
                              (struct view[]){x[0].view, x[n - 1].view}, d, &slow));
         for (int k = 0; k < n; k++) {
             ck_assert_msg(views_agree(&out[k].view, &want[k].view, 0, 0), "long line, seed %d", seed);
@@ -720,7 +720,7 @@ START_TEST(total_order_of_every_small_float)
         view_dense(&from, types[i], 1, (int64_t[]){256}, codes);
         view_dense(&to, types[i], 1, (int64_t[]){256}, out);
         struct kern_comparator order = {.order = KERN_ORDER_LESS, .total_order = true};
-        ck_assert(kern_sort(1, &to, &from, 0, &order));
+        ck_assert(kern_sort(NULL, 1, &to, &from, 0, &order));
         for (int c = 0; c < 255; c++) {
             kern_find_compare(KERN_LT, true, types[i])(&less, (const void *const[]){&out[c], &out[c + 1]}, 1);
             ck_assert_msg(less, "%s: code %02x before %02x", dtype_spelling(types[i]), out[c], out[c + 1]);
@@ -741,10 +741,10 @@ START_TEST(topk_examples)
     view_dense(&from, DT_F32, 1, (int64_t[]){10}, x);
     view_dense(&values, DT_F32, 1, (int64_t[]){6}, best);
     view_dense(&indices, DT_S32, 1, (int64_t[]){6}, at);
-    ck_assert(kern_topk(&values, &indices, &from, 6, true));
+    ck_assert(kern_topk(NULL, &values, &indices, &from, 6, true));
     ck_assert_mem_eq(at, ((int32_t[]){1, 9, 6, 0, 8, 4}), 24);
     ck_assert(best[3] == 3);
-    ck_assert(kern_topk(&values, &indices, &from, 6, false));
+    ck_assert(kern_topk(NULL, &values, &indices, &from, 6, false));
     ck_assert_mem_eq(at, ((int32_t[]){5, 7, 2, 3, 4, 8}), 24);
 }
 END_TEST
@@ -763,12 +763,12 @@ START_TEST(topk_agrees_with_sort)
                            order = random_layout(&r, DT_S32, 2, (int64_t[]){rows, n});
         struct random_view values = random_layout(&r, t, 2, (int64_t[]){rows, k}),
                            at = random_layout(&r, DT_S32, 2, (int64_t[]){rows, k});
-        kern_iota(&iota.view, 1);
+        kern_iota(NULL, &iota.view, 1);
         struct kern_comparator less = {.order = largest ? KERN_ORDER_GREATER : KERN_ORDER_LESS,
                                        .total_order = true};
-        ck_assert(kern_sort(2, (struct view[]){sorted.view, order.view}, (struct view[]){x.view, iota.view},
+        ck_assert(kern_sort(NULL, 2, (struct view[]){sorted.view, order.view}, (struct view[]){x.view, iota.view},
                             1, &less));
-        ck_assert(kern_topk(&values.view, &at.view, &x.view, k, largest));
+        ck_assert(kern_topk(NULL, &values.view, &at.view, &x.view, k, largest));
         ck_assert_msg(views_agree(&values.view, &sorted.view, 0, 0), "values of topk, seed %d", seed);
         ck_assert_msg(views_agree(&at.view, &order.view, 0, 0), "indices of topk, seed %d", seed);
         struct random_view *all[] = {&x, &iota, &sorted, &order, &values, &at};

@@ -286,9 +286,9 @@ START_TEST(random_bits_as_the_plain_ones)
             const int words = k % 3 == 2 ? 3 : 2;
             const uint64_t state[3] = {next_word(&seed), UINT64_MAX - next_word(&seed) % 9, next_word(&seed)};
             uint64_t next[2][3] = {{0}, {0}};
-            kern_fast.rng_bits(&out, algorithm, state, words, next[0]);
+            kern_fast.rng_bits(NULL, &out, algorithm, state, words, next[0]);
             out.data = plain;
-            kern_plain.rng_bits(&out, algorithm, state, words, next[1]);
+            kern_plain.rng_bits(NULL, &out, algorithm, state, words, next[1]);
             ck_assert(memcmp(next[0], next[1], sizeof next[0]) == 0);
             ck_assert_msg(memcmp(fast, plain, (size_t)view_elements(&out) * dtype_bytes(types[k / 3])) == 0,
                           "%s, shape %zu, kind %zu", dtype_spelling(types[k / 3]), s, k % 3);

@@ -66,7 +66,7 @@ struct rank {
     struct buf said; /* all of it, drawn */
     pthread_t thread;
 };
-struct team {
+struct crew {
     int ranks; /* 0: no ranks, only threads */
     struct post post;
     struct rank all[POST_MOST];
@@ -103,7 +103,7 @@ static void *rank_main(void *context)
 }
 
 /* All ranks say the same; only the first one has results, and only of a run that went well. */
-static void check_ranks(const struct team *t)
+static void check_ranks(const struct crew *t)
 {
     for (int k = 0; k < t->ranks; k++) {
         ck_assert_int_eq(t->all[k].ok, t->all[0].ok);
@@ -113,8 +113,8 @@ static void check_ranks(const struct team *t)
     }
 }
 
-/* The run of the team's first rank is to be looked at; then comes team_end. */
-static struct rank *team_run(struct team *t, const char *text, const struct world_feeds *feeds, int ranks,
+/* The run of the crew's first rank is to be looked at; then comes crew_end. */
+static struct rank *crew_run(struct crew *t, const char *text, const struct world_feeds *feeds, int ranks,
                              uint64_t seed)
 {
     memset(t, 0, sizeof *t);
@@ -137,7 +137,7 @@ static struct rank *team_run(struct team *t, const char *text, const struct worl
     return &t->all[0];
 }
 
-static void team_end(struct team *t)
+static void crew_end(struct crew *t)
 {
     for (int k = 0; k < t->ranks || k == 0; k++) {
         run_end(&t->all[k].run);
@@ -148,13 +148,13 @@ static void team_end(struct team *t)
 /* All that is said. */
 static char *failure(const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
 {
-    struct team t;
-    struct rank *first = team_run(&t, text, feeds, ranks, seed);
+    struct crew t;
+    struct rank *first = crew_run(&t, text, feeds, ranks, seed);
     ck_assert(!first->ok);
     for (int64_t k = 0; k < first->run.count; k++)
         ck_assert(first->run.tasks[k].result == NULL);
     char *said = strdup(first->said.data);
-    team_end(&t);
+    crew_end(&t);
     return said;
 }
 
@@ -369,12 +369,12 @@ START_TEST(one_host_for_all)
     for (int ranks = 0; ranks <= 5; ranks++) {
         struct host host = {0, 0};
         const struct world_feeds feeds = {&host, give, take};
-        struct team t;
-        struct rank *first = team_run(&t, text, &feeds, ranks, 1);
+        struct crew t;
+        struct rank *first = crew_run(&t, text, &feeds, ranks, 1);
         ck_assert(first->ok);
         ck_assert_int_eq(host.given, 4);
         ck_assert_int_eq(host.taken, 4);
-        team_end(&t);
+        crew_end(&t);
         host = (struct host){-10, 0};
         char *said = failure(text, &feeds, ranks, 2);
         ck_assert_ptr_nonnull(strstr(said, "infeed: the host has nothing more to give"));
@@ -401,8 +401,8 @@ START_TEST(same_values_every_time)
         " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
     float first[MOST];
     for (int k = 0; k < OFTEN / 10; k++) {
-        struct team t;
-        const struct rank *r = team_run(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MOST : 0, (uint64_t)k);
+        struct crew t;
+        const struct rank *r = crew_run(&t, text, NULL, k % 10 == 0 ? k / 10 % POST_MOST : 0, (uint64_t)k);
         ck_assert(r->ok);
         for (int64_t p = 0; p < r->run.count; p++) {
             float v;
@@ -411,7 +411,7 @@ START_TEST(same_values_every_time)
                 first[p] = v;
             ck_assert(v == first[p]);
         }
-        team_end(&t);
+        crew_end(&t);
     }
 }
 END_TEST
@@ -439,15 +439,15 @@ START_TEST(meetings_again_and_again)
         char of_n[sizeof text + 8];
         snprintf(of_n, sizeof of_n, text, n);
         for (int ranks = 0; ranks <= n; ranks += n / 2) {
-            struct team t;
-            const struct rank *r = team_run(&t, of_n, NULL, ranks, (uint64_t)n);
+            struct crew t;
+            const struct rank *r = crew_run(&t, of_n, NULL, ranks, (uint64_t)n);
             ck_assert(r->ok);
             for (int64_t p = 0; p < n; p++) { /* n times the sum of 0 .. 1999; of the second only groups have some */
                 int32_t v, sum = n * 1999000;
                 memcpy(&v, r->run.tasks[p].result->data, sizeof v);
                 ck_assert_int_eq(v, p < 2 ? 2 * sum : sum);
             }
-            team_end(&t);
+            crew_end(&t);
         }
     }
 }

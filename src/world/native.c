@@ -102,13 +102,13 @@ static bool convert(const struct shape *s, void *ours, void *native, bool out)
     view_dense(&x, s->dtype, s->rank, s->dims, ours);
     layout_view(&y, s, wide);
     if (!out)
-        kern_copy(&y, &x);
+        kern_copy(NULL, &y, &x);
     if (is_packed(s) && !out)
         pack(native, wide, elements, dtype_bits(s->dtype));
     if (is_packed(s) && out)
         unpack(wide, native, elements, s->dtype);
     if (out)
-        kern_copy(&x, &y);
+        kern_copy(NULL, &x, &y);
     if (out && s->dtype == DT_PRED)
         clean_pred(ours, elements);
     if (is_packed(s))

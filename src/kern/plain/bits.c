@@ -24,7 +24,7 @@ static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *par
 
 /* spec: BitcastConvertType. The array of narrow elements has one dimension more; along it lie the parts of
  * a wide element, the lowest bits first. */
-void plain_bitcast_convert(const struct view *out, const struct view *x)
+void plain_bitcast_convert(struct team *team, const struct view *out, const struct view *x)
 {
     int64_t i[VIEW_MAX_RANK] = {0};
     const bool split = out->rank > x->rank;

@@ -40,7 +40,7 @@ static bool contracting_sizes(const struct view *lhs, const struct kern_dot_dims
 }
 
 /* spec: DotGeneral */
-bool plain_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+bool plain_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                const struct kern_dot_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
@@ -82,7 +82,7 @@ static int64_t find_group(const struct view *sizes, const struct kern_ragged_dim
 
 /* spec: RaggedDot. A product counts if its lhs element is in a group, and in that of the result element
  * where results are by group. */
-bool plain_ragged_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+bool plain_ragged_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                       const struct view *sizes, const struct kern_ragged_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, extents[VIEW_MAX_RANK];
@@ -110,7 +110,7 @@ bool plain_ragged_dot(const struct view *out, const struct view *lhs, const stru
 }
 
 /* spec: ScaledDot */
-bool plain_scaled_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+bool plain_scaled_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                       const struct view *const scale[2], const struct kern_dot_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];

@@ -67,7 +67,7 @@ static struct c128 sum_turned(const struct transform *t, const struct view *x, c
 }
 
 /* spec: Fft */
-bool plain_fft(const struct view *out, const struct view *x, enum kern_fft type, int count,
+bool plain_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
                const int64_t *lengths)
 {
     struct transform t = {.back = type == KERN_IFFT || type == KERN_IRFFT,

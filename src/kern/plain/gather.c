@@ -40,7 +40,7 @@ static void find_start(const struct view *array, const struct view *indices,
 }
 
 /* spec: Gather */
-void plain_gather(const struct view *out, const struct view *operand, const struct view *indices,
+void plain_gather(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
                   const struct kern_gather_dims *dims)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, start[VIEW_MAX_RANK], offset[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
@@ -78,7 +78,7 @@ static bool window_is_inside(const struct view *array, const struct view *update
 }
 
 /* spec: Scatter. Index tuples row-major, inside of them windows row-major. */
-bool plain_scatter(int n, const struct view *out, const struct view *indices, const struct view *updates,
+bool plain_scatter(struct team *team, int n, const struct view *out, const struct view *indices, const struct view *updates,
                    const struct kern_gather_dims *dims, const struct kern_body *body)
 {
     int64_t order[VIEW_MAX_RANK], sizes[VIEW_MAX_RANK], i[VIEW_MAX_RANK] = {0};

@@ -6,7 +6,7 @@
 #include "kern/plain/plain.h"
 
 /* spec: Reduce */
-bool plain_reduce(int n, const struct view *out, const struct view *x, const void *const *init,
+bool plain_reduce(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
                   const enum dtype *acc, const bool *reduced, const struct kern_body *body)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], r[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
@@ -61,7 +61,7 @@ static bool window_sizes(const struct view *x, const struct kern_window_dim *win
 }
 
 /* spec: ReduceWindow */
-bool plain_reduce_window(int n, const struct view *out, const struct view *x, const void *const *init,
+bool plain_reduce_window(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
                          const enum dtype *acc, const struct kern_window_dim *window,
                          const struct kern_body *body)
 {
@@ -102,7 +102,7 @@ static bool select_first(const struct kern_body *select, enum dtype t, const voi
 }
 
 /* spec: SelectAndScatter */
-bool plain_select_and_scatter(const struct view *out, const struct view *x, const struct view *source,
+bool plain_select_and_scatter(struct team *team, const struct view *out, const struct view *x, const struct view *source,
                               const void *init, const struct kern_window_dim *window,
                               const struct kern_body *select, const struct kern_body *scatter)
 {

@@ -1,0 +1,198 @@
+/*
+ * team.c: a few threads that share the parts of a task.
+ *
+ * Threads are started by the first task that is worth sharing. Between tasks they look out for the next one
+ * for some microseconds, for a task often follows another, and then sleep. Whoever is free takes the next
+ * part, so which thread does what changes from run to run: results must not depend on it.
+ */
+#include "base/base.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { LOOKS = 2000 }; /* some tens of microseconds, until waiting becomes sleeping */
+
+struct task {
+    team_fn *fn;
+    void *context;
+    int64_t parts;
+};
+
+struct member {
+    struct team *team;
+    int number; /* from 1: the caller is member 0 */
+    pthread_t thread;
+};
+
+struct team {
+    int size, started;    /* threads wanted and there, the caller among them */
+    pthread_mutex_t busy; /* held by the caller whose task runs */
+    pthread_mutex_t lock; /* of what follows, but for what is atomic */
+    pthread_cond_t begun, left;
+    struct task task;
+    bool open;                  /* the task may be joined */
+    atomic_int inside;          /* members at work, but for the caller */
+    atomic_bool ended;          /* no task comes any more */
+    atomic_uint_fast64_t round; /* tasks so far */
+    atomic_int_fast64_t next;   /* part */
+    struct member *members;
+};
+
+static void relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#endif
+}
+
+int team_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+struct team *team_new(int threads)
+{
+    struct team *t = threads > 1 ? calloc(1, sizeof *t) : NULL;
+    if (!t)
+        return NULL;
+    t->members = calloc((size_t)threads, sizeof *t->members);
+    t->size = t->members ? threads : 1;
+    t->started = 1;
+    pthread_mutex_init(&t->busy, NULL);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->begun, NULL);
+    pthread_cond_init(&t->left, NULL);
+    return t;
+}
+
+int team_size(const struct team *t)
+{
+    return t ? t->size : 1;
+}
+
+/* ---- members ---- */
+
+static void do_parts(struct team *t, const struct task *task, int member)
+{
+    int64_t part;
+    while ((part = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < task->parts)
+        task->fn(task->context, part, member);
+}
+
+/* Waits for a task after `seen`; false: there will be none. */
+static bool wait_for_round(struct team *t, uint64_t seen)
+{
+    for (int k = 0; k < LOOKS; k++) {
+        if (atomic_load(&t->round) != seen || atomic_load(&t->ended))
+            return !atomic_load(&t->ended);
+        relax();
+    }
+    pthread_mutex_lock(&t->lock);
+    while (atomic_load(&t->round) == seen && !atomic_load(&t->ended))
+        pthread_cond_wait(&t->begun, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    return !atomic_load(&t->ended);
+}
+
+/* One who comes late finds the task closed, and nobody waits for him. */
+static void join_task(struct team *t, int member, uint64_t *seen)
+{
+    pthread_mutex_lock(&t->lock);
+    *seen = atomic_load(&t->round);
+    struct task task = t->task;
+    bool open = t->open;
+    if (open)
+        atomic_fetch_add(&t->inside, 1);
+    pthread_mutex_unlock(&t->lock);
+    if (!open)
+        return;
+    do_parts(t, &task, member);
+    pthread_mutex_lock(&t->lock);
+    if (atomic_fetch_sub(&t->inside, 1) == 1)
+        pthread_cond_signal(&t->left);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void *member_main(void *argument)
+{
+    struct member *m = argument;
+    uint64_t seen = 0;
+    while (wait_for_round(m->team, seen))
+        join_task(m->team, m->number, &seen);
+    return NULL;
+}
+
+/* What can't be started isn't missed: the others do its parts. */
+static void start_members(struct team *t)
+{
+    while (t->started < t->size) {
+        struct member *m = &t->members[t->started];
+        *m = (struct member){.team = t, .number = t->started};
+        if (pthread_create(&m->thread, NULL, member_main, m) != 0)
+            return;
+        t->started++;
+    }
+}
+
+void team_free(struct team *t)
+{
+    if (!t)
+        return;
+    pthread_mutex_lock(&t->lock);
+    atomic_store(&t->ended, true);
+    pthread_cond_broadcast(&t->begun);
+    pthread_mutex_unlock(&t->lock);
+    for (int k = 1; k < t->started; k++)
+        pthread_join(t->members[k].thread, NULL);
+    pthread_cond_destroy(&t->left);
+    pthread_cond_destroy(&t->begun);
+    pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->busy);
+    free(t->members);
+    free(t);
+}
+
+/* ---- tasks ---- */
+
+static void open_task(struct team *t, struct task task)
+{
+    pthread_mutex_lock(&t->lock);
+    t->task = task;
+    atomic_store(&t->next, 0);
+    t->open = true;
+    atomic_fetch_add(&t->round, 1);
+    pthread_cond_broadcast(&t->begun);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Returns when nobody works on it. */
+static void close_task(struct team *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->open = false;
+    pthread_mutex_unlock(&t->lock);
+    for (int k = 0; k < LOOKS && atomic_load(&t->inside) > 0; k++)
+        relax();
+    pthread_mutex_lock(&t->lock);
+    while (atomic_load(&t->inside) > 0)
+        pthread_cond_wait(&t->left, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void team_run(struct team *t, int64_t parts, team_fn *fn, void *context)
+{
+    if (parts < 2 || !t || t->size < 2 || pthread_mutex_trylock(&t->busy) != 0) {
+        for (int64_t part = 0; part < parts; part++)
+            fn(context, part, 0);
+        return;
+    }
+    struct task task = {fn, context, parts};
+    start_members(t);
+    open_task(t, task);
+    do_parts(t, &task, 0);
+    close_task(t);
+    pthread_mutex_unlock(&t->busy);
+}

@@ -1,0 +1,115 @@
+/*
+ * Teams: every part of a task is done once, whoever does it, and those who can't get the team do without.
+ */
+#include "base/base.h"
+#include "check_quiet.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { PARTS = 1000, ROUNDS = 2000, CALLERS = 3 };
+
+struct tally {
+    struct team *team;
+    atomic_int done[PARTS], inner, stranger; /* one outside of the team did a part */
+};
+
+static void count_part(void *context, int64_t part, int member)
+{
+    struct tally *t = context;
+    atomic_fetch_add(&t->done[part], 1);
+    if (member < 0 || member >= team_size(t->team))
+        atomic_fetch_add(&t->stranger, 1);
+}
+
+static void check_tally(struct tally *t, int64_t parts, int times)
+{
+    for (int64_t k = 0; k < PARTS; k++)
+        ck_assert_int_eq(atomic_load(&t->done[k]), k < parts ? times : 0);
+    ck_assert_int_eq(atomic_load(&t->stranger), 0);
+}
+
+START_TEST(each_part_is_done_once)
+{
+    static const int64_t parts[] = {0, 1, 2, 3, 7, PARTS};
+    for (int size = 0; size <= 8; size++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            struct tally t = {.team = team_new(size)};
+            ck_assert_int_eq(team_size(t.team), size > 1 ? size : 1);
+            team_run(t.team, parts[k], count_part, &t);
+            check_tally(&t, parts[k], 1);
+            team_free(t.team);
+        }
+}
+END_TEST
+
+START_TEST(tasks_follow_each_other)
+{
+    struct tally t = {.team = team_new(3)};
+    for (int k = 0; k < ROUNDS; k++)
+        team_run(t.team, 5, count_part, &t);
+    check_tally(&t, 5, ROUNDS);
+    team_free(t.team);
+}
+END_TEST
+
+static void count_inner(void *context, int64_t part, int member)
+{
+    struct tally *t = context;
+    atomic_fetch_add(&t->inner, 1);
+}
+
+static void run_inner(void *context, int64_t part, int member)
+{
+    struct tally *t = context;
+    count_part(t, part, member);
+    team_run(t->team, 4, count_inner, t);
+}
+
+START_TEST(a_part_may_ask_for_the_team)
+{
+    struct tally t = {.team = team_new(2)};
+    team_run(t.team, PARTS, run_inner, &t);
+    check_tally(&t, PARTS, 1);
+    ck_assert_int_eq(atomic_load(&t.inner), 4 * PARTS);
+    team_free(t.team);
+}
+END_TEST
+
+static void *call_often(void *context)
+{
+    struct tally *t = context;
+    for (int k = 0; k < ROUNDS; k++)
+        team_run(t->team, 9, count_part, t);
+    return NULL;
+}
+
+START_TEST(callers_share_a_team)
+{
+    struct tally t = {.team = team_new(2)};
+    pthread_t callers[CALLERS];
+    for (int k = 0; k < CALLERS; k++)
+        ck_assert_int_eq(pthread_create(&callers[k], NULL, call_often, &t), 0);
+    for (int k = 0; k < CALLERS; k++)
+        pthread_join(callers[k], NULL);
+    check_tally(&t, 9, CALLERS * ROUNDS);
+    team_free(t.team);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("team");
+    TCase *tcase = tcase_create("team");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, each_part_is_done_once);
+    tcase_add_test(tcase, tasks_follow_each_other);
+    tcase_add_test(tcase, a_part_may_ask_for_the_team);
+    tcase_add_test(tcase, callers_share_a_team);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
