@@ -123,6 +123,13 @@ bool type_equal(const struct type *a, const struct type *b)
            memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank) == 0;
 }
 
+static int64_t some_large_size(struct gen *g, int64_t room)
+{
+    static const int64_t sizes[] = {64, 1000, 257, 70000, 33, 200000, 4096, 513};
+    const int64_t size = sizes[gen_below(g, sizeof sizes / sizeof *sizes)];
+    return size < room ? size : room;
+}
+
 static int64_t some_size(struct gen *g)
 {
     static const int64_t sizes[] = {2, 3, 4, 5, 2, 3, 1, 7, 8, 1, 6};
@@ -136,12 +143,12 @@ struct type gen_type(struct gen *g, unsigned types, int least_rank)
     t.rank = ranks[gen_below(g, sizeof ranks / sizeof *ranks)];
     if (t.rank < least_rank)
         t.rank = least_rank;
+    int64_t room = g->large ? GEN_LARGE : GEN_ELEMENTS;
     for (int d = 0; d < t.rank; d++) {
-        t.dims[d] = some_size(g);
-        if (type_elements(&(struct type){.rank = d + 1,
-                                         .dims = {t.dims[0], t.dims[1], t.dims[2], t.dims[3], t.dims[4]}}) >
-            GEN_ELEMENTS)
+        t.dims[d] = g->large && gen_chance(g, 60) ? some_large_size(g, room) : some_size(g);
+        if (t.dims[d] > room)
             t.dims[d] = 1;
+        room = t.dims[d] > 0 ? room / t.dims[d] : GEN_ELEMENTS;
     }
     return t;
 }
@@ -325,8 +332,19 @@ static void put_literal(struct gen *g, const struct type *t, int d)
     buf_putc(&g->region->text, '}');
 }
 
+/* Too many numbers to be written: one for all, or counted. */
+static struct val large_constant(struct gen *g, struct type t)
+{
+    if (t.dtype != DT_PRED && gen_chance(g, 50))
+        return gen_emit(g, OP_IOTA, t, 0, NULL, ", iota_dimension=%d", (int)gen_below(g, t.rank));
+    struct val one = gen_constant(g, type_scalar(t.dtype));
+    return gen_emit(g, OP_BROADCAST, t, 1, &one, ", dimensions={}");
+}
+
 struct val gen_constant(struct gen *g, struct type t)
 {
+    if (type_elements(&t) > GEN_ELEMENTS)
+        return large_constant(g, t);
     struct val v = add_value(g, t, false);
     buf_printf(&g->region->text, "  v%d = ", v.id);
     put_plain_type(&g->region->text, &t);
@@ -621,6 +639,14 @@ void generate_of_seed(struct buf *out, uint64_t seed)
 {
     struct gen g = {.state = seed};
     for (int k = 0; k < 4; k++) /* neighbouring seeds are to be strangers */
+        g.state ^= next_random(&g);
+    generate(&g, out);
+}
+
+void generate_large_of_seed(struct buf *out, uint64_t seed)
+{
+    struct gen g = {.state = ~seed, .large = true};
+    for (int k = 0; k < 4; k++)
         g.state ^= next_random(&g);
     generate(&g, out);
 }

@@ -14,7 +14,7 @@
 #include "op/op.h"
 #include "type/type.h"
 
-enum { GEN_RANK = 8, GEN_VALUES = 160, GEN_ELEMENTS = 600, GEN_LEAVES = 24 };
+enum { GEN_RANK = 8, GEN_VALUES = 160, GEN_ELEMENTS = 600, GEN_LARGE = 1 << 18, GEN_LEAVES = 24 };
 
 struct type { /* of an array */
     enum dtype dtype;
@@ -45,6 +45,7 @@ struct gen {
     uint64_t state;       /* ... and where they come from afterwards */
     struct buf done;      /* computations that are complete */
     struct region *region;
+    bool large;           /* arrays, up to GEN_LARGE elements; else GEN_ELEMENTS */
     int depth;            /* of regions */
     int ids, computations, channels;
 };

@@ -1,5 +1,5 @@
 /*
- * Fast against plain over whole modules.
+ * Fast against plain over whole modules, and one thread against several.
  *
  * The two may add up floats in another order, so what comes of a sum is compared within a bound, and
  * what is computed further from it is not compared at all: a comparison or a rounding would make a
@@ -15,18 +15,18 @@
 
 /* ---- how much work a module is ---- */
 
-enum { MOST_ELEMENTS = 1 << 20, MOST_WORK = 1 << 24 };
+enum { MOST_ELEMENTS = 1 << 20, MOST_WORK = 1 << 24, MOST_SHARED_WORK = 1 << 28 };
 
 static int64_t leaf_elements(const struct shape *s)
 {
     int64_t n = 0, total = 0;
     if (shape_leaf_count(s) > 1000)
-        return MOST_WORK;
+        return MOST_SHARED_WORK;
     if (shape_is_array(s))
-        return shape_elements(s, &n) && n < MOST_ELEMENTS ? n : MOST_WORK;
+        return shape_elements(s, &n) && n < MOST_ELEMENTS ? n : MOST_SHARED_WORK;
     for (int k = 0; k < s->count; k++)
         total += leaf_elements(s->elements[k]);
-    return total < MOST_WORK ? total : MOST_WORK;
+    return total < MOST_SHARED_WORK ? total : MOST_SHARED_WORK;
 }
 
 /* Elements that are looked at for each element of the result, where that is not all of an operand. */
@@ -35,8 +35,8 @@ static int64_t inner_work(const struct inst *i)
     struct window w = inst_window(i);
     int64_t n = 1;
     for (int d = 0; d < w.rank; d++)
-        if (!mul_i64(n, w.dims[d].size, &n) || n > MOST_WORK)
-            return MOST_WORK;
+        if (!mul_i64(n, w.dims[d].size, &n) || n > MOST_SHARED_WORK)
+            return MOST_SHARED_WORK;
     switch (op_table[i->opcode].family) {
     case FAMILY_dot:
     case FAMILY_linalg:
@@ -46,14 +46,14 @@ static int64_t inner_work(const struct inst *i)
     }
 }
 
-static bool is_little_work(const struct module *m)
+static bool is_little_work(const struct module *m, int64_t most)
 {
     int64_t total = 0;
     for (int c = 0; c < m->computation_count; c++)
         for (int k = 0; k < m->computations[c]->inst_count; k++) {
             const struct inst *i = m->computations[c]->insts[k];
             int64_t work;
-            if (!mul_i64(1 + leaf_elements(i->shape), inner_work(i), &work) || (total += work) >= MOST_WORK)
+            if (!mul_i64(1 + leaf_elements(i->shape), inner_work(i), &work) || (total += work) >= most)
                 return false;
         }
     return true;
@@ -260,12 +260,14 @@ struct pair {
     const struct literal **args;
 };
 
-static struct literal *run_one(struct pair *p, bool plain)
+static struct literal *run_one(struct pair *p, bool plain, struct team *team)
 {
-    struct plan_options options = {.plain = plain, .elided = ELIDED_IOTA, .limits = {20000, 256 << 20, 10}};
+    struct plan_options options = {
+        .plain = plain, .team = team, .elided = ELIDED_IOTA, .limits = {20000, 256 << 20, 10}};
     struct program *program = plan_module(p->ds, p->m, &options);
     struct literal *l =
-        program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena) : NULL;
+        program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena)
+                : NULL;
     program_free(program);
     return l;
 }
@@ -281,7 +283,7 @@ static bool hit_limit(const struct diags *ds)
 
 static enum twice run_pair(struct pair *p, struct buf *why)
 {
-    struct literal *fast = run_one(p, false), *plain = run_one(p, true);
+    struct literal *fast = run_one(p, false, NULL), *plain = run_one(p, true, NULL);
     enum twice outcome = TWICE_STOPPED;
     if (fast && plain)
         outcome = agree(p->m->entry->root, know(&p->arena, p->m->entry), fast, plain, why) ? TWICE_AGREES
@@ -295,19 +297,61 @@ static enum twice run_pair(struct pair *p, struct buf *why)
     return outcome;
 }
 
-static enum twice run_module(struct diags *ds, struct module *m, uint64_t seed, struct buf *why)
+static bool same_bits(const struct literal *a, const struct literal *b)
+{
+    int64_t bytes = 0, others = 0;
+    if (!shape_is_tuple(a->shape))
+        return shape_bytes(a->shape, &bytes) && shape_bytes(b->shape, &others) && bytes == others &&
+               (bytes == 0 || memcmp(a->data, b->data, (size_t)bytes) == 0);
+    for (int k = 0; k < a->shape->count; k++)
+        if (!same_bits(a->elements[k], b->elements[k]))
+            return false;
+    return true;
+}
+
+/* By one thread, then by several. */
+static enum twice run_teams(struct pair *p, struct buf *why)
+{
+    static const int sizes[] = {2, 3, 8};
+    struct literal *alone = run_one(p, false, NULL);
+    enum twice outcome = alone ? TWICE_AGREES : TWICE_STOPPED;
+    for (size_t k = 0; alone && outcome == TWICE_AGREES && k < sizeof sizes / sizeof *sizes; k++) {
+        struct team *team = team_new(sizes[k]);
+        struct literal *shared = run_one(p, false, team);
+        if (!shared || !same_bits(alone, shared)) {
+            buf_printf(why, "%s by %d threads\n", shared ? "differs" : "fails", sizes[k]);
+            if (shared)
+                io_compare(alone, shared, &(struct io_tolerance){.bits = true}, why);
+            outcome = TWICE_DIFFERS;
+        }
+        if (shared)
+            literal_free_data(shared);
+        team_free(team);
+    }
+    if (alone)
+        literal_free_data(alone);
+    return outcome;
+}
+
+struct way {
+    enum twice (*run)(struct pair *p, struct buf *why);
+    int64_t most_work;
+};
+
+static enum twice run_module(struct diags *ds, struct module *m, const struct way *way, uint64_t seed,
+                             struct buf *why)
 {
     struct pair p = {.ds = ds, .m = m};
     struct random r = {.state = seed};
     enum twice outcome = TWICE_SKIPPED;
     arena_init(&p.arena);
-    if (is_little_work(m)) {
+    if (is_little_work(m, way->most_work)) {
         int n = m->entry->param_count;
         struct literal **args = ARENA_ARRAY(&p.arena, struct literal *, n);
         for (int k = 0; k < n; k++)
             args[k] = some_argument(&p.arena, &r, m->entry->params[k]->shape);
         p.args = (const struct literal **)args;
-        outcome = run_pair(&p, why);
+        outcome = way->run(&p, why);
         for (int k = 0; k < n; k++)
             if (args[k])
                 literal_free_data(args[k]);
@@ -316,7 +360,7 @@ static enum twice run_module(struct diags *ds, struct module *m, uint64_t seed, 
     return outcome;
 }
 
-enum twice run_twice(struct str text, uint64_t seed, struct buf *why)
+static enum twice run_text(struct str text, const struct way *way, uint64_t seed, struct buf *why)
 {
     struct source source;
     struct diags ds;
@@ -325,7 +369,7 @@ enum twice run_twice(struct str text, uint64_t seed, struct buf *why)
     diags_init(&ds, &source);
     struct module *m = text_parse_module(&ds, &source, &(struct parse_options){0});
     if (m && verify_module(&ds, m, &(struct verify_options){0}))
-        outcome = run_module(&ds, m, seed, why);
+        outcome = run_module(&ds, m, way, seed, why);
     if (ds.first)
         diags_draw(why, &ds, false);
     if (m)
@@ -333,4 +377,14 @@ enum twice run_twice(struct str text, uint64_t seed, struct buf *why)
     diags_free(&ds);
     source_free(&source);
     return outcome;
+}
+
+enum twice run_twice(struct str text, uint64_t seed, struct buf *why)
+{
+    return run_text(text, &(struct way){run_pair, MOST_WORK}, seed, why);
+}
+
+enum twice run_by_teams(struct str text, uint64_t seed, struct buf *why)
+{
+    return run_text(text, &(struct way){run_teams, MOST_SHARED_WORK}, seed, why);
 }

@@ -1,6 +1,8 @@
 /*
  * test_generate.c: what holds for random modules of all operations: the verifier takes them, they print
- * as they were read, and the fast kernels give what the plain ones do.
+ * as they were read, the fast kernels give what the plain ones do, and several threads what one does.
+ *
+ * `test_generate N` looks at N modules instead of as many as there is time for in a build.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"
@@ -8,7 +10,9 @@
 
 #include "check_quiet.h"
 
-enum { SEEDS = 2000 };
+#include <stdlib.h>
+
+static uint64_t seeds = 2000, large_seeds = 150;
 
 static void print_of(struct str text, struct buf *out)
 {
@@ -26,7 +30,7 @@ static void print_of(struct str text, struct buf *out)
 
 START_TEST(prints_as_it_was_read)
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct buf text = {0}, once = {0}, twice = {0}, thrice = {0};
         generate_of_seed(&text, seed);
         print_of(buf_view(&text), &once); /* computations may still change places */
@@ -44,8 +48,8 @@ END_TEST
 
 START_TEST(fast_is_plain)
 {
-    int ran = 0;
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    uint64_t ran = 0;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct buf text = {0}, why = {0};
         generate_of_seed(&text, seed);
         enum twice outcome = run_twice(buf_view(&text), seed, &why);
@@ -55,7 +59,24 @@ START_TEST(fast_is_plain)
         buf_free(&text);
         buf_free(&why);
     }
-    ck_assert_int_gt(ran, SEEDS * 3 / 4);
+    ck_assert_uint_gt(ran, seeds * 3 / 4);
+}
+END_TEST
+
+START_TEST(several_threads_are_one)
+{
+    uint64_t ran = 0;
+    for (uint64_t seed = 1; seed <= large_seeds; seed++) {
+        struct buf text = {0}, why = {0};
+        generate_large_of_seed(&text, seed);
+        enum twice outcome = run_by_teams(buf_view(&text), seed, &why);
+        ck_assert_msg(outcome != TWICE_DIFFERS && outcome != TWICE_REJECTED, "large seed %d: %.3000s",
+                      (int)seed, why.data);
+        ran += outcome == TWICE_AGREES;
+        buf_free(&text);
+        buf_free(&why);
+    }
+    ck_assert_uint_gt(ran, large_seeds / 2);
 }
 END_TEST
 
@@ -78,13 +99,16 @@ START_TEST(bytes_decide)
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        seeds = large_seeds = strtoull(argv[1], NULL, 10);
     Suite *s = suite_create("generate");
     TCase *t = tcase_create("generate");
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, argc > 1 ? 0 : 120);
     tcase_add_test(t, prints_as_it_was_read);
     tcase_add_test(t, fast_is_plain);
+    tcase_add_test(t, several_threads_are_one);
     tcase_add_test(t, bytes_decide);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
