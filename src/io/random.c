@@ -7,8 +7,11 @@
  * module's text may say more: `// peers: param=K range=LO,HI eye=X`, K counting leaves.
  */
 #include "io/io.h"
+#include "kern/kern.h"
 
-enum { BLOCK = 1 << 22, HINT_BYTES = 20000 };
+enum { BLOCK = 1 << 22, CHUNK = 1024, HINT_BYTES = 20000 };
+
+__extension__ typedef unsigned __int128 uint128;
 
 struct recipe {
     bool ranged, eyed;
@@ -16,9 +19,11 @@ struct recipe {
     uint64_t key;
 };
 
-static uint64_t mix(uint64_t key, uint64_t i)
+/* Word i of splitmix64 is mix(key + (i + 1) STEP). */
+static const uint64_t STEP = 0x9E3779B97F4A7C15u;
+
+static inline uint64_t mix(uint64_t z)
 {
-    uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u + key;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
     z = (z ^ z >> 27) * 0x94D049BB133111EBu;
     return z ^ z >> 31;
@@ -92,53 +97,100 @@ static bool read_hints(struct diags *ds, struct str text, int64_t leaf, struct r
     return true;
 }
 
-/* ---- elements ---- */
+/* ---- elements: in chunks, one loop for each kind of type ---- */
 
-static float unit_f32(const struct recipe *r, uint64_t u)
+/* The words of elements at, at + 1, ...; a complex one has two. */
+static void make_words(uint64_t *u, uint64_t key, uint64_t at, size_t n)
 {
-    float x = (float)(u >> 40) * 0x1p-23f - 1.0f;
-    return r->ranged ? (x + 1.0f) * (float)((r->hi - r->lo) / 2) + (float)r->lo : x;
+    uint64_t state = at * STEP + key;
+    for (size_t i = 0; i < n; i++)
+        u[i] = mix(state += STEP);
 }
 
-static double unit_f64(const struct recipe *r, uint64_t u)
+/* 24 and 53 bits: exact as signed integers, which processors convert faster than unsigned ones. */
+static void put_f32(const struct recipe *r, float *out, const uint64_t *u, size_t n)
 {
-    double x = (double)(u >> 11) * 0x1p-52 - 1.0;
-    return r->ranged ? (x + 1.0) * ((r->hi - r->lo) / 2) + r->lo : x;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (float)(int32_t)(u[i] >> 40) * 0x1p-23f - 1.0f;
+    const float half = (float)((r->hi - r->lo) / 2), lo = (float)r->lo;
+    for (size_t i = 0; r->ranged && i < n; i++)
+        out[i] = (out[i] + 1.0f) * half + lo;
 }
 
-static int64_t integer(const struct recipe *r, enum dtype t, uint64_t u)
+static void put_f64(const struct recipe *r, double *out, const uint64_t *u, size_t n)
 {
-    int64_t lo = 0, hi = 5;
-    if (r->ranged) {
-        lo = r->lo < -0x1p62 ? -(INT64_C(1) << 62) : (int64_t)r->lo;
-        hi = r->hi > 0x1p62 ? INT64_C(1) << 62 : (int64_t)r->hi;
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = (double)(int64_t)(u[i] >> 11) * 0x1p-52 - 1.0;
+    const double half = (r->hi - r->lo) / 2;
+    for (size_t i = 0; r->ranged && i < n; i++)
+        out[i] = (out[i] + 1.0) * half + r->lo;
+}
+
+static int64_t whole(double x)
+{
+    return x < -0x1p62 ? -(INT64_C(1) << 62) : x > 0x1p62 ? INT64_C(1) << 62 : (int64_t)x;
+}
+
+/* lo + u % (hi - lo). The quotient by way of floor((2^64 - 1) / width) is right or one too small. */
+static void fit_integers(const struct recipe *r, enum dtype t, uint64_t *u, size_t n)
+{
+    int64_t lo = r->ranged ? whole(r->lo) : 0, hi = r->ranged ? whole(r->hi) : 5;
     if (dtype_is_subbyte(t)) {
         lo = lo > 0 ? lo : 0;
         hi = hi < 2 ? hi : 2;
     }
-    return hi > lo ? lo + (int64_t)(u % (uint64_t)(hi - lo)) : lo;
+    const uint64_t width = hi > lo ? (uint64_t)(hi - lo) : 1, inverse = UINT64_MAX / width;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t rest = u[i] - (uint64_t)((uint128)u[i] * inverse >> 64) * width;
+        rest -= rest >= width ? width : 0;
+        u[i] = (uint64_t)lo + rest;
+    }
 }
 
-static void put_element(const struct recipe *r, enum dtype t, char *p, uint64_t i)
+#define PUT_LOW_BITS(W)                                                                                      \
+    static void put_low_##W(void *out, const uint64_t *u, size_t n)                                          \
+    {                                                                                                        \
+        uint##W##_t *to = out;                                                                               \
+        for (size_t i = 0; i < n; i++)                                                                       \
+            to[i] = (uint##W##_t)u[i];                                                                       \
+    }
+PUT_LOW_BITS(8)
+PUT_LOW_BITS(16)
+PUT_LOW_BITS(32)
+#undef PUT_LOW_BITS
+
+static void put_integers(enum dtype t, void *out, const uint64_t *u, size_t n)
 {
-    if (t == DT_C64) {
-        struct c64 v = {unit_f32(r, mix(r->key, 2 * i)), unit_f32(r, mix(r->key, 2 * i + 1))};
-        memcpy(p, &v, sizeof v);
-        return;
+    switch (dtype_bytes(t)) {
+    case 1: put_low_8(out, u, n); break;
+    case 2: put_low_16(out, u, n); break;
+    case 4: put_low_32(out, u, n); break;
+    default: memcpy(out, u, n * sizeof *u); break;
     }
-    if (t == DT_C128) {
-        struct c128 v = {unit_f64(r, mix(r->key, 2 * i)), unit_f64(r, mix(r->key, 2 * i + 1))};
-        memcpy(p, &v, sizeof v);
-        return;
+}
+
+/* N elements from number `at` on. */
+static void put_chunk(const struct recipe *r, enum dtype t, void *out, uint64_t at, size_t n)
+{
+    uint64_t u[2 * CHUNK];
+    float x[CHUNK];
+    size_t parts = dtype_is_complex(t) ? 2 : 1;
+    make_words(u, r->key, parts * at, parts * n);
+    if (t == DT_F32 || t == DT_C64) {
+        put_f32(r, out, u, parts * n);
+    } else if (t == DT_F64 || t == DT_C128) {
+        put_f64(r, out, u, parts * n);
+    } else if (dtype_is_float(t)) {
+        put_f32(r, x, u, n);
+        kern_find_convert(t, DT_F32)(out, (const void *const[]){x}, (int64_t)n);
+    } else if (t == DT_PRED) {
+        for (size_t i = 0; i < n; i++)
+            u[i] >>= 63;
+        put_integers(t, out, u, n);
+    } else {
+        fit_integers(r, t, u, n);
+        put_integers(t, out, u, n);
     }
-    uint64_t u = mix(r->key, i);
-    if (dtype_is_float(t)) {
-        float_store(t, p, t == DT_F64 ? unit_f64(r, u) : (double)unit_f32(r, u));
-        return;
-    }
-    int64_t v = t == DT_PRED ? (int64_t)(u >> 63) : integer(r, t, u);
-    memcpy(p, &v, dtype_bytes(t));
 }
 
 /* Adds X to the diagonal of the last two dimensions, in f64, rounded to the type. */
@@ -174,8 +226,8 @@ static struct literal *random_array(struct diags *ds, struct arena *a, const str
     char *data = l->data;
     size_t width = dtype_bytes(shape->dtype);
     int64_t head = elements < BLOCK ? elements : BLOCK;
-    for (int64_t i = 0; i < head; i++)
-        put_element(r, shape->dtype, data + (size_t)i * width, (uint64_t)i);
+    for (int64_t i = 0; i < head; i += CHUNK)
+        put_chunk(r, shape->dtype, data + (size_t)i * width, (uint64_t)i, (size_t)(head - i < CHUNK ? head - i : CHUNK));
     for (int64_t i = BLOCK; i < elements; i += BLOCK)
         memcpy(data + (size_t)i * width, data, (size_t)(elements - i < BLOCK ? elements - i : BLOCK) * width);
     if (r->eyed && shape->rank >= 2 && elements > 0)

@@ -375,6 +375,70 @@ START_TEST(random_wide_and_complex)
 }
 END_TEST
 
+/* The recipe, element by element. */
+static uint64_t recipe_word(uint64_t key, uint64_t i)
+{
+    uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u + key * 0xD1342543DE82EF95u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static double recipe_real(enum dtype part, uint64_t u, double lo, double hi, bool ranged)
+{
+    float f = (float)(u >> 40) * 0x1p-23f - 1.0f;
+    double d = (double)(u >> 11) * 0x1p-52 - 1.0;
+    if (part == DT_F64)
+        return ranged ? (d + 1.0) * ((hi - lo) / 2) + lo : d;
+    return (double)(ranged ? (f + 1.0f) * (float)((hi - lo) / 2) + (float)lo : f);
+}
+
+static void recipe_element(enum dtype t, char *out, uint64_t i, double lo, double hi, bool ranged)
+{
+    enum dtype part = dtype_component(t);
+    int64_t low = ranged ? (int64_t)lo : 0, high = ranged ? (int64_t)hi : 5;
+    uint64_t u = recipe_word(9 * 1000003 + 1, i);
+    if (dtype_is_complex(t)) {
+        for (uint64_t k = 0; k < 2; k++)
+            float_store(part, out + k * dtype_bytes(part),
+                        recipe_real(part, recipe_word(9 * 1000003 + 1, 2 * i + k), lo, hi, ranged));
+        return;
+    }
+    if (dtype_is_float(t)) {
+        float_store(t, out, recipe_real(t, u, lo, hi, ranged));
+        return;
+    }
+    if (dtype_is_subbyte(t)) {
+        low = low > 0 ? low : 0;
+        high = high < 2 ? high : 2;
+    }
+    int64_t v = t == DT_PRED ? (int64_t)(u >> 63) : low + (int64_t)(u % (uint64_t)(high - low));
+    memcpy(out, &v, dtype_bytes(t));
+}
+
+/* Chunks, their ends and the ways that they are computed in show in no bit. */
+START_TEST(random_numbers_of_every_type)
+{
+    static const struct {
+        const char *hint;
+        double lo, hi;
+    } ranges[] = {{"", 0, 0}, {"// peers: param=1 range=-1,1\n", -1, 1}, {"// peers: param=1 range=0,65536\n", 0, 65536},
+                  {"// peers: param=1 range=-3,1000003\n", -3, 1000003}};
+    enum { COUNT = 2 * 1024 + 5 };
+    for (enum dtype t = 0; t < DT_COUNT; t++)
+        for (size_t k = 0; dtype_is_array(t) && k < COUNT_OF(ranges); k++) {
+            struct literal *l =
+                io_random(&ds, &arena, str_of(ranges[k].hint), shape_array(&arena, t, 1, (int64_t[]){COUNT}, NULL, NULL), 1, 9);
+            for (uint64_t i = 0; i < COUNT; i++) {
+                char wanted[16] = {0};
+                recipe_element(t, wanted, i, ranges[k].lo, ranges[k].hi, k > 0);
+                ck_assert_mem_eq((char *)l->data + i * dtype_bytes(t), wanted, dtype_bytes(t));
+            }
+            literal_free_data(l);
+        }
+}
+END_TEST
+
 /* ---- comparison ---- */
 
 static struct literal *floats(enum dtype t, int64_t count, const double *values)
@@ -481,6 +545,7 @@ int main(void)
     tcase_add_test(t, what_is_written_is_read);
     tcase_add_test(t, random_numbers_are_the_recipe_s);
     tcase_add_test(t, random_wide_and_complex);
+    tcase_add_test(t, random_numbers_of_every_type);
     tcase_add_loop_test(t, values_are_compared, 0, COUNT_OF(comparisons));
     tcase_add_test(t, integers_are_exact_and_shapes_must_agree);
     suite_add_tcase(s, t);
