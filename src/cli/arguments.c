@@ -181,14 +181,14 @@ static int positional_argument(struct arguments *a, const char *arg)
 static int given_arguments(struct arguments *a)
 {
     int status = HLO_OK;
-    for (size_t i = 1; i < a->o->arg_count && status == HLO_OK; i++) { /* names first: they leave gaps */
-        const char *equal = name_end(a->o->args[i]);
+    for (size_t i = 0; i < a->given_count && status == HLO_OK; i++) { /* names first: they leave gaps */
+        const char *equal = name_end(a->given[i]);
         if (equal)
-            status = named_argument(a, a->o->args[i], equal);
+            status = named_argument(a, a->given[i], equal);
     }
-    for (size_t i = 1; i < a->o->arg_count && status == HLO_OK; i++)
-        if (!name_end(a->o->args[i]))
-            status = positional_argument(a, a->o->args[i]);
+    for (size_t i = 0; i < a->given_count && status == HLO_OK; i++)
+        if (!name_end(a->given[i]))
+            status = positional_argument(a, a->given[i]);
     return status;
 }
 
@@ -226,7 +226,7 @@ static int make_up(struct arguments *a)
         for (size_t i = 0; i < a->count; i++) {
             if (!needs_value(a, i, p))
                 continue;
-            if (!a->o->given[OPT_RANDOM])
+            if (!a->make_up)
                 return missing_argument(a, i);
             hlo_literal *l = hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
             *place(a, i, (int64_t)p) = l;
@@ -236,8 +236,21 @@ static int make_up(struct arguments *a)
     return HLO_OK;
 }
 
+bool arguments_participants(struct arguments *a, hlo_module *module)
+{
+    int64_t replicas, partitions, n;
+    if (!option_int(a->o, OPT_REPLICAS, 1, INT32_MAX, hlo_replica_count(module), &replicas) ||
+        !option_int(a->o, OPT_PARTITIONS, 1, INT32_MAX, hlo_num_partitions(module), &partitions))
+        return false;
+    hlo_set_participants(module, replicas, partitions);
+    bool many = !mul_i64(replicas, partitions, &n) || n < 1 || n > HLO_MAX_PARTICIPANTS; /* planning says so */
+    a->participants = many ? 1 : (size_t)n;
+    return true;
+}
+
 int arguments_collect(struct arguments *a)
 {
+    a->count = hlo_param_count(a->module);
     a->common = calloc(a->count + 1, sizeof(hlo_literal *));
     a->own = calloc(a->participants * a->count + 1, sizeof(hlo_literal *));
     a->all = calloc(a->participants * a->count + 1, sizeof(hlo_literal *));

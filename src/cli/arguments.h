@@ -13,6 +13,9 @@ struct arguments {
     const struct options *o;
     hlo_messages *m;
     const hlo_module *module;
+    const char *const *given; /* what stands on the command line for parameters */
+    size_t given_count;
+    bool make_up;               /* what is not given, --random or not */
     size_t participants, count; /* count: parameters */
     hlo_literal **common;       /* one for each parameter, NULL where there is none */
     hlo_literal **own;          /* of one participant after the other, in place of the common ones */
@@ -21,6 +24,9 @@ struct arguments {
     struct buf *ahead;          /* of standard input, what was read and not used by the modules before this one */
 };
 
+/* How many participants there are: as the module says, or --replicas and --partitions in its place, which it is
+ * told. Before hlo_verify; false with a message. */
+bool arguments_participants(struct arguments *a, hlo_module *module);
 /* Says what is wrong; else HLO_OK. */
 int arguments_collect(struct arguments *a);
 void arguments_free(struct arguments *a);

@@ -27,7 +27,7 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
     [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(OPS), 0},
     [OPT_INPUTS] = {"inputs", "=FILE.npz",
-                    "arguments by the names arg0, arg1@2, ...: tuples flattened in order", IN(RUN) | IN(IMPORT), 0, true},
+                    "arguments by the names arg0, arg1@2, ...: tuples flattened in order", IN(RUN) | IN(BENCH) | IN(IMPORT), 0, true},
     [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
                     IN(RUN) | IN(IMPORT), 'o'},
     [OPT_BOUND] = {"bound", "=N", "of a model: how far sizes and loops go that nothing else bounds; a run finds out",
@@ -46,8 +46,8 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_TIMEOUT] = {"timeout", "=SECONDS", "end a run that takes longer", IN(RUN), 0},
     [OPT_THREADS] = {"threads", "=N", "so many share large operations (as many as there are processors; hlo test: 1)",
                      IN(RUN) | IN(TEST) | IN(BENCH), 0},
-    [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN), 0},
-    [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN), 0},
+    [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN) | IN(BENCH), 0},
+    [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN) | IN(BENCH), 0},
     [OPT_WORLD] = {"world", "=KIND", "threads; or mpi: participants are spread over what mpirun starts",
                    IN(RUN) | IN(TEST), 0},
     [OPT_INFEED] = {"infeed", "=FILE", "what infeed reads: literals, one a line; - is standard input", IN(RUN), 0, true},
@@ -129,10 +129,20 @@ static const struct command_row command_table[CMD_COUNT] = {
                     "\n"
                     "Where the values of the inputs are given, as for hlo run, sizes that the model leaves open\n"
                     "are theirs.\n"},
-    [CMD_BENCH] = {"bench", "hlo bench [OPTION...] FILE",
-                   "Say how long a module takes to read, plan and run.",
+    [CMD_BENCH] = {"bench", "hlo bench [OPTION...] FILE...",
+                   "Say how long modules take to read, plan and run.",
                    "  hlo bench step.hlo\n"
-                   "  hlo bench step.hlo -n 20 --json\n"},
+                   "  hlo bench step.hlo -n 20 --json\n"
+                   "  hlo bench model.hlo --inputs=weights.npz\n"
+                   "\n"
+                   "What --inputs does not give is made up. In seconds, of each FILE:\n"
+                   "  parse_s         from text to module\n"
+                   "  plan_s          checking and planning\n"
+                   "  inputs_s        reading or making up the inputs; in no other figure\n"
+                   "  first_run_s     the first run\n"
+                   "  first_result_s  from the start of the process, or the end of the FILE before, to the first result\n"
+                   "  run_median_s    and run_min_s: of the runs after the first, where there are any\n"
+                   "and peak_rss, the most memory that was resident, in bytes. --json: an object a line.\n"},
     [CMD_OPS] = {"ops", "hlo ops [OPTION...] [NAME]",
                  "List the operations, or say all of one: rule, types, attributes, an example.",
                  "  hlo ops\n"

@@ -142,29 +142,16 @@ static int run_module(struct arguments *a)
     return status;
 }
 
-/* --replicas and --partitions, in place of what the module says. */
-static bool set_participants(const struct options *o, hlo_module *module, size_t *count)
-{
-    int64_t replicas, partitions, n;
-    if (!option_int(o, OPT_REPLICAS, 1, INT32_MAX, hlo_replica_count(module), &replicas) ||
-        !option_int(o, OPT_PARTITIONS, 1, INT32_MAX, hlo_num_partitions(module), &partitions))
-        return false;
-    hlo_set_participants(module, replicas, partitions);
-    bool many = !mul_i64(replicas, partitions, &n) || n < 1 || n > HLO_MAX_PARTICIPANTS; /* planning says so */
-    *count = many ? 1 : (size_t)n;
-    return true;
-}
-
 static int run_part(const struct options *o, const hlo_file *f, size_t part, struct buf *ahead)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
-    struct arguments a = {.o = o, .m = m, .module = module, .ahead = ahead};
+    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + 1, .given_count = o->arg_count - 1,
+                          .make_up = o->given[OPT_RANDOM], .ahead = ahead};
     int status = HLO_REJECTED;
-    if (module && !set_participants(o, module, &a.participants)) {
+    if (module && !arguments_participants(&a, module)) {
         status = HLO_USAGE;
     } else if (module && hlo_verify(module, m)) {
-        a.count = hlo_param_count(module);
         status = run_module(&a);
         arguments_free(&a);
     }
