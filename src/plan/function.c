@@ -6,15 +6,6 @@
 
 enum { MAX_TOTAL_LEAVES = 1 << 24 }; /* of all values of one computation */
 
-struct build {
-    struct planner *pl;
-    struct function *f;
-    struct leaves *env; /* by instruction: value numbers until slots are given out */
-    int value_count;
-    int64_t total_leaves;
-    size_t step_capacity;
-};
-
 static struct arena *keep(struct build *b)
 {
     return &b->pl->p->arena;
@@ -233,10 +224,26 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
 
 /* ---- one instruction ---- */
 
-static bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
+static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
-    struct step *s;
+    struct leaves operands = join_operands(b, i, &starts);
+    struct step *s = emit(b, i, operands, starts, i->shape, out);
+    return s && prepare(b, s);
+}
+
+/* A computation on scalars runs faster as a scalar program than as steps. */
+static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
+{
+    const struct computation *c = inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS);
+    if (inline_wanted(b->pl, i, c) && !scalar_of_inst(b->pl, i))
+        return inline_call(b, i, c, out);
+    return plan_step(b, i, out);
+}
+
+bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
+{
+    bool done = false;
     switch (i->opcode) {
     case OP_CONSTANT: return plan_constant(b->pl, i, i->literal, out);
     case OP_ASYNC_START:
@@ -245,12 +252,14 @@ static bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
         return *out = leaves_component(i->operands[0]->shape, b->env[i->operands[0]->index], 1), true;
     case OP_ALL_GATHER_START:
     case OP_COLLECTIVE_PERMUTE_START: return plan_pair_start(b, i, out);
+    case OP_CALL:
+    case OP_FUSION: return plan_call(b, i, out);
+    case OP_MAP:
+        if (!inline_map(b, i, out, &done))
+            return false;
+        return done || plan_step(b, i, out);
     default:
-        if (plan_rename(b->pl, i, b->env, out))
-            return true;
-        struct leaves operands = join_operands(b, i, &starts);
-        s = emit(b, i, operands, starts, i->shape, out);
-        return s && prepare(b, s);
+        return plan_rename(b->pl, i, b->env, out) || plan_step(b, i, out);
     }
 }
 
@@ -277,7 +286,7 @@ static bool plan_params(struct build *b, const struct computation *c)
     return true;
 }
 
-static bool plan_steps(struct build *b, const struct computation *c)
+bool plan_steps(struct build *b, const struct computation *c)
 {
     int count;
     struct inst **order = plan_live(b->pl, c, &count);
@@ -434,9 +443,11 @@ static bool build_function(struct planner *pl, struct function *f)
     if (!plan_params(&b, c) || !plan_steps(&b, c) ||
         !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
         return false;
+    if (plan_optimises(pl))
+        plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
     if (pl->depth > 1) /* the entry computation runs only once anyhow */
         plan_once(pl, f, b.value_count, b.env[c->root->index]);
-    if (!pl->p->options.plain && !pl->p->dynamic)
+    if (plan_optimises(pl))
         plan_fuse(pl, f, b.value_count, b.env[c->root->index]);
     assign_slots(&b, b.env[c->root->index]);
     return true;

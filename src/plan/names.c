@@ -143,7 +143,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
 
 static bool has_effect(struct planner *pl, const struct computation *c);
 
-static bool inst_has_effect(struct planner *pl, const struct inst *i)
+bool inst_has_effect(struct planner *pl, const struct inst *i)
 {
     switch (i->opcode) {
     case OP_INFEED:

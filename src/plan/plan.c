@@ -167,6 +167,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     map_init(&pl.elided, &pl.scratch);
     elided_collect(&pl);
+    inline_prepare(&pl);
     p->entry = plan_function(&pl, NULL, m->entry);
     arena_free(&pl.scratch);
     if (!p->entry) {

@@ -82,6 +82,18 @@ struct function {
     const struct scalar_code *code; /* of a loop's condition, of onnx.Loop's body: all of it as a scalar program, or NULL */
 };
 
+/* What the passes did, for those who ask why a plan is as it is. Steps are counted before they are fused. */
+struct plan_stats {
+    int inlined;    /* calls and fusions whose instructions became steps of their callers */
+    int mapped;     /* maps that became elementwise steps on whole arrays */
+    int merged;     /* steps that would have made once more what another one made */
+    int simplified; /* instructions that turned out to be another name for a value, or a simpler step */
+    int folded;     /* steps on small constants that were done while planning */
+    int dropped;    /* steps whose results nobody reads */
+    int once;       /* steps of functions that depend on constants alone: done once in a run */
+    int invariant;  /* steps of loop bodies that depend on nothing that the loop changes: done once for a loop */
+};
+
 struct program {
     struct arena arena;
     struct module *module;
@@ -95,6 +107,7 @@ struct program {
     struct view *constants; /* dense, over storage of the module or of `filled` */
     int filled_count;
     int kept_count;          /* results of steps that are done once */
+    struct plan_stats stats;
     struct literal **filled; /* storage made for elided constants, freed with the program */
     struct budget budget;    /* of the run that is going on */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */

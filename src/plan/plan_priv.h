@@ -7,7 +7,8 @@
  * once.c      what constants alone decide    order.c  in which order instructions run
  * tile.c      elementwise kernels, chosen    scalar_run.c              and run
  * fuse.c      elementwise steps made one     key.c       keys of comparators
- * pick.c      argmax and its like
+ * pick.c      argmax and its like            inline.c  calls and maps as steps of their callers
+ * dead.c      steps that nobody reads
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H
@@ -30,6 +31,9 @@ struct planner {
     struct map elided;                /* from the literal's address to a struct elided */
     int constant_capacity, filled_capacity;
     int depth;
+    int *call_sites;     /* by index: instructions that call or fuse it */
+    int *inline_sizes;   /* by index: steps that it would be in its caller, 0: not known yet */
+    int64_t inlined;     /* instructions that were planned once more in this way */
     int64_t kept_bytes; /* of results that are kept */
 };
 enum known { KNOWN_NOTHING, KNOWN_NO, KNOWN_YES };
@@ -65,6 +69,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
 struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over);
 /* The leaves of component `index` of a value of shape `s`. */
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
+bool inst_has_effect(struct planner *pl, const struct inst *i); /* it, or what it calls, does more than compute */
 /* Instructions that the root or an effect needs, in the order in which they run. */
 struct inst **plan_live(struct planner *pl, const struct computation *c, int *count);
 
@@ -75,7 +80,39 @@ struct inst **plan_order(struct planner *pl, const struct computation *c);
 
 /* ---- function.c ---- */
 
+/* A function while its steps are made. Steps name values by numbers of their own until slots are given out. */
+struct build {
+    struct planner *pl;
+    struct function *f;
+    struct leaves *env; /* by instruction of the computation that is being taken apart */
+    int value_count;
+    int64_t total_leaves;
+    size_t step_capacity;
+};
+
+/* The passes below change what is done, never a bit of what comes of it. Plain programs are run as they
+ * are written, and arrays that change their sizes ask for care that no pass takes. */
+static inline bool plan_optimises(const struct planner *pl)
+{
+    return !pl->p->options.plain && !pl->p->dynamic;
+}
+
+bool plan_inst(struct build *b, const struct inst *i, struct leaves *out);
+bool plan_steps(struct build *b, const struct computation *c); /* its parameters have their leaves already */
 struct function *plan_function(struct planner *pl, const struct inst *caller, const struct computation *c);
+
+/* ---- inline.c ---- */
+
+void inline_prepare(struct planner *pl); /* counts who calls whom */
+/* Whether the instructions of a call or fusion become steps of the caller. */
+bool inline_wanted(struct planner *pl, const struct inst *i, const struct computation *c);
+bool inline_call(struct build *b, const struct inst *i, const struct computation *c, struct leaves *out);
+/* A map of elementwise operations as these on whole arrays; `done` is set when it is one. False: a message. */
+bool inline_map(struct build *b, const struct inst *i, struct leaves *out, bool *done);
+
+/* ---- dead.c ---- */
+
+void plan_drop_dead(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
 /* ---- once.c ---- */
 

@@ -1,0 +1,36 @@
+/*
+ * Steps whose results nobody reads. Instructions that nothing needs never become steps; these were left
+ * over when calls were taken apart and instructions made simpler.
+ */
+#include "plan/plan_priv.h"
+
+static bool is_read(const struct step *s, const bool *read)
+{
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] >= 0 && read[s->results[r]])
+            return true;
+    return false;
+}
+
+void plan_drop_dead(struct planner *pl, struct function *f, int value_count, struct leaves results)
+{
+    bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count);
+    int kept = f->step_count;
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0)
+            read[results.at[j]] = true;
+    for (int k = f->step_count - 1; k >= 0; k--) {
+        const struct step *s = &f->steps[k];
+        if (!is_read(s, read) && !inst_has_effect(pl, s->inst)) {
+            pl->p->stats.dropped++;
+            continue;
+        }
+        for (int j = 0; j < s->operand_count; j++)
+            if (s->operands[j] >= 0)
+                read[s->operands[j]] = true;
+        if (--kept != k)
+            f->steps[kept] = *s;
+    }
+    f->steps += kept;
+    f->step_count -= kept;
+}

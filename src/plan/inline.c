@@ -1,0 +1,177 @@
+/*
+ * Calls taken apart: the instructions of a called computation become steps of the caller, so that fusing,
+ * merging and liveness see through, and nothing is handed over at run time. Messages name the instruction
+ * that went wrong all the same, for it is the one that the step has.
+ *
+ * A map of elementwise operations becomes these operations on whole arrays: copies of its instructions
+ * that differ in nothing but their shapes.
+ */
+#include "plan/plan_priv.h"
+
+enum {
+    INLINE_SMALL = 200,       /* instructions that may stand in several places */
+    INLINE_TOTAL = 1 << 16,   /* of all that stand in several places */
+    INLINE_NEVER = INT_MAX / 4
+};
+
+/* ---- how large, how often ---- */
+
+void inline_prepare(struct planner *pl)
+{
+    const struct module *m = pl->p->module;
+    pl->call_sites = ARENA_ARRAY(&pl->scratch, int, m->computation_count);
+    pl->inline_sizes = ARENA_ARRAY(&pl->scratch, int, m->computation_count);
+    for (int c = 0; c < m->computation_count && m->computation_count > 1; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            const struct inst *i = m->computations[c]->insts[k];
+            if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
+                pl->call_sites[inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS)->index]++;
+        }
+}
+
+static int size_of(struct planner *pl, const struct computation *c, int depth);
+
+/* Random numbers go on from a state that each such instruction has once. */
+static int size_of_inst(struct planner *pl, const struct inst *i, int depth)
+{
+    switch (i->opcode) {
+    case OP_RNG:
+    case OP_RNG_GET_AND_UPDATE_STATE: return INLINE_NEVER;
+    case OP_CALL: return size_of(pl, inst_computation(i, A_TO_APPLY), depth + 1);
+    case OP_FUSION: return size_of(pl, inst_computation(i, A_CALLS), depth + 1);
+    default: return 1;
+    }
+}
+
+static int size_of(struct planner *pl, const struct computation *c, int depth)
+{
+    int *known = &pl->inline_sizes[c->index];
+    if (*known == 0 && depth < PLAN_MAX_DEPTH) {
+        int sum = 0;
+        for (int k = 0; k < c->inst_count && sum < INLINE_NEVER; k++)
+            sum += size_of_inst(pl, c->insts[k], depth);
+        *known = sum < INLINE_NEVER ? sum : INLINE_NEVER;
+    }
+    return *known ? *known : INLINE_NEVER; /* too deep to tell; planning it will say so */
+}
+
+/* ---- calls ---- */
+
+static bool same_elements(const struct shape *a, const struct shape *b)
+{
+    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
+}
+
+static bool hands_over_as_it_is(const struct inst *i, const struct computation *c)
+{
+    bool same = c->param_count == i->operand_count && same_elements(c->root->shape, i->shape);
+    for (int k = 0; k < c->param_count && same; k++)
+        same = same_elements(c->params[k]->shape, i->operands[k]->shape);
+    return same;
+}
+
+bool inline_wanted(struct planner *pl, const struct inst *i, const struct computation *c)
+{
+    if (!plan_optimises(pl) || !hands_over_as_it_is(i, c))
+        return false;
+    int size = size_of(pl, c, 0);
+    if (size >= INLINE_NEVER || pl->call_sites[c->index] < 2)
+        return size < INLINE_NEVER;
+    return size <= INLINE_SMALL && pl->inlined + size <= INLINE_TOTAL;
+}
+
+bool inline_call(struct build *b, const struct inst *i, const struct computation *c, struct leaves *out)
+{
+    struct planner *pl = b->pl;
+    struct leaves *caller = b->env, *env = ARENA_ARRAY(&pl->scratch, struct leaves, c->inst_count);
+    if (pl->depth >= PLAN_MAX_DEPTH)
+        return PLAN_FAIL(pl, i, CALLS_TOO_DEEP, PLAN_MAX_DEPTH);
+    for (int k = 0; k < c->param_count; k++)
+        env[c->params[k]->index] = caller[i->operands[k]->index];
+    if (pl->call_sites[c->index] > 1)
+        pl->inlined += c->inst_count;
+    pl->p->stats.inlined++;
+    pl->depth++;
+    b->env = env;
+    bool ok = plan_steps(b, c);
+    b->env = caller;
+    pl->depth--;
+    *out = env[c->root->index];
+    return ok;
+}
+
+/* ---- maps ---- */
+
+static bool is_elementwise(const struct inst *i)
+{
+    uint8_t family = op_table[i->opcode].family;
+    bool scalars = shape_is_array(i->shape) && i->shape->rank == 0;
+    for (int k = 0; k < i->operand_count && scalars; k++)
+        scalars = i->operands[k]->shape->rank == 0;
+    if (family == FAMILY_convert) /* by one operand each */
+        return scalars && i->opcode != OP_BITCAST && i->opcode != OP_STOCHASTIC_CONVERT;
+    return scalars && (i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT || family == FAMILY_elementwise ||
+                       family == FAMILY_compare);
+}
+
+/* Elements go in and come out in the types that the computation says. */
+static bool fits(const struct inst *i, const struct computation *c, struct inst *const *order, int count)
+{
+    bool ok = i->shape->rank > 0 && c->param_count == i->operand_count && c->root->shape->dtype == i->shape->dtype;
+    for (int k = 0; k < c->param_count && ok; k++)
+        ok = c->params[k]->shape->dtype == i->operands[k]->shape->dtype;
+    for (int k = 0; k < count && ok; k++)
+        ok = is_elementwise(order[k]);
+    return ok;
+}
+
+/* The instruction on arrays; as it is where all its operands are the same for every element. */
+static struct inst *lift(struct arena *a, const struct shape *like, struct inst *i, struct inst *const *lifted)
+{
+    bool changed = i->opcode == OP_PARAMETER;
+    for (int k = 0; k < i->operand_count; k++)
+        changed |= lifted[i->operands[k]->index]->shape->rank > 0;
+    if (!changed)
+        return i;
+    struct inst *copy = ARENA_DUP(a, i, 1);
+    copy->shape = shape_array(a, i->shape->dtype, like->rank, like->dims, NULL, like->layout);
+    copy->operands = ARENA_ARRAY(a, struct inst *, i->operand_count);
+    for (int k = 0; k < i->operand_count; k++)
+        copy->operands[k] = lifted[i->operands[k]->index];
+    return copy;
+}
+
+/* NULL where the computation is not for this, or its result is the same for every element. */
+static struct inst **lift_all(struct planner *pl, const struct inst *map, struct inst *const *order, int count)
+{
+    const struct computation *c = inst_computation(map, A_TO_APPLY);
+    if (!fits(map, c, order, count))
+        return NULL;
+    struct inst **lifted = ARENA_ARRAY(&pl->scratch, struct inst *, c->inst_count);
+    for (int k = 0; k < count; k++)
+        lifted[order[k]->index] = lift(&pl->p->arena, map->shape, order[k], lifted);
+    return lifted[c->root->index]->shape->rank > 0 ? lifted : NULL;
+}
+
+bool inline_map(struct build *b, const struct inst *i, struct leaves *out, bool *done)
+{
+    const struct computation *c = inst_computation(i, A_TO_APPLY);
+    int count;
+    if (!plan_optimises(b->pl))
+        return true;
+    struct inst **order = plan_live(b->pl, c, &count), **lifted = lift_all(b->pl, i, order, count);
+    if (!lifted)
+        return true;
+    struct leaves *caller = b->env, *env = ARENA_ARRAY(&b->pl->scratch, struct leaves, c->inst_count);
+    for (int k = 0; k < c->param_count; k++)
+        env[c->params[k]->index] = caller[i->operands[k]->index];
+    b->env = env;
+    bool ok = true;
+    for (int k = 0; k < count && ok; k++)
+        ok = order[k]->opcode == OP_PARAMETER || plan_inst(b, lifted[order[k]->index], &env[order[k]->index]);
+    b->env = caller;
+    *out = env[c->root->index];
+    *done = true;
+    b->pl->p->stats.mapped++;
+    return ok;
+}
