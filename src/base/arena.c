@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { CHUNK_MIN = 64 * 1024, CHUNK_MAX = 1024 * 1024, ALIGNMENT = 16 };
+/* The first chunk is small: runs of a microsecond or two have arenas of their own, and what the heap takes
+ * from the system and gives back for each of them would cost more than they do. */
+enum { CHUNK_MIN = 2 * 1024, CHUNK_MAX = 1024 * 1024, ALIGNMENT = 16 };
 /* Large arenas grow by whole huge pages: first touch of small ones would cost more than parsing. */
 enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_CHUNK = 4 * HUGE_PAGE };
 
