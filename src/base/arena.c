@@ -97,6 +97,12 @@ void *arena_alloc(struct arena *a, size_t size)
     return take(a, size, ALIGNMENT);
 }
 
+void arena_reserve(struct arena *a, size_t size)
+{
+    if (!a->chunk || (size_t)(a->end - a->at) < size)
+        add_chunk(a, size);
+}
+
 void *arena_zalloc(struct arena *a, size_t size)
 {
     void *p = arena_alloc(a, size);

@@ -68,6 +68,7 @@ struct arena {
 void arena_init(struct arena *a);
 void arena_free(struct arena *a); /* everything; the arena may be used again */
 void *arena_alloc(struct arena *a, size_t size);  /* 16-byte aligned, not cleared */
+void arena_reserve(struct arena *a, size_t size); /* so much more comes out of one piece that is there already */
 void *arena_zalloc(struct arena *a, size_t size); /* cleared */
 void *arena_copy(struct arena *a, const void *src, size_t size);
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated */

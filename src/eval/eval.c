@@ -343,6 +343,29 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     return ok ? l : NULL;
 }
 
+/* ---- scratch: kept from run to run, in one piece that is large enough for most ---- */
+
+enum { LEAST_SCRATCH = 96 << 10, MOST_SCRATCH = 4 << 20 };
+
+static void take_scratch(struct eval *ev)
+{
+    ev->scratch = ev->p->scratch;
+    arena_init(&ev->p->scratch);
+    arena_reserve(&ev->scratch, LEAST_SCRATCH);
+    ev->start = arena_mark(&ev->scratch);
+}
+
+static void leave_scratch(struct eval *ev)
+{
+    size_t used = ev->scratch.total;
+    arena_release(&ev->scratch, ev->start);
+    if (used > ev->scratch.total && used <= MOST_SCRATCH) {
+        arena_free(&ev->scratch);
+        arena_reserve(&ev->scratch, used);
+    }
+    ev->p->scratch = ev->scratch;
+}
+
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a)
 {
@@ -352,7 +375,7 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     ev.pool.limit = p->options.limits.memory;
     ev.pool.reserve = p->reserve;
     budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
-    arena_init(&ev.scratch);
+    take_scratch(&ev);
     ev.constants = ARENA_ARRAY(&ev.scratch, struct value, p->constant_count);
     ev.kept = ARENA_ARRAY(&ev.scratch, struct value, p->kept_count);
     ev.ran = ARENA_ARRAY(&ev.scratch, bool, p->function_count);
@@ -366,6 +389,6 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     pool_free(&ev.pool);
     if (p->reserve)
         reserve_trim(p->reserve, IDLE_BETWEEN_RUNS);
-    arena_free(&ev.scratch);
+    leave_scratch(&ev);
     return result;
 }

@@ -67,7 +67,8 @@ struct eval {
     struct team *team;          /* the same; may be NULL */
     struct pool pool;
     const struct exchange *exchange; /* the other participants and the host; NULL: nobody */
-    struct arena scratch; /* arrays of values, by mark and release */
+    struct arena scratch;    /* arrays of values, by mark and release */
+    struct arena_mark start; /* where it is empty */
     struct value *constants;
     struct value **frames; /* by function */
     struct value *kept;    /* results of steps that are done once */

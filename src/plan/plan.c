@@ -184,6 +184,7 @@ void program_free(struct program *p)
     for (int k = 0; k < p->filled_count; k++)
         literal_free_data(p->filled[k]);
     reserve_release(p->reserve);
+    arena_free(&p->scratch);
     struct arena arena = p->arena; /* the program itself lives in it */
     arena_free(&arena);
 }

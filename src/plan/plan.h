@@ -110,6 +110,7 @@ struct program {
     struct plan_stats stats;
     struct literal **filled; /* storage made for elided constants, freed with the program */
     struct budget budget;    /* of the run that is going on */
+    struct arena scratch;    /* of its runs, empty between them; they would take longer to get it than to run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
 };
 
