@@ -29,72 +29,114 @@ static int64_t words_of(const struct view *out)
     return view_elements(out) * (dtype_bits(out->dtype) > 32 ? 2 : 1);
 }
 
-static uint64_t philox_bits(const struct view *out, const uint64_t *state, uint64_t hi)
+/* Blocks are made BLOCKS at a time, and shared out to a team SHARE at a time. */
+enum { SHARE = 64 * BLOCKS };
+
+struct task {
+    const struct view *out;
+    const struct tile_set *set;
+    uint64_t key, lo, hi; /* the counter */
+    int64_t words, blocks;
+    int split; /* threefry_rows: the dimension */
+    int64_t pairs, inner;
+};
+
+static void run_shares(struct team *team, team_fn *fn, struct task *t)
 {
-    const struct tile_set *set = tile_set();
-    const int64_t n = words_of(out), blocks = n / 4 + (n % 4 != 0);
-    uint32_t words[WORDS];
-    for (int64_t at = 0; at < blocks; at += BLOCKS) {
-        const int64_t some = blocks - at < BLOCKS ? blocks - at : BLOCKS, left = n - 4 * at;
-        set->philox(state[0], state[1], hi, (uint64_t)at, some, words);
-        put_words(out, 4 * at, words, left < 4 * some ? left : 4 * some);
-    }
-    return (uint64_t)blocks;
+    t->set = tile_set();
+    team_run(team, (t->blocks + SHARE - 1) / SHARE, fn, t);
 }
 
-static uint64_t threefry_pairs(const struct view *out, uint64_t key, uint64_t counter)
+static int64_t share_end(const struct task *t, int64_t share)
 {
-    const struct tile_set *set = tile_set();
-    const int64_t blocks = words_of(out) / 2;
+    return t->blocks - share * SHARE < SHARE ? t->blocks : (share + 1) * SHARE;
+}
+
+static void philox_share(void *context, int64_t share, int member)
+{
+    const struct task *t = context;
+    const int64_t end = share_end(t, share);
     uint32_t words[WORDS];
-    for (int64_t at = 0; at < blocks; at += WORDS / 2) {
-        const int64_t some = blocks - at < WORDS / 2 ? blocks - at : WORDS / 2;
-        set->threefry_pairs(key, counter + (uint64_t)at, some, words);
-        put_words(out, 2 * at, words, 2 * some);
+    for (int64_t at = share * SHARE; at < end; at += BLOCKS) {
+        const int64_t some = end - at < BLOCKS ? end - at : BLOCKS, left = t->words - 4 * at;
+        t->set->philox(t->key, t->lo, t->hi, (uint64_t)at, some, words);
+        put_words(t->out, 4 * at, words, left < 4 * some ? left : 4 * some);
     }
-    return (uint64_t)blocks;
+}
+
+static uint64_t philox_bits(struct team *team, const struct view *out, const uint64_t *state, uint64_t hi)
+{
+    struct task t = {.out = out, .key = state[0], .lo = state[1], .hi = hi, .words = words_of(out)};
+    t.blocks = t.words / 4 + (t.words % 4 != 0);
+    run_shares(team, philox_share, &t);
+    return (uint64_t)t.blocks;
+}
+
+static void pairs_share(void *context, int64_t share, int member)
+{
+    const struct task *t = context;
+    const int64_t end = share_end(t, share);
+    uint32_t words[WORDS];
+    for (int64_t at = share * SHARE; at < end; at += WORDS / 2) {
+        const int64_t some = end - at < WORDS / 2 ? end - at : WORDS / 2;
+        t->set->threefry_pairs(t->key, t->lo + (uint64_t)at, some, words);
+        put_words(t->out, 2 * at, words, 2 * some);
+    }
+}
+
+static uint64_t threefry_pairs(struct team *team, const struct view *out, uint64_t key, uint64_t counter)
+{
+    struct task t = {.out = out, .key = key, .lo = counter, .blocks = words_of(out) / 2};
+    run_shares(team, pairs_share, &t);
+    return (uint64_t)t.blocks;
+}
+
+static void rows_share(void *context, int64_t share, int member)
+{
+    const struct task *t = context;
+    const int64_t end = share_end(t, share), length = t->out->dims[t->split], inner = t->inner;
+    uint32_t first[BLOCKS], second[BLOCKS];
+    for (int64_t at = share * SHARE; at < end; at += BLOCKS) {
+        const int64_t some = end - at < BLOCKS ? end - at : BLOCKS;
+        t->set->threefry_rows(t->key, t->lo + (uint64_t)at, some, first, second);
+        for (int64_t done = 0, run; done < some; done += run) {
+            const int64_t pair = (at + done) / inner, column = (at + done) % inner;
+            const int64_t row = pair / t->pairs * length + 2 * (pair % t->pairs);
+            run = inner - column < some - done ? inner - column : some - done;
+            put_words(t->out, row * inner + column, first + done, run);
+            if (2 * (pair % t->pairs) + 1 < length)
+                put_words(t->out, (row + 1) * inner + column, second + done, run);
+        }
+    }
 }
 
 /* Along the split dimension two rows of `inner` elements belong together: the first words of as many blocks,
  * and the second ones, which fall away behind an odd end. */
-static uint64_t threefry_rows(const struct view *out, int split, uint64_t key, uint64_t counter)
+static uint64_t threefry_rows(struct team *team, const struct view *out, int split, uint64_t key, uint64_t counter)
 {
-    const struct tile_set *set = tile_set();
-    const int64_t length = out->dims[split], pairs = (length + 1) / 2;
-    int64_t inner = 1, blocks = pairs;
+    struct task t = {.out = out, .key = key, .lo = counter, .split = split, .inner = 1};
+    t.blocks = t.pairs = (out->dims[split] + 1) / 2;
     for (int d = 0; d < out->rank; d++) {
-        inner *= d > split ? out->dims[d] : 1;
-        blocks *= d != split ? out->dims[d] : 1;
+        t.inner *= d > split ? out->dims[d] : 1;
+        t.blocks *= d != split ? out->dims[d] : 1;
     }
-    uint32_t first[BLOCKS], second[BLOCKS];
-    for (int64_t at = 0; at < blocks; at += BLOCKS) {
-        const int64_t some = blocks - at < BLOCKS ? blocks - at : BLOCKS;
-        set->threefry_rows(key, counter + (uint64_t)at, some, first, second);
-        for (int64_t done = 0, run; done < some; done += run) {
-            const int64_t pair = (at + done) / inner, column = (at + done) % inner;
-            const int64_t row = pair / pairs * length + 2 * (pair % pairs);
-            run = inner - column < some - done ? inner - column : some - done;
-            put_words(out, row * inner + column, first + done, run);
-            if (2 * (pair % pairs) + 1 < length)
-                put_words(out, (row + 1) * inner + column, second + done, run);
-        }
-    }
-    return (uint64_t)blocks;
+    run_shares(team, rows_share, &t);
+    return (uint64_t)t.blocks;
 }
 
-static uint64_t threefry_bits(const struct view *out, uint64_t key, uint64_t counter)
+static uint64_t threefry_bits(struct team *team, const struct view *out, uint64_t key, uint64_t counter)
 {
     const int split = rng_split_dimension(out);
     if (view_elements(out) == 0)
         return 0;
     if (dtype_bits(out->dtype) > 32)
-        return threefry_pairs(out, key, counter);
+        return threefry_pairs(team, out, key, counter);
     if (out->rank == 0) {
         put_words(out, 0, rng_threefry(key, counter).w, 1);
         return 1;
     }
     const bool innermost = split == out->rank - 1 && out->dims[split] % 2 == 0;
-    return innermost ? threefry_pairs(out, key, counter) : threefry_rows(out, split, key, counter);
+    return innermost ? threefry_pairs(team, out, key, counter) : threefry_rows(team, out, split, key, counter);
 }
 
 void kern_rng_bits(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state, int words,
@@ -102,11 +144,11 @@ void kern_rng_bits(struct team *team, const struct view *out, enum kern_rng algo
 {
     next[0] = state[0];
     if (algorithm == KERN_THREE_FRY) {
-        next[1] = state[1] + threefry_bits(out, state[0], state[1]);
+        next[1] = state[1] + threefry_bits(team, out, state[0], state[1]);
         return;
     }
     const uint64_t hi = words == 3 ? state[2] : state[0], lo = state[1];
-    next[1] = lo + philox_bits(out, state, hi);
+    next[1] = lo + philox_bits(team, out, state, hi);
     if (words == 3)
         next[2] = hi + (next[1] < lo ? 1 : 0);
 }
