@@ -228,8 +228,13 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
     struct leaves operands = join_operands(b, i, &starts);
+    if (same_find(b, i, operands, out))
+        return true;
     struct step *s = emit(b, i, operands, starts, i->shape, out);
-    return s && prepare(b, s);
+    if (!s || !prepare(b, s))
+        return false;
+    same_note(b, i, operands, *out);
+    return true;
 }
 
 /* A computation on scalars runs faster as a scalar program than as steps. */
@@ -440,6 +445,7 @@ static bool build_function(struct planner *pl, struct function *f)
     struct build b = {.pl = pl, .f = f};
     int count;
     b.env = ARENA_ARRAY(&pl->scratch, struct leaves, c->inst_count);
+    map_init(&b.same, &pl->scratch);
     if (!plan_params(&b, c) || !plan_steps(&b, c) ||
         !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
         return false;

@@ -32,15 +32,31 @@ void inline_prepare(struct planner *pl)
 static int size_of(struct planner *pl, const struct computation *c, int depth);
 
 /* Random numbers go on from a state that each such instruction has once. */
+static bool has_state(struct planner *pl, const struct inst *i, int depth)
+{
+    int n = i->opcode == OP_RNG || i->opcode == OP_RNG_GET_AND_UPDATE_STATE ? -1 : inst_callees(i, NULL);
+    if (n <= 0)
+        return n < 0;
+    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, n);
+    inst_callees(i, callees);
+    for (int k = 0; k < n; k++)
+        if (size_of(pl, callees[k], depth + 1) >= INLINE_NEVER)
+            return true;
+    return false;
+}
+
+bool inline_has_state(struct planner *pl, const struct inst *i)
+{
+    return has_state(pl, i, 0);
+}
+
 static int size_of_inst(struct planner *pl, const struct inst *i, int depth)
 {
-    switch (i->opcode) {
-    case OP_RNG:
-    case OP_RNG_GET_AND_UPDATE_STATE: return INLINE_NEVER;
-    case OP_CALL: return size_of(pl, inst_computation(i, A_TO_APPLY), depth + 1);
-    case OP_FUSION: return size_of(pl, inst_computation(i, A_CALLS), depth + 1);
-    default: return 1;
-    }
+    if (i->opcode == OP_CALL)
+        return size_of(pl, inst_computation(i, A_TO_APPLY), depth + 1);
+    if (i->opcode == OP_FUSION)
+        return size_of(pl, inst_computation(i, A_CALLS), depth + 1);
+    return has_state(pl, i, depth) ? INLINE_NEVER : 1;
 }
 
 static int size_of(struct planner *pl, const struct computation *c, int depth)

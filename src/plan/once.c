@@ -7,15 +7,9 @@
 static const int64_t KEEP_BYTES = (int64_t)256
                                   << 20; /* in all functions together; beyond it, computed again */
 
-/* The same operands give the same results, nothing else happens, and no function is called. */
-static bool is_pure(const struct step *s)
+bool plan_is_pure(struct planner *pl, const struct inst *i)
 {
-    for (int k = 0; s->bodies && k < 2; k++)
-        if (s->bodies[k].function)
-            return false;
-    if (s->callee_count > 0 || s->result_count == 0)
-        return false;
-    switch (op_table[s->inst->opcode].family) {
+    switch (op_table[i->opcode].family) {
     case FAMILY_batchnorm:
     case FAMILY_compare:
     case FAMILY_conv:
@@ -29,9 +23,20 @@ static bool is_pure(const struct step *s)
     case FAMILY_reduce:
     case FAMILY_shape:
     case FAMILY_sort:
-    case FAMILY_window: return true;
-    default: return s->inst->opcode == OP_MAP;
+    case FAMILY_window: break;
+    default:
+        if (i->opcode != OP_MAP)
+            return false;
     }
+    return inst_callees(i, NULL) == 0 || (!inst_has_effect(pl, i) && !inline_has_state(pl, i));
+}
+
+static bool is_pure(struct planner *pl, const struct step *s)
+{
+    for (int k = 0; s->bodies && k < 2; k++)
+        if (s->bodies[k].function)
+            return false;
+    return s->callee_count == 0 && s->result_count > 0 && (s->scalar || plan_is_pure(pl, s->inst));
 }
 
 /* Views cost nothing, whatever their size. */
@@ -54,11 +59,11 @@ static int64_t kept_bytes(const struct step *s)
 
 /* Which values come of constants alone, by the numbers that steps have for values until slots are given out.
  */
-static void find_constant_steps(const struct function *f, bool *constant, bool *once)
+static void find_constant_steps(struct planner *pl, const struct function *f, bool *constant, bool *once)
 {
     for (int k = 0; k < f->step_count; k++) {
         const struct step *s = &f->steps[k];
-        once[k] = is_pure(s);
+        once[k] = is_pure(pl, s);
         for (int j = 0; j < s->operand_count && once[k]; j++)
             once[k] = s->operands[j] != NO_VALUE && (s->operands[j] < 0 || constant[s->operands[j]]);
         for (int r = 0; r < s->result_count && once[k]; r++)
@@ -93,7 +98,7 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
          *once = ARENA_ARRAY(&pl->scratch, bool, f->step_count + 1);
     bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count + 1);
     int64_t bytes = pl->kept_bytes;
-    find_constant_steps(f, constant, once);
+    find_constant_steps(pl, f, constant, once);
     find_readers(f, once, results, read);
     for (int k = 0; k < f->step_count; k++)
         if (once[k] && is_read(&f->steps[k], read) && !add_i64(bytes, kept_bytes(&f->steps[k]), &bytes))

@@ -100,7 +100,7 @@ static bool constant_leaf(struct planner *pl, const struct inst *i, const struct
         keep_filled(pl, filled);
         l = filled;
     }
-    out->at[out->count++] = plan_add_constant(pl, l);
+    out->at[out->count++] = same_constant(pl, l);
     return true;
 }
 
@@ -165,6 +165,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     pl.traffic = ARENA_ARRAY(&pl.scratch, struct traffic_list *, m->computation_count);
     pl.effects = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
+    map_init(&pl.constants, &pl.scratch);
     map_init(&pl.elided, &pl.scratch);
     elided_collect(&pl);
     inline_prepare(&pl);

@@ -8,7 +8,7 @@
  * tile.c      elementwise kernels, chosen    scalar_run.c              and run
  * fuse.c      elementwise steps made one     key.c       keys of comparators
  * pick.c      argmax and its like            inline.c  calls and maps as steps of their callers
- * dead.c      steps that nobody reads
+ * dead.c      steps that nobody reads        same.c    steps that make the same
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H
@@ -28,6 +28,7 @@ struct planner {
     struct traffic_list **traffic;    /* by index: channels that it sends to or waits for */
     uint8_t *effects;                 /* enum known, by index: it does more than compute */
     uint8_t *not_scalar;              /* true: no scalar program can be made of it */
+    struct map constants;             /* small ones, from type, shape and bytes to their number */
     struct map elided;                /* from the literal's address to a struct elided */
     int constant_capacity, filled_capacity;
     int depth;
@@ -85,6 +86,7 @@ struct build {
     struct planner *pl;
     struct function *f;
     struct leaves *env; /* by instruction of the computation that is being taken apart */
+    struct map same;    /* from what a step is to its results */
     int value_count;
     int64_t total_leaves;
     size_t step_capacity;
@@ -106,6 +108,8 @@ struct function *plan_function(struct planner *pl, const struct inst *caller, co
 void inline_prepare(struct planner *pl); /* counts who calls whom */
 /* Whether the instructions of a call or fusion become steps of the caller. */
 bool inline_wanted(struct planner *pl, const struct inst *i, const struct computation *c);
+/* Whether it, or what it calls, has a state that goes on from one time to the next. */
+bool inline_has_state(struct planner *pl, const struct inst *i);
 bool inline_call(struct build *b, const struct inst *i, const struct computation *c, struct leaves *out);
 /* A map of elementwise operations as these on whole arrays; `done` is set when it is one. False: a message. */
 bool inline_map(struct build *b, const struct inst *i, struct leaves *out, bool *done);
@@ -114,8 +118,16 @@ bool inline_map(struct build *b, const struct inst *i, struct leaves *out, bool 
 
 void plan_drop_dead(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
+/* ---- same.c ---- */
+
+/* The results of an equal step, if there is one. */
+bool same_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out);
+void same_note(struct build *b, const struct inst *i, struct leaves operands, struct leaves made);
+int same_constant(struct planner *pl, const struct literal *l); /* the number of an equal one, or of a new one */
+
 /* ---- once.c ---- */
 
+bool plan_is_pure(struct planner *pl, const struct inst *i); /* the same operands give the same results, and nothing else happens */
 /* Marks the steps of a function that depend on constants alone; `results` are what it returns. */
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results);
 

@@ -1,0 +1,137 @@
+/*
+ * Common subexpressions: a step that would make once more what an earlier one has made becomes another name
+ * for its values. Two steps are the same when all that counts is: opcode, operands, shape of the result,
+ * attributes but for those that every instruction may carry, which say nothing about values.
+ */
+#include "plan/plan_priv.h"
+
+enum { KEY_SIZE = 512 }; /* whoever needs more bytes to say what it is has no equal */
+
+struct key {
+    char bytes[KEY_SIZE];
+    size_t size;
+    bool fits;
+};
+
+static void add(struct key *k, const void *bytes, size_t size)
+{
+    k->fits &= size <= KEY_SIZE - k->size;
+    if (k->fits && size > 0)
+        memcpy(k->bytes + k->size, bytes, size);
+    k->size += k->fits ? size : 0;
+}
+
+static void add_int(struct key *k, int64_t v)
+{
+    add(k, &v, sizeof v);
+}
+
+static void add_list(struct key *k, const void *at, int64_t count, size_t width)
+{
+    add_int(k, count);
+    add(k, at, (size_t)count * width);
+}
+
+static void add_window(struct key *k, struct window w)
+{
+    add_int(k, w.rank);
+    for (int d = 0; d < w.rank; d++) {
+        const struct window_dim *x = &w.dims[d];
+        add(k, (const int64_t[]){x->size, x->stride, x->pad_low, x->pad_high, x->base_dilation, x->window_dilation,
+                                 x->reversal}, 7 * sizeof(int64_t));
+    }
+}
+
+static void add_attr(struct key *k, const struct attr *a)
+{
+    add_int(k, a->id);
+    switch ((enum attr_kind)attr_table[a->id].kind) {
+    case KIND_BOOL: add_int(k, a->v.b); break;
+    case KIND_INT:
+    case KIND_INT32: add_int(k, a->v.i); break;
+    case KIND_ENUM:
+    case KIND_DTYPE: add_int(k, a->v.e); break;
+    case KIND_FLOAT: add(k, &a->v.f, sizeof a->v.f); break;
+    case KIND_STRING: add_list(k, a->v.s.ptr, (int64_t)a->v.s.len, 1); break;
+    case KIND_INT_LIST: add_list(k, a->v.ints.at, a->v.ints.count, sizeof *a->v.ints.at); break;
+    case KIND_ENUM_LIST: add_list(k, a->v.enums.at, a->v.enums.count, sizeof *a->v.enums.at); break;
+    case KIND_SLICES: add_list(k, a->v.slices.dims, a->v.slices.rank, sizeof *a->v.slices.dims); break;
+    case KIND_PADDING: add_list(k, a->v.padding.dims, a->v.padding.rank, sizeof *a->v.padding.dims); break;
+    case KIND_WINDOW: add_window(k, a->v.window); break;
+    case KIND_COMPUTATION: add(k, &a->v.computation, sizeof a->v.computation); break;
+    default: k->fits = false; break;
+    }
+}
+
+static bool is_common(const struct attr *a)
+{
+    for (int k = 0; attr_common[k] != A_NONE; k++)
+        if (attr_common[k] == a->id)
+            return true;
+    return false;
+}
+
+static void add_shape(struct key *k, const struct shape *s)
+{
+    add_int(k, s->dtype);
+    add_list(k, s->dims, s->rank, sizeof *s->dims);
+    add_int(k, s->count);
+    for (int e = 0; e < s->count && k->fits; e++)
+        add_shape(k, s->elements[e]);
+}
+
+/* A bitcast goes by the layouts of its shapes, which no value has. */
+static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands, struct key *k)
+{
+    k->size = 0;
+    k->fits = i->opcode != OP_BITCAST && plan_is_pure(pl, i);
+    if (!k->fits)
+        return false;
+    add_int(k, i->opcode);
+    add_list(k, operands.at, operands.count, sizeof *operands.at);
+    add_shape(k, i->shape);
+    for (int a = 0; a < i->attr_count && k->fits; a++)
+        if (!is_common(&i->attrs[a]))
+            add_attr(k, &i->attrs[a]);
+    return k->fits;
+}
+
+bool same_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out)
+{
+    struct key k;
+    if (!plan_optimises(b->pl) || !find_key(b->pl, i, operands, &k))
+        return false;
+    const struct leaves *known = map_get(&b->same, (struct str){k.bytes, k.size});
+    if (known) {
+        *out = *known;
+        b->pl->p->stats.merged++;
+    }
+    return known != NULL;
+}
+
+void same_note(struct build *b, const struct inst *i, struct leaves operands, struct leaves made)
+{
+    struct key k;
+    struct arena *a = &b->pl->scratch;
+    if (plan_optimises(b->pl) && find_key(b->pl, i, operands, &k))
+        map_put(&b->same, (struct str){arena_copy(a, k.bytes, k.size), k.size}, ARENA_DUP(a, &made, 1));
+}
+
+int same_constant(struct planner *pl, const struct literal *l)
+{
+    enum { SMALL = 64 };
+    int64_t bytes;
+    struct key k = {.size = 0, .fits = true};
+    if (!plan_optimises(pl) || !shape_bytes(l->shape, &bytes) || bytes > SMALL)
+        return plan_add_constant(pl, l);
+    add_shape(&k, l->shape);
+    add(&k, l->data, (size_t)bytes);
+    struct str key = {k.bytes, k.size};
+    const int *known = k.fits ? map_get(&pl->constants, key) : NULL;
+    if (known)
+        return *known;
+    int made = plan_add_constant(pl, l);
+    if (k.fits)
+        map_put(&pl->constants, (struct str){arena_copy(&pl->scratch, k.bytes, k.size), k.size}, ARENA_DUP(&pl->scratch, &made, 1));
+    return made;
+}
