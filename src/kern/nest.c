@@ -66,6 +66,17 @@ void nest_start(struct nest_walk *w, const struct nest *n, int rank, char *const
         w->at[k] = at[k];
 }
 
+void nest_start_from(struct nest_walk *w, const struct nest *n, int rank, char *const *at, int64_t position)
+{
+    nest_start(w, n, rank, at);
+    for (int d = rank - 1; d >= 0 && position > 0; d--) {
+        w->index[d] = position % n->dims[d];
+        position /= n->dims[d];
+        for (int k = 0; k < n->count; k++)
+            w->at[k] += w->index[d] * n->strides[k][d];
+    }
+}
+
 bool nest_step(struct nest_walk *w)
 {
     const struct nest *n = w->nest;

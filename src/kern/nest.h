@@ -8,7 +8,8 @@
 #include "kern/kern.h"
 
 /* A loop body compiled for several instruction sets, the best one chosen when the program starts.
- * The results are the same: nothing is contracted or reordered. Sanitizers are not there yet when it is chosen. */
+ * The results are the same: nothing is contracted or reordered. Sanitizers are not there yet when it is
+ * chosen. */
 #if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define KERN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -63,6 +64,7 @@ struct nest_walk {
     char *at[NEST_MAX_VIEWS];
 };
 void nest_start(struct nest_walk *w, const struct nest *n, int rank, char *const *at);
+void nest_start_from(struct nest_walk *w, const struct nest *n, int rank, char *const *at, int64_t position);
 bool nest_step(struct nest_walk *w); /* false after the last position (which is then the first again) */
 
 /* ---- copy.c ---- */
@@ -95,7 +97,8 @@ void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *di
 /* ---- bits.c: one element as a bit pattern ---- */
 
 uint64_t bits_load(enum dtype t, const void *p); /* zeros above the element's own */
-void bits_store(enum dtype t, void *p, uint64_t w); /* as the type is stored: extended by its sign, pred 0 or 1 */
+void bits_store(enum dtype t, void *p,
+                uint64_t w); /* as the type is stored: extended by its sign, pred 0 or 1 */
 
 /* ---- load.c: elements as another type ---- */
 
@@ -119,9 +122,9 @@ void view_pick(struct view *out, const struct view *x, int count, const int64_t 
 
 /* ---- reduce.c ---- */
 
-/* kern_reduce of one operand by a recognised combiner, in the given work type. */
-void fold_dimensions(const struct view *out, const struct view *x, const void *init, enum dtype acc,
-                     enum dtype work, const bool *reduced, enum kern_combine combine);
+/* kern_reduce of one operand by a recognised combiner, in the given work type. False: out of memory. */
+bool fold_dimensions(struct team *team, const struct view *out, const struct view *x, const void *init,
+                     enum dtype acc, enum dtype work, const bool *reduced, enum kern_combine combine);
 
 /* ---- reduce_lanes.c ---- */
 
@@ -135,6 +138,8 @@ bool pick_applies(int n, const struct view *out, const struct view *x, const enu
                   const bool *reduced, const struct kern_body *body);
 void reduce_by_pick(const struct view *out, const struct view *x, const void *const *init,
                     const bool *reduced, const struct kern_pick *pick);
+/* The greatest of n elements, or the least; NaNs are passed over and reported. */
+float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);
 
 /* ---- body.c: recognised combiners, and the others called element by element ---- */
 

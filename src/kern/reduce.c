@@ -1,15 +1,15 @@
 /*
- * reduce: folds dimensions away. Recognised combiners run over tiles of up to KERN_TILE elements:
- * either down columns (a tile of results, one row of operand elements after the other) or along rows
- * (one result; the elements in logical order in tiles). Any other body is called element by element.
+ * reduce: folds dimensions away. Recognised combiners run over tiles of up to KERN_TILE elements (fold.h):
+ * either down columns (a tile of results, some rows of operand elements after the others) or along rows
+ * (one result; the elements in logical order in tiles). Threads share the results, or blocks of the elements
+ * under few of them. Any other body is called element by element.
  *
- * Order and accumulation: sums of floats up to f32 run in double and are rounded once; products round at
- * every step. f64, complex and float products take the elements one after the other in row-major order;
- * everything else gives the same in any order.
+ * Order and accumulation: fold.c says it; sums of floats up to f32 are rounded once, from f64, those of f64
+ * are not in row-major order where they are long.
  */
 #include <stdlib.h>
 
-#include "kern/nest.h"
+#include "kern/fold.h"
 #include "kern/plain/plain.h"
 
 /* ---- the body called for every element ---- */
@@ -66,265 +66,196 @@ static bool reduce_by_call(int n, const struct view *out, const struct view *x, 
 
 /* ---- recognised bodies ---- */
 
-struct fold {
-    enum kern_combine combine;
-    enum dtype work;
-    size_t width; /* of the work type */
-    kern_tile_fn *fn;
-    bool order_free;
-    union kern_cell init;      /* in the work type */
-    struct loader in;          /* operand -> work type */
-    struct loader narrow, out; /* work type -> accumulator type -> result */
-    bool sum_f32;              /* plain sums of f32 have a loop of their own */
-    struct nest kept, reduced; /* views: result, operand; operand */
+enum {
+    PART = 64 * KERN_TILE, /* elements: what a part of the task is worth while of */
+    NARROW = 128,          /* columns: few enough that lines of the cache stay for the next row */
+    SPREAD = 8             /* tiles that columns are cut into, so that each thread has some */
 };
 
-/* The sum of n floats in 16 interleaved double sums, folded pairwise. */
-KERN_CLONES static double sum_f32(const float *x, int64_t n)
-{
-    double lanes[16] = {0}, total = 0;
-    int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        for (int j = 0; j < 16; j++)
-            lanes[j] += (double)x[i + j];
-    for (; i < n; i++)
-        total += (double)x[i];
-    for (int step = 8; step > 0; step /= 2)
-        for (int j = 0; j < step; j++)
-            lanes[j] += lanes[j + step];
-    return lanes[0] + total;
-}
-
-enum { SUM_ROWS = 4, SUM_COLUMNS = 4 * KERN_TILE };
-
-/* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */
-KERN_CLONES static void fold_rows_f32(double *restrict acc, const float *const *x, int rows, int64_t n)
-{
-    const float *a = x[0], *b = x[1], *c = x[2], *d = x[3];
-    for (int64_t i = 0; rows == SUM_ROWS && i < n; i++)
-        acc[i] = acc[i] + (double)a[i] + (double)b[i] + (double)c[i] + (double)d[i];
-    for (int r = 0; rows < SUM_ROWS && r < rows; r++)
-        for (int64_t i = 0; i < n; i++)
-            acc[i] += (double)x[r][i];
-}
-
-static void store_results(const struct fold *f, char *out, int64_t stride, const void *acc, int64_t n)
-{
-    char room[LOADER_ROOM] __attribute__((aligned(64)));
-    const void *narrow = loader_read(&f->narrow, room, acc, (int64_t)f->width, n);
-    loader_write(&f->out, out, stride, narrow, n);
-}
+struct reduction {
+    struct fold fold;
+    struct nest kept, reduced; /* views: result, operand; operand */
+    char *out, *x;
+    int64_t results, under; /* as many elements under each */
+    int64_t block, blocks;
+    int64_t tile;  /* down columns: results side by side at a time; else 0 */
+    int64_t piece; /* of one block: so many results, or tiles of them, are one part of the task */
+    char *folds;   /* of the blocks, `results` each */
+};
 
 /* One tile of results: each row of the operand is combined into all of them. */
-static void fold_column_tile(const struct fold *f, char *out, int64_t out_stride, char *x, int64_t x_stride,
-                             int64_t n)
+static void fold_column_tile(const struct reduction *r, char *acc, char *x, int64_t n, int64_t from,
+                             int64_t count)
 {
-    char acc[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
+    char room[FOLD_ROWS][NARROW * sizeof(union kern_cell)] __attribute__((aligned(64)));
+    const void *rows[FOLD_ROWS];
+    int64_t x_stride = r->kept.strides[1][r->kept.rank - 1];
+    size_t width = r->fold.in.from;
+    bool packed = x_stride == (int64_t)width;
     struct nest_walk w;
-    kern_pack(acc, f->init.bytes, 0, f->width, n);
-    nest_start(&w, &f->reduced, f->reduced.rank, &x);
-    do {
-        const void *row = loader_read(&f->in, room, w.at[0], x_stride, n);
-        f->fn(acc, (const void *const[]){acc, row}, n);
-    } while (nest_step(&w));
-    store_results(f, out, out_stride, acc, n);
-}
-
-/* The same for sums of f32 that lie side by side: long pieces of a few rows at a time. */
-static void sum_columns_f32(const struct fold *f, char *out, int64_t out_stride, char *x, int64_t n)
-{
-    double acc[SUM_COLUMNS];
-    const float *rows[SUM_ROWS] = {NULL};
-    struct nest_walk w;
-    for (int64_t i = 0; i < n; i++)
-        acc[i] = f->init.f64;
-    nest_start(&w, &f->reduced, f->reduced.rank, &x);
-    for (bool more = true; more;) {
-        int count = 0;
-        while (more && count < SUM_ROWS) {
-            rows[count++] = (const float *)(const void *)w.at[0];
-            more = nest_step(&w);
+    nest_start_from(&w, &r->reduced, r->reduced.rank, &x, from);
+    while (count > 0) {
+        int taken = 0;
+        for (; taken < FOLD_ROWS && count > 0; taken++, count--) {
+            rows[taken] = packed ? w.at[0] : room[taken];
+            if (!packed)
+                kern_pack(room[taken], w.at[0], x_stride, width, n);
+            nest_step(&w);
         }
-        fold_rows_f32(acc, rows, count, n);
+        fold_rows(&r->fold, acc, rows, taken, n);
     }
-    for (int64_t i = 0; i < n; i += KERN_TILE)
-        store_results(f, out + i * out_stride, out_stride, acc + i, n - i < KERN_TILE ? n - i : KERN_TILE);
 }
 
-static void fold_columns(const struct fold *f, char *out, char *x)
+static int64_t column_tiles(const struct reduction *r)
 {
-    enum {
-        SHORT_TILE = 128
-    }; /* rows read across: few enough that their cache lines stay for the next column */
-    const struct nest *kept = &f->kept;
-    int inner = kept->rank - 1;
-    int64_t n = kept->dims[inner], os = kept->strides[0][inner], xs = kept->strides[1][inner];
-    bool side_by_side = xs == (int64_t)f->in.from, sum_f32 = side_by_side && f->sum_f32;
-    int64_t tile = sum_f32 ? SUM_COLUMNS : side_by_side ? KERN_TILE : SHORT_TILE;
-    struct nest_walk w;
-    nest_start(&w, kept, inner, (char *[]){out, x});
-    do {
-        for (int64_t i = 0; i < n; i += tile) {
-            int64_t count = n - i < tile ? n - i : tile;
-            if (sum_f32)
-                sum_columns_f32(f, w.at[0] + i * os, os, w.at[1] + i * xs, count);
-            else
-                fold_column_tile(f, w.at[0] + i * os, os, w.at[1] + i * xs, xs, count);
-        }
-    } while (nest_step(&w));
+    int last = r->kept.rank - 1;
+    return (r->kept.dims[last] + r->tile - 1) / r->tile * (r->results / r->kept.dims[last]);
 }
 
-/* Reads the elements under one result in logical order, in full tiles. */
+/* Tile number `t` of all columns: where it begins, how many it has. */
+static int64_t find_tile(const struct reduction *r, int64_t t, char **out, char **x, int64_t *first)
+{
+    struct nest_walk w;
+    int last = r->kept.rank - 1;
+    int64_t n = r->kept.dims[last], across = (n + r->tile - 1) / r->tile, at = t % across * r->tile;
+    nest_start_from(&w, &r->kept, last, (char *[]){r->out, r->x}, t / across);
+    *out = w.at[0] + at * r->kept.strides[0][last];
+    *x = w.at[1] + at * r->kept.strides[1][last];
+    *first = t / across * n + at;
+    return n - at < r->tile ? n - at : r->tile;
+}
+
+/* Reads elements under one result in logical order, in full tiles. */
 struct row_reader {
-    const struct fold *f;
+    const struct reduction *r;
     struct nest_walk walk; /* over the outer reduced dimensions */
     int64_t at, run;       /* place in, and length of, the innermost one */
     int64_t left;          /* elements not yet read */
 };
 
-static void row_start(struct row_reader *r, const struct fold *f, char *x)
+static void row_start(struct row_reader *w, const struct reduction *r, char *x, int64_t from, int64_t count)
 {
-    int inner = f->reduced.rank - 1;
-    r->f = f;
-    r->at = 0;
-    r->run = f->reduced.dims[inner];
-    r->left = nest_points(&f->reduced);
-    nest_start(&r->walk, &f->reduced, inner, &x);
+    int inner = r->reduced.rank - 1;
+    w->r = r;
+    w->run = r->reduced.dims[inner];
+    w->at = from % w->run;
+    w->left = count;
+    nest_start_from(&w->walk, &r->reduced, inner, &x, from / w->run);
 }
 
-static const char *row_take(struct row_reader *r, int64_t want, int64_t *got)
+static const char *row_take(struct row_reader *w, int64_t want, int64_t *got)
 {
-    const char *from = r->walk.at[0] + r->at * r->f->reduced.strides[0][r->f->reduced.rank - 1];
-    *got = r->run - r->at < want ? r->run - r->at : want;
-    r->at += *got;
-    r->left -= *got;
-    if (r->at == r->run) {
-        r->at = 0;
-        nest_step(&r->walk);
+    const struct nest *reduced = &w->r->reduced;
+    const char *from = w->walk.at[0] + w->at * reduced->strides[0][reduced->rank - 1];
+    *got = w->run - w->at < want ? w->run - w->at : want;
+    w->at += *got;
+    w->left -= *got;
+    if (w->at == w->run) {
+        w->at = 0;
+        nest_step(&w->walk);
     }
     return from;
 }
 
-/* The next tile in the work type, *n elements. */
-static const void *row_tile(struct row_reader *r, void *room, int64_t *n)
+/* The next tile, *n elements: packed in `room`, or where they are. */
+static const void *row_tile(struct row_reader *w, char *room, int64_t *n)
 {
-    const struct fold *f = r->f;
-    int64_t stride = f->reduced.strides[0][f->reduced.rank - 1], got, filled = 0;
-    int64_t want = r->left < KERN_TILE ? r->left : KERN_TILE;
+    const struct nest *reduced = &w->r->reduced;
+    size_t width = w->r->fold.in.from;
+    int64_t stride = reduced->strides[0][reduced->rank - 1], got, filled = 0;
+    int64_t want = w->left < KERN_TILE ? w->left : KERN_TILE;
     *n = want;
-    if (r->run - r->at >= want)
-        return loader_read(&f->in, room, row_take(r, want, &got), stride, want);
-    char packed[LOADER_ROOM] __attribute__((aligned(64)));
-    char *to = f->in.convert ? packed : room;
-    while (filled < want) {
-        const char *from = row_take(r, want - filled, &got);
-        kern_pack(to + (size_t)filled * f->in.from, from, stride, f->in.from, got);
-        filled += got;
+    if (w->run - w->at >= want && stride == (int64_t)width)
+        return row_take(w, want, &got);
+    for (; filled < want; filled += got) {
+        const char *from = row_take(w, want - filled, &got);
+        kern_pack(room + (size_t)filled * width, from, stride, width, got);
     }
-    return loader_read(&f->in, room, to, (int64_t)f->in.from, want);
+    return room;
 }
 
-/* Folds n lanes to one, halving; writes to `lanes`. */
-static void fold_lanes(const struct fold *f, char *lanes, const char *x, int64_t n)
-{
-    while (n > 1) {
-        int64_t half = n / 2;
-        f->fn(lanes, (const void *const[]){x, x + (size_t)half * f->width}, half);
-        if (n % 2)
-            memcpy(lanes + (size_t)half * f->width, x + (size_t)(n - 1) * f->width, f->width);
-        x = lanes;
-        n = half + n % 2;
-    }
-    if (x != lanes)
-        memcpy(lanes, x, f->width);
-}
-
-static void fold_row_any_order(const struct fold *f, char *x, union kern_cell *acc)
-{
-    char lanes[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
-    struct row_reader r;
-    int64_t n, count;
-    row_start(&r, f, x);
-    const char *tile = row_tile(&r, room, &count);
-    if (r.left > 0) {
-        memcpy(lanes, tile, (size_t)count * f->width);
-        tile = lanes;
-    }
-    while (r.left > 0) {
-        const void *next = row_tile(&r, room, &n);
-        f->fn(lanes, (const void *const[]){lanes, next}, n);
-    }
-    fold_lanes(f, lanes, tile, count);
-    f->fn(acc, (const void *const[]){acc, lanes}, 1);
-}
-
-static void fold_row_f32_sum(const struct fold *f, char *x, union kern_cell *acc)
-{
-    float room[KERN_TILE];
-    struct row_reader r;
-    struct fold raw = *f;
-    int64_t n;
-    raw.in.convert = NULL;
-    for (row_start(&r, &raw, x); r.left > 0;) {
-        const float *tile = row_tile(&r, room, &n);
-        acc->f64 += sum_f32(tile, n);
-    }
-}
-
-static void fold_in_order(const struct fold *f, union kern_cell *acc, const char *tile, int64_t n)
-{
-    if (f->work == DT_F64 && f->combine == KERN_ADD)
-        for (int64_t i = 0; i < n; i++)
-            acc->f64 += ((const double *)(const void *)tile)[i];
-    else if (f->work == DT_F32 && f->combine == KERN_ADD)
-        for (int64_t i = 0; i < n; i++)
-            acc->f32 += ((const float *)(const void *)tile)[i];
-    else if (f->work == DT_F32 && f->combine == KERN_MULTIPLY)
-        for (int64_t i = 0; i < n; i++)
-            acc->f32 *= ((const float *)(const void *)tile)[i];
-    else
-        for (int64_t i = 0; i < n; i++)
-            f->fn(acc, (const void *const[]){acc, tile + (size_t)i * f->width}, 1);
-}
-
-static void fold_row_in_order(const struct fold *f, char *x, union kern_cell *acc)
+static void fold_row(const struct reduction *r, void *acc, char *x, int64_t from, int64_t count)
 {
     char room[LOADER_ROOM] __attribute__((aligned(64)));
-    struct row_reader r;
+    struct row_reader w;
     int64_t n;
-    for (row_start(&r, f, x); r.left > 0;) {
-        const char *tile = row_tile(&r, room, &n);
-        fold_in_order(f, acc, tile, n);
+    for (row_start(&w, r, x, from, count); w.left > 0;) {
+        const void *tile = row_tile(&w, room, &n);
+        fold_tile(&r->fold, acc, tile, n);
     }
 }
 
-static void fold_rows(const struct fold *f, char *out, char *x)
+/* ---- parts of a reduction ---- */
+
+/* All of some results. */
+static void fold_piece(void *context, int64_t part, int member)
 {
+    const struct reduction *r = context;
+    char acc[LOADER_ROOM] __attribute__((aligned(64)));
+    int64_t units = r->tile > 0 ? column_tiles(r) : r->results, from = part * r->piece;
+    int64_t limit = units - from < r->piece ? units : from + r->piece, first;
+    char *out, *x;
     struct nest_walk w;
-    nest_start(&w, &f->kept, f->kept.rank, (char *[]){out, x});
-    do {
-        union kern_cell acc = f->init;
-        if (f->sum_f32)
-            fold_row_f32_sum(f, w.at[1], &acc);
-        else if (f->order_free)
-            fold_row_any_order(f, w.at[1], &acc);
-        else
-            fold_row_in_order(f, w.at[1], &acc);
-        store_results(f, w.at[0], 0, &acc, 1);
-    } while (nest_step(&w));
+    for (int64_t t = from; r->tile > 0 && t < limit; t++) {
+        int64_t n = find_tile(r, t, &out, &x, &first);
+        fold_start(&r->fold, acc, n, true);
+        fold_column_tile(r, acc, x, n, 0, r->under);
+        fold_store(&r->fold, out, r->kept.strides[0][r->kept.rank - 1], acc, n);
+    }
+    if (r->tile > 0)
+        return;
+    nest_start_from(&w, &r->kept, r->kept.rank, (char *[]){r->out, r->x}, from);
+    for (int64_t k = from; k < limit; k++, nest_step(&w)) {
+        fold_start(&r->fold, acc, 1, true);
+        fold_row(r, acc, w.at[1], 0, r->under);
+        fold_store(&r->fold, w.at[0], 0, acc, 1);
+    }
 }
+
+/* One block of all results. */
+static void fold_one_block(void *context, int64_t part, int member)
+{
+    const struct reduction *r = context;
+    size_t width = r->fold.width;
+    char *acc = r->folds + (size_t)(part * r->results) * width, *out, *x;
+    int64_t from = part * r->block, count = r->under - from < r->block ? r->under - from : r->block, first;
+    struct nest_walk w;
+    fold_start(&r->fold, acc, r->results, part == 0);
+    for (int64_t t = 0; r->tile > 0 && t < column_tiles(r); t++) {
+        int64_t n = find_tile(r, t, &out, &x, &first);
+        fold_column_tile(r, acc + (size_t)first * width, x, n, from, count);
+    }
+    if (r->tile > 0)
+        return;
+    nest_start(&w, &r->kept, r->kept.rank, (char *[]){r->out, r->x});
+    for (int64_t k = 0; k < r->results; k++, nest_step(&w))
+        fold_row(r, acc + (size_t)k * width, w.at[1], from, count);
+}
+
+static void join_blocks(const struct reduction *r)
+{
+    size_t width = r->fold.width;
+    struct nest_walk w;
+    for (int64_t b = 1; b < r->blocks; b++)
+        fold_join(&r->fold, r->folds, r->folds + (size_t)(b * r->results) * width, r->results);
+    nest_start(&w, &r->kept, r->kept.rank, (char *[]){r->out, r->x});
+    for (int64_t k = 0; k < r->results; k++, nest_step(&w))
+        fold_store(&r->fold, w.at[0], 0, r->folds + (size_t)k * width, 1);
+}
+
+/* ---- how a reduction goes ---- */
 
 /* The kept dimensions in the order of the operand's memory (any order will do), the reduced ones as
  * they come. */
-static void split_dims(struct fold *f, const struct view *out, const struct view *x, const bool *reduced)
+static void split_dims(struct reduction *r, const struct view *out, const struct view *x, const bool *reduced)
 {
     int64_t order[VIEW_MAX_RANK], out_dim[VIEW_MAX_RANK];
     int kept = 0, k = 0;
-    nest_init(&f->kept, 2);
-    nest_init(&f->reduced, 1);
+    nest_init(&r->kept, 2);
+    nest_init(&r->reduced, 1);
     for (int d = 0; d < x->rank; d++) {
         if (reduced[d]) {
-            nest_add(&f->reduced, x->dims[d], &x->strides[d]);
+            nest_add(&r->reduced, x->dims[d], &x->strides[d]);
             continue;
         }
         int at = kept++;
@@ -336,42 +267,38 @@ static void split_dims(struct fold *f, const struct view *out, const struct view
         out_dim[at] = k++;
     }
     for (int i = 0; i < kept; i++)
-        nest_add(&f->kept, x->dims[order[i]], (int64_t[]){out->strides[out_dim[i]], x->strides[order[i]]});
-    nest_merge(&f->kept);
-    nest_merge(&f->reduced);
-    if (f->reduced.rank == 0)
-        nest_add(&f->reduced, 1, (int64_t[]){0});
+        nest_add(&r->kept, x->dims[order[i]], (int64_t[]){out->strides[out_dim[i]], x->strides[order[i]]});
+    nest_merge(&r->kept);
+    nest_merge(&r->reduced);
+    if (r->reduced.rank == 0)
+        nest_add(&r->reduced, 1, (int64_t[]){0});
 }
 
-static bool columns_are_better(const struct fold *f)
+static int64_t tile_of_columns(const struct reduction *r)
 {
-    if (f->kept.rank == 0)
-        return false;
-    int64_t width = (int64_t)f->in.from;
-    int64_t columns = f->kept.dims[f->kept.rank - 1], row = f->reduced.dims[f->reduced.rank - 1];
-    if (f->kept.strides[1][f->kept.rank - 1] == width && columns >= 16)
-        return true;
-    if (f->order_free && f->reduced.strides[0][f->reduced.rank - 1] == width && row >= 64)
-        return false;
-    return columns >= 64 || columns >= row;
+    int last = r->kept.rank - 1, inner = r->reduced.rank - 1;
+    int64_t columns = last < 0 ? 0 : r->kept.dims[last], stride = last < 0 ? 0 : r->kept.strides[1][last];
+    if (!fold_down_columns(&r->fold, columns, stride, r->reduced.dims[inner], r->reduced.strides[0][inner]))
+        return 0;
+    if (stride != (int64_t)r->fold.in.from)
+        return NARROW;
+    int64_t tile = (columns / SPREAD + NARROW - 1) / NARROW * NARROW;
+    return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
 }
 
-static void prepare_fold(struct fold *f, const struct view *out, const struct view *x, const void *init,
-                         enum dtype acc, enum dtype work, enum kern_combine combine)
+static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
+                           const bool *reduced)
 {
-    struct loader start;
-    union kern_cell cell;
-    f->combine = combine;
-    f->work = work;
-    f->width = dtype_bytes(f->work);
-    f->fn = kern_find_elementwise(combine_opcode(combine), work);
-    f->order_free = combine_order_free(combine, acc, work);
-    f->sum_f32 = x->dtype == DT_F32 && f->work == DT_F64 && combine == KERN_ADD;
-    loader_init(&f->in, f->work, x->dtype);
-    loader_init(&f->narrow, acc, f->work);
-    loader_init(&f->out, out->dtype, acc);
-    loader_init(&start, f->work, acc);
-    memcpy(&f->init, loader_read(&start, &cell, init, 0, 1), f->width);
+    split_dims(r, out, x, reduced);
+    r->out = out->data;
+    r->x = x->data;
+    r->results = nest_points(&r->kept);
+    r->under = nest_points(&r->reduced);
+    r->block = fold_block(&r->fold, r->under, r->results);
+    r->blocks = (r->under + r->block - 1) / r->block;
+    r->tile = tile_of_columns(r);
+    int64_t unit = r->under * (r->tile > 0 ? r->tile : 1);
+    r->piece = unit < PART ? PART / unit : 1;
 }
 
 /* Whether operand elements reach the work type unharmed without passing through `acc`. */
@@ -397,21 +324,30 @@ static void fill_with_init(int n, const struct view *out, const void *const *ini
     }
 }
 
-void fold_dimensions(const struct view *out, const struct view *x, const void *init, enum dtype acc,
-                     enum dtype work, const bool *reduced, enum kern_combine combine)
+bool fold_dimensions(struct team *team, const struct view *out, const struct view *x, const void *init,
+                     enum dtype acc, enum dtype work, const bool *reduced, enum kern_combine combine)
 {
-    struct fold f;
-    prepare_fold(&f, out, x, init, acc, work, combine);
-    split_dims(&f, out, x, reduced);
-    if (columns_are_better(&f))
-        fold_columns(&f, out->data, x->data);
-    else
-        fold_rows(&f, out->data, x->data);
+    struct reduction r;
+    fold_init(&r.fold, combine, out->dtype, x->dtype, acc, work, init);
+    plan_reduction(&r, out, x, reduced);
+    if (r.blocks == 1) {
+        int64_t units = r.tile > 0 ? column_tiles(&r) : r.results;
+        team_run(team, (units + r.piece - 1) / r.piece, fold_piece, &r);
+        return true;
+    }
+    r.folds = mem_alloc((size_t)(r.blocks * r.results) * r.fold.width);
+    if (!r.folds)
+        return false;
+    team_run(team, r.blocks, fold_one_block, &r);
+    join_blocks(&r);
+    mem_free(r.folds);
+    return true;
 }
 
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
-bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                 const enum dtype *acc, const bool *reduced, const struct kern_body *body)
+bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x,
+                 const void *const *init, const enum dtype *acc, const bool *reduced,
+                 const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return true;
@@ -430,6 +366,6 @@ bool kern_reduce(struct team *team, int n, const struct view *out, const struct 
         return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
     if (!recognised)
         return reduce_by_call(n, out, x, init, acc, reduced, body);
-    fold_dimensions(out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);
-    return true;
+    return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced,
+                           body->combine);
 }

@@ -129,6 +129,11 @@ PICK_OF(int32_t, s32, int32_t)
 PICK_OF(int64_t, s64, int64_t)
 PICK_OF(uint64_t, u64, int64_t)
 
+float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan)
+{
+    return best_f32(x, n, greatest, nan);
+}
+
 /* The type that values of type `t` are compared in. */
 static enum dtype pick_work_type(enum dtype t)
 {

@@ -48,8 +48,8 @@ static bool reduce_window_by_call(int n, const struct view *out, const struct vi
 
 /* The operand with dilation and padding made real, exactly as far as the windows reach. `*storage` is
  * NULL when the operand serves as it is. False when this would take too much room. */
-static bool make_padded(struct view *padded, void **storage, const struct view *out, const struct view *x,
-                        const struct kern_window_dim *window, const void *filler)
+static bool make_padded(struct team *team, struct view *padded, void **storage, const struct view *out,
+                        const struct view *x, const struct kern_window_dim *window, const void *filler)
 {
     struct kern_pad_dim pads[VIEW_MAX_RANK];
     int64_t dims[VIEW_MAX_RANK], bytes = (int64_t)dtype_bytes(x->dtype), limit = 0;
@@ -74,7 +74,7 @@ static bool make_padded(struct view *padded, void **storage, const struct view *
     if (!*storage)
         return false;
     view_dense(padded, x->dtype, x->rank, dims, *storage);
-    kern_pad(NULL, padded, x, filler, pads);
+    kern_pad(team, padded, x, filler, pads);
     return true;
 }
 
@@ -100,16 +100,15 @@ static bool windows_view(struct view *all, const struct view *out, const struct 
     return true;
 }
 
-static bool reduce_window_as_view(const struct view *out, const struct view *padded, const void *init,
-                                  enum dtype acc, enum dtype work, const struct kern_window_dim *window,
-                                  enum kern_combine combine)
+static bool reduce_window_as_view(struct team *team, const struct view *out, const struct view *padded,
+                                  const void *init, enum dtype acc, enum dtype work,
+                                  const struct kern_window_dim *window, enum kern_combine combine)
 {
     bool reduced[VIEW_MAX_RANK];
     struct view all;
     if (!windows_view(&all, out, padded, window, reduced))
         return false;
-    fold_dimensions(out, &all, init, acc, work, reduced, combine);
-    return true;
+    return fold_dimensions(team, out, &all, init, acc, work, reduced, combine);
 }
 
 /* ---- long windows at every position ---- */
@@ -201,8 +200,8 @@ static bool is_long(const struct kern_window_dim *w)
 }
 
 /* Scans the long dimensions in the work type, leaves the short ones and init to kern_reduce. */
-static bool reduce_long_windows(const struct view *out, const struct view *padded, const void *init,
-                                enum dtype acc, const struct kern_window_dim *window,
+static bool reduce_long_windows(struct team *team, const struct view *out, const struct view *padded,
+                                const void *init, enum dtype acc, const struct kern_window_dim *window,
                                 const struct kern_body *body)
 {
     struct kern_window_dim rest[VIEW_MAX_RANK];
@@ -217,7 +216,7 @@ static bool reduce_long_windows(const struct view *out, const struct view *padde
     if (!storage)
         return false;
     view_dense(&x, work, padded->rank, padded->dims, storage);
-    kern_convert_view(NULL, &x, padded);
+    kern_convert_view(team, &x, padded);
     bool ok = true;
     for (int d = 0; d < x.rank && ok; d++) {
         rest[d] = window[d];
@@ -227,8 +226,8 @@ static bool reduce_long_windows(const struct view *out, const struct view *padde
         }
     }
     loader_init(&to_work, work, acc);
-    ok = ok && reduce_window_as_view(out, &x, loader_read(&to_work, &start, init, 0, 1), work, work, rest,
-                                     body->combine);
+    ok = ok && reduce_window_as_view(team, out, &x, loader_read(&to_work, &start, init, 0, 1), work, work,
+                                     rest, body->combine);
     mem_free(storage);
     return ok;
 }
@@ -248,8 +247,8 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
 }
 
 /* Recognised bodies over a padded operand; false when it has to be done the long way. */
-static bool reduce_window_recognised(const struct view *out, const struct view *x, const void *init,
-                                     enum dtype acc, const struct kern_window_dim *window,
+static bool reduce_window_recognised(struct team *team, const struct view *out, const struct view *x,
+                                     const void *init, enum dtype acc, const struct kern_window_dim *window,
                                      const struct kern_body *body)
 {
     union kern_cell filler;
@@ -264,25 +263,25 @@ static bool reduce_window_recognised(const struct view *out, const struct view *
         return true;
     if (!combine_identity(body->combine, acc, &filler))
         return false;
-    if (!make_padded(&padded, &storage, out, x, window, &filler))
+    if (!make_padded(team, &padded, &storage, out, x, window, &filler))
         return false;
     bool ok = has_long(x, window, body, acc)
-                  ? reduce_long_windows(out, &padded, init, acc, window, body)
-                  : reduce_window_as_view(out, &padded, init, acc, combine_window_type(body->combine, acc),
-                                          window, body->combine);
+                  ? reduce_long_windows(team, out, &padded, init, acc, window, body)
+                  : reduce_window_as_view(team, out, &padded, init, acc,
+                                          combine_window_type(body->combine, acc), window, body->combine);
     mem_free(storage);
     return ok;
 }
 
 /* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major. */
-bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
-                        const enum dtype *acc, const struct kern_window_dim *window,
+bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
+                        const void *const *init, const enum dtype *acc, const struct kern_window_dim *window,
                         const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return true;
     if (n > 1 || !combine_opcode(body->combine))
         return reduce_window_by_call(n, out, x, init, acc, window, body);
-    return reduce_window_recognised(out, x, *init, *acc, window, body) ||
+    return reduce_window_recognised(team, out, x, *init, *acc, window, body) ||
            plain_reduce_window(NULL, n, out, x, init, acc, window, body);
 }

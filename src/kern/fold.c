@@ -1,0 +1,272 @@
+/*
+ * fold: the loops that fold elements by a recognised combiner (spec: Reduce); fold.h says in which order.
+ *
+ * Accumulation: sums of floats run in f64, and are rounded to the result's type once; along a row as
+ * SUM_LANES sums, element i in sum i % SUM_LANES, which are then added up in pairs (a few f64: one after the
+ * other). Products, and sums of complex numbers, round at every step. Everything else gives the same in any
+ * order.
+ */
+#include "kern/fold.h"
+
+/* ---- sums of floats ---- */
+
+enum { SUM_VECTOR = 8, SUM_LANES = 4 * SUM_VECTOR };
+typedef double doubles __attribute__((vector_size(SUM_VECTOR * sizeof(double))));
+typedef float floats __attribute__((vector_size(SUM_VECTOR * sizeof(float))));
+typedef uint32_t words __attribute__((vector_size(SUM_VECTOR * sizeof(uint32_t))));
+typedef uint16_t halves __attribute__((vector_size(SUM_VECTOR * sizeof(uint16_t))));
+
+static inline double float_of_bf16(uint16_t code)
+{
+    const union {
+        uint32_t u;
+        float f;
+    } v = {(uint32_t)code << 16};
+    return (double)v.f;
+}
+
+/* How SUM_VECTOR elements of memory are added to a vector of sums, and how one is. */
+#define ADD_F64(sums, from)                                                                                  \
+    do {                                                                                                     \
+        doubles v_;                                                                                          \
+        memcpy(&v_, from, sizeof v_);                                                                        \
+        (sums) += v_;                                                                                        \
+    } while (0)
+#define ADD_F32(sums, from)                                                                                  \
+    do {                                                                                                     \
+        floats v_;                                                                                           \
+        memcpy(&v_, from, sizeof v_);                                                                        \
+        (sums) += __builtin_convertvector(v_, doubles);                                                      \
+    } while (0)
+#define ADD_BF16(sums, from)                                                                                 \
+    do {                                                                                                     \
+        halves v_;                                                                                           \
+        memcpy(&v_, from, sizeof v_);                                                                        \
+        (sums) += __builtin_convertvector((floats)(__builtin_convertvector(v_, words) << 16), doubles);      \
+    } while (0)
+#define ONE_F64(x) (x)
+#define ONE_F32(x) ((double)(x))
+#define ONE_BF16(x) float_of_bf16(x)
+
+#define SUMS_OF(TYPE, T)                                                                                     \
+    KERN_CLONES static double sum_##TYPE(const T *x, int64_t n)                                              \
+    {                                                                                                        \
+        doubles s0 = -(doubles){0}, s1 = s0, s2 = s0, s3 = s0; /* -0 + x is x, for -0 as well */             \
+        double lanes[SUM_LANES];                                                                             \
+        int64_t i = 0;                                                                                       \
+        for (; i + SUM_LANES <= n; i += SUM_LANES) {                                                         \
+            ADD_##TYPE(s0, x + i);                                                                           \
+            ADD_##TYPE(s1, x + i + SUM_VECTOR);                                                              \
+            ADD_##TYPE(s2, x + i + 2 * SUM_VECTOR);                                                          \
+            ADD_##TYPE(s3, x + i + 3 * SUM_VECTOR);                                                          \
+        }                                                                                                    \
+        memcpy(lanes, &s0, sizeof s0);                                                                       \
+        memcpy(lanes + SUM_VECTOR, &s1, sizeof s1);                                                          \
+        memcpy(lanes + 2 * SUM_VECTOR, &s2, sizeof s2);                                                      \
+        memcpy(lanes + 3 * SUM_VECTOR, &s3, sizeof s3);                                                      \
+        for (int j = 0; i < n; i++, j++)                                                                     \
+            lanes[j] += ONE_##TYPE(x[i]);                                                                    \
+        for (int step = SUM_LANES / 2; step > 0; step /= 2)                                                  \
+            for (int j = 0; j < step; j++)                                                                   \
+                lanes[j] += lanes[j + step];                                                                 \
+        return lanes[0];                                                                                     \
+    }                                                                                                        \
+    /* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */                                            \
+    KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows, int count,        \
+                                            int64_t n)                                                       \
+    {                                                                                                        \
+        const T *a = rows[0];                                                                                \
+        if (count == FOLD_ROWS) {                                                                            \
+            const T *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4], *f = rows[5], *g = rows[6],      \
+                    *h = rows[7];                                                                            \
+            for (int64_t i = 0; i < n; i++)                                                                  \
+                acc[i] = acc[i] + ONE_##TYPE(a[i]) + ONE_##TYPE(b[i]) + ONE_##TYPE(c[i]) +                   \
+                         ONE_##TYPE(d[i]) + ONE_##TYPE(e[i]) + ONE_##TYPE(f[i]) + ONE_##TYPE(g[i]) +         \
+                         ONE_##TYPE(h[i]);                                                                   \
+            return;                                                                                          \
+        }                                                                                                    \
+        for (int r = 0; r < count; r++) {                                                                    \
+            a = rows[r];                                                                                     \
+            for (int64_t i = 0; i < n; i++)                                                                  \
+                acc[i] += ONE_##TYPE(a[i]);                                                                  \
+        }                                                                                                    \
+    }
+SUMS_OF(F64, double)
+SUMS_OF(F32, float)
+SUMS_OF(BF16, uint16_t)
+
+/* The type whose loops these sums run in; narrow floats but bf16 are read as f32. */
+static enum dtype sum_type(enum dtype x)
+{
+    return x == DT_F64 || x == DT_BF16 ? x : DT_F32;
+}
+
+static double sum_tile(const struct fold *f, const void *x, int64_t n)
+{
+    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    switch (sum_type(f->x)) {
+    case DT_F64: return sum_F64(x, n);
+    case DT_BF16: return sum_BF16(x, n);
+    default: return sum_F32(loader_read(&f->in, room, x, (int64_t)f->in.from, n), n);
+    }
+}
+
+static void sum_rows(const struct fold *f, double *acc, const void *const *rows, int count, int64_t n)
+{
+    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    switch (sum_type(f->x)) {
+    case DT_F64: add_rows_F64(acc, rows, count, n); return;
+    case DT_BF16: add_rows_BF16(acc, rows, count, n); return;
+    default: break;
+    }
+    if (!f->in.convert)
+        add_rows_F32(acc, rows, count, n);
+    for (int r = 0; f->in.convert && r < count; r++)
+        add_rows_F32(acc, (const void *const[]){loader_read(&f->in, room, rows[r], (int64_t)f->in.from, n)},
+                     1, n);
+}
+
+/* ---- the others ---- */
+
+/* Folds n lanes to one, halving; writes to `lanes`. */
+static void fold_halves(const struct fold *f, char *lanes, const char *x, int64_t n)
+{
+    while (n > 1) {
+        int64_t half = n / 2;
+        f->fn(lanes, (const void *const[]){x, x + (size_t)half * f->width}, half);
+        if (n % 2)
+            memcpy(lanes + (size_t)half * f->width, x + (size_t)(n - 1) * f->width, f->width);
+        x = lanes;
+        n = half + n % 2;
+    }
+    if (x != lanes)
+        memcpy(lanes, x, f->width);
+}
+
+/* The greatest of f32, or the least: false where that takes more than a comparison. */
+static bool fold_extreme(const struct fold *f, union kern_cell *best, const void *x, int64_t n)
+{
+    bool nan;
+    if (f->work != DT_F32 || (f->combine != KERN_MAXIMUM && f->combine != KERN_MINIMUM))
+        return false;
+    best->f32 = pick_best_f32(x, n, f->combine == KERN_MAXIMUM, &nan);
+    return !nan && best->f32 != 0;
+}
+
+static void fold_any(const struct fold *f, union kern_cell *acc, const void *x, int64_t n)
+{
+    char lanes[LOADER_ROOM] __attribute__((aligned(64)));
+    union kern_cell best;
+    const void *next = &best;
+    if (!fold_extreme(f, &best, x, n)) {
+        fold_halves(f, lanes, x, n);
+        next = lanes;
+    }
+    f->fn(acc, (const void *const[]){acc, next}, 1);
+}
+
+static void fold_in_order(const struct fold *f, union kern_cell *acc, const char *x, int64_t n)
+{
+    if (f->work == DT_F32 && f->combine == KERN_ADD)
+        for (int64_t i = 0; i < n; i++)
+            acc->f32 += ((const float *)(const void *)x)[i];
+    else if (f->work == DT_F32 && f->combine == KERN_MULTIPLY)
+        for (int64_t i = 0; i < n; i++)
+            acc->f32 *= ((const float *)(const void *)x)[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            f->fn(acc, (const void *const[]){acc, x + (size_t)i * f->width}, 1);
+}
+
+/* ---- any combiner ---- */
+
+void fold_start(const struct fold *f, void *acc, int64_t n, bool first)
+{
+    kern_pack(acc, first ? f->init.bytes : f->identity.bytes, 0, f->width, n);
+}
+
+void fold_tile(const struct fold *f, void *acc, const void *x, int64_t n)
+{
+    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    union kern_cell *cell = acc;
+    if (f->order == FOLD_SUM && f->x == DT_F64 && n < SUM_LANES) {
+        for (int64_t i = 0; i < n; i++)
+            cell->f64 += ((const double *)x)[i];
+        return;
+    }
+    if (f->order == FOLD_SUM) {
+        cell->f64 += sum_tile(f, x, n);
+        return;
+    }
+    x = loader_read(&f->in, room, x, (int64_t)f->in.from, n);
+    if (f->order == FOLD_ANY)
+        fold_any(f, cell, x, n);
+    else
+        fold_in_order(f, cell, x, n);
+}
+
+void fold_rows(const struct fold *f, void *acc, const void *const *rows, int count, int64_t n)
+{
+    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    if (f->order == FOLD_SUM) {
+        sum_rows(f, acc, rows, count, n);
+        return;
+    }
+    for (int r = 0; r < count; r++) {
+        const void *row = loader_read(&f->in, room, rows[r], (int64_t)f->in.from, n);
+        f->fn(acc, (const void *const[]){acc, row}, n);
+    }
+}
+
+void fold_join(const struct fold *f, void *acc, const void *next, int64_t n)
+{
+    f->fn(acc, (const void *const[]){acc, next}, n);
+}
+
+void fold_store(const struct fold *f, char *out, int64_t stride, const void *acc, int64_t n)
+{
+    char room[LOADER_ROOM] __attribute__((aligned(64)));
+    const void *narrow = loader_read(&f->narrow, room, acc, (int64_t)f->width, n);
+    loader_write(&f->out, out, stride, narrow, n);
+}
+
+/* ---- how to fold ---- */
+
+void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x, enum dtype acc,
+               enum dtype work, const void *init)
+{
+    struct loader start;
+    union kern_cell cell;
+    bool sum = combine == KERN_ADD && work == DT_F64 && dtype_is_float(x);
+    *f = (struct fold){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
+    f->order = sum ? FOLD_SUM : combine_order_free(combine, acc, work) ? FOLD_ANY : FOLD_IN_ORDER;
+    f->fn = kern_find_elementwise(combine_opcode(combine), work);
+    f->has_identity = combine_identity(combine, work, &f->identity);
+    loader_init(&f->in, sum ? sum_type(x) : work, x);
+    loader_init(&f->narrow, acc, work);
+    loader_init(&f->out, out, acc);
+    loader_init(&start, work, acc);
+    memcpy(&f->init, loader_read(&start, &cell, init, 0, 1), f->width);
+}
+
+int64_t fold_block(const struct fold *f, int64_t under, int64_t results)
+{
+    enum { SHARED_FROM = 256, BLOCK = 64 * KERN_TILE };
+    if (results >= SHARED_FROM || f->order == FOLD_IN_ORDER || !f->has_identity)
+        return under;
+    int64_t tiles = (BLOCK / results + KERN_TILE - 1) / KERN_TILE;
+    return tiles * KERN_TILE < under ? tiles * KERN_TILE : under;
+}
+
+bool fold_down_columns(const struct fold *f, int64_t columns, int64_t column_stride, int64_t row,
+                       int64_t row_stride)
+{
+    int64_t width = (int64_t)f->in.from;
+    if (columns == 0)
+        return false;
+    if (column_stride == width && columns >= 16)
+        return true;
+    if (f->order != FOLD_IN_ORDER && row_stride == width && row >= 64)
+        return false;
+    return columns >= 64 || columns >= row;
+}

@@ -1,0 +1,59 @@
+/*
+ * fold: in which order recognised combiners fold many elements into one (spec: Reduce). Private to kern.
+ *
+ * What a reduction gives must not depend on who computes it: the kernel of reduce, a fused loop that ends in
+ * one, any number of threads. So the order is fixed here and nowhere else. The elements under one result
+ * count in logical order, row-major. Each fold_block() of them are a block: the fold of the first begins with
+ * `init`, that of any other with the identity, and the blocks' folds are combined one after the other. Within
+ * a block either
+ *   along the row: KERN_TILE elements from the block's begin on, and so forth, go to fold_tile; or
+ *   down the columns: all rows of the block go to fold_rows, one after the other.
+ * Where fold_down_columns() says so for the operand as it lies in memory (what never does: row-major) it is
+ * down the columns.
+ */
+#ifndef HLO_KERN_FOLD_H
+#define HLO_KERN_FOLD_H
+
+#include "kern/nest.h"
+
+enum fold_order {
+    FOLD_IN_ORDER, /* every step rounds: one element after the other */
+    FOLD_ANY,      /* the same in whatever order */
+    FOLD_SUM       /* of floats in f64: along the row, lanes are added up apart */
+};
+struct fold {
+    enum kern_combine combine;
+    enum fold_order order;
+    enum dtype x, work;        /* of the elements; what they are folded in */
+    size_t width;              /* of the work type */
+    kern_tile_fn *fn;          /* of the work type */
+    struct loader in;          /* elements -> work type; for most sums -> f32 */
+    struct loader narrow, out; /* work type -> accumulator type -> result */
+    bool has_identity;
+    union kern_cell init, identity; /* in the work type */
+};
+/* Elements of type `x`, results of type `out`, `init` of type `acc`; all can be converted to `work`. */
+void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x, enum dtype acc,
+               enum dtype work, const void *init);
+
+/* Elements in a block, of the `under` ones under each of `results` results. All in one where there are
+ * results enough to share among threads, and where the order does not allow for more. */
+int64_t fold_block(const struct fold *f, int64_t under, int64_t results);
+/* `columns` results along the innermost kept dimension (0: there is none), `row` elements along the innermost
+ * reduced one, dimensions that step alike being one; the operand's strides along both. */
+bool fold_down_columns(const struct fold *f, int64_t columns, int64_t column_stride, int64_t row,
+                       int64_t row_stride);
+
+/* Sets n accumulators to what the first block begins with, or any other. */
+void fold_start(const struct fold *f, void *acc, int64_t n, bool first);
+/* Folds n <= KERN_TILE packed elements into one accumulator. */
+void fold_tile(const struct fold *f, void *acc, const void *x, int64_t n);
+/* Folds `count` rows of n <= KERN_TILE packed elements into n accumulators, one row after the other. */
+enum { FOLD_ROWS = 8 }; /* so many at once are worth while */
+void fold_rows(const struct fold *f, void *acc, const void *const *rows, int count, int64_t n);
+/* Folds the accumulators of the next block into these. */
+void fold_join(const struct fold *f, void *acc, const void *next, int64_t n);
+/* n <= KERN_TILE accumulators become results. */
+void fold_store(const struct fold *f, char *out, int64_t stride, const void *acc, int64_t n);
+
+#endif
