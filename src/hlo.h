@@ -411,6 +411,23 @@ struct hlo_feeds {
     /* An item from a participant; false ends the run. NULL: items are dropped. */
     bool (*outfeed)(void *context, size_t participant, const hlo_literal *item, const hlo_feed_call *call, hlo_messages *m);
 };
+/* ---- what a run will do, and what it needs ---- */
+
+/* The memory of a run by one participant, in bytes. What is foreseen is found out by going through the program
+ * without doing its work, at most once. It is the most that may be needed: of a conditional all branches count, of
+ * sizes that change at run time their bounds. Kernels need some room of their own besides. */
+struct hlo_memory {
+    uint64_t arguments, results; /* of the entry computation */
+    uint64_t constants;
+    bool foreseen;     /* false: too much depends on what happens; `peak` is 0 */
+    bool exact;        /* a run needs just that; else there are branches, sizes that change at run time or the like */
+    uint64_t peak;     /* of values that are alive at once, results among them, arguments and constants not */
+    uint64_t measured; /* the same, as it was in the last run; 0: there was none */
+};
+struct hlo_memory hlo_program_memory(const hlo_program *p);
+
+/* ---- runs ---- */
+
 /* Runs the entry computation, on a thread for each participant where there are several. `args` has one
  * literal for each of the `count` parameters, for one participant after the other; `results` one place
  * for each participant, to be freed with hlo_literal_free. False with messages, and no results, when

@@ -49,6 +49,15 @@ struct hlo_world {
     struct ranks *ranks;
 };
 
+struct program;
+struct hlo_program {
+    const hlo_module *module;
+    hlo_world *world;           /* NULL: threads */
+    struct team *team;          /* shared by all of them */
+    size_t count;               /* participants */
+    struct program *programs[]; /* one each: what a program keeps while it runs is its participant's; NULL: not here */
+};
+
 void *hlo_calloc(size_t size); /* cleared; ends the process when there is no memory */
 hlo_text hlo_text_of(struct buf *b);
 hlo_file *hlo_file_new(bool strict); /* held once, no parts */

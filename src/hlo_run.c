@@ -14,14 +14,6 @@ static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h nu
 
 /* ---- running ---- */
 
-struct hlo_program {
-    const hlo_module *module;
-    hlo_world *world;           /* NULL: threads */
-    struct team *team;          /* shared by all of them */
-    size_t count;               /* participants */
-    struct program *programs[]; /* one each: what a program keeps while it runs is its participant's; NULL: not here */
-};
-
 void hlo_program_free(hlo_program *p)
 {
     for (size_t k = 0; p && k < p->count; k++)

@@ -12,8 +12,7 @@ static void keep_results(struct eval *ev, const struct step *s, struct value *va
             value_move(&ev->frame[s->results[r]], &values[r]);
 }
 
-/* Operand leaves from `first` on are the arguments. */
-static bool call(struct eval *ev, const struct step *s, const struct function *f, int first)
+bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first)
 {
     int n = f->param_count > f->result_count ? f->param_count : f->result_count;
     struct arena_mark mark = arena_mark(&ev->scratch);
@@ -49,7 +48,7 @@ static bool run_scalar(struct eval *ev, const struct step *s)
         ok = out != NULL;
         results[r] = ok ? out->data : NULL;
     }
-    if (ok && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
+    if (ok && !eval_rehearsed(ev) && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
         ok = eval_no_memory(ev, s, s->inst->shape);
     for (int k = 0; k < s->operand_count; k++)
         value_drop(ev, &made[k]);
@@ -59,13 +58,15 @@ static bool run_scalar(struct eval *ev, const struct step *s)
 
 static bool conditional(struct eval *ev, const struct step *s)
 {
+    if (eval_rehearsed(ev))
+        return rehearse_branches(ev, s);
     const struct view *chooser = eval_view(ev, s, 0);
     int branch = chooser->dtype == DT_PRED ? *chooser->data == 0 : -1;
     if (branch < 0) {
         int64_t i = kern_load_index(chooser->dtype, chooser->data);
         branch = i < 0 || i >= s->callee_count ? s->callee_count - 1 : (int)i;
     }
-    return call(ev, s, s->callees[branch], s->starts[branch + 1]);
+    return eval_call(ev, s, s->callees[branch], s->starts[branch + 1]);
 }
 
 /* ---- loops ---- */
@@ -90,12 +91,12 @@ static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
         struct value dense;
         if (!value_new(ev, &dense, v->view.dtype, v->view.rank, v->view.dims))
             return false;
-        kern_copy(ev->team, &dense.view, &v->view);
+        ev->kern->copy(ev->team, &dense.view, &v->view);
         value_drop(ev, v);
         value_move(v, &dense);
         l->addresses[k] = v->view.data;
     }
-    bool ok = scalar_call((void *)(uintptr_t)code, l->addresses, &result);
+    bool ok = eval_rehearsed(ev) || scalar_call((void *)(uintptr_t)code, l->addresses, &result);
     *go = answer != 0;
     return ok;
 }
@@ -121,6 +122,7 @@ static bool run_loop(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count;
     struct loop l = {.condition = s->callees[1], .body = s->callees[0]};
+    struct rehearsed_loop rehearsed = {0};
     l.state = ARENA_ARRAY(&ev->scratch, struct value, n);
     l.shared = ARENA_ARRAY(&ev->scratch, struct value, n + 1);
     l.addresses = ARENA_ARRAY(&ev->scratch, const void *, n);
@@ -130,6 +132,8 @@ static bool run_loop(struct eval *ev, const struct step *s)
         unsigned errors = ev->ds->errors;
         if (!test(ev, &l, &go))
             return eval_kernel_failed(ev, s, errors);
+        if (eval_rehearsed(ev))
+            go = rehearse_again(ev, &rehearsed, l.state, n);
         if (!go)
             break;
         if (!budget_step(&ev->p->budget))
@@ -161,8 +165,8 @@ static bool run_map(struct eval *ev, const struct step *s)
     unsigned errors = ev->ds->errors;
     if (!out)
         return false;
-    if (view_elements(out) == 0)
-        return true;
+    if (eval_rehearsed(ev) || view_elements(out) == 0)
+        return !eval_rehearsed(ev) || rehearse_body(&body);
     do {
         for (int k = 0; k < s->operand_count; k++)
             args[k] = view_at(&x[k], index);
@@ -191,6 +195,6 @@ bool eval_control(struct eval *ev, const struct step *s)
     case OP_MAP: return map(ev, s);
     case OP_CUSTOM_CALL: return eval_custom(ev, s);
     default: /* call, fusion, and the asynchronous ones, which run where they start */
-        return s->callee_count == 1 ? call(ev, s, s->callees[0], 0) : eval_unsupported(ev, s);
+        return s->callee_count == 1 ? eval_call(ev, s, s->callees[0], 0) : eval_unsupported(ev, s);
     }
 }

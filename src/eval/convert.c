@@ -29,7 +29,7 @@ static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *
     kern_view_transpose(&turned, eval_view(ev, s, 0), perm);
     if (!value_new(ev, row, shape->dtype, shape->rank, dims))
         return eval_no_memory(ev, s, shape);
-    kern_copy(ev->team, &row->view, &turned);
+    ev->kern->copy(ev->team, &row->view, &turned);
     return true;
 }
 
@@ -81,7 +81,8 @@ static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
     n = packed_bytes(t, n) / p.bytes_each * p.per_byte;
     if (!value_new(ev, v, t, 1, &n))
         return false;
-    memset(v->view.data, 0, (size_t)n * dtype_bytes(t));
+    if (!eval_rehearsed(ev))
+        memset(v->view.data, 0, (size_t)n * dtype_bytes(t));
     return true;
 }
 

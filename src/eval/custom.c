@@ -43,13 +43,14 @@ static bool python_callback(struct eval *ev, const struct step *s)
 static const struct target {
     const char *name;
     eval_family_fn *run;
+    bool rehearses;
 } targets[] = {
     {"AllocateBuffer", all_zeros},
     {"GetRngSeed", rng_seed},
     {"PadToStatic", eval_pad_to_static},
-    {"PartialReduce", eval_partial_reduce},
+    {"PartialReduce", eval_partial_reduce, true},
     {"SliceToDynamic", eval_slice_to_dynamic},
-    {"TopK", top_k},
+    {"TopK", top_k, true},
     {"blas_*", eval_lapack},
     {"ducc_fft", eval_fft_call},
     {"dynamic_ducc_fft", eval_fft_call},
@@ -202,15 +203,30 @@ static bool run_outside(struct eval *ev, const struct step *s, struct foreign_ta
     return ok;
 }
 
+static const struct target *find_target(const struct step *s)
+{
+    struct str name = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
+    for (size_t k = 0; k < COUNT_OF(targets); k++)
+        if (str_fits(name, str_of(targets[k].name)))
+            return &targets[k];
+    return NULL;
+}
+
+bool eval_custom_rehearses(const struct step *s)
+{
+    const struct target *t = s->foreign.entry ? NULL : find_target(s);
+    return t && t->rehearses;
+}
+
 /* spec: CustomCall */
 bool eval_custom(struct eval *ev, const struct step *s)
 {
     struct str name = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
     if (s->foreign.entry)
         return run_outside(ev, s, s->foreign);
-    for (size_t k = 0; k < COUNT_OF(targets); k++)
-        if (str_fits(name, str_of(targets[k].name)))
-            return targets[k].run(ev, s);
+    const struct target *t = find_target(s);
+    if (t)
+        return t->run(ev, s);
     if (s->left_over.entry)
         return run_outside(ev, s, s->left_over);
     return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(name), STR_ARG(name));

@@ -122,10 +122,21 @@ static void keep_or_take(struct eval *ev, const struct step *s, bool keep)
     }
 }
 
-static bool run_step(struct eval *ev, const struct step *s)
+bool eval_step(struct eval *ev, const struct step *s)
 {
     eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
-    return ev->p->dynamic ? eval_sized(ev, s, run) : run(ev, s);
+    return ev->p->dynamic && !eval_rehearsed(ev) ? eval_sized(ev, s, run) : run(ev, s);
+}
+
+static bool watched_step(struct eval *ev, const struct function *f, const struct step *s)
+{
+    const struct watch *w = ev->p->watch;
+    if (eval_rehearsed(ev))
+        return rehearse_step(ev, f, s);
+    w->begin(w->context, f, s);
+    bool ok = eval_step(ev, s);
+    w->end(w->context, f, s);
+    return ok;
 }
 
 static bool run_steps(struct eval *ev, const struct function *f)
@@ -138,7 +149,7 @@ static bool run_steps(struct eval *ev, const struct function *f)
         if (s->once != ONCE_NOT && again) {
             if (s->once == ONCE_KEPT)
                 keep_or_take(ev, s, false);
-        } else if (!run_step(ev, s)) {
+        } else if (!(ev->watched ? watched_step(ev, f, s) : eval_step(ev, s))) {
             return false;
         } else if (s->once == ONCE_KEPT) {
             keep_or_take(ev, s, true);
@@ -293,7 +304,7 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
     struct value copy;
     if (!value_new(ev, &copy, l->shape->dtype, l->shape->rank, l->shape->dims))
         return false;
-    kern_copy(ev->team, &copy.view, &v->view);
+    ev->kern->copy(ev->team, &copy.view, &v->view);
     l->data = pool_steal(&ev->pool, copy.buffer);
     return true;
 }
@@ -323,6 +334,21 @@ static struct literal *make_literal(struct eval *ev, const struct shape *s, stru
     return l;
 }
 
+struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *a)
+{
+    const struct function *f = ev->p->entry;
+    struct value *next = values;
+    if (!eval_function(ev, f, values, values))
+        return NULL;
+    bool ok = true;
+    struct literal *l = make_literal(ev, shape_copy(a, f->computation->root->shape), &next, a, &ok);
+    for (int k = 0; k < f->result_count; k++)
+        value_drop(ev, &values[k]);
+    if (!ok && !eval_rehearsed(ev))
+        literal_free_data(l);
+    return ok ? l : NULL;
+}
+
 static struct literal *run_entry(struct eval *ev, const struct literal *const *args, struct arena *a)
 {
     const struct function *f = ev->p->entry;
@@ -331,16 +357,7 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     for (int k = 0; k < f->computation->param_count; k++)
         if (!take_argument(ev, k, f->computation->params[k]->shape, args[k], &next))
             return NULL;
-    if (!eval_function(ev, f, values, values))
-        return NULL;
-    bool ok = true;
-    next = values;
-    struct literal *l = make_literal(ev, shape_copy(a, f->computation->root->shape), &next, a, &ok);
-    for (int k = 0; k < f->result_count; k++)
-        value_drop(ev, &values[k]);
-    if (!ok)
-        literal_free_data(l);
-    return ok ? l : NULL;
+    return eval_entry(ev, values, a);
 }
 
 /* ---- scratch: kept from run to run, in one piece that is large enough for most ---- */
@@ -366,29 +383,59 @@ static void leave_scratch(struct eval *ev)
     ev->p->scratch = ev->scratch;
 }
 
+/* ---- the whole ---- */
+
+void eval_begin(struct eval *ev)
+{
+    const struct program *p = ev->p;
+    pool_init(&ev->pool);
+    take_scratch(ev);
+    ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
+    ev->kept = ARENA_ARRAY(&ev->scratch, struct value, p->kept_count);
+    ev->ran = ARENA_ARRAY(&ev->scratch, bool, p->function_count);
+    ev->frames = ARENA_ARRAY(&ev->scratch, struct value *, p->function_count);
+    for (int k = 0; k < p->constant_count; k++) {
+        view_copy(&ev->constants[k].view, &p->constants[k]);
+        ev->constants[k].buffer = pool_borrow(&ev->pool, p->constants[k].data, 0);
+    }
+}
+
+void eval_end(struct eval *ev)
+{
+    pool_free(&ev->pool);
+    leave_scratch(ev);
+}
+
+/* What the plan says is needed must be allowed. Where sizes change at run time it says the most that might be
+ * needed, so there the run is watched instead. */
+static bool check_needs(struct eval *ev)
+{
+    const uint64_t limit = ev->p->options.limits.memory;
+    if (!limit || ev->p->dynamic)
+        return true;
+    const struct foresight *f = eval_foresee(ev->p);
+    if (!f->known || f->peak <= limit)
+        return true;
+    struct span span = f->at ? f->at->inst->span : ev->p->entry->computation->name_span;
+    struct diag *d = DIAG(ev->ds, span, PLAN_MEMORY, f->peak, limit);
+    ev->p->budget.hit = LIMIT_MEMORY;
+    return f->at ? eval_where(f->at, d, ev) : false;
+}
+
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a)
 {
-    struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange};
-    struct literal *result = NULL;
-    pool_init(&ev.pool);
+    struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange, .watched = p->watch != NULL};
+    budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
+    if (!check_params(&ev, args, count) || !check_needs(&ev))
+        return NULL;
+    eval_begin(&ev);
     ev.pool.limit = p->options.limits.memory;
     ev.pool.reserve = p->reserve;
-    budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
-    take_scratch(&ev);
-    ev.constants = ARENA_ARRAY(&ev.scratch, struct value, p->constant_count);
-    ev.kept = ARENA_ARRAY(&ev.scratch, struct value, p->kept_count);
-    ev.ran = ARENA_ARRAY(&ev.scratch, bool, p->function_count);
-    ev.frames = ARENA_ARRAY(&ev.scratch, struct value *, p->function_count);
-    for (int k = 0; k < p->constant_count; k++) {
-        view_copy(&ev.constants[k].view, &p->constants[k]);
-        ev.constants[k].buffer = pool_borrow(&ev.pool, p->constants[k].data, 0);
-    }
-    if (check_params(&ev, args, count))
-        result = run_entry(&ev, args, a);
-    pool_free(&ev.pool);
+    struct literal *result = run_entry(&ev, args, a);
+    p->peak = ev.pool.peak;
+    eval_end(&ev);
     if (p->reserve)
         reserve_trim(p->reserve, IDLE_BETWEEN_RUNS);
-    leave_scratch(&ev);
     return result;
 }

@@ -13,4 +13,42 @@
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a);
 
+/* ---- rehearse.c: what memory a run takes, before it takes it ---- */
+
+/* How a step came to a result. */
+enum making {
+    MADE_NOTHING,  /* a token */
+    MADE_NEW,      /* storage of its own */
+    MADE_IN_PLACE, /* the storage of an operand that nobody reads again */
+    MADE_VIEW,     /* it shares the bytes of an operand */
+    MADE_WITHIN    /* by a step of what it calls */
+};
+struct foreseen_result {
+    uint8_t making; /* enum making */
+    int operand;    /* leaf, of MADE_IN_PLACE and MADE_VIEW */
+    int buffer;     /* number of its storage: the same for all that share it */
+    size_t storage; /* bytes of that; 0: it belongs to an argument or a constant */
+};
+/* A step, as it was when it was rehearsed last; the peak is of all times. */
+struct foreseen_step {
+    int visits;
+    size_t peak; /* bytes of values alive at once while it runs */
+    struct foreseen_result *results;
+};
+struct foresight {
+    bool known;            /* false: too much depends on what happens, nothing below holds */
+    bool exact;            /* it is what a run needs whose loops run; else there are branches, sizes that change, or
+                            * steps that depend on others, and it is about the most */
+    size_t peak;           /* bytes of values alive at once, arguments and constants apart */
+    const struct step *at; /* which needs them; NULL: the results do, when all is done */
+    const struct function *in;
+    struct foreseen_step **steps; /* of each function, by its index */
+};
+
+/* Goes through the program as a run does, with storage that is not there and kernels that do nothing, so that all
+ * that is decided on the way is decided as a run decides it. Loops are gone through until their state is laid out as
+ * it was before; of a conditional all branches are, so that what is foreseen is the most that may be needed. Sizes
+ * that change at run time count as large as they may become. Done once; belongs to the program. */
+const struct foresight *eval_foresee(struct program *p);
+
 #endif

@@ -4,7 +4,7 @@
  * eval.c     a run: arguments in, steps, results out       pool.c  storage, counted and used again
  * operand.c  what a step reads and where its results go    body.c  computations handed to kernels
  * sizes.c    dimensions smaller than their bounds          size_rules.c  what each family makes of them
- * group.c    who takes part in a collective
+ * group.c    who takes part in a collective                rehearse.c  a run without its kernels: what memory it takes
  * and one file for each family of operations.
  */
 #ifndef HLO_EVAL_PRIV_H
@@ -17,7 +17,9 @@
 struct buffer {
     int refs;
     unsigned class; /* size class, or one of those below */
+    int number;     /* of a rehearsal; 0: none yet */
     size_t size;
+    size_t used; /* what its owner asked for, by size class: idle storage may be larger than that */
     char *data;
     struct buffer *next;
     struct buffer *older; /* all that there are, so that a run that fails loses nothing */
@@ -33,10 +35,11 @@ struct pool {
     struct buffer *newest;             /* of all */
     struct buffer *spare;              /* headers without storage */
     struct buffer *free[POOL_CLASSES]; /* storage without owner, by size class */
-    size_t cached, live;               /* bytes in `free`, bytes in use */
+    size_t cached, live, peak;         /* bytes in `free`; in use; the most that were in use at once */
     struct reserve *reserve;           /* of large storage; NULL: there is none */
     size_t limit;                      /* of all that is in use or idle; 0: none */
     bool over;                         /* the limit stood in the way */
+    struct pretence *pretence;         /* of a rehearsal, where storage is addresses only; else NULL */
 };
 
 /* The dims of the view are always the sizes that hold at the moment, never mere bounds. */
@@ -47,6 +50,13 @@ struct value {
     bool roomy;            /* with bounds: the storage reaches up to them in the strides of the view */
     struct view view;
 };
+
+/* Addresses that nothing is kept at: pages that read as zeros, handed out again and again. */
+struct pretence {
+    char *pages;
+    size_t size, at;
+};
+void *pretend(struct pretence *p, size_t size); /* NULL when it is larger than all of it */
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
@@ -76,6 +86,8 @@ struct eval {
     struct value *frame;   /* of the function that runs */
     const struct sizes *sizes; /* of the step that runs; NULL when its operands are as large as can be */
     struct posted *posted; /* recv without its recv-done yet, oldest first */
+    struct rehearsal *rehearsal; /* NULL: a true run */
+    bool watched;                /* somebody wants to know of each step */
 };
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
@@ -86,6 +98,14 @@ FAMILIES(X)
 /* Runs a function. Arguments are moved out of `args`; results are moved into `results`, which may be
  * the same array. */
 bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results);
+/* One step, as its family does it. */
+bool eval_step(struct eval *ev, const struct step *s);
+/* The entry computation on its arguments, and its results as a literal. `values` has room for both. */
+struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *a);
+void eval_begin(struct eval *ev);
+void eval_end(struct eval *ev);
+/* A call of f within a step: operand leaves from `first` on are the arguments. */
+bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
 
 void value_drop(struct eval *ev, struct value *v);
 void value_move(struct value *to, struct value *from);
@@ -109,6 +129,26 @@ bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *s
 bool eval_limit(struct eval *ev, const struct step *s); /* after budget_step refused */
 /* After a kernel gave up: whatever it called has reported already, else there was no memory. */
 bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
+
+/* ---- rehearse.c ---- */
+
+/* In a rehearsal storage is not there, so whoever reads or writes elements without a kernel of the table does without. */
+static inline bool eval_rehearsed(const struct eval *ev)
+{
+    return ev->rehearsal != NULL;
+}
+bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s);
+/* Every branch of a conditional; its results are those of the one that leaves most behind. */
+bool rehearse_branches(struct eval *ev, const struct step *s);
+/* The function that is called for elements, if there is one, called once. */
+bool rehearse_body(const struct kern_body *b);
+bool rehearse_order(const struct kern_comparator *c);
+/* Whether another iteration of a loop, which begins with this state, may differ from those before. */
+struct rehearsed_loop {
+    int iterations;
+    uint64_t before; /* how the state was laid out */
+};
+bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state, int count);
 
 /* ---- sizes.c ---- */
 
@@ -148,6 +188,7 @@ bool eval_fused(struct eval *ev, const struct step *s);
 /* ---- custom.c ---- */
 
 bool eval_custom(struct eval *ev, const struct step *s);
+bool eval_custom_rehearses(const struct step *s); /* its target looks at no value but by kernels of the table */
 
 /* ---- onnx_loop.c ---- */
 

@@ -28,13 +28,32 @@ void pool_init(struct pool *p)
     arena_init(&p->headers);
 }
 
+void *pretend(struct pretence *p, size_t size)
+{
+    enum { LINE = 64 };
+    size = (size + LINE) & ~(size_t)(LINE - 1); /* no two begin at one place */
+    if (size > p->size)
+        return NULL;
+    if (p->at + size > p->size)
+        p->at = 0;
+    char *at = p->pages + p->at;
+    p->at += size;
+    return at;
+}
+
+static void free_storage(struct pool *p, void *data)
+{
+    if (!p->pretence)
+        mem_free(data);
+}
+
 static void trim(struct pool *p)
 {
     for (unsigned c = 0; c < POOL_CLASSES; c++)
         while (p->free[c]) {
             struct buffer *b = p->free[c];
             p->free[c] = b->next;
-            mem_free(b->data);
+            free_storage(p, b->data);
             b->data = NULL;
             b->next = p->spare;
             p->spare = b;
@@ -46,7 +65,7 @@ void pool_free(struct pool *p)
 {
     for (struct buffer *b = p->newest; b; b = b->older)
         if (b->class != POOL_BORROWED)
-            mem_free(b->data);
+            free_storage(p, b->data);
     arena_free(&p->headers);
 }
 
@@ -61,20 +80,30 @@ static struct buffer *new_header(struct pool *p)
         p->newest = b;
     }
     b->refs = 1;
+    b->number = 0;
     b->next = NULL;
     return b;
 }
 
+static void count_used(struct pool *p, struct buffer *b, size_t size)
+{
+    b->used = size;
+    p->live += size;
+    if (p->live > p->peak)
+        p->peak = p->live;
+}
+
 /* Something up to twice as big will do. */
-static struct buffer *find_idle(struct pool *p, unsigned class)
+static struct buffer *find_idle(struct pool *p, unsigned class, size_t size)
 {
     for (unsigned c = class; c <= class + 4 && c < POOL_CLASSES; c++)
         if (p->free[c]) {
             struct buffer *b = p->free[c];
             p->free[c] = b->next;
             p->cached -= b->size;
-            p->live += b->size;
+            count_used(p, b, size);
             b->refs = 1;
+            b->number = 0;
             b->next = NULL;
             return b;
         }
@@ -106,6 +135,8 @@ static bool has_room(struct pool *p, size_t more)
 
 static char *fresh_storage(struct pool *p, bool large, size_t size)
 {
+    if (p->pretence)
+        return pretend(p->pretence, size);
     return large ? reserve_take(p->reserve, size) : mem_alloc(size);
 }
 
@@ -118,7 +149,7 @@ struct buffer *pool_take(struct pool *p, size_t size)
     unsigned class = large ? POOL_LARGE : class_of(size, &rounded);
     if (large)
         rounded = size;
-    struct buffer *b = large ? NULL : find_idle(p, class);
+    struct buffer *b = large ? NULL : find_idle(p, class, rounded);
     if (b)
         return b;
     if (p->cached > IDLE_BYTES + p->live / 2)
@@ -136,7 +167,7 @@ struct buffer *pool_take(struct pool *p, size_t size)
     b->class = class;
     b->size = rounded;
     b->data = data;
-    p->live += rounded;
+    count_used(p, b, rounded);
     return b;
 }
 
@@ -145,6 +176,7 @@ struct buffer *pool_borrow(struct pool *p, void *data, size_t size)
     struct buffer *b = new_header(p);
     b->class = POOL_BORROWED;
     b->size = size;
+    b->used = 0;
     b->data = data;
     return b;
 }
@@ -155,15 +187,15 @@ void pool_drop(struct pool *p, struct buffer *b)
         return;
     if (b->class == POOL_BORROWED || b->class == POOL_LARGE) {
         if (b->class == POOL_LARGE) {
-            p->live -= b->size;
-            mem_free(b->data);
+            p->live -= b->used;
+            free_storage(p, b->data);
         }
         b->data = NULL;
         b->next = p->spare;
         p->spare = b;
         return;
     }
-    p->live -= b->size;
+    p->live -= b->used;
     p->cached += b->size;
     b->next = p->free[b->class];
     p->free[b->class] = b;
@@ -174,7 +206,7 @@ void *pool_steal(struct pool *p, struct buffer *b)
     if (b->refs != 1 || b->class == POOL_BORROWED)
         return NULL;
     void *data = b->data;
-    p->live -= b->size;
+    p->live -= b->used;
     b->data = NULL;
     b->next = p->spare;
     p->spare = b;

@@ -12,13 +12,15 @@ const void *const *eval_inits(struct eval *ev, const struct step *s, int first, 
         const struct view *x = eval_view(ev, s, first + k);
         void *at = arena_zalloc(&ev->scratch, sizeof(struct c128));
         kern_tile_fn *fn = x->dtype == types[k] ? NULL : kern_find_convert(types[k], x->dtype);
+        init[k] = at;
+        if (eval_rehearsed(ev))
+            continue;
         if (fn)
             fn(at, (const void *const[]){x->data}, 1);
         else if (x->dtype == types[k])
             memcpy(at, x->data, dtype_bytes(types[k]));
         else
             return eval_unsupported(ev, s), NULL;
-        init[k] = at;
     }
     return init;
 }
@@ -80,7 +82,7 @@ static void slice_at(struct view *v, const struct view *x, int64_t dimension, in
 }
 
 /* Piece t of a result. Pieces may be smaller than the result has room for: then it is cut to the smallest. */
-static void give_piece(struct view *whole, const struct view *piece, int64_t dimension, int64_t t)
+static void give_piece(struct eval *ev, struct view *whole, const struct view *piece, int64_t dimension, int64_t t)
 {
     struct view out, x;
     for (int d = 0; d < piece->rank; d++)
@@ -90,7 +92,7 @@ static void give_piece(struct view *whole, const struct view *piece, int64_t dim
     view_copy(&x, piece);
     for (int d = 0; d < piece->rank; d++)
         x.dims[d] = out.dims[d];
-    kern_copy(NULL, &out, &x);
+    ev->kern->copy(ev->team, &out, &x);
 }
 
 static bool scan_step(struct eval *ev, const struct step *s, const struct scan *c, int64_t t)
@@ -105,7 +107,7 @@ static bool scan_step(struct eval *ev, const struct step *s, const struct scan *
     if (!eval_function(ev, c->f, c->values, c->values))
         return false;
     for (int k = 0; k < c->outputs; k++) {
-        give_piece(&ev->frame[s->results[k]].view, &c->values[k].view, c->dimension, t);
+        give_piece(ev, &ev->frame[s->results[k]].view, &c->values[k].view, c->dimension, t);
         value_drop(ev, &c->values[k]);
     }
     /* The carries stand after the outputs; they go to where they are taken from: after the inputs. */
@@ -133,6 +135,8 @@ static bool run_scan(struct eval *ev, const struct step *s)
     for (int k = 0; k < c.outputs; k++)
         if (!eval_result(ev, s, k))
             return false;
+    if (eval_rehearsed(ev) && c.length > 2)
+        c.length = 2;
     bool reverse = inst_bool(s->inst, A_IS_REVERSE);
     for (int64_t t = 0; t < c.length; t++)
         if (!scan_step(ev, s, &c, reverse ? c.length - 1 - t : t))

@@ -44,7 +44,7 @@ bool eval_reshape(struct eval *ev, const struct step *s)
     if (!out)
         return false;
     view_dense(&whole, x->dtype, x->rank, x->dims, out->data);
-    kern_copy(ev->team, &whole, x);
+    ev->kern->copy(ev->team, &whole, x);
     return true;
 }
 

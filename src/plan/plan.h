@@ -94,6 +94,15 @@ struct plan_stats {
     int invariant;  /* steps of loop bodies that depend on nothing that the loop changes: done once for a loop */
 };
 
+/* Told of every step of a run as it begins and ends; steps within steps come in between. */
+struct watch {
+    void *context;
+    void (*begin)(void *context, const struct function *f, const struct step *s);
+    void (*end)(void *context, const struct function *f, const struct step *s);
+};
+
+struct foresight; /* eval.h */
+
 struct program {
     struct arena arena;
     struct module *module;
@@ -112,6 +121,9 @@ struct program {
     struct budget budget;    /* of the run that is going on */
     struct arena scratch;    /* of its runs, empty between them; they would take longer to get it than to run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
+    const struct watch *watch;     /* of its runs; NULL: nobody */
+    struct foresight *foresight;   /* what eval has found out about the memory of a run; NULL: nobody has asked */
+    size_t peak;                   /* bytes of values that were alive at once in the last run */
 };
 
 /* NULL with diagnostics: an elided constant that may not be filled, ranks and nesting beyond the

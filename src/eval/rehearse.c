@@ -1,0 +1,355 @@
+/*
+ * A rehearsal: a run whose storage is not there and whose kernels do nothing.
+ *
+ * Which step makes its results where, as a view, in place, in storage of its own, is decided by the code
+ * that runs them, from how many hold an operand's storage and how it lies there. The same code decides it
+ * here, so that what is foreseen is what happens, without a second set of rules to keep in step with it.
+ * Only families that look at values, and not just at how they lie, are stood in for.
+ */
+#include "eval/rehearse.h"
+
+#include <sys/mman.h>
+
+enum {
+    MOST_STEPS = 1 << 22, /* of a rehearsal; loops in loops in loops, calls in calls: then it gives up */
+    MOST_ITERATIONS = 4,  /* of a loop whose state lies differently after each */
+};
+
+/* ---- one step ---- */
+
+/* All results in new storage: what a family does whose steps depend on the values, or on others. */
+static bool make_results(struct eval *ev, const struct step *s)
+{
+    for (int r = 0; r < s->result_count; r++) {
+        struct value *v = s->results[r] == NO_VALUE ? NULL : &ev->frame[s->results[r]];
+        if (v && !v->buffer && !value_new(ev, v, s->shapes[r]->dtype, s->shapes[r]->rank, s->shapes[r]->dims))
+            return false;
+    }
+    return true;
+}
+
+static bool depends_on_values(const struct step *s)
+{
+    switch (op_table[s->inst->opcode].family) {
+    case FAMILY_collective:
+    case FAMILY_dynamic:
+    case FAMILY_io:
+    case FAMILY_rng:
+    case FAMILY_tuple: return true;
+    default: return s->inst->opcode == OP_CUSTOM_CALL && !eval_custom_rehearses(s);
+    }
+}
+
+/* What can't be run is no reason not to foresee the rest. */
+static bool run(struct eval *ev, const struct step *s)
+{
+    bool ok = !depends_on_values(s) && eval_step(ev, s);
+    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL)
+        ev->rehearsal->out->exact = false;
+    return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
+}
+
+/* ---- what is noted of it ---- */
+
+static struct foreseen_step *noted_step(struct eval *ev, const struct function *f, const struct step *s)
+{
+    struct arena *keep = &ev->p->arena;
+    struct foreseen_step **steps = &ev->rehearsal->out->steps[f->index];
+    if (!*steps)
+        *steps = ARENA_ARRAY(keep, struct foreseen_step, f->step_count);
+    struct foreseen_step *n = &(*steps)[s - f->steps];
+    if (!n->results)
+        n->results = ARENA_ARRAY(keep, struct foreseen_result, s->result_count);
+    return n;
+}
+
+static int number_of(struct eval *ev, struct buffer *b)
+{
+    if (!b->number)
+        b->number = ++ev->rehearsal->buffers;
+    return b->number;
+}
+
+static void note_result(struct eval *ev, const struct step *s, int r, struct buffer *const *before, bool within,
+                        struct foreseen_result *out)
+{
+    struct buffer *b = s->results[r] == NO_VALUE ? NULL : ev->frame[s->results[r]].buffer;
+    *out = (struct foreseen_result){.making = MADE_NOTHING};
+    if (!b)
+        return;
+    out->making = within ? MADE_WITHIN : MADE_NEW;
+    out->buffer = number_of(ev, b);
+    out->storage = b->class == POOL_BORROWED ? 0 : b->used;
+    for (int k = 0; k < s->operand_count; k++)
+        if (before[k] == b) {
+            out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;
+            out->operand = k;
+            return;
+        }
+}
+
+bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s)
+{
+    struct rehearsal *h = ev->rehearsal;
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    struct buffer **before = ARENA_ARRAY(&ev->scratch, struct buffer *, s->operand_count);
+    for (int k = 0; k < s->operand_count; k++)
+        before[k] = s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
+    size_t peak = ev->pool.peak;
+    ev->pool.peak = ev->pool.live;
+    bool ok = run(ev, s);
+    struct foreseen_step *n = noted_step(ev, f, s);
+    n->visits++;
+    for (int r = 0; r < s->result_count && ok; r++)
+        note_result(ev, s, r, before, s->callee_count > 0, &n->results[r]);
+    if (ev->pool.peak > n->peak)
+        n->peak = ev->pool.peak;
+    if (ev->pool.peak > h->out->peak) { /* steps within this one have had their say */
+        h->out->peak = ev->pool.peak;
+        h->out->at = s;
+        h->out->in = f;
+    }
+    if (peak > ev->pool.peak)
+        ev->pool.peak = peak;
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
+/* ---- bodies that are functions ---- */
+
+/* With elements that nobody looks at. */
+static bool call_once(kern_call_fn *call, void *context)
+{
+    if (call != eval_call_body)
+        return true; /* a scalar program, which takes nothing from the pool */
+    const struct bound_body *c = context;
+    struct arena_mark mark = arena_mark(&c->ev->scratch);
+    const void **args = ARENA_ARRAY(&c->ev->scratch, const void *, c->body->arg_count);
+    void **results = ARENA_ARRAY(&c->ev->scratch, void *, c->body->result_count);
+    for (int k = 0; k < c->body->arg_count; k++)
+        args[k] = arena_zalloc(&c->ev->scratch, sizeof(struct c128));
+    for (int k = 0; k < c->body->result_count; k++)
+        results[k] = arena_zalloc(&c->ev->scratch, sizeof(struct c128));
+    bool ok = call(context, args, results);
+    arena_release(&c->ev->scratch, mark);
+    return ok;
+}
+
+bool rehearse_body(const struct kern_body *b)
+{
+    return b->combine != KERN_CALL || call_once(b->call, b->context);
+}
+
+bool rehearse_order(const struct kern_comparator *c)
+{
+    return c->order != KERN_ORDER_CALL || call_once(c->call, c->context);
+}
+
+/* ---- loops ---- */
+
+static void mix(uint64_t *h, uint64_t v)
+{
+    *h = (*h ^ v) * 0x100000001b3;
+    *h ^= *h >> 29;
+}
+
+/* How values lie in storage, and whether others hold it. */
+static uint64_t layout_of(const struct value *v, int count)
+{
+    uint64_t h = 0xcbf29ce484222325;
+    for (int k = 0; k < count; k++) {
+        const struct buffer *b = v[k].buffer;
+        mix(&h, b ? b->size + 1 : 0);
+        if (!b)
+            continue;
+        mix(&h, b->class);
+        mix(&h, (uint64_t)b->refs);
+        mix(&h, (uint64_t)(v[k].view.data - b->data));
+        for (int d = 0; d < v[k].view.rank; d++)
+            mix(&h, (uint64_t)v[k].view.strides[d]);
+    }
+    return h;
+}
+
+bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state, int count)
+{
+    uint64_t now = layout_of(state, count);
+    bool again = l->iterations == 0 || (now != l->before && l->iterations < MOST_ITERATIONS);
+    l->before = now;
+    l->iterations++;
+    return again;
+}
+
+/* ---- branches ---- */
+
+/* What a branch is given and takes over, so that the next one can be given the like. */
+struct given {
+    struct value value;
+    struct buffer was;
+    bool shared; /* others hold the storage, too */
+};
+
+static bool takes_over(const struct step *s, int k)
+{
+    return s->operands[k] != NO_VALUE && s->operands[k] >= 0 && s->uses[k] != USE_KEEP;
+}
+
+static void note_given(struct eval *ev, const struct step *s, int first, int count, struct given *g)
+{
+    for (int k = 0; k < count; k++) {
+        g[k] = (struct given){0};
+        if (!takes_over(s, first + k))
+            continue;
+        const struct value *v = eval_operand(ev, s, first + k);
+        if (!v->buffer)
+            continue;
+        g[k].value.buffer = v->buffer;
+        g[k].value.bounds = v->bounds;
+        g[k].value.roomy = v->roomy;
+        view_copy(&g[k].value.view, &v->view);
+        g[k].was = *v->buffer;
+    }
+    for (int k = 0; k < count; k++) {
+        int held = 0;
+        for (int j = 0; j < count && g[k].value.buffer; j++)
+            held += g[j].value.buffer == g[k].value.buffer;
+        g[k].shared = held < g[k].was.refs;
+    }
+}
+
+/* Storage that is held by nobody else is gone, or is somebody's by now: the like of it is taken instead. */
+static bool give_again(struct eval *ev, const struct step *s, int first, int count, const struct given *g)
+{
+    for (int k = 0; k < count; k++) {
+        const struct value *was = &g[k].value;
+        struct value *v = takes_over(s, first + k) ? eval_operand(ev, s, first + k) : NULL;
+        if (!v || !was->buffer || v->buffer)
+            continue;
+        int twin = 0;
+        while (g[twin].value.buffer != was->buffer)
+            twin++;
+        if (g[k].shared) {
+            value_share(v, was);
+        } else if (twin < k) {
+            value_share(v, eval_operand(ev, s, first + twin));
+        } else {
+            v->buffer = g[k].was.class == POOL_BORROWED ? pool_borrow(&ev->pool, g[k].was.data, g[k].was.size)
+                                                        : pool_take(&ev->pool, g[k].was.used);
+            if (!v->buffer)
+                return false;
+            v->bounds = was->bounds;
+            v->roomy = was->roomy;
+        }
+        view_copy(&v->view, &was->view);
+        v->view.data = v->buffer->data + (was->view.data - g[k].was.data);
+    }
+    return true;
+}
+
+static void drop_results(struct eval *ev, const struct step *s)
+{
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] != NO_VALUE)
+            value_drop(ev, &ev->frame[s->results[r]]);
+}
+
+bool rehearse_branches(struct eval *ev, const struct step *s)
+{
+    size_t most = 0;
+    int best = 0, n = s->callee_count;
+    for (int run = 0; run <= n; run++) {
+        int b = run < n ? run : best;
+        if (run == n && best == n - 1)
+            break; /* its results are there */
+        int first = s->starts[b + 1], count = s->callees[b]->param_count;
+        struct arena_mark mark = arena_mark(&ev->scratch);
+        struct given *g = ARENA_ARRAY(&ev->scratch, struct given, count + 1);
+        if (run > 0)
+            drop_results(ev, s);
+        note_given(ev, s, first, count, g);
+        bool ok = eval_call(ev, s, s->callees[b], first);
+        if (ok && ev->pool.live >= most) {
+            most = ev->pool.live;
+            best = b;
+        }
+        ok = ok && (run == n || (b == n - 1 && best == b) || give_again(ev, s, first, count, g));
+        arena_release(&ev->scratch, mark);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+/* Far more addresses than there is memory; who may not have so many gets fewer. */
+static bool open_pages(struct pretence *p)
+{
+    for (size_t size = (size_t)1 << 42; size >= (size_t)1 << 30; size >>= 2) {
+        p->pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        p->size = size;
+        p->at = 0;
+        if (p->pages != MAP_FAILED)
+            return true;
+    }
+    return false;
+}
+
+static bool pretend_arguments(struct eval *ev, struct value *values)
+{
+    const struct function *f = ev->p->entry;
+    int64_t bytes;
+    for (int k = 0; k < f->param_count; k++) {
+        const struct shape *s = f->param_shapes[k];
+        if (!shape_is_array(s))
+            continue;
+        char *at = shape_bytes(s, &bytes) ? pretend(ev->pool.pretence, (size_t)bytes) : NULL;
+        if (!at)
+            return false;
+        values[k].buffer = pool_borrow(&ev->pool, at, (size_t)bytes);
+        view_dense(&values[k].view, s->dtype, s->rank, s->dims, at);
+    }
+    return true;
+}
+
+static bool rehearse(struct eval *ev, struct rehearsal *h)
+{
+    const struct function *f = ev->p->entry;
+    int n = f->param_count > f->result_count ? f->param_count : f->result_count;
+    struct value *values = ARENA_ARRAY(&ev->scratch, struct value, n);
+    if (!pretend_arguments(ev, values) || !eval_entry(ev, values, &ev->scratch))
+        return false;
+    if (ev->pool.peak > h->out->peak) {
+        h->out->peak = ev->pool.peak;
+        h->out->at = NULL;
+        h->out->in = f;
+    }
+    return true;
+}
+
+const struct foresight *eval_foresee(struct program *p)
+{
+    if (p->foresight)
+        return p->foresight;
+    struct budget kept = p->budget;
+    struct diags said;
+    struct foresight *out = ARENA_NEW(&p->arena, struct foresight);
+    struct rehearsal h = {.out = out, .kernels = rehearse_kernels(p->kern)};
+    p->foresight = out;
+    out->exact = !p->dynamic;
+    out->steps = ARENA_ARRAY(&p->arena, struct foreseen_step *, p->function_count);
+    if (!open_pages(&h.pretence))
+        return out;
+    diags_init(&said, NULL);
+    struct eval ev = {.ds = &said, .p = p, .kern = &h.kernels, .rehearsal = &h, .watched = true};
+    eval_begin(&ev);
+    ev.pool.pretence = &h.pretence;
+    ev.pool.reserve = p->reserve; /* large storage is counted as it is there; none is taken */
+    budget_start(&p->budget, &(struct limits){.steps = MOST_STEPS}, NULL);
+    out->known = rehearse(&ev, &h);
+    eval_end(&ev);
+    diags_free(&said);
+    munmap(h.pretence.pages, h.pretence.size);
+    p->budget = kept;
+    return out;
+}
