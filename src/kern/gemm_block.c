@@ -1,0 +1,162 @@
+/*
+ * gemm_block: the innermost loops of products (spec: DotGeneral, ConvWithGeneralPadding), once for each instruction set. Sums
+ * of up to six rows and four vectors of columns stay in registers, while lanes of A are spread and multiplied with vectors of
+ * a panel.
+ */
+#include "kern/gemm_set.h"
+
+/* A register, whatever is in it. */
+#if defined __AVX512F__
+enum { BYTES = 64, VECTORS = 4 };
+#elif defined __AVX2__
+enum { BYTES = 32, VECTORS = 2 };
+#else
+enum { BYTES = 16, VECTORS = 2 };
+#endif
+typedef int32_t words __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef uint32_t counts __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef float floats __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef int64_t dwords __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef uint64_t dcounts __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef double doubles __attribute__((vector_size(BYTES), aligned(8), may_alias));
+
+#define INLINE __attribute__((always_inline)) static inline
+
+/* In the instructions' own words, since gcc 12 moves every sum of _mm512_dpbusd_epi32 to another register and half of them
+ * to memory. */
+#if defined __AVX512F__
+#define ADD(instruction, x, y) __asm__(instruction " %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y))
+#elif defined __AVX2__
+#define ADD(instruction, x, y) __asm__(instruction " %2, %1, %0" : "+x"(sum) : "x"(x), "x"(y))
+#endif
+
+INLINE words add_products(enum gemm_kind kind, words sum, words a, words b)
+{
+    switch (kind) {
+#if defined __AVX512F__
+    case GEMM_PAIRS: ADD("vdpbf16ps", b, a); return sum;
+    case GEMM_SIGNED_BYTES: ADD("vpdpbusd", b, a); return sum;
+    case GEMM_UNSIGNED_BYTES: ADD("vpdpbusd", a, b); return sum;
+#endif
+#if defined __AVX2__
+    case GEMM_F32: ADD("vfmadd231ps", b, a); return sum;
+    case GEMM_F64: ADD("vfmadd231pd", b, a); return sum;
+#else
+    case GEMM_F32: return (words)((floats)sum + (floats)a * (floats)b);
+    case GEMM_F64: return (words)((doubles)sum + (doubles)a * (doubles)b);
+#endif
+    case GEMM_WORDS: return (words)((counts)sum + (counts)a * (counts)b);
+    case GEMM_DWORDS: return (words)((dcounts)sum + (dcounts)a * (dcounts)b);
+    default: return sum;
+    }
+}
+
+INLINE bool is_wide(enum gemm_kind kind)
+{
+    return kind == GEMM_F64 || kind == GEMM_DWORDS;
+}
+
+/* One lane everywhere. */
+INLINE words spread(enum gemm_kind kind, const char *at)
+{
+    int32_t narrow;
+    int64_t wide;
+    if (is_wide(kind)) {
+        memcpy(&wide, at, sizeof wide);
+        return (words)(wide - (dwords){0});
+    }
+    memcpy(&narrow, at, sizeof narrow);
+    return narrow - (words){0};
+}
+
+INLINE words add_sums(enum gemm_kind kind, words x, words y)
+{
+    if (kind == GEMM_F64)
+        return (words)((doubles)x + (doubles)y);
+    if (kind == GEMM_DWORDS)
+        return (words)((dcounts)x + (dcounts)y);
+    if (kind == GEMM_F32 || kind == GEMM_PAIRS)
+        return (words)((floats)x + (floats)y);
+    return (words)((counts)x + (counts)y);
+}
+
+/* `there` bytes of vector v are to be read or written. */
+INLINE words load_part(const char *at, int64_t there)
+{
+    words x = {0};
+    if (there >= BYTES)
+        return *(const words *)(const void *)at;
+    if (there > 0)
+        memcpy(&x, at, (size_t)there);
+    return x;
+}
+
+INLINE void store_part(char *at, words x, int64_t there)
+{
+    if (there >= BYTES)
+        *(words *)(void *)at = x;
+    else if (there > 0)
+        memcpy(at, &x, (size_t)there);
+}
+
+/* Rows are `step` bytes apart: those above the third are found from there. */
+INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
+{
+    return r < 3 ? a + r * step : third + (r - 3) * step;
+}
+
+INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t panel, int rows, int vectors)
+{
+    const int64_t row = p->a_row, lane = p->a_lane, bytes = p->n * (is_wide(kind) ? 8 : 4);
+    words sum[GEMM_ROWS][VECTORS];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < vectors; v++) {
+            sum[r][v] = p->start ? p->start[r] - (words){0} : (words){0};
+            if (p->add)
+                sum[r][v] = add_sums(kind, sum[r][v], load_part(p->c + r * p->c_row + v * BYTES, bytes - v * BYTES));
+        }
+    const char *a = p->a, *third = p->a + 3 * row, *b = p->panel;
+    for (int64_t i = 0; i < p->lanes; i++, a += lane, third += lane, b += panel)
+        for (int r = 0; r < rows; r++) {
+            const words x = spread(kind, row_at(a, third, row, r));
+            for (int v = 0; v < vectors; v++)
+                sum[r][v] = add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * BYTES));
+        }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < vectors; v++)
+            store_part(p->c + r * p->c_row + v * BYTES, sum[r][v], bytes - v * BYTES);
+}
+
+/* One function for each kind, number of rows and number of vectors: gcc keeps the sums of only one block in registers. */
+#define BLOCK(kind, rows, vectors)                                                                                         \
+    __attribute__((noinline)) static void kind##_##rows##_##vectors(const struct gemm_block *p, int64_t panel)           \
+    {                                                                                                                      \
+        add_block(kind, p, panel, rows, vectors);                                                                          \
+    }
+#define BLOCKS_OF_ROWS(kind, vectors) BLOCK(kind, 1, vectors) BLOCK(kind, 2, vectors) BLOCK(kind, 4, vectors) BLOCK(kind, 6, vectors)
+#define NAMES(kind, vectors)                                                                                               \
+    {kind##_1_##vectors, kind##_2_##vectors, kind##_4_##vectors, kind##_6_##vectors}
+#if defined __AVX512F__
+#define BLOCKS(kind) BLOCKS_OF_ROWS(kind, 1) BLOCKS_OF_ROWS(kind, 2) BLOCKS_OF_ROWS(kind, 4)
+#define ROW(kind) [kind] = {NAMES(kind, 1), NAMES(kind, 2), NAMES(kind, 4)}
+BLOCKS(GEMM_PAIRS)
+BLOCKS(GEMM_SIGNED_BYTES)
+BLOCKS(GEMM_UNSIGNED_BYTES)
+#else
+#define BLOCKS(kind) BLOCKS_OF_ROWS(kind, 1) BLOCKS_OF_ROWS(kind, 2)
+#define ROW(kind) [kind] = {NAMES(kind, 1), NAMES(kind, 2)}
+#endif
+BLOCKS(GEMM_F32)
+BLOCKS(GEMM_F64)
+BLOCKS(GEMM_WORDS)
+BLOCKS(GEMM_DWORDS)
+
+const struct gemm_set TILE_OWN(gemm_set) = {
+    .vector = BYTES,
+    .vectors = VECTORS,
+    .pack = TILE_OWN(gemm_pack_panel),
+    .block = {ROW(GEMM_F32), ROW(GEMM_F64), ROW(GEMM_WORDS), ROW(GEMM_DWORDS),
+#if defined __AVX512F__
+              ROW(GEMM_PAIRS), ROW(GEMM_SIGNED_BYTES), ROW(GEMM_UNSIGNED_BYTES),
+#endif
+    }};

@@ -1,0 +1,24 @@
+/*
+ * gemm_set: what gemm.c finds for each instruction set. Private to gemm*.c.
+ */
+#ifndef HLO_KERN_GEMM_SET_H
+#define HLO_KERN_GEMM_SET_H
+
+#include "kern/gemm.h"
+#include "kern/tile.h"
+
+enum { GEMM_ROWS = 6, GEMM_HEIGHTS = 4 /* blocks of 1, 2, 4 and 6 rows */, GEMM_WIDTHS = 3 /* of 1, 2 and 4 vectors */ };
+
+/* Rows and columns are those of the function; less columns in its last vector. */
+typedef void gemm_block_fn(const struct gemm_block *p, int64_t panel);
+typedef void gemm_pack_fn(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
+                          int64_t n, char *panel);
+struct gemm_set {
+    int64_t vector;  /* bytes */
+    int64_t vectors; /* in a panel */
+    gemm_pack_fn *pack;
+    gemm_block_fn *block[GEMM_KINDS][GEMM_WIDTHS][GEMM_HEIGHTS];
+};
+extern const struct gemm_set gemm_set_baseline, gemm_set_avx2, gemm_set_avx512;
+
+#endif
