@@ -217,7 +217,7 @@ static bool conv_product(const struct conv *c)
                  (int64_t[]){c->in.strides[d] * w->window_dilation, c->kernel.strides[d]});
     }
     nest_add(&p.k, c->kernel.dims[1], (int64_t[]){c->in.strides[1], c->kernel.strides[1]});
-    return product_run(&p);
+    return product_run(NULL, &p);
 }
 
 /* ---- one chunk of the batch after the other ---- */
@@ -345,8 +345,8 @@ bool kern_conv(struct team *team, const struct view *out, const struct view *lhs
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
-    if (product_convert_operand(&c.in, types.via[0], &storage[0]) &&
-        product_convert_operand(&c.kernel, types.via[1], &storage[1]))
+    if (product_convert_operand(team, &c.in, types.via[0], &storage[0]) &&
+        product_convert_operand(team, &c.kernel, types.via[1], &storage[1]))
         outcome = fast_conv(&c);
     mem_free(storage[0]);
     mem_free(storage[1]);

@@ -3,7 +3,7 @@
  * to the product.
  *
  * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are, in the
- * order of words.c, matvec.c, gemm.c or OpenBLAS, and is rounded once; integers wrap in the result's type.
+ * order of product.c or matvec.c, and is rounded once; integers wrap in the result's type.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
@@ -43,7 +43,7 @@ static void sort_dims(struct product *p, const struct view *out, const struct vi
     add_free(&p->n, out, rhs, dims->rhs_batch, dims->rhs_contracting, dims, at);
 }
 
-static bool fast_dot(const struct view *out, struct view *lhs, struct view *rhs,
+static bool fast_dot(struct team *team, const struct view *out, struct view *lhs, struct view *rhs,
                      const struct kern_dot_dims *dims, enum dtype work)
 {
     struct product p; /* to clear its loops would take longer than a small product */
@@ -55,9 +55,9 @@ static bool fast_dot(const struct view *out, struct view *lhs, struct view *rhs,
     p.lhs = lhs->data;
     p.rhs = rhs->data;
     sort_dims(&p, out, lhs, rhs, dims);
-    if (nest_points(&p.k) >= INT_MAX) /* more than OpenBLAS can count */
+    if (nest_points(&p.k) >= INT_MAX) /* more than the sums of pred can count */
         return plain_dot(NULL, out, lhs, rhs, dims);
-    return product_run(&p);
+    return product_run(team, &p);
 }
 
 /* spec: DotGeneral */
@@ -68,9 +68,9 @@ bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
-    bool ok = product_convert_operand(&l, types.via[0], &storage[0]) &&
-              product_convert_operand(&r, types.via[1], &storage[1]) &&
-              fast_dot(out, &l, &r, dims, types.work);
+    bool ok = product_convert_operand(team, &l, types.via[0], &storage[0]) &&
+              product_convert_operand(team, &r, types.via[1], &storage[1]) &&
+              fast_dot(team, out, &l, &r, dims, types.work);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;
@@ -79,6 +79,7 @@ bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
 /* ---- ragged-dot: a dot for each group ---- */
 
 struct ragged {
+    struct team *team;
     const struct kern_ragged_dims *dims;
     struct view out, lhs, rhs; /* narrowed to one position of the dimensions before the groups */
     int out_shift;             /* result dimensions before those of a plain dot */
@@ -150,7 +151,7 @@ static bool free_group(const struct ragged *all, int64_t group, int64_t start, i
     drop_dim(&r.rhs, d);
     close_gap(dot.rhs_batch, dot.batch_count, d);
     close_gap(dot.rhs_contracting, dot.contracting_count, d);
-    return kern_dot(NULL, &r.out, &r.lhs, &r.rhs, &dot);
+    return kern_dot(r.team, &r.out, &r.lhs, &r.rhs, &dot);
 }
 
 static void fill_zero(const struct view *v)
@@ -168,7 +169,7 @@ static bool contracting_group(const struct ragged *all, int64_t group, int64_t s
     narrow(&r.out, 0, group, 1);
     drop_dim(&r.out, 0);
     narrow_all(&r, r.dims->lhs_ragged, start, size);
-    return kern_dot(NULL, &r.out, &r.lhs, &r.rhs, &r.dims->dot);
+    return kern_dot(r.team, &r.out, &r.lhs, &r.rhs, &r.dims->dot);
 }
 
 /* What belongs to no group is zero; in the batch mode the rest is one dot. */
@@ -182,7 +183,7 @@ static bool finish_groups(const struct ragged *all, int64_t end)
     narrow_all(&behind, d, end, extent - end);
     fill_zero(&behind.out);
     return all->dims->mode == KERN_RAGGED_FREE ||
-           kern_dot(NULL, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
+           kern_dot(all->team, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
 }
 
 /* All groups, whose sizes lie `stride` bytes apart. */
@@ -219,7 +220,7 @@ static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count
 bool kern_ragged_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                      const struct view *sizes, const struct kern_ragged_dims *dims)
 {
-    const struct ragged all = {dims, *out, *lhs, *rhs, dims->mode == KERN_RAGGED_CONTRACTING};
+    const struct ragged all = {team, dims, *out, *lhs, *rhs, dims->mode == KERN_RAGGED_CONTRACTING};
     const int last = sizes->rank - 1;
     int64_t index[VIEW_MAX_RANK] = {0};
     if (view_elements(out) == 0)
@@ -263,7 +264,7 @@ bool kern_scaled_dot(struct team *team, const struct view *out, const struct vie
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     bool ok = (!scale[0] || scale_operand(&l, lhs, scale[0], &storage[0])) &&
-              (!scale[1] || scale_operand(&r, rhs, scale[1], &storage[1])) && kern_dot(NULL, out, &l, &r, dims);
+              (!scale[1] || scale_operand(&r, rhs, scale[1], &storage[1])) && kern_dot(team, out, &l, &r, dims);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

@@ -1,215 +1,137 @@
 /*
- * gemm: matrix products of one element type, the inner part of dot and convolution (spec: DotGeneral).
- * Floats and complex go to OpenBLAS unless they are small; integers wrap and pred is and/or, in loops over
- * rows of B. Order: OpenBLAS's own for floats; integers give the same in any order.
+ * gemm: which lanes and instructions do products of certain types take (no kernel of its own)? Blocks of any height are put
+ * together from those of gemm_block.c.
  */
-#include <cblas.h>
+#include "kern/cpu.h"
+#include "kern/gemm_set.h"
 
-#include "kern/blas.h"
-#include "kern/product.h"
-
-static CBLAS_TRANSPOSE flag(bool transposed)
+static const struct gemm_set *find_set(void)
 {
-    return transposed ? CblasTrans : CblasNoTrans;
-}
-
-/* sgemv for products with one column: y[i * ldc] = sum A[i, k] * b[k]. */
-static void vector_f32(int m, int k, struct matrix a, const float *x, int step, float *y, int ldc)
-{
-    int rows = a.transposed ? k : m, columns = a.transposed ? m : k;
-    BLAS(cblas_sgemv)(CblasRowMajor, flag(a.transposed), rows, columns, 1, a.at, (int)a.ld, x, step, 0, y, ldc);
-}
-
-static void vector_f64(int m, int k, struct matrix a, const double *x, int step, double *y, int ldc)
-{
-    int rows = a.transposed ? k : m, columns = a.transposed ? m : k;
-    BLAS(cblas_dgemv)(CblasRowMajor, flag(a.transposed), rows, columns, 1, a.at, (int)a.ld, x, step, 0, y, ldc);
-}
-
-static struct matrix flipped(struct matrix a)
-{
-    a.transposed = !a.transposed;
-    return a;
-}
-
-static void real_product(enum dtype t, int m, int n, int k, struct matrix a, struct matrix b, void *c,
-                         int ldc)
-{
-    int b_step = b.transposed ? 1 : (int)b.ld, a_step = a.transposed ? (int)a.ld : 1;
-    if (n == 1 && t == DT_F32)
-        vector_f32(m, k, a, b.at, b_step, c, ldc);
-    else if (m == 1 && t == DT_F32)
-        vector_f32(n, k, flipped(b), a.at, a_step, c, 1);
-    else if (n == 1)
-        vector_f64(m, k, a, b.at, b_step, c, ldc);
-    else if (m == 1)
-        vector_f64(n, k, flipped(b), a.at, a_step, c, 1);
-    else if (t == DT_F32)
-        BLAS(cblas_sgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, 1, a.at, (int)a.ld, b.at,
-                    (int)b.ld, 0, c, ldc);
-    else
-        BLAS(cblas_dgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, 1, a.at, (int)a.ld, b.at,
-                    (int)b.ld, 0, c, ldc);
-}
-
-static void complex_product(enum dtype t, int m, int n, int k, struct matrix a, struct matrix b, void *c,
-                            int ldc)
-{
-    static const struct c64 one = {1, 0}, zero = {0, 0};
-    static const struct c128 wide_one = {1, 0}, wide_zero = {0, 0};
-    if (t == DT_C64)
-        BLAS(cblas_cgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &one, a.at, (int)a.ld,
-                    b.at, (int)b.ld, &zero, c, ldc);
-    else
-        BLAS(cblas_zgemm)(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &wide_one, a.at,
-                    (int)a.ld, b.at, (int)b.ld, &wide_zero, c, ldc);
-}
-
-/* Rows of B are gapless: four of them at a time are added into a stretch of a row of C. Rows of A may
- * have any steps. */
-enum { STRETCH = 1024 };
-#define INTEGER_PRODUCT(T, ADD, MUL, NAME)                                                                   \
-    KERN_CLONES static void NAME(int64_t n, int64_t k, const T *a, int64_t a_step, const T *b, int64_t ldb,  \
-                                 T *restrict c)                                                              \
-    {                                                                                                        \
-        memset(c, 0, (size_t)n * sizeof(T));                                                                 \
-        int64_t i = 0;                                                                                       \
-        for (; i + 4 <= k; i += 4) {                                                                         \
-            const T *b0 = b + i * ldb, *b1 = b0 + ldb, *b2 = b1 + ldb, *b3 = b2 + ldb;                       \
-            T a0 = a[i * a_step], a1 = a[(i + 1) * a_step], a2 = a[(i + 2) * a_step],                        \
-              a3 = a[(i + 3) * a_step];                                                                      \
-            for (int64_t j = 0; j < n; j++)                                                                  \
-                c[j] = (T)(c[j] ADD((T)(a0 MUL b0[j])ADD(T)(a1 MUL b1[j]) ADD(T)(a2 MUL b2[j])               \
-                                        ADD(T)(a3 MUL b3[j])));                                              \
-        }                                                                                                    \
-        for (; i < k; i++)                                                                                   \
-            for (int64_t j = 0; j < n; j++)                                                                  \
-                c[j] = (T)(c[j] ADD(T)(a[i * a_step] MUL b[i * ldb + j]));                                   \
+#ifdef __x86_64__
+    switch (cpu_isa()) {
+    case CPU_AVX512: return &gemm_set_avx512;
+    case CPU_AVX2: return &gemm_set_avx2;
+    default: break;
     }
-INTEGER_PRODUCT(uint8_t, |, &, product_pred)
-INTEGER_PRODUCT(uint8_t, +, *, product_u8)
-INTEGER_PRODUCT(uint32_t, +, *, product_u32)
-INTEGER_PRODUCT(uint64_t, +, *, product_u64)
-/* u16 is promoted to int, whose product may overflow: multiply as unsigned. */
-#define TIMES *1u *
-INTEGER_PRODUCT(uint16_t, +, TIMES, product_u16)
-#undef TIMES
+#endif
+    return &gemm_set_baseline;
+}
 
-/* B with gapless rows. */
-static void integer_product(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,
-                            char *c, int64_t ldc)
+static bool is_byte(enum dtype t)
 {
-    int64_t step = a.transposed ? a.ld : 1, row = a.transposed ? 1 : a.ld, w = (int64_t)dtype_bytes(t);
-    for (int64_t j = 0; j < n; j += STRETCH) {
-        int64_t count = n - j < STRETCH ? n - j : STRETCH;
-        const char *from = (const char *)b.at + j * w;
-        for (int64_t i = 0; i < m; i++) {
-            const void *ai = (const char *)a.at + i * row * w, *bj = from;
-            void *to = c + (i * ldc + j) * w;
-            if (t == DT_PRED)
-                product_pred(count, k, ai, step, bj, b.ld, to);
-            else if (w == 1)
-                product_u8(count, k, ai, step, bj, b.ld, to);
-            else if (w == 2)
-                product_u16(count, k, ai, step, bj, b.ld, to);
-            else if (w == 4)
-                product_u32(count, k, ai, step, bj, b.ld, to);
-            else
-                product_u64(count, k, ai, step, bj, b.ld, to);
+    return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED;
+}
+
+/* The kind, and the elements of its lanes. Integers wrap in the end, so what is above the result's bits does not matter; a
+ * pred is whether there is any product. */
+static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, bool wide)
+{
+    const bool bytes = !wide && is_byte(lhs) && is_byte(rhs) && dtype_bytes(out) <= 4 && cpu_extras().vnni;
+    g->kind = bytes                    ? dtype_is_signed(lhs) ? GEMM_SIGNED_BYTES : GEMM_UNSIGNED_BYTES
+              : dtype_bytes(out) == 8 ? GEMM_DWORDS
+                                       : GEMM_WORDS;
+    g->sum = g->kind == GEMM_DWORDS ? DT_S64 : DT_S32;
+    g->lhs = g->rhs = g->sum;
+    if (bytes) {
+        g->lhs = lhs;
+        g->rhs = rhs;
+        g->moved = dtype_is_signed(lhs) == dtype_is_signed(rhs);
+    }
+}
+
+void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, enum dtype work, bool wide)
+{
+    const enum dtype part = dtype_component(work);
+    *g = (struct gemm){.set = find_set(), .twofold = dtype_is_complex(work)};
+    if (!dtype_is_float(part)) {
+        choose_integers(g, out, lhs, rhs, wide);
+    } else {
+        g->kind = part == DT_F64 ? GEMM_F64 : GEMM_F32;
+        g->lhs = g->rhs = work;
+        g->sum = part;
+        if (g->kind == GEMM_F32 && !wide && lhs == DT_BF16 && rhs == DT_BF16 && cpu_extras().bf16) {
+            g->kind = GEMM_PAIRS;
+            g->lhs = g->rhs = DT_BF16;
         }
     }
+    g->lane = g->kind == GEMM_F64 || g->kind == GEMM_DWORDS ? 8 : 4;
+    g->per_lane = g->kind == GEMM_PAIRS                                                   ? 2
+                  : g->kind == GEMM_SIGNED_BYTES || g->kind == GEMM_UNSIGNED_BYTES ? 4
+                                                                                          : 1;
+    g->panel = g->set->vector * g->set->vectors;
+    g->columns = g->panel / g->lane >> g->twofold;
 }
 
-/* Products too small to be worth OpenBLAS's preparations. The sum takes its terms one by one in order. */
-enum { SMALL_PRODUCT = 4096 };
-
-/* Steps, in elements, to the next row and the next column. */
-struct steps {
-    int64_t row, column;
-};
-
-static struct steps steps_of(struct matrix a)
+void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
+                    int64_t n, void *panel)
 {
-    return a.transposed ? (struct steps){1, a.ld} : (struct steps){a.ld, 1};
+    g->set->pack(g, type, from, k_step, column_step, k, n, panel);
 }
 
-/* Both add up each sum's terms in the same order: where rows of B are gapless, many sums at a time. */
-#define SMALL_REAL(T)                                                                                        \
-    KERN_CLONES static void small_rows_##T(int64_t m, int64_t n, int64_t k, const T *a, struct steps as,     \
-                                           const T *b, int64_t ldb, T *restrict c, int64_t ldc)              \
-    {                                                                                                        \
-        for (int64_t i = 0; i < m; i++) {                                                                    \
-            T *restrict row = c + i * ldc;                                                                   \
-            for (int64_t j = 0; j < n; j++)                                                                  \
-                row[j] = 0;                                                                                  \
-            for (int64_t l = 0; l < k; l++) {                                                                \
-                const T x = a[i * as.row + l * as.column];                                                   \
-                for (int64_t j = 0; j < n; j++)                                                              \
-                    row[j] += x * b[l * ldb + j];                                                            \
-            }                                                                                                \
-        }                                                                                                    \
-    }                                                                                                        \
-    static void small_##T(int64_t m, int64_t n, int64_t k, const T *a, struct steps as, const T *b,          \
-                          struct steps bs, T *c, int64_t ldc)                                                \
-    {                                                                                                        \
-        if (n > 1 && bs.column == 1) {                                                                       \
-            small_rows_##T(m, n, k, a, as, b, bs.row, c, ldc);                                               \
-            return;                                                                                          \
-        }                                                                                                    \
-        for (int64_t i = 0; i < m; i++)                                                                      \
-            for (int64_t j = 0; j < n; j++) {                                                                \
-                T sum = 0;                                                                                   \
-                for (int64_t l = 0; l < k; l++)                                                              \
-                    sum += a[i * as.row + l * as.column] * b[l * bs.row + j * bs.column];                    \
-                c[i * ldc + j] = sum;                                                                        \
-            }                                                                                                \
+void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k, int64_t n,
+               void *panel)
+{
+    if (n < g->columns || k % g->per_lane != 0)
+        memset(panel, 0, (size_t)(gemm_lanes(g, k) * g->panel));
+    gemm_pack_part(g, type, from, k_step, column_step, k, n, panel);
+}
+
+/* 128 times the sum of a row of bytes, taken off when they have a sign. */
+KERN_CLONES static uint32_t excess(const uint8_t *a, int64_t k, bool is_signed)
+{
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < k; i++)
+        sum += a[i];
+    if (!is_signed)
+        return sum * 128;
+    for (int64_t i = 0; i < k; i++)
+        sum -= (uint32_t)(a[i] >> 7) << 8;
+    return 0 - sum * 128;
+}
+
+void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t rows, int64_t k, int32_t *start)
+{
+    for (int64_t i = 0; i < rows; i++)
+        start[i] = (int32_t)excess((const uint8_t *)a + i * a_row, k, g->kind == GEMM_SIGNED_BYTES);
+}
+
+/* The first of the rows, as many as one function takes; how many these are. */
+static int64_t run_rows(const struct gemm *g, const struct gemm_block *b, int64_t panel)
+{
+    const int height = b->rows >= 6 ? 3 : b->rows >= 4 ? 2 : b->rows >= 2 ? 1 : 0;
+    const int64_t vectors = (b->n * g->lane + g->set->vector - 1) / g->set->vector;
+    g->set->block[g->kind][vectors > 2 ? 2 : vectors - 1][height](b, panel);
+    return height == 3 ? GEMM_ROWS : 1 << height;
+}
+
+/* The last elements of each row, which do not fill a lane, behind those of b. */
+static void add_rest(const struct gemm *g, const struct gemm_block *b, int64_t rows)
+{
+    char ends[GEMM_ROWS][4] = {{0}};
+    struct gemm_block last = *b;
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(ends[r], b->a + r * b->a_row + b->lanes * b->a_lane, (size_t)(b->rest * 4 / g->per_lane));
+    last.a = ends[0];
+    last.a_row = last.a_lane = 4;
+    last.panel = (const char *)b->panel + b->lanes * g->panel;
+    last.rows = rows;
+    last.lanes = 1;
+    last.start = NULL;
+    last.add = true;
+    run_rows(g, &last, g->panel);
+}
+
+void gemm_block(const struct gemm *g, const struct gemm_block *b)
+{
+    struct gemm_block at = *b;
+    at.n <<= g->twofold;
+    while (at.rows > 0) {
+        const int64_t rows = run_rows(g, &at, g->panel);
+        if (b->rest)
+            add_rest(g, &at, rows);
+        at.a += rows * b->a_row;
+        at.c += rows * b->c_row;
+        at.start += at.start ? rows : 0;
+        at.rows -= rows;
     }
-SMALL_REAL(float)
-SMALL_REAL(double)
-
-#define SMALL_COMPLEX(T)                                                                                     \
-    static void small_##T(int64_t m, int64_t n, int64_t k, const struct T *a, struct steps as,               \
-                          const struct T *b, struct steps bs, struct T *c, int64_t ldc)                      \
-    {                                                                                                        \
-        for (int64_t i = 0; i < m; i++)                                                                      \
-            for (int64_t j = 0; j < n; j++) {                                                                \
-                struct T sum = {0, 0};                                                                       \
-                for (int64_t l = 0; l < k; l++) {                                                            \
-                    struct T x = a[i * as.row + l * as.column], y = b[l * bs.row + j * bs.column];           \
-                    sum.re += x.re * y.re - x.im * y.im;                                                     \
-                    sum.im += x.re * y.im + x.im * y.re;                                                     \
-                }                                                                                            \
-                c[i * ldc + j] = sum;                                                                        \
-            }                                                                                                \
-    }
-SMALL_COMPLEX(c64)
-SMALL_COMPLEX(c128)
-
-static void small_product(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,
-                          void *c, int64_t ldc)
-{
-    struct steps as = steps_of(a), bs = steps_of(b);
-    if (t == DT_F32)
-        small_float(m, n, k, a.at, as, b.at, bs, c, ldc);
-    else if (t == DT_F64)
-        small_double(m, n, k, a.at, as, b.at, bs, c, ldc);
-    else if (t == DT_C64)
-        small_c64(m, n, k, a.at, as, b.at, bs, c, ldc);
-    else
-        small_c128(m, n, k, a.at, as, b.at, bs, c, ldc);
-}
-
-void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c,
-              int64_t ldc)
-{
-    bool is_float = dtype_is_float(t) || dtype_is_complex(t);
-    bool is_small = k <= SMALL_PRODUCT && m * k <= SMALL_PRODUCT && m * k * n <= SMALL_PRODUCT;
-    if (is_float && (is_small || !blas_is_there()))
-        small_product(t, m, n, k, a, b, c, ldc);
-    else if (t == DT_F32 || t == DT_F64)
-        real_product(t, (int)m, (int)n, (int)k, a, b, c, (int)ldc);
-    else if (dtype_is_complex(t))
-        complex_product(t, (int)m, (int)n, (int)k, a, b, c, (int)ldc);
-    else
-        integer_product(t, m, n, k, a, b, c, ldc);
 }

@@ -29,6 +29,7 @@ struct gemm {
     enum dtype lhs, rhs;       /* what lanes of A and B are made of: operands of other types are converted first */
     enum dtype sum;            /* f32, f64, s32 or s64: what C holds */
     bool moved;                /* the bytes of B are moved by 128 in its panels: see gemm_excess */
+    bool twofold;              /* complex numbers: those of B take two lanes each, as they are and times i */
     int64_t per_lane;          /* elements: 1, 2 or 4 */
     int64_t lane;              /* bytes */
     int64_t columns, panel;    /* of a panel; bytes of one lane of all of them */
@@ -39,13 +40,16 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
 
 static inline int64_t gemm_lanes(const struct gemm *g, int64_t k)
 {
-    return (k + g->per_lane - 1) / g->per_lane;
+    return g->twofold ? 2 * k : (k + g->per_lane - 1) / g->per_lane;
 }
 
 /* A panel of n <= columns columns, k elements deep: element (i, j) is at from + i * k_step + j * column_step, of any type that
  * becomes g->rhs. The panel has gemm_lanes(k) * g->panel bytes and lies on a cache line. */
 void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k, int64_t n,
                void *panel);
+/* The same for a part of a panel, cleared before, that starts at `panel`: nothing else in it changes. */
+void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
+                    int64_t n, void *panel);
 
 /* What the sums of rows of k bytes of A have to start with, for B's bytes are moved by 128 where both sides are of one kind. */
 void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t rows, int64_t k, int32_t *start);

@@ -5,6 +5,10 @@
  */
 #include "kern/gemm_set.h"
 
+#if defined __AVX512F__
+#include <immintrin.h>
+#endif
+
 /* A register, whatever is in it. */
 #if defined __AVX512F__
 enum { BYTES = 64, VECTORS = 4 };
@@ -80,24 +84,50 @@ INLINE words add_sums(enum gemm_kind kind, words x, words y)
     return (words)((counts)x + (counts)y);
 }
 
-/* `there` bytes of vector v are to be read or written. */
+/* `there` bytes of a vector, a whole number of lanes, are to be read or written. */
+#if defined __AVX512F__
+INLINE __mmask16 lanes_there(int64_t there)
+{
+    return (__mmask16)(there >= BYTES ? 0xffff : there > 0 ? (1 << there / 4) - 1 : 0);
+}
+
 INLINE words load_part(const char *at, int64_t there)
 {
+    return (words)_mm512_maskz_loadu_epi32(lanes_there(there), at);
+}
+
+INLINE void store_part(char *at, words x, int64_t there)
+{
+    _mm512_mask_storeu_epi32(at, lanes_there(there), (__m512i)x);
+}
+#else
+__attribute__((noinline)) static words load_some(const char *at, int64_t there)
+{
     words x = {0};
-    if (there >= BYTES)
-        return *(const words *)(const void *)at;
     if (there > 0)
         memcpy(&x, at, (size_t)there);
     return x;
+}
+
+__attribute__((noinline)) static void store_some(char *at, words x, int64_t there)
+{
+    if (there > 0)
+        memcpy(at, &x, (size_t)there);
+}
+
+INLINE words load_part(const char *at, int64_t there)
+{
+    return there >= BYTES ? *(const words *)(const void *)at : load_some(at, there);
 }
 
 INLINE void store_part(char *at, words x, int64_t there)
 {
     if (there >= BYTES)
         *(words *)(void *)at = x;
-    else if (there > 0)
-        memcpy(at, &x, (size_t)there);
+    else
+        store_some(at, x, there);
 }
+#endif
 
 /* Rows are `step` bytes apart: those above the third are found from there. */
 INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
@@ -105,26 +135,43 @@ INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
     return r < 3 ? a + r * step : third + (r - 3) * step;
 }
 
+#define UNROLL _Pragma("GCC unroll 8")
+
+/* C's rows, where `sum` goes. */
+INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows, int vectors, bool add,
+                       words sum[GEMM_ROWS][VECTORS])
+{
+    const int64_t bytes = p->n * (is_wide(kind) ? 8 : 4);
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int v = 0; v < vectors; v++) {
+            char *c = p->c + r * p->c_row + v * BYTES;
+            const int64_t there = bytes - v * BYTES;
+            store_part(c, add ? add_sums(kind, load_part(c, there), sum[r][v]) : sum[r][v], there);
+        }
+}
+
 INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t panel, int rows, int vectors)
 {
-    const int64_t row = p->a_row, lane = p->a_lane, bytes = p->n * (is_wide(kind) ? 8 : 4);
-    words sum[GEMM_ROWS][VECTORS];
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < vectors; v++) {
-            sum[r][v] = p->start ? p->start[r] - (words){0} : (words){0};
-            if (p->add)
-                sum[r][v] = add_sums(kind, sum[r][v], load_part(p->c + r * p->c_row + v * BYTES, bytes - v * BYTES));
-        }
+    const int64_t row = p->a_row, lane = p->a_lane;
     const char *a = p->a, *third = p->a + 3 * row, *b = p->panel;
+    words sum[GEMM_ROWS][VECTORS];
+    UNROLL for (int r = 0; r < rows; r++)
+        UNROLL for (int v = 0; v < vectors; v++)
+            sum[r][v] = (words){0};
     for (int64_t i = 0; i < p->lanes; i++, a += lane, third += lane, b += panel)
-        for (int r = 0; r < rows; r++) {
+        UNROLL for (int r = 0; r < rows; r++) {
             const words x = spread(kind, row_at(a, third, row, r));
-            for (int v = 0; v < vectors; v++)
+            UNROLL for (int v = 0; v < vectors; v++)
                 sum[r][v] = add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * BYTES));
         }
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < vectors; v++)
-            store_part(p->c + r * p->c_row + v * BYTES, sum[r][v], bytes - v * BYTES);
+    if ((kind == GEMM_SIGNED_BYTES || kind == GEMM_UNSIGNED_BYTES) && p->start)
+        UNROLL for (int r = 0; r < rows; r++)
+            UNROLL for (int v = 0; v < vectors; v++)
+                sum[r][v] = (words)((counts)sum[r][v] + (counts)(p->start[r] - (words){0}));
+    if (p->add)
+        store_sums(kind, p, rows, vectors, true, sum);
+    else
+        store_sums(kind, p, rows, vectors, false, sum);
 }
 
 /* One function for each kind, number of rows and number of vectors: gcc keeps the sums of only one block in registers. */
@@ -154,7 +201,7 @@ BLOCKS(GEMM_DWORDS)
 const struct gemm_set TILE_OWN(gemm_set) = {
     .vector = BYTES,
     .vectors = VECTORS,
-    .pack = TILE_OWN(gemm_pack_panel),
+    .pack = gemm_pack_panel,
     .block = {ROW(GEMM_F32), ROW(GEMM_F64), ROW(GEMM_WORDS), ROW(GEMM_DWORDS),
 #if defined __AVX512F__
               ROW(GEMM_PAIRS), ROW(GEMM_SIGNED_BYTES), ROW(GEMM_UNSIGNED_BYTES),

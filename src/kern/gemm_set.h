@@ -19,6 +19,10 @@ struct gemm_set {
     gemm_pack_fn *pack;
     gemm_block_fn *block[GEMM_KINDS][GEMM_WIDTHS][GEMM_HEIGHTS];
 };
+#ifdef TILE_ISA
+#define gemm_pack_panel TILE_OWN(gemm_pack_panel)
+gemm_pack_fn gemm_pack_panel;
+#endif
 extern const struct gemm_set gemm_set_baseline, gemm_set_avx2, gemm_set_avx512;
 
 #endif

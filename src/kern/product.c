@@ -1,10 +1,15 @@
 /*
- * product: strided operands on their way to gemm (spec: DotGeneral, ConvWithGeneralPadding). An operand
- * that lies as gemm wants it is used where it is; any other is packed, and widened, panel by panel, so
- * that the room this takes stays bounded. What words.c multiplies is not widened. The result is written in
- * place when it can be, else a panel at a time from the type of the sum, rounded once.
+ * product: strided operands on their way to gemm (spec: DotGeneral, ConvWithGeneralPadding). The result is cut into blocks,
+ * which the members of a team take; for each block the right operand is packed in panels, some hundred terms at a time, and
+ * the left one used where it lies or copied, widened if it has to be. So the room this takes stays bounded. Sums that can't
+ * stand in the result are rounded once, at the end of a block.
+ *
+ * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added up in order. Blocks are cut by
+ * shapes and types alone: any number of threads gives the same bits.
  */
 #include "kern/product.h"
+
+#include <stdatomic.h>
 
 /* The widest float type among result and operands, which integers beside floats are converted to. */
 static enum dtype widest_float(enum dtype out, enum dtype lhs, enum dtype rhs)
@@ -31,10 +36,13 @@ void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs,
     else
         t->work = out;
     for (int i = 0; i < 2; i++)
-        t->via[i] = !complex && real != DT_INVALID && !dtype_is_float(in[i]) ? real : in[i];
+        t->via[i] = complex                                          ? in[i]
+                    : real != DT_INVALID && !dtype_is_float(in[i]) ? real
+                    : real == DT_INVALID && out == DT_PRED          ? DT_PRED
+                                                                     : in[i];
 }
 
-bool product_convert_operand(struct view *x, enum dtype via, void **storage)
+bool product_convert_operand(struct team *team, struct view *x, enum dtype via, void **storage)
 {
     struct view dense;
     *storage = NULL;
@@ -44,309 +52,321 @@ bool product_convert_operand(struct view *x, enum dtype via, void **storage)
     if (!*storage)
         return false;
     view_dense(&dense, via, x->rank, x->dims, *storage);
-    kern_convert_view(NULL, &dense, x);
+    kern_convert_view(team, &dense, x);
     *x = dense;
     return true;
 }
 
-/* ---- panels: boxes of a nest with a bounded number of points ---- */
+/* ---- how a product is cut ---- */
 
-struct panels {
-    const struct nest *whole;
-    int split; /* dimensions before it are taken one by one, it in chunks, those after it whole */
-    int64_t chunk;
-    int64_t index[VIEW_MAX_RANK];
-    bool done;
-    struct nest box; /* the panel, joined where it can be */
-    int64_t points, offset[2];
+enum {
+    DEPTH = 384,         /* lanes packed at a time */
+    WIDE_BLOCK = 1024,   /* bytes of the columns of a block, in lanes */
+    HIGH_BLOCK = 256,    /* rows, where they are copied or their sums are */
+    LEAST_ROWS = 96,     /* of a block that is cut for the sake of the team: each packs its columns anew */
+    ENOUGH_BLOCKS = 8,
+    LEAST_WORK = 1 << 20, /* products in a part of the task */
+    LONG = 8192,          /* lanes of a sum that may be cut */
+    LONG_PART = 4096,
+    MOST_PARTS = 16, /* of such a sum */
+    MOST_SUMS = 1 << 14
 };
 
-static void panels_start(struct panels *p, const struct nest *whole, int64_t limit)
-{
-    int64_t inner = 1;
-    int d = whole->rank;
-    while (d > 0 && whole->dims[d - 1] <= limit / inner)
-        inner *= whole->dims[--d];
-    p->whole = whole;
-    p->split = d - 1;
-    p->chunk = limit / inner > 1 ? limit / inner : 1;
-    p->done = false;
-    memset(p->index, 0, sizeof p->index);
-}
-
-static void panels_step(struct panels *p)
-{
-    const struct nest *w = p->whole;
-    for (int d = p->split; d >= 0; d--) {
-        p->index[d] += d == p->split ? p->chunk : 1;
-        if (p->index[d] < w->dims[d])
-            return;
-        p->index[d] = 0;
-    }
-    p->done = true;
-}
-
-/* The next panel; false after the last. */
-static bool panels_next(struct panels *p)
-{
-    const struct nest *w = p->whole;
-    if (p->done)
-        return false;
-    nest_init(&p->box, 2);
-    p->offset[0] = p->offset[1] = 0;
-    for (int d = 0; d < w->rank; d++) {
-        int64_t left = w->dims[d] - p->index[d];
-        for (int v = 0; v < 2 && d <= p->split; v++)
-            p->offset[v] += p->index[d] * w->strides[v][d];
-        nest_add(&p->box,
-                 d > p->split      ? w->dims[d]
-                 : d < p->split    ? 1
-                 : left < p->chunk ? left
-                                   : p->chunk,
-                 (int64_t[]){w->strides[0][d], w->strides[1][d]});
-    }
-    nest_merge(&p->box);
-    p->points = nest_points(&p->box);
-    panels_step(p);
-    return true;
-}
-
-/* ---- one operand ---- */
-
-/* Bytes between neighbours of a box along its only dimension; false when it has more than one. */
-static bool single_stride(const struct nest *box, int view, int64_t *stride)
-{
-    *stride = box->rank == 1 ? box->strides[view][0] : 0;
-    return box->rank <= 1;
-}
-
-/* A matrix of `rows` by `columns` (steps in bytes) as gemm takes it; false when it does not. */
-static bool as_matrix(struct matrix *a, const char *at, int64_t width, int64_t rows, int64_t row_step,
-                      int64_t columns, int64_t column_step)
-{
-    bool by_rows = columns == 1 || column_step == width, by_columns = rows == 1 || row_step == width;
-    int64_t row_ld = rows == 1 ? columns : row_step / width,
-            column_ld = columns == 1 ? rows : column_step / width;
-    a->at = at;
-    a->transposed =
-        !(by_rows && row_ld >= columns && row_ld <= INT_MAX && (rows == 1 || row_step % width == 0));
-    a->ld = a->transposed ? column_ld : row_ld;
-    return !a->transposed || (by_columns && column_ld >= rows && column_ld <= INT_MAX &&
-                              (columns == 1 || column_step % width == 0));
-}
-
-/* A view whose dimensions are those of box r (its view rv), then those of box c. */
-static void box_view(struct view *v, enum dtype t, const struct nest *r, int rv, const struct nest *c, int cv,
-                     char *at)
-{
-    v->dtype = t;
-    v->rank = r->rank + c->rank;
-    v->data = at;
-    for (int d = 0; d < r->rank; d++) {
-        v->dims[d] = r->dims[d];
-        v->strides[d] = r->strides[rv][d];
-    }
-    for (int d = 0; d < c->rank; d++) {
-        v->dims[r->rank + d] = c->dims[d];
-        v->strides[r->rank + d] = c->strides[cv][d];
-    }
-}
-
-/* Strides of packed storage for the same dimensions, rows (the first `split`) inside or outside. */
-static void packed_view(struct view *v, enum dtype t, const struct view *like, int split, bool transposed,
-                        void *at)
-{
-    int64_t step = (int64_t)dtype_bytes(t);
-    *v = *like;
-    v->dtype = t;
-    v->data = at;
-    for (int i = like->rank - 1; i >= 0; i--) {
-        int d = !transposed ? i : i >= like->rank - split ? i - (like->rank - split) : i + split;
-        v->strides[d] = step;
-        step *= v->dims[d];
-    }
-}
-
-static int64_t least_stride(const struct nest *box, int view)
-{
-    int64_t least = INT64_MAX;
-    for (int d = 0; d < box->rank; d++) {
-        int64_t s = box->strides[view][d] < 0 ? -box->strides[view][d] : box->strides[view][d];
-        if (s != 0 && s < least)
-            least = s;
-    }
-    return least;
-}
-
-struct operand {
-    enum dtype type, work;
-    bool rows_only; /* gemm wants its rows gapless */
-    char *room;     /* NULL while every panel could be used in place */
+struct room {
+    char *panels, *rows, *sums;
+    int32_t *start;
 };
 
-/* The panel with rows r and columns c, in place or packed into o->room. */
-static struct matrix panel_matrix(const struct operand *o, const struct nest *r, int rv, const struct nest *c,
-                                  int cv, char *at)
-{
-    struct matrix a;
-    struct view from, to;
-    int64_t row_step, column_step, rows = nest_points(r), columns = nest_points(c);
-    if (o->type == o->work && single_stride(r, rv, &row_step) && single_stride(c, cv, &column_step) &&
-        as_matrix(&a, at, (int64_t)dtype_bytes(o->work), rows, row_step, columns, column_step) &&
-        !(o->rows_only && a.transposed))
-        return a;
-    a.transposed = !o->rows_only && least_stride(r, rv) < least_stride(c, cv);
-    a.ld = a.transposed ? rows : columns;
-    a.at = o->room;
-    box_view(&from, o->type, r, rv, c, cv, at);
-    packed_view(&to, o->work, &from, r->rank, a.transposed, o->room);
-    kern_convert_view(NULL, &to, &from);
-    return a;
-}
-
-/* ---- the product of one batch element ---- */
-
-enum { LHS_PANEL_BYTES = 2 << 20, RHS_PANEL_BYTES = 16 << 20, SUM_PANEL = 1 << 20 /* elements */ };
-
-struct product_room {
-    struct operand lhs, rhs;
-    bool words;     /* operands stay as they are (words.c) */
-    bool rows_only; /* the result's rows have to be gapless */
-    char *sum;
-    int64_t m_limit, n_limit;
-    enum dtype sum_type; /* of the sum as it is stored before it becomes the result */
+struct task {
+    const struct product *p;
+    struct gemm g;
+    int64_t m, n, k, batch;
+    bool rows_in_place, sums_in_place;
+    int64_t row_step, term_step; /* of the left operand in place, bytes */
+    int64_t depth;               /* terms packed at a time */
+    int64_t high, wide, long_part; /* rows, columns and terms of a block */
+    int64_t down, across, along;   /* blocks of each product */
+    int64_t group;                 /* blocks in one part of the task */
+    char *rooms;                   /* one for each member */
+    int64_t room, panels_room, rows_room, sums_room;
+    char *partial; /* sums of parts of the terms */
 };
 
-static int64_t panel_limit(int64_t bytes, int64_t k, enum dtype t, int64_t points)
+static int64_t least(int64_t a, int64_t b)
 {
-    int64_t limit = bytes / ((k > 0 ? k : 1) * (int64_t)dtype_bytes(t));
-    limit = limit < 16 ? 16 : limit;
-    return limit < points ? limit : points;
+    return a < b ? a : b;
 }
 
-/* Whether every panel of this operand can be used in place, whatever its size. */
-static bool usable(const struct operand *o, const struct nest *r, int rv, const struct nest *c, int cv)
+static int64_t ratio_up(int64_t a, int64_t b)
 {
-    struct matrix a;
-    int64_t row_step, column_step;
-    return o->type == o->work && single_stride(r, rv, &row_step) && single_stride(c, cv, &column_step) &&
-           as_matrix(&a, NULL, (int64_t)dtype_bytes(o->work), nest_points(r), row_step, nest_points(c),
-                     column_step) &&
-           !(o->rows_only && a.transposed) && nest_points(r) < INT_MAX && nest_points(c) < INT_MAX;
+    return (a + b - 1) / b;
 }
 
-static bool take_room(char **room, int64_t rows, int64_t columns, enum dtype t)
+static int64_t round_to(int64_t a, int64_t unit)
 {
-    int64_t bytes;
-    if (!mul_i64(rows, columns, &bytes) || !mul_i64(bytes, (int64_t)dtype_bytes(t), &bytes))
-        return false;
-    *room = mem_alloc((size_t)bytes);
-    return *room != NULL;
+    return ratio_up(a, unit) * unit;
 }
 
-/* Whether gemm can write the whole result where it belongs. */
-static bool result_in_place(const struct product *p, enum dtype sum_type, bool rows_only)
+/* Bytes between neighbours along a nest's only dimension. */
+static int64_t only_step(const struct nest *n, int view)
 {
-    struct operand out = {.type = p->out_type, .work = sum_type, .rows_only = rows_only};
-    return usable(&out, &p->m, 0, &p->n, 0);
+    return n->rank ? n->strides[view][n->rank - 1] : 0;
 }
 
-static enum dtype sum_type(const struct product *p, bool words)
+/* Where rows are gapless and not those of several dimensions, gemm reads the left operand as it is. */
+static bool usable_rows(const struct task *t)
 {
-    if (words && dtype_is_integer(p->work))
-        return dtype_bytes(p->out_type) == 4 ? p->out_type : DT_S32;
-    return !dtype_is_subbyte(p->work) ? p->work : dtype_is_signed(p->work) ? DT_S8 : DT_U8;
+    const struct product *p = t->p;
+    return p->lhs_type == t->g.lhs && p->m.rank <= 1 && p->k.rank <= 1 &&
+           (t->k == 1 || only_step(&p->k, 0) == (int64_t)dtype_bytes(p->lhs_type));
 }
 
-static bool prepare_room(struct product_room *r, const struct product *p)
+static bool usable_result(const struct task *t)
 {
-    int64_t m = nest_points(&p->m), n = nest_points(&p->n), k = nest_points(&p->k);
-    bool integers = !dtype_is_float(p->work) && !dtype_is_complex(p->work), ok = true;
-    r->words = words_apply(p);
-    r->rows_only = integers || r->words;
-    r->lhs = (struct operand){.type = p->lhs_type, .work = r->words ? p->lhs_type : p->work, .rows_only = r->words};
-    r->rhs = (struct operand){.type = p->rhs_type, .work = r->words ? p->rhs_type : p->work};
-    r->rhs.rows_only = integers && !r->words;
-    r->sum = NULL;
-    r->sum_type = sum_type(p, r->words);
-    bool lhs_usable = usable(&r->lhs, &p->m, 1, &p->k, 0), rhs_usable = usable(&r->rhs, &p->k, 1, &p->n, 1);
-    r->m_limit = lhs_usable ? m : panel_limit(LHS_PANEL_BYTES, k, r->lhs.work, m);
-    r->n_limit = rhs_usable ? n : panel_limit(RHS_PANEL_BYTES, k, r->rhs.work, n);
-    if (!result_in_place(p, r->sum_type, r->rows_only) && r->m_limit > SUM_PANEL / r->n_limit)
-        r->m_limit = SUM_PANEL / r->n_limit > 16 ? SUM_PANEL / r->n_limit : m < 16 ? m : 16;
-    if (!lhs_usable)
-        ok = take_room(&r->lhs.room, r->m_limit, k, r->lhs.work);
-    if (!rhs_usable)
-        ok = ok && take_room(&r->rhs.room, k, r->n_limit, r->rhs.work);
-    return ok;
+    const struct product *p = t->p;
+    return (p->out_type == t->g.sum || (t->g.twofold && p->out_type == p->work)) && p->m.rank <= 1 && p->n.rank <= 1 &&
+           (t->n == 1 || only_step(&p->n, 0) == (int64_t)dtype_bytes(p->out_type));
 }
 
-static void free_room(struct product_room *r)
+/* Long sums of few results are cut, so that there is something to share. */
+static void cut_sums(struct task *t)
 {
-    mem_free(r->lhs.room);
-    mem_free(r->rhs.room);
-    mem_free(r->sum);
-}
-
-/* The place of the result as gemm writes it: rows or columns gapless, of the summed type. */
-static bool direct_result(struct matrix *c, const struct product *p, const struct product_room *r,
-                          const struct panels *m, const struct panels *n, char *out)
-{
-    int64_t row_step, column_step;
-    return p->out_type == r->sum_type && single_stride(&m->box, 0, &row_step) &&
-           single_stride(&n->box, 0, &column_step) &&
-           as_matrix(c, out, (int64_t)dtype_bytes(p->out_type), m->points, row_step, n->points, column_step);
-}
-
-static void store_sum(const struct product *p, const struct product_room *r, const struct panels *m,
-                      const struct panels *n, char *out)
-{
-    struct view to, from;
-    box_view(&to, p->out_type, &m->box, 0, &n->box, 0, out);
-    packed_view(&from, r->sum_type, &to, m->box.rank, false, r->sum);
-    kern_convert_view(NULL, &to, &from);
-}
-
-static bool multiply(const struct product_room *r, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b,
-                     void *c, int64_t ldc)
-{
-    if (r->words)
-        return words_multiply(r->lhs.work, r->rhs.work, m, n, k, a, b, c, ldc);
-    gemm_run(r->sum_type, m, n, k, a, b, c, ldc);
-    return true;
-}
-
-static bool run_panel(const struct product *p, struct product_room *r, const struct panels *m,
-                      const struct panels *n, struct matrix a, struct matrix b, char *out)
-{
-    struct matrix c;
-    int64_t k = nest_points(&p->k);
-    if (direct_result(&c, p, r, m, n, out) && !(r->rows_only && c.transposed)) {
-        if (!c.transposed)
-            return multiply(r, m->points, n->points, k, a, b, out, c.ld);
-        a.transposed = !a.transposed;
-        b.transposed = !b.transposed;
-        return multiply(r, n->points, m->points, k, b, a, out, c.ld);
+    const int64_t lanes = gemm_lanes(&t->g, t->k);
+    t->long_part = t->k;
+    t->along = 1;
+    if (t->batch == 1 && t->m <= MOST_SUMS / t->n && lanes >= LONG) {
+        t->along = least(lanes / LONG_PART, MOST_PARTS);
+        t->long_part = round_to(ratio_up(t->k, t->along), t->g.per_lane);
+        t->along = ratio_up(t->k, t->long_part);
+        t->sums_in_place = false;
     }
-    if (!r->sum && !take_room(&r->sum, r->m_limit, r->n_limit, r->sum_type))
-        return false;
-    if (!multiply(r, m->points, n->points, k, a, b, r->sum, n->points))
-        return false;
-    store_sum(p, r, m, n, out);
-    return true;
 }
 
-static bool run_batch(const struct product *p, struct product_room *r, char *out, char *lhs, char *rhs)
+/* Blocks are halved until there are enough of them. */
+static void cut_blocks(struct task *t)
 {
-    struct panels m, n;
-    for (panels_start(&n, &p->n, r->n_limit); panels_next(&n);) {
-        struct matrix b = panel_matrix(&r->rhs, &p->k, 1, &n.box, 1, rhs + n.offset[1]);
-        for (panels_start(&m, &p->m, r->m_limit); panels_next(&m);) {
-            struct matrix a = panel_matrix(&r->lhs, &m.box, 1, &p->k, 0, lhs + m.offset[1]);
-            if (!run_panel(p, r, &m, &n, a, b, out + m.offset[0] + n.offset[0]))
-                return false;
+    const struct gemm *g = &t->g;
+    const bool bounded = !t->rows_in_place || !t->sums_in_place;
+    t->high = bounded ? least(t->m, HIGH_BLOCK) : t->m;
+    t->wide = least(round_to(t->n, g->columns), WIDE_BLOCK / (g->lane << g->twofold));
+    cut_sums(t);
+    for (;;) {
+        t->down = ratio_up(t->m, t->high);
+        t->across = ratio_up(t->n, t->wide);
+        if (t->down * t->across >= ENOUGH_BLOCKS || t->batch >= ENOUGH_BLOCKS || t->along > 1 ||
+            t->high * t->wide < 2 * LEAST_WORK / t->k)
+            break;
+        if (t->wide > g->columns)
+            t->wide = round_to(t->wide / 2, g->columns);
+        else if (t->high >= 2 * LEAST_ROWS)
+            t->high = round_to(t->high / 2, 6);
+        else
+            break;
+    }
+    const int64_t work = least(t->high, t->m) * least(t->wide, t->n);
+    t->group = work > LEAST_WORK / t->long_part ? 1 : least(LEAST_WORK / (work * t->long_part) + 1, t->down * t->across * t->along * t->batch);
+}
+
+static void plan_room(struct task *t)
+{
+    const struct gemm *g = &t->g;
+    const int64_t lanes = gemm_lanes(g, t->long_part), chunks = ratio_up(lanes, DEPTH);
+    const int64_t unit = g->per_lane, depth = round_to(ratio_up(t->long_part, chunks), unit);
+    const int64_t lhs_width = (int64_t)dtype_bytes(g->lhs), sum = g->lane << g->twofold;
+    t->depth = depth;
+    t->panels_room = gemm_lanes(g, depth) * g->panel * ratio_up(t->wide, g->columns);
+    t->rows_room = t->rows_in_place ? 0 : round_to(t->high * depth * lhs_width, 64);
+    t->sums_room = t->sums_in_place || t->along > 1 ? 0 : round_to(t->high * t->wide * sum, 64);
+    t->room = t->panels_room + t->rows_room + t->sums_room + (g->moved ? round_to(t->high * 4, 64) : 0);
+}
+
+/* ---- one block ---- */
+
+struct block {
+    int64_t i, rows, j, columns, l, terms; /* which part of the product */
+    char *out, *lhs, *rhs;                 /* of its place in the batch */
+    char *sums;
+    int64_t sums_row;
+};
+
+static struct room member_room(const struct task *t, int member)
+{
+    struct room r;
+    r.panels = t->rooms + member * t->room;
+    r.rows = r.panels + t->panels_room;
+    r.sums = r.rows + t->rows_room;
+    r.start = (int32_t *)(void *)(r.sums + t->sums_room);
+    return r;
+}
+
+static void pack_panels(const struct task *t, const struct block *b, int64_t l, int64_t terms, char *panels)
+{
+    const struct gemm *g = &t->g;
+    const int64_t bytes = gemm_lanes(g, terms) * g->panel;
+    const struct stretch down = {&t->p->k, 1, b->l + l, terms};
+    for (int64_t j = 0; j < b->columns; j += g->columns, panels += bytes) {
+        const struct stretch columns = {&t->p->n, 1, b->j + j, least(g->columns, b->columns - j)};
+        stretch_pack(g, t->p->rhs_type, b->rhs, &down, &columns, panels);
+    }
+}
+
+/* The left operand's rows, `terms` of them, as gemm takes them. */
+static void find_rows(const struct task *t, const struct block *b, int64_t l, int64_t terms, const struct room *r,
+                      struct gemm_block *to)
+{
+    const int64_t width = (int64_t)dtype_bytes(t->g.lhs);
+    to->a_lane = t->g.lane;
+    if (t->rows_in_place) {
+        to->a = b->lhs + b->i * t->row_step + (b->l + l) * t->term_step;
+        to->a_row = t->row_step;
+        return;
+    }
+    const struct stretch rows = {&t->p->m, 1, b->i, b->rows}, along = {&t->p->k, 0, b->l + l, terms};
+    const struct dense room = {t->g.lhs, r->rows, terms * width, width};
+    stretch_fetch(&room, t->p->lhs_type, b->lhs, &rows, &along);
+    to->a = r->rows;
+    to->a_row = room.row;
+}
+
+/* Six rows at a time, so that they stay in the first cache while the panels go by. */
+static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all, const char *panels,
+                       const int32_t *start)
+{
+    enum { STRIP = 6 };
+    const struct gemm *g = &t->g;
+    const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel;
+    for (int64_t i = 0; i < b->rows; i += STRIP) {
+        struct gemm_block at = *all;
+        at.rows = least(STRIP, b->rows - i);
+        at.a += i * all->a_row;
+        at.start = start ? start + i : NULL;
+        at.panel = panels;
+        for (int64_t j = 0; j < b->columns; j += g->columns, at.panel = (const char *)at.panel + bytes) {
+            at.n = least(g->columns, b->columns - j);
+            at.c = b->sums + i * b->sums_row + (j * g->lane << g->twofold);
+            gemm_block(g, &at);
         }
     }
+}
+
+static void run_block(const struct task *t, const struct block *b, const struct room *r)
+{
+    const struct gemm *g = &t->g;
+    for (int64_t l = 0; l < b->terms; l += t->depth) {
+        const int64_t terms = least(t->depth, b->terms - l);
+        struct gemm_block at = {.lanes = g->twofold ? 2 * terms : terms / g->per_lane,
+                                .rest = terms % g->per_lane,
+                                .add = l > 0,
+                                .c_row = b->sums_row};
+        pack_panels(t, b, l, terms, r->panels);
+        find_rows(t, b, l, terms, r, &at);
+        if (g->moved)
+            gemm_excess(g, at.a, at.a_row, b->rows, terms, r->start);
+        add_panels(t, b, &at, r->panels, g->moved ? r->start : NULL);
+    }
+}
+
+/* ---- all of them ---- */
+
+static enum dtype sum_type(const struct task *t)
+{
+    return t->g.twofold ? t->p->work : t->g.sum;
+}
+
+static void store_sums(const struct task *t, const struct block *b, char *sums, int64_t sums_row)
+{
+    const struct stretch rows = {&t->p->m, 0, b->i, b->rows}, columns = {&t->p->n, 0, b->j, b->columns};
+    const struct dense from = {sum_type(t), sums, sums_row, t->g.lane << t->g.twofold};
+    stretch_store(&from, t->p->out_type, b->out, &rows, &columns);
+}
+
+static void place_block(const struct task *t, int64_t number, struct block *b, int64_t *along)
+{
+    const struct product *p = t->p;
+    int64_t ignored;
+    const int64_t across = number % t->across, down = number / t->across % t->down;
+    *along = number / t->across / t->down % t->along;
+    const int64_t batch = number / t->across / t->down / t->along;
+    b->i = down * t->high;
+    b->rows = least(t->high, t->m - b->i);
+    b->j = across * t->wide;
+    b->columns = least(t->wide, t->n - b->j);
+    b->l = *along * t->long_part;
+    b->terms = least(t->long_part, t->k - b->l);
+    b->out = p->out + nest_offset(&p->batch, 0, batch, &ignored);
+    b->lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored);
+    b->rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
+}
+
+static void run_one(const struct task *t, int64_t number, const struct room *r)
+{
+    struct block b;
+    int64_t along;
+    const int64_t width = t->g.lane << t->g.twofold;
+    place_block(t, number, &b, &along);
+    if (t->along > 1) {
+        b.sums_row = t->n * width;
+        b.sums = t->partial + (along * t->m + b.i) * b.sums_row + b.j * width;
+        run_block(t, &b, r);
+    } else if (t->sums_in_place) {
+        b.sums_row = only_step(&t->p->m, 0);
+        b.sums = b.out + b.i * b.sums_row + b.j * width;
+        run_block(t, &b, r);
+    } else {
+        b.sums_row = t->wide * width;
+        b.sums = r->sums;
+        run_block(t, &b, r);
+        store_sums(t, &b, b.sums, b.sums_row);
+    }
+}
+
+static void run_part(void *context, int64_t part, int member)
+{
+    const struct task *t = context;
+    const struct room r = member_room(t, member);
+    const int64_t blocks = t->batch * t->along * t->down * t->across, end = least(blocks, (part + 1) * t->group);
+    for (int64_t number = part * t->group; number < end; number++)
+        run_one(t, number, &r);
+}
+
+/* The sums of the parts of the terms, one after the other. */
+static void add_parts(const struct task *t)
+{
+    const int64_t count = t->m * t->n << t->g.twofold;
+    const struct block all = {.rows = t->m, .columns = t->n, .out = t->p->out};
+    kern_tile_fn *add = kern_find_elementwise("add", t->g.sum);
+    for (int64_t part = 1; part < t->along; part++) {
+        const void *args[2] = {t->partial, t->partial + part * count * t->g.lane};
+        add(t->partial, args, count);
+    }
+    store_sums(t, &all, t->partial, t->n * t->g.lane << t->g.twofold);
+}
+
+static bool by_blocks(struct team *team, const struct product *p)
+{
+    struct task t = {.p = p,
+                     .m = nest_points(&p->m),
+                     .n = nest_points(&p->n),
+                     .k = nest_points(&p->k),
+                     .batch = nest_points(&p->batch)};
+    const bool broken = p->k.rank > 1 && p->k.dims[p->k.rank - 1] % 4 != 0;
+    gemm_choose(&t.g, p->out_type, p->lhs_type, p->rhs_type, p->work, broken);
+    t.rows_in_place = usable_rows(&t);
+    t.sums_in_place = usable_result(&t);
+    t.row_step = only_step(&p->m, 1);
+    t.term_step = only_step(&p->k, 0);
+    cut_blocks(&t);
+    plan_room(&t);
+    const int64_t partial = t.along > 1 ? (t.along * t.m * t.n * t.g.lane) << t.g.twofold : 0;
+    char *room = mem_alloc((size_t)(t.room * team_size(team) + partial));
+    if (!room)
+        return false;
+    t.rooms = room;
+    t.partial = room + t.room * team_size(team);
+    team_run(team, ratio_up(t.batch * t.along * t.down * t.across, t.group), run_part, &t);
+    if (t.along > 1)
+        add_parts(&t);
+    mem_free(room);
     return true;
 }
 
@@ -356,23 +376,65 @@ static void fill_zero(const struct product *p)
     union kern_cell zero = {{0}};
     if (dtype_is_float(p->out_type))
         float_store(p->out_type, &zero, 0);
-    struct nest both = p->m;
+    struct view out = {.dtype = p->out_type};
+    const struct nest *nests[] = {&p->m, &p->n};
+    for (int i = 0; i < 2; i++)
+        for (int d = 0; d < nests[i]->rank; d++) {
+            out.dims[out.rank] = nests[i]->dims[d];
+            out.strides[out.rank++] = nests[i]->strides[0][d];
+        }
     struct nest_walk w;
-    for (int d = 0; d < p->n.rank; d++)
-        nest_add(&both, p->n.dims[d], (int64_t[]){p->n.strides[0][d], 0});
     nest_start(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs});
     do {
-        struct nest none = {.rank = 0};
-        struct view out;
-        box_view(&out, p->out_type, &both, 0, &none, 0, w.at[0]);
+        out.data = w.at[0];
         kern_fill(&out, &zero);
     } while (nest_step(&w));
 }
 
-bool product_run(struct product *p)
+static bool by_vector(const struct product *p)
 {
-    struct product_room r;
     struct nest_walk w;
+    nest_start(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs});
+    do
+        if (!matvec_run(p, w.at[0], w.at[1], w.at[2]))
+            return false;
+    while (nest_step(&w));
+    return true;
+}
+
+/* Whether results lie closer together along the rows than across. */
+static bool stands_upright(const struct product *p)
+{
+    const int64_t width = (int64_t)dtype_bytes(p->out_type);
+    return p->m.rank == 1 && only_step(&p->m, 0) == width && !(p->n.rank <= 1 && only_step(&p->n, 0) == width);
+}
+
+static void swap_views(struct nest *n, const struct nest *from, int a, int b)
+{
+    *n = *from;
+    memcpy(n->strides[a], from->strides[b], sizeof n->strides[a]);
+    memcpy(n->strides[b], from->strides[a], sizeof n->strides[b]);
+}
+
+/* The product of the transposed matrices, which is the transposed one. */
+static bool by_columns(struct team *team, const struct product *p)
+{
+    struct product turned = {.out_type = p->out_type,
+                             .lhs_type = p->rhs_type,
+                             .rhs_type = p->lhs_type,
+                             .work = p->work,
+                             .out = p->out,
+                             .lhs = p->rhs,
+                             .rhs = p->lhs,
+                             .m = p->n,
+                             .n = p->m};
+    swap_views(&turned.batch, &p->batch, 1, 2);
+    swap_views(&turned.k, &p->k, 0, 1);
+    return by_blocks(team, &turned);
+}
+
+bool product_run(struct team *team, struct product *p)
+{
     if (nest_points(&p->batch) == 0 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0)
         return true;
     if (nest_points(&p->k) == 0) {
@@ -383,15 +445,7 @@ bool product_run(struct product *p)
     nest_merge(&p->m);
     nest_merge(&p->n);
     nest_merge(&p->k);
-    bool vector = matvec_applies(p), ok = vector || prepare_room(&r, p);
-    if (ok) {
-        nest_start(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs});
-        do
-            ok = vector ? matvec_run(p, w.at[0], w.at[1], w.at[2])
-                        : run_batch(p, &r, w.at[0], w.at[1], w.at[2]);
-        while (ok && nest_step(&w));
-    }
-    if (!vector)
-        free_room(&r);
-    return ok;
+    if (matvec_applies(p))
+        return by_vector(p);
+    return stands_upright(p) ? by_columns(team, p) : by_blocks(team, p);
 }

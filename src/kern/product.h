@@ -6,7 +6,7 @@
 #ifndef HLO_KERN_PRODUCT_H
 #define HLO_KERN_PRODUCT_H
 
-#include "kern/nest.h"
+#include "kern/gemm.h"
 
 struct product {
     enum dtype out_type, lhs_type, rhs_type, work;
@@ -16,7 +16,7 @@ struct product {
     struct nest n;     /* out, rhs */
     struct nest k;     /* lhs, rhs */
 };
-bool product_run(struct product *p); /* false: no memory */
+bool product_run(struct team *team, struct product *p); /* false: no memory */
 
 /* What operand types are multiplied and summed in for a result type (hlo-values 13.1). An operand whose
  * `via` differs from its type is converted to that first. */
@@ -25,29 +25,34 @@ struct product_types {
 };
 void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs, enum dtype rhs);
 /* Replaces a view by a dense converted copy when it needs one on the way; *storage is then to be freed. */
-bool product_convert_operand(struct view *x, enum dtype via, void **storage);
+bool product_convert_operand(struct team *team, struct view *x, enum dtype via, void **storage);
+
+/* ---- product_box.c ---- */
+
+/* Where a nest's position, counted row-major, is in one of its views, and how many follow it in the innermost dimension. */
+int64_t nest_offset(const struct nest *n, int view, int64_t position, int64_t *run);
+
+struct stretch {
+    const struct nest *nest;
+    int view;
+    int64_t from, count; /* positions */
+};
+/* Storage with gapless rows. */
+struct dense {
+    enum dtype type;
+    char *at;
+    int64_t row, width; /* bytes from one row to the next, and of an element */
+};
+/* Rows and columns of the operand or result `at`, of a type of its own, to dense storage and back. */
+void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns);
+void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns);
+/* A panel of no more than g->columns columns; where lanes take several elements, so many divide the innermost terms. */
+void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms, const struct stretch *columns,
+                  char *panel);
 
 /* ---- matvec.c: one side is a vector, the other a matrix of narrow floats ---- */
 
 bool matvec_applies(const struct product *p); /* its nests are merged */
 bool matvec_run(const struct product *p, char *out, const char *lhs, const char *rhs); /* false: no memory */
-
-/* ---- gemm.c: C = A * B on matrices, all of one type; C is row-major ---- */
-
-struct matrix {
-    const void *at;
-    int64_t ld;      /* elements from one row (or column) to the next */
-    bool transposed; /* columns are gapless instead of rows */
-};
-/* ldc >= n. The type is one of f32, f64, c64, c128, pred or a whole-byte integer. */
-void gemm_run(enum dtype t, int64_t m, int64_t n, int64_t k, struct matrix a, struct matrix b, void *c,
-              int64_t ldc);
-
-/* ---- words.c: the same for bytes, bf16 and small f32, with sums of 32 bits ---- */
-
-bool words_apply(const struct product *p); /* to its types and sizes, and on this processor */
-/* A is row-major. C holds f32 or 32-bit integers. False: no memory. */
-bool words_multiply(enum dtype a_type, enum dtype b_type, int64_t m, int64_t n, int64_t k, struct matrix a,
-                    struct matrix b, void *c, int64_t ldc);
 
 #endif

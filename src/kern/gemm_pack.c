@@ -1,0 +1,217 @@
+/*
+ * gemm_pack: panels of the right side of a product (no kernel of its own), once for each instruction set. Elements are taken a
+ * row or a column at a time, whichever lies closer together, converted if they have to be, and put side by side.
+ */
+#include "kern/gemm_set.h"
+
+#if defined __AVX512F__
+#include <immintrin.h>
+#endif
+
+#define INLINE __attribute__((always_inline)) static inline
+
+enum { PIECE = 256 /* elements of a column at a time */, GROUP = 16 /* columns at a time */, MOST_COLUMNS = 64, MOST_LANE = 4 };
+
+struct packing {
+    const struct gemm *g;
+    struct loader load;
+    const char *from;
+    int64_t k_step, column_step, k, n;
+    char *panel;
+};
+
+/* `count` neighbours, gapless and of the type of lanes. */
+INLINE const char *take(const struct packing *p, char *room, const char *from, int64_t step, int64_t count)
+{
+    if (!p->load.convert && (step == (int64_t)p->load.from || count == 1))
+        return from;
+    return loader_read(&p->load, room, from, step, count);
+}
+
+/* ---- rows ---- */
+
+#if defined __AVX512F__
+INLINE __mmask16 first_lanes(int64_t n)
+{
+    return (__mmask16)(n >= 16 ? 0xffff : n > 0 ? (1 << n) - 1 : 0);
+}
+
+/* The lanes of n columns that hold up to four rows of bytes. */
+static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+{
+    const __mmask64 columns = n == MOST_COLUMNS ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
+    const __m512i moved = _mm512_set1_epi8(g->moved ? -128 : 0);
+    __m512i row[4];
+    for (int r = 0; r < 4; r++)
+        row[r] = r < there ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(columns, rows[r]), moved) : _mm512_setzero_si512();
+    const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]), high01 = _mm512_unpackhi_epi8(row[0], row[1]);
+    const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]), high23 = _mm512_unpackhi_epi8(row[2], row[3]);
+    /* Each quarter of these holds four columns of the quarter of the row that it stands in. */
+    const __m512i p = _mm512_unpacklo_epi16(low01, low23), q = _mm512_unpackhi_epi16(low01, low23);
+    const __m512i s = _mm512_unpacklo_epi16(high01, high23), t = _mm512_unpackhi_epi16(high01, high23);
+    const __m512i pq = _mm512_shuffle_i32x4(p, q, 0x44), st = _mm512_shuffle_i32x4(s, t, 0x44);
+    const __m512i pq_high = _mm512_shuffle_i32x4(p, q, 0xee), st_high = _mm512_shuffle_i32x4(s, t, 0xee);
+    _mm512_mask_storeu_epi32(to, first_lanes(n), _mm512_shuffle_i32x4(pq, st, 0x88));
+    _mm512_mask_storeu_epi32(to + 64, first_lanes(n - 16), _mm512_shuffle_i32x4(pq, st, 0xdd));
+    _mm512_mask_storeu_epi32(to + 128, first_lanes(n - 32), _mm512_shuffle_i32x4(pq_high, st_high, 0x88));
+    _mm512_mask_storeu_epi32(to + 192, first_lanes(n - 48), _mm512_shuffle_i32x4(pq_high, st_high, 0xdd));
+}
+#else
+static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+{
+    for (int64_t j = 0; j < n; j++)
+        for (int r = 0; r < there; r++)
+            to[j * MOST_LANE + r] = (char)(rows[r][j] ^ (g->moved ? 0x80 : 0));
+}
+#endif
+
+/* The same with two rows of bf16. */
+static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+{
+    const kern_w2 *low = (const void *)rows[0], *high = (const void *)rows[there - 1];
+    const uint32_t second = there > 1 ? 0xffff : 0;
+    uint32_t *at = (void *)to;
+    for (int64_t j = 0; j < n; j++)
+        at[j] = low[j] | (high[j] & second) << 16;
+}
+
+/* Complex numbers side by side become two lanes below each other: as they are, and times i. */
+#define JOIN_COMPLEX(T, NAME)                                                                                              \
+    static void NAME(const T *x, int64_t n, T *to, T *below)                                                             \
+    {                                                                                                                      \
+        for (int64_t j = 0; j < n; j++) {                                                                                  \
+            to[2 * j] = x[2 * j];                                                                                          \
+            to[2 * j + 1] = x[2 * j + 1];                                                                                  \
+            below[2 * j] = -x[2 * j + 1];                                                                                  \
+            below[2 * j + 1] = x[2 * j];                                                                                   \
+        }                                                                                                                  \
+    }
+JOIN_COMPLEX(float, join_c64)
+JOIN_COMPLEX(double, join_c128)
+
+static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+{
+    if (g->twofold && g->kind == GEMM_F32)
+        join_c64((const void *)rows[0], n, (void *)to, (void *)(to + g->panel));
+    else if (g->twofold)
+        join_c128((const void *)rows[0], n, (void *)to, (void *)(to + g->panel));
+    else if (g->per_lane == 4)
+        join_bytes(g, rows, there, n, to);
+    else if (g->per_lane == 2)
+        join_pairs(rows, there, n, to);
+    else if (n == g->columns)
+        memcpy(to, rows[0], MOST_COLUMNS * 4 == g->panel ? MOST_COLUMNS * 4 : (size_t)g->panel);
+    else
+        memcpy(to, rows[0], (size_t)(n * g->lane));
+}
+
+static void pack_rows(const struct packing *p)
+{
+    char room[MOST_LANE][MOST_COLUMNS * 16] __attribute__((aligned(64)));
+    const int64_t per_lane = p->g->per_lane, step = p->g->panel << p->g->twofold;
+    char *to = p->panel;
+    for (int64_t i = 0; i < p->k; i += per_lane, to += step) {
+        const char *rows[MOST_LANE];
+        const int there = (int)(p->k - i < per_lane ? p->k - i : per_lane);
+        for (int r = 0; r < there; r++)
+            rows[r] = take(p, room[r], p->from + (i + r) * p->k_step, p->column_step, p->n);
+        join_row(p->g, rows, there, p->n, to);
+    }
+}
+
+/* ---- columns ---- */
+
+#if defined __AVX512F__
+/* 16 rows of 16 lanes become 16 columns. */
+INLINE void transpose(__m512i x[GROUP])
+{
+    __m512i pair[GROUP], four[GROUP];
+    for (int i = 0; i < GROUP; i += 2) {
+        pair[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
+        pair[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
+    }
+    for (int i = 0; i < GROUP; i += 4) { /* quarter q of four[i + c]: lane 4 q + c of the rows from i on */
+        four[i] = _mm512_unpacklo_epi64(pair[i], pair[i + 2]);
+        four[i + 1] = _mm512_unpackhi_epi64(pair[i], pair[i + 2]);
+        four[i + 2] = _mm512_unpacklo_epi64(pair[i + 1], pair[i + 3]);
+        four[i + 3] = _mm512_unpackhi_epi64(pair[i + 1], pair[i + 3]);
+    }
+    for (int c = 0; c < 4; c++) {
+        const __m512i even = _mm512_shuffle_i32x4(four[c], four[4 + c], 0x88);
+        const __m512i odd = _mm512_shuffle_i32x4(four[c], four[4 + c], 0xdd);
+        const __m512i more_even = _mm512_shuffle_i32x4(four[8 + c], four[12 + c], 0x88);
+        const __m512i more_odd = _mm512_shuffle_i32x4(four[8 + c], four[12 + c], 0xdd);
+        x[c] = _mm512_shuffle_i32x4(even, more_even, 0x88);
+        x[4 + c] = _mm512_shuffle_i32x4(odd, more_odd, 0x88);
+        x[8 + c] = _mm512_shuffle_i32x4(even, more_even, 0xdd);
+        x[12 + c] = _mm512_shuffle_i32x4(odd, more_odd, 0xdd);
+    }
+}
+
+/* Gapless columns of so many bytes: their lanes are there already, and only have to be turned round. */
+static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes, int64_t count, char *to)
+{
+    const __m512i moved = _mm512_set1_epi8(g->moved ? -128 : 0);
+    for (int64_t i = 0; i < bytes; i += 64) {
+        const int64_t left = bytes - i, lanes = (left + 3) / 4;
+        const __mmask64 there = left >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << left) - 1;
+        __m512i x[GROUP];
+        for (int64_t j = 0; j < GROUP; j++)
+            x[j] = j < count ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, column[j] + i), moved)
+                             : _mm512_setzero_si512();
+        transpose(x);
+        for (int64_t j = 0; j < GROUP && j < lanes; j++)
+            _mm512_mask_storeu_epi32(to + (i / 4 + j) * g->panel, first_lanes(count), x[j]);
+    }
+}
+#else
+static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes, int64_t count, char *to)
+{
+    const int64_t size = 4 / g->per_lane, k = bytes / size;
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t i = 0; i < k; i++)
+            if (size == 4)
+                memcpy(to + i * g->panel + j * 4, column[j] + i * 4, 4);
+            else if (size == 2)
+                memcpy(to + i / 2 * g->panel + j * 4 + i % 2 * 2, column[j] + i * 2, 2);
+            else
+                to[i / 4 * g->panel + j * 4 + i % 4] = (char)(column[j][i] ^ (g->moved ? 0x80 : 0));
+}
+#endif
+
+static void turn_wide(const struct gemm *g, const char *const column[GROUP], int64_t k, int64_t count, char *to)
+{
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < count; j++)
+            memcpy(to + i * g->panel + j * 8, column[j] + i * 8, 8);
+}
+
+static void pack_columns(const struct packing *p)
+{
+    char room[GROUP][PIECE * 8] __attribute__((aligned(64)));
+    const int64_t lane = p->g->lane, size = lane / p->g->per_lane;
+    for (int64_t i = 0; i < p->k; i += PIECE)
+        for (int64_t j = 0; j < p->n; j += GROUP) {
+            const int64_t depth = p->k - i < PIECE ? p->k - i : PIECE, count = p->n - j < GROUP ? p->n - j : GROUP;
+            const char *column[GROUP] = {NULL};
+            char *to = p->panel + i / p->g->per_lane * p->g->panel + j * lane;
+            for (int64_t c = 0; c < count; c++)
+                column[c] = take(p, room[c], p->from + i * p->k_step + (j + c) * p->column_step, p->k_step, depth);
+            if (lane == 8)
+                turn_wide(p->g, column, depth, count, to);
+            else
+                turn_narrow(p->g, column, depth * size, count, to);
+        }
+}
+
+void gemm_pack_panel(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
+                     int64_t n, char *panel)
+{
+    struct packing p = {.g = g, .from = from, .k_step = k_step, .column_step = column_step, .k = k, .n = n, .panel = panel};
+    const int64_t across = column_step < 0 ? -column_step : column_step, down = k_step < 0 ? -k_step : k_step;
+    loader_init(&p.load, g->rhs, type);
+    if (n == 1 || g->twofold || across <= down)
+        pack_rows(&p);
+    else
+        pack_columns(&p);
+}
