@@ -24,6 +24,7 @@ typedef struct hlo_file hlo_file;           /* the text of one file, split into 
 typedef struct hlo_module hlo_module;       /* a parsed module */
 typedef struct hlo_program hlo_program;     /* a module made ready to run */
 typedef struct hlo_literal hlo_literal;     /* a value with its shape */
+typedef struct hlo_arrays hlo_arrays;       /* arrays in a file or a folder, by name */
 typedef struct hlo_world hlo_world;         /* the processes that share a run */
 
 /* A byte buffer made by the library; free with hlo_text_free. Always NUL-terminated. */
@@ -110,7 +111,8 @@ hlo_text hlo_literal_print(const hlo_literal *l, bool with_shape);
 hlo_text hlo_literal_shape(const hlo_literal *l);
 size_t hlo_literal_leaves(const hlo_literal *l);
 /* A flat leaf in order: spelling of its element type, rank, sizes, and its dense row-major storage
- * (types below a byte take one byte an element). Pointers live as long as the literal. */
+ * (types below a byte take one byte an element). Pointers live as long as the literal. Data of what came from a file
+ * or by hlo_literal_map may not be written. */
 struct hlo_array {
     const char *dtype;
     size_t rank;
@@ -121,6 +123,11 @@ struct hlo_array {
 struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
 /* An array of a type by its spelling, cleared. NULL with messages. */
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m);
+/* An array that lies in memory of the caller's, where it is read and never written: dense, row-major, as hlo_array
+ * has it, aligned as its elements are; a pred is 0 or 1. It must stay as it is until RELEASE (or NULL) is called,
+ * which is when the literal is freed. NULL with messages, and RELEASE is not called. */
+hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
+                             void (*release)(void *context), void *context, hlo_messages *m);
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count); /* takes the elements over */
 /* Components of a tuple; 0 for anything else. They live as long as the tuple. */
 size_t hlo_literal_count(const hlo_literal *l);
@@ -139,28 +146,35 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
 
 /* ---- reading and writing arrays ---- */
 
-/* The value of a parameter: a .npy file for an array; an .npz file with all leaves of all parameters,
- * `prefix`0, `prefix`1, ... flattened in order, or `prefix`0@N of participant N where there are some.
- * Raw bits are read as the type of the parameter. */
-hlo_literal *hlo_read_npy(const char *path, const hlo_module *module, size_t param, hlo_messages *m);
-hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param,
-                          size_t participant, hlo_messages *m);
+/* What PATH names, by how its name ends: a .npy file, which holds one array called ""; an .npz archive; safetensors;
+ * .bin and .raw files, the bytes of one array as hlo_array has them and nothing else, called "" too; or a folder,
+ * where array x is the file x.npy or x.bin. What ends otherwise is an .npz archive. NULL with a message.
+ * Arrays of a file of 64 KiB and more that are stored there as they are in memory are used where they lie, mapped;
+ * others, those of type pred and of types below a byte, and what is not aligned as its elements must be, are copied.
+ * So a file may be as large as address space, but must not get shorter while literals of it live. */
+hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m);
+void hlo_arrays_free(hlo_arrays *s); /* literals of it may outlive it */
+/* Whether the name ends so, or is a folder's. */
+bool hlo_arrays_known(const char *path);
+bool hlo_arrays_has(const hlo_arrays *s, const char *name);
+/* DTYPE: its element type, which says what raw bits mean; NULL: whatever the file says it is. */
+hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype, hlo_messages *m);
+/* The value of a parameter. Leaves of all parameters, flattened in order, are called `prefix`0, `prefix`1, ..., or
+ * by the name of the parameter, with .K for component K of a tuple; the first that is there counts, and of each the
+ * one with @PARTICIPANT behind it. An array without a name is anybody's. Raw bits are of the parameter's type. */
+hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param,
+                              size_t participant, hlo_messages *m);
+/* The same of a file that is opened for it. */
+hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
+                            size_t participant, hlo_messages *m);
 /* Every output leaf of the entry computation from `prefix`0, `prefix`1, ... */
-hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module,
-                                 size_t participant, hlo_messages *m);
+hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,
+                             hlo_messages *m);
 bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m);
 bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
 /* The values of several participants: `prefix`0@0, `prefix`0@1, ... */
 bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count,
                        hlo_messages *m);
-/* Arrays of an .npz file by their names, without a module that wants them; a .npy file is one that holds ""
- * alone. NULL with a message. */
-typedef struct hlo_npz hlo_npz;
-hlo_npz *hlo_npz_open(const char *path, hlo_messages *m);
-void hlo_npz_free(hlo_npz *z);
-bool hlo_npz_has(const hlo_npz *z, const char *name);
-/* DTYPE: its element type, which says what raw bits mean; NULL: whatever numpy says it is. */
-hlo_literal *hlo_npz_get(const hlo_npz *z, const char *name, const char *dtype, hlo_messages *m);
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *arrays, size_t count,
                          hlo_messages *m);
 /* Puts bytes into a file, all or nothing. */

@@ -1,12 +1,11 @@
 /*
- * The public interface to values: handles of them, and arrays in files.
+ * The public interface to values.
  */
 #include "hlo_priv.h"
 
 #include "io/io.h"
 #include "text/text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* ---- values ---- */
@@ -130,11 +129,50 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
     return hlo_literal_end(h, l);
 }
 
+struct lent {
+    struct owner owner;
+    void (*release)(void *context);
+    void *context;
+};
+
+static void give_back(struct owner *o)
+{
+    struct lent *l = (struct lent *)(void *)o;
+    if (l->release)
+        l->release(l->context);
+    free(l);
+}
+
+hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
+                             void (*release)(void *context), void *context, hlo_messages *m)
+{
+    enum dtype t = dtype_find(str_of(dtype));
+    hlo_literal *h = hlo_literal_begin();
+    struct literal *l = NULL;
+    int64_t size;
+    const struct shape *shape = dtype_is_array(t) && rank <= INT16_MAX ? shape_array(&h->arena, t, (int)rank, dims, NULL, NULL) : NULL;
+    if (!shape) {
+        hlo_messages_add(m, dtype, "no element type");
+    } else if (!shape_bytes(shape, &size)) {
+        hlo_messages_add(m, dtype, "more bytes than there can be");
+    } else if ((uintptr_t)data % dtype_bytes(dtype_component(t)) != 0) {
+        hlo_messages_add(m, dtype, "the memory is not aligned as its elements must be");
+    } else {
+        struct lent *owner = hlo_calloc(sizeof *owner);
+        *owner = (struct lent){.release = release, .context = context};
+        owner_init(&owner->owner, give_back);
+        l = ARENA_NEW(&h->arena, struct literal);
+        *l = (struct literal){.shape = shape, .data = (void *)(uintptr_t)data, .owner = &owner->owner};
+    }
+    return hlo_literal_end(h, l);
+}
+
 struct literal *hlo_literal_take(struct arena *a, struct literal *from)
 {
     struct literal *l = ARENA_NEW(a, struct literal);
     l->shape = shape_copy(a, from->shape);
     l->data = from->data;
+    l->owner = from->owner;
     l->elided = from->elided;
     if (shape_is_tuple(l->shape)) {
         l->elements = ARENA_ARRAY(a, struct literal *, l->shape->count);
@@ -172,178 +210,4 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
     else
         buf_free(&b);
     return same;
-}
-
-/* ---- arrays in files ---- */
-
-/* The bytes of a file, or a message about it. */
-static bool load(struct diags *ds, const char *path, struct file_bytes *out)
-{
-    return file_read(path, out) || DIAG_ERROR(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
-}
-
-static struct str param_title(struct arena *a, const hlo_module *module, size_t param)
-{
-    struct str name = hlo_param_of(module, param)->name;
-    return arena_printf(a, "parameter `" STR_FMT "`", STR_ARG(name));
-}
-
-/* Leaves of the parameters before this one. */
-static int64_t leaves_before(const hlo_module *module, size_t param)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < param; i++)
-        n += shape_leaf_count(hlo_param_of(module, i)->shape);
-    return n;
-}
-
-hlo_literal *hlo_read_npy(const char *path, const hlo_module *module, size_t param, hlo_messages *m)
-{
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    const struct shape *want = module ? hlo_param_of(module, param)->shape : NULL;
-    struct file_bytes bytes;
-    if (!load(ds, path, &bytes))
-        return NULL;
-    hlo_literal *h = hlo_literal_begin();
-    struct str who = module ? param_title(&h->arena, module, param) : STR("it");
-    struct literal *l = io_npy_decode(ds, &h->arena, (struct str){bytes.data, bytes.size}, want, who);
-    file_release(&bytes);
-    return hlo_literal_end(h, l);
-}
-
-static hlo_literal *read_npz(const char *path, const char *prefix, int64_t leaf, const struct shape *want,
-                             struct str (*title)(struct arena *, const hlo_module *, size_t),
-                             const hlo_module *module, size_t param, size_t participant, hlo_messages *m)
-{
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    struct file_bytes bytes;
-    if (!load(ds, path, &bytes))
-        return NULL;
-    hlo_literal *h = hlo_literal_begin();
-    struct npz z;
-    struct literal *l = NULL;
-    if (io_npz_open(ds, &h->arena, (struct str){bytes.data, bytes.size}, &z))
-        l = io_npz_value(ds, &h->arena, &z, prefix, &leaf, (int64_t)participant, want, title(&h->arena, module, param));
-    file_release(&bytes);
-    return hlo_literal_end(h, l);
-}
-
-hlo_literal *hlo_read_npz(const char *path, const char *prefix, const hlo_module *module, size_t param,
-                          size_t participant, hlo_messages *m)
-{
-    return read_npz(path, prefix, leaves_before(module, param), hlo_param_of(module, param)->shape, param_title,
-                    module, param, participant, m);
-}
-
-static struct str result_title(struct arena *a, const hlo_module *module, size_t param)
-{
-    (void)a, (void)module, (void)param;
-    return STR("the result");
-}
-
-hlo_literal *hlo_read_npz_result(const char *path, const char *prefix, const hlo_module *module,
-                                 size_t participant, hlo_messages *m)
-{
-    return read_npz(path, prefix, 0, module->m->entry->root->shape, result_title, module, 0, participant, m);
-}
-
-bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
-{
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    if (!shape_is_array(h->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds one array; write an .npz file");
-    return io_write_npy(ds, path, h->l);
-}
-
-bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, hlo_messages *m)
-{
-    return hlo_write_npz_all(path, prefix, &h, 1, m);
-}
-
-static const struct literal **literals_of(const hlo_literal *const *h, size_t count)
-{
-    const struct literal **l = hlo_calloc((count + 1) * sizeof *l);
-    for (size_t i = 0; i < count; i++)
-        l[i] = h[i]->l;
-    return l;
-}
-
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h, size_t count,
-                       hlo_messages *m)
-{
-    const struct literal **l = literals_of(h, count);
-    bool ok = io_write_npz(hlo_sink_of_name(m, path, STR("")), path, prefix, l, (int64_t)count);
-    free(l);
-    return ok;
-}
-
-struct hlo_npz {
-    struct arena arena;
-    struct file_bytes file;
-    struct str path;
-    bool single; /* a .npy file */
-    struct npz z;
-};
-
-hlo_npz *hlo_npz_open(const char *path, hlo_messages *m)
-{
-    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    hlo_npz *z = hlo_calloc(sizeof *z);
-    arena_init(&z->arena);
-    z->path = arena_str(&z->arena, str_of(path));
-    bool ok = load(ds, path, &z->file);
-    z->single = ok && str_starts((struct str){z->file.data, z->file.size}, STR("\x93NUMPY"));
-    if (ok && (z->single || io_npz_open(ds, &z->arena, (struct str){z->file.data, z->file.size}, &z->z)))
-        return z;
-    hlo_npz_free(z);
-    return NULL;
-}
-
-void hlo_npz_free(hlo_npz *z)
-{
-    if (!z)
-        return;
-    if (z->file.data)
-        file_release(&z->file);
-    arena_free(&z->arena);
-    free(z);
-}
-
-bool hlo_npz_has(const hlo_npz *z, const char *name)
-{
-    return z->single ? *name == '\0' : io_npz_has(&z->z, str_of(name));
-}
-
-hlo_literal *hlo_npz_get(const hlo_npz *z, const char *name, const char *dtype, hlo_messages *m)
-{
-    struct diags *ds = hlo_sink_of_name(m, z->path.ptr, STR(""));
-    struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID, .rank = -1}; /* of any size */
-    const struct shape *wanted = dtype ? &want : NULL;
-    hlo_literal *h = hlo_literal_begin();
-    struct str who = arena_printf(&h->arena, "`%s`", name);
-    struct literal *l = z->single ? io_npy_decode(ds, &h->arena, (struct str){z->file.data, z->file.size}, wanted, STR("it"))
-                                  : io_npz_get(ds, &h->arena, &z->z, str_of(name), wanted, who);
-    return hlo_literal_end(h, l);
-}
-
-bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count,
-                         hlo_messages *m)
-{
-    const struct literal **l = literals_of(h, count);
-    bool ok = io_write_npz_named(hlo_sink_of_name(m, path, STR("")), path, names, l, count);
-    free(l);
-    return ok;
-}
-
-bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)
-{
-    return io_write_bytes(hlo_sink_of_name(m, path, STR("")), path, (struct str){text, size});
-}
-
-hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m)
-{
-    hlo_literal *h = hlo_literal_begin();
-    const struct source *source = &module->file->parts[module->part];
-    return hlo_literal_end(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
-                                    hlo_param_of(module, param)->shape, leaves_before(module, param), seed));
 }

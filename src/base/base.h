@@ -214,6 +214,17 @@ bool budget_look(struct budget *b); /* at the clock, and whether somebody ends t
 /* Pays for one step; false, with `hit` set, once a limit is reached. */
 static inline bool budget_step(struct budget *b) { return --b->slice >= 0 || budget_refill(b); }
 
+/* ---- owner.c: memory that several values lie in, given back when the last of them goes ---- */
+
+struct owner {
+    _Atomic size_t holders;
+    void (*release)(struct owner *o); /* of the memory, and of this */
+};
+/* Held once. */
+void owner_init(struct owner *o, void (*release)(struct owner *o));
+struct owner *owner_hold(struct owner *o); /* NULL: nothing, here and there */
+void owner_drop(struct owner *o);
+
 /* ---- file.c: whole files ---- */
 
 struct file_bytes {
@@ -224,5 +235,8 @@ struct file_bytes {
 /* Maps a regular file, reads anything else ("-": standard input). False with errno set. */
 bool file_read(const char *path, struct file_bytes *out);
 void file_release(struct file_bytes *f);
+/* Takes over a mapped file that several values are to lie in. NULL, and the file is still the caller's, when it is
+ * not mapped. What is mapped may not get shorter while it is used: reading past its end ends the process. */
+struct owner *file_share(struct file_bytes *f);
 
 #endif

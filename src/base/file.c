@@ -81,3 +81,26 @@ void file_release(struct file_bytes *f)
         free((void *)(uintptr_t)f->data);
     *f = (struct file_bytes){0};
 }
+
+struct shared_file {
+    struct owner owner;
+    struct file_bytes file;
+};
+
+static void release_shared(struct owner *o)
+{
+    struct shared_file *s = (struct shared_file *)(void *)o;
+    file_release(&s->file);
+    free(s);
+}
+
+struct owner *file_share(struct file_bytes *f)
+{
+    struct shared_file *s = f->mapped ? malloc(sizeof *s) : NULL;
+    if (!s)
+        return NULL;
+    owner_init(&s->owner, release_shared);
+    s->file = *f;
+    *f = (struct file_bytes){0};
+    return &s->owner;
+}

@@ -74,19 +74,21 @@ static hlo_literal *literal_file(const struct arguments *a, size_t param, const 
     return l;
 }
 
-/* What has no value yet, from a file; of several participants each reads what is its own there. */
-static bool all_from_npz(struct arguments *a, const char *path, int64_t only)
+/* What has no value yet, from files; of several participants each reads what is its own there. */
+static bool all_from(struct arguments *a, const char *path, int64_t only)
 {
-    for (size_t p = 0; p < a->participants; p++)
-        for (size_t i = 0; i < a->count; i++) {
+    hlo_arrays *s = hlo_arrays_open(path, a->m);
+    bool ok = s != NULL;
+    for (size_t p = 0; ok && p < a->participants; p++)
+        for (size_t i = 0; ok && i < a->count; i++) {
             if ((only != EVERYBODY && only != (int64_t)p) || !needs_value(a, i, p))
                 continue;
-            hlo_literal *l = hlo_read_npz(path, "arg", a->module, i, p, a->m);
+            hlo_literal *l = hlo_arrays_param(s, "arg", a->module, i, p, a->m);
             *place(a, i, (int64_t)p) = l;
-            if (!l)
-                return false;
+            ok = l != NULL;
         }
-    return true;
+    hlo_arrays_free(s);
+    return ok;
 }
 
 /* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked later. */
@@ -107,10 +109,8 @@ static bool one_argument(struct arguments *a, size_t param, int64_t participant,
     hlo_literal *l, **at = place(a, param, participant);
     if (*text != '@')
         l = literal_argument(a, param, str_of(text));
-    else if (ends_with(text, ".npy"))
-        l = hlo_read_npy(text + 1, a->module, param, a->m);
-    else if (ends_with(text, ".npz"))
-        l = hlo_read_npz(text + 1, "arg", a->module, param, participant == EVERYBODY ? 0 : (size_t)participant, a->m);
+    else if (hlo_arrays_known(text + 1))
+        l = hlo_read_param(text + 1, "arg", a->module, param, participant == EVERYBODY ? 0 : (size_t)participant, a->m);
     else
         l = literal_file(a, param, text + 1);
     hlo_literal_free(*at);
@@ -167,10 +167,16 @@ static int named_argument(struct arguments *a, const char *arg, const char *equa
     return status;
 }
 
+/* Arrays by name, so for all parameters. */
+static bool holds_many(const char *path)
+{
+    return hlo_arrays_known(path) && !ends_with(path, ".npy") && !ends_with(path, ".bin") && !ends_with(path, ".raw");
+}
+
 static int positional_argument(struct arguments *a, const char *arg)
 {
-    if (*arg == '@' && ends_with(arg, ".npz"))
-        return all_from_npz(a, arg + 1, EVERYBODY) ? HLO_OK : HLO_USAGE;
+    if (*arg == '@' && holds_many(arg + 1))
+        return all_from(a, arg + 1, EVERYBODY) ? HLO_OK : HLO_USAGE;
     while (a->next < a->count && has_value(a, a->next, 0))
         a->next++;
     if (a->next == a->count)
@@ -199,10 +205,10 @@ static int input_files(struct arguments *a)
         const struct each_option *e = &a->o->each[k];
         if (e->participant >= (int64_t)a->participants)
             return unknown_participant(a, e->participant);
-        if (e->id == OPT_INPUTS && !all_from_npz(a, e->value, e->participant))
+        if (e->id == OPT_INPUTS && !all_from(a, e->value, e->participant))
             return HLO_USAGE;
     }
-    return a->o->given[OPT_INPUTS] && !all_from_npz(a, a->o->value[OPT_INPUTS], EVERYBODY) ? HLO_USAGE : HLO_OK;
+    return a->o->given[OPT_INPUTS] && !all_from(a, a->o->value[OPT_INPUTS], EVERYBODY) ? HLO_USAGE : HLO_OK;
 }
 
 /* ---- all of them ---- */

@@ -208,20 +208,13 @@ static const char *beside(struct golden_run *r, struct str name)
     return arena_printf(r->arena, "%.*s" STR_FMT, folder, r->path, STR_ARG(name)).ptr;
 }
 
-static bool ends_with(struct str s, const char *end)
-{
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
-
 static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param, size_t participant)
 {
     struct str text = d->text;
     if (text.len == 0 || text.ptr[0] != '@')
         return hlo_literal_parse(text.ptr, text.len, w->m);
     const char *path = beside(w->r, (struct str){text.ptr + 1, text.len - 1});
-    return ends_with(text, ".npy") ? hlo_read_npy(path, w->module, param, w->m)
-                                   : hlo_read_npz(path, "arg", w->module, param, participant, w->m);
+    return hlo_read_param(path, "arg", w->module, param, participant, w->m);
 }
 
 /* What is said of this parameter counts before what is said of all, and of this participant before everyone. */
@@ -317,7 +310,7 @@ static void check_value(struct work *w, size_t participant, const struct directi
     struct golden_run *r = w->r;
     hlo_text why = {0};
     hlo_literal *expected = d->text.len > 0 && d->text.ptr[0] == '@'
-                                ? hlo_read_npz_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}),
+                                ? hlo_read_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}),
                                                       "out", w->module, participant, w->m)
                                 : hlo_literal_parse(d->text.ptr, d->text.len, w->m);
     if (!expected) {

@@ -163,7 +163,7 @@ static bool value_of_text(struct model_inputs *in, size_t i, struct str text)
 
 /* What the file calls an input, or element k of one that is a sequence: by its name or its number. NULL: it has
  * neither. */
-static const char *array_name(struct model_inputs *in, const hlo_npz *z, size_t i, const struct hlo_onnx_port *port, size_t k)
+static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size_t i, const struct hlo_onnx_port *port, size_t k)
 {
     struct arena *a = &in->arena;
     const char *by_number = arena_printf(a, "arg%zu", i).ptr;
@@ -173,20 +173,20 @@ static const char *array_name(struct model_inputs *in, const hlo_npz *z, size_t 
     const char **list = port->sequence ? elements : names;
     size_t count = port->sequence ? COUNT_OF(elements) : COUNT_OF(names);
     for (size_t n = 0; n < count; n++)
-        if (hlo_npz_has(z, list[n]))
+        if (hlo_arrays_has(z, list[n]))
             return list[n];
     return NULL;
 }
 
 /* What an archive does not have is an empty sequence or an empty optional. */
-static bool value_of_npz(struct model_inputs *in, const hlo_npz *z, size_t i)
+static bool value_of_npz(struct model_inputs *in, const hlo_arrays *z, size_t i)
 {
     struct hlo_onnx_port port;
     struct tensors t = {0};
     const char *name;
     hlo_onnx_input(in->model, i, &port);
     while ((name = array_name(in, z, i, &port, t.count))) {
-        hlo_literal *l = hlo_npz_get(z, name, port.dtype, in->m);
+        hlo_literal *l = hlo_arrays_get(z, name, port.dtype, in->m);
         if (!l)
             return drop(&t);
         VEC_PUSH(&in->arena, t.at, t.count, t.capacity) = l;
@@ -200,11 +200,11 @@ static bool value_of_npz(struct model_inputs *in, const hlo_npz *z, size_t i)
 
 static bool all_of_npz(struct model_inputs *in, const char *path)
 {
-    hlo_npz *z = hlo_npz_open(path, in->m);
+    hlo_arrays *z = hlo_arrays_open(path, in->m);
     bool ok = z != NULL;
     for (size_t i = 0; ok && i < in->count; i++)
         ok = in->values[i] || value_of_npz(in, z, i);
-    hlo_npz_free(z);
+    hlo_arrays_free(z);
     return ok;
 }
 
@@ -212,9 +212,9 @@ static bool value_of_npy(struct model_inputs *in, size_t i, const char *path)
 {
     struct hlo_onnx_port port;
     hlo_onnx_input(in->model, i, &port);
-    hlo_npz *z = hlo_npz_open(path, in->m);
-    hlo_literal *l = z ? hlo_npz_get(z, "", port.dtype, in->m) : NULL;
-    hlo_npz_free(z);
+    hlo_arrays *z = hlo_arrays_open(path, in->m);
+    hlo_literal *l = z ? hlo_arrays_get(z, "", port.dtype, in->m) : NULL;
+    hlo_arrays_free(z);
     return l && put_tensors(in, i, true, &(struct tensors){&l, 1, 1});
 }
 

@@ -26,8 +26,7 @@ static const struct option_row option_table[OPT_COUNT] = {
                     IN(RUN) | IN(VERIFY) | IN(FMT), 0},
     [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
     [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(OPS), 0},
-    [OPT_INPUTS] = {"inputs", "=FILE.npz",
-                    "arguments by the names arg0, arg1@2, ...: tuples flattened in order", IN(RUN) | IN(BENCH) | IN(IMPORT), 0, true},
+    [OPT_INPUTS] = {"inputs", "=FILE", "arguments by name: .npz, .safetensors, or a folder of .npy and .bin files", IN(RUN) | IN(BENCH) | IN(IMPORT), 0, true},
     [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
                     IN(RUN) | IN(IMPORT), 'o'},
     [OPT_BOUND] = {"bound", "=N", "of a model: how far sizes and loops go that nothing else bounds; a run finds out",
@@ -99,8 +98,15 @@ static const struct command_row command_table[CMD_COUNT] = {
                  "An ARG stands for the next parameter, or for the one it names as NAME=ARG; NAME@N=ARG\n"
                  "is for participant N alone, which is replica * partitions + partition:\n"
                  "  'f32[2] {1, 2}'  a literal; the shape may be left out: 5, '{1, 2}'\n"
-                 "  @x.npy  @x.npz   an array; or the leaves arg0, arg1, ... of all parameters\n"
                  "  @x.txt           a literal from a file\n"
+                 "  @x.npy  @x.bin   an array; of .bin and .raw the bytes and nothing else\n"
+                 "  @x.npz  @x.safetensors  @folder\n"
+                 "                   arrays by name: arg0, arg1, ..., which are the leaves of all parameters in\n"
+                 "                   order, or the parameter's name, with .0, .1, ... for parts of a tuple;\n"
+                 "                   arg0@2 is for participant 2; in a folder, files with .npy or .bin behind the name\n"
+                 "\n"
+                 "Large arrays are used where they lie in a file, unless it is compressed: it must not change\n"
+                 "while it is used.\n"
                  "\n"
                  "Of a model of ONNX, FILE.onnx, ARGs are for its inputs, by their names or in order; as\n"
                  "well as the above they may be\n"

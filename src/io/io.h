@@ -1,5 +1,5 @@
 /*
- * io: arrays in files (.npy, .npz), reproducible random inputs, and commands that values go through.
+ * io: arrays in files (.npy, .npz, safetensors, raw), reproducible random inputs, and commands that values go through.
  *
  * Everything read here is hostile until proven sound: each offset, size and count of a file is
  * checked before it is used. Failures go to the sink without a span; its source is named after the
@@ -9,6 +9,7 @@
 #define HLO_IO_H
 
 #include "base/base.h"
+#include "base/dict.h"
 #include "diag/diag.h"
 #include "ir/ir.h"
 #include "plan/foreign.h"
@@ -21,9 +22,11 @@ struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct s
 
 /* The array in `bytes`. `want`: the array shape it is for, which says what raw bits mean; an array
  * of another type or size is refused, naming `who` wants it; rank -1 leaves its sizes open.
- * NULL: whatever numpy says it is. */
-struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, const struct shape *want,
-                              struct str who);
+ * NULL: whatever numpy says it is.
+ * `owner`: who keeps `bytes` there; elements that are right as they lie there are used in place (literal.owner).
+ * NULL: all are copied. */
+struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
+                              const struct shape *want, struct str who);
 /* The header that goes before the row-major storage of an array of this shape. */
 void io_npy_header(struct buf *out, const struct shape *s);
 
@@ -37,6 +40,7 @@ struct npz_entry {
 };
 struct npz {
     struct str bytes;
+    struct owner *owner; /* who keeps them, as of io_npy_decode; NULL when it is opened */
     struct npz_entry *entries;
     size_t count;
 };
@@ -44,13 +48,63 @@ struct npz {
 /* Reads the directory; entries live in the arena, `bytes` must outlive them. */
 bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz *out);
 bool io_npz_has(const struct npz *z, struct str name);
-/* The array of that name, as io_npy_decode. */
+/* The array of that name, which it has, as io_npy_decode. What is used in place is not held against its checksum. */
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
                            const struct shape *want, struct str who);
-/* A whole value, tuples included: its leaves are called `prefix`N, counted on from *leaf; or, where the
- * file has such a name, `prefix`N@PARTICIPANT. */
-struct literal *io_npz_value(struct diags *ds, struct arena *a, const struct npz *z, const char *prefix,
-                             int64_t *leaf, int64_t participant, const struct shape *want, struct str who);
+/* The names that are there, for the message that one is not. */
+struct str io_npz_names(struct arena *a, const struct npz *z);
+
+/* ---- safetensors.c ---- */
+
+struct io_safetensors {
+    struct dict_value header;
+    struct str data;
+    struct owner *owner; /* as above */
+};
+
+bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, struct io_safetensors *out);
+bool io_safetensors_has(const struct io_safetensors *t, struct str name);
+struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name,
+                                   const struct shape *want, struct str who);
+struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t);
+
+/* ---- stored.c ---- */
+
+/* Bytes that are the elements of an array of this shape, as they lie in memory, and nothing else. */
+struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
+                              const struct shape *want, struct str who);
+
+/* ---- arrays.c: by name, in any kind of file or in a folder ---- */
+
+struct io_arrays {
+    enum { IO_NPY, IO_RAW, IO_NPZ, IO_SAFETENSORS, IO_FOLDER } kind; /* the first two hold one array, called "" */
+    struct str path, bytes;
+    struct file_bytes file; /* that `bytes` are of, or else */
+    struct owner *owner;    /* who keeps them */
+    struct npz npz;
+    struct io_safetensors tensors;
+};
+struct io_wanted {
+    const char *prefix;  /* leaves are called `prefix`N, N counted on from `leaf`, */
+    int64_t leaf;
+    struct str name;     /* or by this name, .K added for each tuple they are in; empty: not so. */
+    int64_t participant; /* A name with @PARTICIPANT behind it goes before one without. */
+    struct str who;      /* wants it */
+};
+
+/* Whether what is called so is taken for a file of arrays, or for a folder of such. */
+bool io_arrays_known(const char *path);
+/* What is closed may still be used by literals. */
+bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out);
+void io_arrays_close(struct io_arrays *s);
+bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name);
+struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s, struct str name,
+                              const struct shape *want, struct str who);
+/* A whole value, tuples included. */
+struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s, const struct io_wanted *w,
+                                const struct shape *want);
+/* Some of `count` names, for a message. */
+struct str io_list_names(struct arena *a, const void *of, struct str (*name)(const void *of, size_t i), size_t count);
 
 /* ---- write.c: to a new file that takes the old one's place once it is whole ---- */
 

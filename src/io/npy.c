@@ -5,23 +5,15 @@
  * version 2 on four), the header, which is a Python dictionary with the keys descr, fortran_order
  * and shape, then the elements.
  */
-#include "io/io.h"
-
-#include <stdlib.h>
+#include "io/stored.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "storage is written to files as it lies in memory, which must be little-endian"
 #endif
 
 struct npy {
-    enum dtype dtype; /* DT_INVALID: raw bits */
-    size_t width;     /* bytes of one element */
-    bool big_endian, fortran;
+    struct io_stored array;
     bool has_type, has_order, has_shape;
-    int rank;
-    int64_t *dims;
-    struct str descr;
-    struct str data;
 };
 
 /* ---- element types by the names numpy gives them ---- */
@@ -67,10 +59,10 @@ static enum dtype type_by_name(struct str word, const struct type_name *names, s
     return DT_INVALID;
 }
 
-static bool read_descr(struct diags *ds, struct npy *npy, struct str descr)
+static bool read_descr(struct diags *ds, struct io_stored *npy, struct str descr)
 {
     struct str s = descr;
-    npy->descr = descr;
+    npy->type_name = descr;
     if (s.len > 0 && s.ptr[0] && strchr("<>=|", s.ptr[0])) {
         npy->big_endian = s.ptr[0] == '>';
         s.ptr++, s.len--;
@@ -147,8 +139,9 @@ static bool take_size(struct cursor *c, int64_t *out)
     return ok;
 }
 
-static bool take_dims(struct cursor *c, struct arena *a, struct npy *npy)
+static bool take_dims(struct cursor *c, struct arena *a, struct io_stored *npy)
 {
+    int64_t *dims = NULL;
     size_t count = 0, capacity = 0;
     if (!take(c, '('))
         return false;
@@ -156,7 +149,7 @@ static bool take_dims(struct cursor *c, struct arena *a, struct npy *npy)
         int64_t size;
         if (!take_size(c, &size) || count == INT16_MAX)
             return false;
-        VEC_PUSH(a, npy->dims, count, capacity) = size;
+        VEC_PUSH(a, dims, count, capacity) = size;
         if (!take(c, ',')) {
             if (!take(c, ')'))
                 return false;
@@ -164,6 +157,7 @@ static bool take_dims(struct cursor *c, struct arena *a, struct npy *npy)
         }
     }
     npy->rank = (int)count;
+    npy->dims = dims;
     return true;
 }
 
@@ -176,16 +170,16 @@ static const char *read_entry(struct cursor *c, struct diags *ds, struct arena *
         npy->has_type = true;
         if (!take_string(c, &value))
             return "it holds records, not one element type";
-        return read_descr(ds, npy, value) ? NULL : "";
+        return read_descr(ds, &npy->array, value) ? NULL : "";
     }
     if (str_is(key, "fortran_order")) {
         npy->has_order = true;
-        npy->fortran = take_word(c, "True");
-        return npy->fortran || take_word(c, "False") ? NULL : "fortran_order is neither True nor False";
+        npy->array.fortran = take_word(c, "True");
+        return npy->array.fortran || take_word(c, "False") ? NULL : "fortran_order is neither True nor False";
     }
     if (str_is(key, "shape")) {
         npy->has_shape = true;
-        return take_dims(c, a, npy) ? NULL : "its shape is no tuple of sizes";
+        return take_dims(c, a, &npy->array) ? NULL : "its shape is no tuple of sizes";
     }
     return "its header has a key that the format does not know";
 }
@@ -226,180 +220,24 @@ static const char *read_header(struct diags *ds, struct arena *a, struct str byt
         length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
     if (length > bytes.len - at)
         return "it ends in its header";
-    npy->data = (struct str){bytes.ptr + at + length, bytes.len - at - length};
+    npy->array.data = (struct str){bytes.ptr + at + length, bytes.len - at - length};
     return read_dictionary(ds, a, (struct str){bytes.ptr + at, length}, npy);
 }
 
-/* ---- does the array fit what is wanted ---- */
-
-static bool nameless_in_numpy(enum dtype t)
+struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
+                              const struct shape *want, struct str who)
 {
-    return dtype_is_subbyte(t) || (dtype_is_float(t) && t != DT_F16 && t != DT_F32 && t != DT_F64);
-}
-
-static bool type_fits(const struct npy *npy, enum dtype want)
-{
-    if (npy->dtype == want)
-        return true;
-    if (npy->dtype == DT_INVALID)
-        return npy->width == dtype_bytes(want);
-    if (!nameless_in_numpy(want) || npy->width != dtype_bytes(want))
-        return false;
-    /* Bits saved as unsigned integers of the same width; small integers as int8 values. */
-    return dtype_is_unsigned(npy->dtype) || (dtype_is_integer(want) && npy->dtype == DT_S8);
-}
-
-static bool dims_fit(const struct npy *npy, const struct shape *want)
-{
-    if (want->rank < 0)
-        return true;
-    if (npy->rank != want->rank)
-        return false;
-    for (int d = 0; d < want->rank; d++)
-        if (npy->dims[d] != want->dims[d] &&
-            !(shape_dim_dynamic(want, d) && (want->dims[d] == DIM_UNBOUNDED || npy->dims[d] < want->dims[d])))
-            return false;
-    return true;
-}
-
-static struct str describe(struct arena *a, const struct npy *npy)
-{
-    struct buf b = {0};
-    if (npy->dtype == DT_INVALID)
-        buf_printf(&b, "raw %zu-byte elements [", npy->width);
-    else
-        buf_printf(&b, "%s[", dtype_spelling(npy->dtype));
-    for (int d = 0; d < npy->rank; d++)
-        buf_printf(&b, d ? ",%" PRId64 : "%" PRId64, npy->dims[d]);
-    buf_putc(&b, ']');
-    struct str s = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return s;
-}
-
-/* ---- the elements ---- */
-
-static void reverse_bytes(char *p, size_t n)
-{
-    for (size_t i = 0; i < n / 2; i++) {
-        char c = p[i];
-        p[i] = p[n - 1 - i];
-        p[n - 1 - i] = c;
-    }
-}
-
-static void swap_elements(char *data, int64_t elements, enum dtype t)
-{
-    size_t part = dtype_bytes(dtype_component(t));
-    size_t parts = (size_t)elements * (dtype_bytes(t) / part);
-    for (size_t i = 0; part > 1 && i < parts; i++)
-        reverse_bytes(data + i * part, part);
-}
-
-/* Our storage of narrow types has one form for each value: pred 0 or 1, integers sign-extended. */
-static void normalise(unsigned char *data, int64_t elements, enum dtype t)
-{
-    unsigned spare = 8 - dtype_bits(t);
-    for (int64_t i = 0; i < elements; i++)
-        if (t == DT_PRED)
-            data[i] = data[i] != 0;
-        else if (dtype_is_signed(t))
-            data[i] = (unsigned char)((signed char)(unsigned char)(data[i] << spare) >> spare);
-        else
-            data[i] = (unsigned char)(data[i] & 0xffu >> spare);
-}
-
-/* int8 and uint8 elements that stand for a narrower type must be values of it. */
-static bool values_fit(struct diags *ds, const struct npy *npy, enum dtype t)
-{
-    unsigned bits = dtype_bits(t) - dtype_is_signed(t);
-    int limit = 1 << bits, least = dtype_is_signed(t) ? -limit : 0;
-    for (size_t i = 0; i < npy->data.len; i++) {
-        int v = npy->dtype == DT_S8 ? (signed char)npy->data.ptr[i] : (unsigned char)npy->data.ptr[i];
-        if (v < least || v >= limit)
-            return DIAG_ERROR(ds, NO_SPAN, ARRAY_RANGE, v, dtype_spelling(t));
-    }
-    return true;
-}
-
-/* Column-major bytes to row-major storage. */
-static void copy_fortran(struct arena *a, char *to, const char *from, const struct npy *npy)
-{
-    int64_t *index = ARENA_ARRAY(a, int64_t, npy->rank), *strides = ARENA_ARRAY(a, int64_t, npy->rank);
-    int64_t step = (int64_t)npy->width;
-    for (int d = 0; d < npy->rank; d++) {
-        strides[d] = step;
-        step *= npy->dims[d];
-    }
-    do {
-        int64_t at = 0;
-        for (int d = 0; d < npy->rank; d++)
-            at += index[d] * strides[d];
-        memcpy(to, from + at, npy->width);
-        to += npy->width;
-    } while (index_next(npy->rank, npy->dims, index));
-}
-
-struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape)
-{
-    int64_t bytes;
-    struct literal *l = literal_new(a, shape);
-    if (!l) {
-        struct str size =
-            shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
-        DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), size.ptr);
-    }
-    return l;
-}
-
-static struct literal *fill(struct diags *ds, struct arena *a, const struct npy *npy, enum dtype t)
-{
-    int64_t elements = 1, size;
-    bool fits = true;
-    for (int d = 0; d < npy->rank; d++)
-        fits = fits && mul_i64(elements, npy->dims[d], &elements);
-    if (!fits || !mul_i64(elements, (int64_t)npy->width, &size) || (uint64_t)size > npy->data.len) {
-        DIAG(ds, NO_SPAN, NPY_MALFORMED, "it ends before the elements that its shape promises");
-        return NULL;
-    }
-    if (dtype_is_subbyte(t) && dtype_is_integer(t) && dtype_is_integer(npy->dtype) &&
-        !values_fit(ds, &(struct npy){.dtype = npy->dtype, .data = {npy->data.ptr, (size_t)size}}, t))
-        return NULL;
-    const struct shape *shape = shape_array(a, t, npy->rank, npy->dims, NULL, NULL);
-    struct literal *l = io_literal_new(ds, a, shape);
-    if (!l || elements == 0)
-        return l;
-    if (npy->fortran && npy->rank > 1)
-        copy_fortran(a, l->data, npy->data.ptr, npy);
-    else
-        memcpy(l->data, npy->data.ptr, (size_t)size);
-    if (npy->big_endian)
-        swap_elements(l->data, elements, t);
-    if (dtype_is_subbyte(t) || t == DT_PRED)
-        normalise(l->data, elements, t);
-    return l;
-}
-
-struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, const struct shape *want,
-                              struct str who)
-{
-    struct npy npy = {.dtype = DT_INVALID};
+    struct npy npy = {.array = {.dtype = DT_INVALID, .owner = owner}};
     const char *wrong = read_header(ds, a, bytes, &npy);
-    if (wrong) {
-        if (*wrong)
-            DIAG(ds, NO_SPAN, NPY_MALFORMED, wrong);
-        return NULL;
-    }
-    if (want && (!type_fits(&npy, want->dtype) || !dims_fit(&npy, want))) {
-        DIAG(ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, &npy)), STR_ARG(who),
-             STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
-        return NULL;
-    }
-    if (!want && npy.dtype == DT_INVALID) {
-        DIAG(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(npy.descr));
-        return NULL;
-    }
-    return fill(ds, a, &npy, want ? want->dtype : npy.dtype);
+    int64_t elements;
+    uint64_t size;
+    if (!wrong && (!io_stored_size(&npy.array, &elements, &size) || size > npy.array.data.len))
+        wrong = "it ends before the elements that its shape promises";
+    if (!wrong)
+        return io_stored_decode(ds, a, &npy.array, want, who);
+    if (*wrong)
+        DIAG(ds, NO_SPAN, NPY_MALFORMED, wrong);
+    return NULL;
 }
 
 /* ---- writing ---- */

@@ -189,7 +189,7 @@ static bool inflate_all(const char *packed, uint64_t packed_size, char *to, uint
     return whole;
 }
 
-/* The bytes of a member; *owned is to be freed (NULL where they lie in the archive). */
+/* The bytes of a member; of true, *owned is to be freed (NULL where they lie in the archive). */
 static bool member_bytes(struct diags *ds, struct str b, const struct npz_entry *e, struct str *out,
                          char **owned)
 {
@@ -207,7 +207,15 @@ static bool member_bytes(struct diags *ds, struct str b, const struct npz_entry 
     if (!*owned)
         return bad(ds, "a member needs more memory than there is");
     *out = (struct str){*owned, e->size};
-    return inflate_all(packed, e->packed_size, *owned, e->size) || bad(ds, "a deflated member is damaged");
+    if (inflate_all(packed, e->packed_size, *owned, e->size))
+        return true;
+    mem_free(*owned);
+    return bad(ds, "a deflated member is damaged");
+}
+
+static bool has_sum(struct str bytes, uint32_t crc)
+{
+    return crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) == crc;
 }
 
 static const struct npz_entry *find_entry(const struct npz *z, struct str name)
@@ -223,65 +231,36 @@ bool io_npz_has(const struct npz *z, struct str name)
     return find_entry(z, name) != NULL;
 }
 
-/* The names that are there, for the message that one is not. */
-static struct str names_of(struct arena *a, const struct npz *z)
+static struct str entry_name(const void *z, size_t i)
 {
-    struct buf b = {0};
-    size_t shown = z->count > 8 ? 8 : z->count;
-    for (size_t i = 0; i < shown; i++)
-        buf_printf(&b, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(z->entries[i].name));
-    if (shown < z->count)
-        buf_printf(&b, " and %zu more", z->count - shown);
-    if (z->count == 0)
-        buf_puts(&b, "nothing");
-    struct str s = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return s;
+    return ((const struct npz *)z)->entries[i].name;
+}
+
+struct str io_npz_names(struct arena *a, const struct npz *z)
+{
+    return io_list_names(a, z, entry_name, z->count);
 }
 
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
                            const struct shape *want, struct str who)
 {
     const struct npz_entry *e = find_entry(z, name);
-    if (!e) {
-        DIAG(ds, NO_SPAN, ARRAY_MISSING, STR_ARG(name), STR_ARG(who), STR_ARG(names_of(a, z)));
-        return NULL;
-    }
     struct str bytes;
-    char *owned = NULL;
+    char *inflated = NULL;
     struct literal *l = NULL;
-    if (!member_bytes(ds, z->bytes, e, &bytes, &owned))
-        ;
-    else if (crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) != e->crc)
+    if (!e || !member_bytes(ds, z->bytes, e, &bytes, &inflated))
+        return NULL;
+    struct owner *owner = inflated ? NULL : z->owner;
+    bool sum = owner == NULL; /* an array that stays where it is must not be read before it is used */
+    if (sum && !has_sum(bytes, e->crc))
         bad(ds, "the checksum of a member is wrong");
     else
-        l = io_npy_decode(ds, a, bytes, want, who);
-    mem_free(owned);
-    return l;
-}
-
-struct literal *io_npz_value(struct diags *ds, struct arena *a, const struct npz *z, const char *prefix,
-                             int64_t *leaf, int64_t participant, const struct shape *want, struct str who)
-{
-    if (!shape_is_tuple(want)) {
-        struct str name = arena_printf(a, "%s%" PRId64 "@%" PRId64, prefix, *leaf, participant);
-        if (!find_entry(z, name))
-            name = arena_printf(a, "%s%" PRId64, prefix, *leaf);
-        ++*leaf;
-        return shape_is_array(want) ? io_npz_get(ds, a, z, name, want, who) : literal_new(a, want);
+        l = io_npy_decode(ds, a, bytes, owner, want, who);
+    if (l && !sum && !l->owner && !has_sum(bytes, e->crc)) {
+        literal_free_data(l);
+        l = NULL;
+        bad(ds, "the checksum of a member is wrong");
     }
-    struct literal *l = ARENA_NEW(a, struct literal);
-    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, want->count);
-    l->elements = ARENA_ARRAY(a, struct literal *, want->count);
-    for (int i = 0; i < want->count; i++) {
-        l->elements[i] = io_npz_value(ds, a, z, prefix, leaf, participant, want->elements[i], who);
-        if (!l->elements[i]) {
-            while (i-- > 0)
-                literal_free_data(l->elements[i]);
-            return NULL;
-        }
-        shapes[i] = l->elements[i]->shape;
-    }
-    l->shape = shape_tuple(a, want->count, shapes);
+    mem_free(inflated);
     return l;
 }

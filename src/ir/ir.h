@@ -24,6 +24,7 @@ struct literal {
     const struct shape *shape;
     bool elided;
     void *data;
+    struct owner *owner; /* of data that lie in somebody else's memory, and may not be written; NULL: they are its own */
     struct literal **elements;
 };
 

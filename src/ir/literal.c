@@ -38,8 +38,11 @@ struct literal *literal_new(struct arena *a, const struct shape *shape)
 
 void literal_free_data(struct literal *l)
 {
-    mem_free(l->data);
-    l->data = NULL;
+    if (l->owner)
+        owner_drop(l->owner);
+    else
+        mem_free(l->data);
+    l->data = l->owner = NULL;
     for (int i = 0; l->elements && i < l->shape->count; i++)
         literal_free_data(l->elements[i]);
 }

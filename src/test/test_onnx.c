@@ -631,28 +631,28 @@ START_TEST(arrays_by_name)
     struct buf path = {0};
     buf_printf(&path, "%s/a.npz", folder);
     ck_assert(hlo_write_npz_named(path.data, names, (const hlo_literal *const *)l, 2, messages));
-    hlo_npz *z = hlo_npz_open(path.data, messages);
+    hlo_arrays *z = hlo_arrays_open(path.data, messages);
     ck_assert_ptr_nonnull(z);
-    ck_assert(hlo_npz_has(z, "x") && hlo_npz_has(z, "s[0]") && !hlo_npz_has(z, "s[1]") && !hlo_npz_has(z, ""));
-    hlo_literal *x = hlo_npz_get(z, "x", NULL, messages), *s = hlo_npz_get(z, "s[0]", "bf16", messages);
+    ck_assert(hlo_arrays_has(z, "x") && hlo_arrays_has(z, "s[0]") && !hlo_arrays_has(z, "s[1]") && !hlo_arrays_has(z, ""));
+    hlo_literal *x = hlo_arrays_get(z, "x", NULL, messages), *s = hlo_arrays_get(z, "s[0]", "bf16", messages);
     ck_assert(x && s);
     ck_assert_str_eq(hlo_literal_leaf(x, 0).dtype, "f32");
     ck_assert_str_eq(hlo_literal_leaf(s, 0).dtype, "bf16");
-    ck_assert_ptr_null(hlo_npz_get(z, "x", "s32", messages));
+    ck_assert_ptr_null(hlo_arrays_get(z, "x", "s32", messages));
     expect_error("the array is f32[2], but `x` wants s32");
-    hlo_npz_free(z);
+    hlo_arrays_free(z);
     unlink(path.data);
 
     path.size -= 1;
     buf_putc(&path, 'y'); /* a.npy */
     ck_assert(hlo_write_npy(path.data, x, messages));
-    z = hlo_npz_open(path.data, messages);
-    ck_assert(z && hlo_npz_has(z, "") && !hlo_npz_has(z, "x"));
-    hlo_literal *alone = hlo_npz_get(z, "", "f32", messages);
+    z = hlo_arrays_open(path.data, messages);
+    ck_assert(z && hlo_arrays_has(z, "") && !hlo_arrays_has(z, "x"));
+    hlo_literal *alone = hlo_arrays_get(z, "", "f32", messages);
     ck_assert_ptr_nonnull(alone);
-    hlo_npz_free(z);
+    hlo_arrays_free(z);
     unlink(path.data);
-    ck_assert_ptr_null(hlo_npz_open(path.data, messages));
+    ck_assert_ptr_null(hlo_arrays_open(path.data, messages));
     expect_error("cannot read the file");
     hlo_literal *made[] = {l[0], l[1], x, s, alone};
     for (size_t i = 0; i < COUNT_OF(made); i++)

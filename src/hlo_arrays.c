@@ -1,0 +1,164 @@
+/*
+ * The public interface to arrays in files, and to made-up ones.
+ */
+#include "hlo_priv.h"
+
+#include "io/io.h"
+
+#include <stdlib.h>
+
+struct hlo_arrays {
+    struct arena arena;
+    struct io_arrays in;
+};
+
+hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m)
+{
+    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
+    hlo_arrays *s = hlo_calloc(sizeof *s);
+    arena_init(&s->arena);
+    if (io_arrays_open(ds, &s->arena, path, &s->in))
+        return s;
+    hlo_arrays_free(s);
+    return NULL;
+}
+
+void hlo_arrays_free(hlo_arrays *s)
+{
+    if (!s)
+        return;
+    io_arrays_close(&s->in);
+    arena_free(&s->arena);
+    free(s);
+}
+
+bool hlo_arrays_known(const char *path)
+{
+    return io_arrays_known(path);
+}
+
+bool hlo_arrays_has(const hlo_arrays *s, const char *name)
+{
+    struct arena a;
+    arena_init(&a);
+    bool has = io_arrays_has(&a, &s->in, str_of(name));
+    arena_free(&a);
+    return has;
+}
+
+hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype, hlo_messages *m)
+{
+    struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
+    struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID, .rank = -1}; /* of any size */
+    hlo_literal *h = hlo_literal_begin();
+    struct str who = *name ? arena_printf(&h->arena, "`%s`", name) : STR("it");
+    return hlo_literal_end(h, io_arrays_get(ds, &h->arena, &s->in, str_of(name), dtype ? &want : NULL, who));
+}
+
+static struct str param_title(struct arena *a, const hlo_module *module, size_t param)
+{
+    struct str name = hlo_param_of(module, param)->name;
+    return arena_printf(a, "parameter `" STR_FMT "`", STR_ARG(name));
+}
+
+/* Leaves of the parameters before this one. */
+static int64_t leaves_before(const hlo_module *module, size_t param)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < param; i++)
+        n += shape_leaf_count(hlo_param_of(module, i)->shape);
+    return n;
+}
+
+hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param,
+                              size_t participant, hlo_messages *m)
+{
+    struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
+    hlo_literal *h = hlo_literal_begin();
+    const struct inst *p = hlo_param_of(module, param);
+    struct io_wanted w = {.prefix = prefix,
+                          .leaf = leaves_before(module, param),
+                          .name = p->name,
+                          .participant = (int64_t)participant,
+                          .who = param_title(&h->arena, module, param)};
+    return hlo_literal_end(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
+}
+
+hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
+                            size_t participant, hlo_messages *m)
+{
+    hlo_arrays *s = hlo_arrays_open(path, m);
+    hlo_literal *l = s ? hlo_arrays_param(s, prefix, module, param, participant, m) : NULL;
+    hlo_arrays_free(s);
+    return l;
+}
+
+hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,
+                             hlo_messages *m)
+{
+    hlo_arrays *s = hlo_arrays_open(path, m);
+    if (!s)
+        return NULL;
+    hlo_literal *h = hlo_literal_begin();
+    struct io_wanted w = {.prefix = prefix, .participant = (int64_t)participant, .who = STR("the result")};
+    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
+    h = hlo_literal_end(h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
+    hlo_arrays_free(s);
+    return h;
+}
+
+/* ---- writing ---- */
+
+bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
+{
+    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
+    if (!shape_is_array(h->l->shape))
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds one array; write an .npz file");
+    return io_write_npy(ds, path, h->l);
+}
+
+bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, hlo_messages *m)
+{
+    return hlo_write_npz_all(path, prefix, &h, 1, m);
+}
+
+static const struct literal **literals_of(const hlo_literal *const *h, size_t count)
+{
+    const struct literal **l = hlo_calloc((count + 1) * sizeof *l);
+    for (size_t i = 0; i < count; i++)
+        l[i] = h[i]->l;
+    return l;
+}
+
+bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h, size_t count,
+                       hlo_messages *m)
+{
+    const struct literal **l = literals_of(h, count);
+    bool ok = io_write_npz(hlo_sink_of_name(m, path, STR("")), path, prefix, l, (int64_t)count);
+    free(l);
+    return ok;
+}
+
+bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count,
+                         hlo_messages *m)
+{
+    const struct literal **l = literals_of(h, count);
+    bool ok = io_write_npz_named(hlo_sink_of_name(m, path, STR("")), path, names, l, count);
+    free(l);
+    return ok;
+}
+
+bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)
+{
+    return io_write_bytes(hlo_sink_of_name(m, path, STR("")), path, (struct str){text, size});
+}
+
+/* ---- made up ---- */
+
+hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m)
+{
+    hlo_literal *h = hlo_literal_begin();
+    const struct source *source = &module->file->parts[module->part];
+    return hlo_literal_end(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
+                                    hlo_param_of(module, param)->shape, leaves_before(module, param), seed));
+}

@@ -1,0 +1,247 @@
+/*
+ * Arrays by name, from wherever there are some: an .npz archive, a safetensors file, a folder of files; or the one
+ * without a name that a .npy file is.
+ */
+#include "io/io.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- opening ---- */
+
+static bool ends_with(struct str s, const char *end)
+{
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool io_arrays_known(const char *path)
+{
+    static const char *const ends[] = {".npy", ".npz", ".safetensors", ".bin", ".raw"};
+    for (size_t i = 0; i < COUNT_OF(ends); i++)
+        if (ends_with(str_of(path), ends[i]))
+            return true;
+    return is_folder(path);
+}
+
+static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)
+{
+    if (!file_read(path, &out->file)) {
+        DIAG(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
+        return (struct str){NULL, 0};
+    }
+    struct str bytes = {out->file.data, out->file.size};
+    out->owner = file_share(&out->file);
+    return bytes;
+}
+
+/* A .npy file is known by how it begins, others by their names. */
+bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out)
+{
+    *out = (struct io_arrays){.path = arena_str(a, str_of(path)), .kind = IO_FOLDER};
+    if (is_folder(path))
+        return true;
+    out->bytes = read_bytes(ds, path, out);
+    if (!out->bytes.ptr)
+        return false;
+    bool ok = true;
+    if (str_starts(out->bytes, STR("\x93NUMPY")) || ends_with(out->path, ".npy")) {
+        out->kind = IO_NPY;
+    } else if (ends_with(out->path, ".bin") || ends_with(out->path, ".raw")) {
+        out->kind = IO_RAW;
+    } else if (ends_with(out->path, ".safetensors")) {
+        out->kind = IO_SAFETENSORS;
+        ok = io_safetensors_open(ds, a, out->bytes, &out->tensors);
+        out->tensors.owner = out->owner;
+    } else {
+        out->kind = IO_NPZ;
+        ok = io_npz_open(ds, a, out->bytes, &out->npz);
+        out->npz.owner = out->owner;
+    }
+    if (!ok)
+        io_arrays_close(out);
+    return ok;
+}
+
+void io_arrays_close(struct io_arrays *s)
+{
+    owner_drop(s->owner);
+    if (s->file.data)
+        file_release(&s->file);
+    *s = (struct io_arrays){0};
+}
+
+/* ---- one array ---- */
+
+static const char *const file_ends[] = {".npy", ".bin"};
+
+/* The file of a folder that has this name; NULL: there is none. */
+static const char *file_called(struct arena *a, const struct io_arrays *s, struct str name)
+{
+    for (size_t i = 0; i < COUNT_OF(file_ends); i++) {
+        const char *path = arena_printf(a, STR_FMT "/" STR_FMT "%s", STR_ARG(s->path), STR_ARG(name), file_ends[i]).ptr;
+        if (access(path, F_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name)
+{
+    switch (s->kind) {
+    case IO_NPZ: return io_npz_has(&s->npz, name);
+    case IO_SAFETENSORS: return io_safetensors_has(&s->tensors, name);
+    case IO_FOLDER: return file_called(a, s, name) != NULL;
+    default: return name.len == 0;
+    }
+}
+
+struct str io_list_names(struct arena *a, const void *of, struct str (*name)(const void *of, size_t i), size_t count)
+{
+    struct buf b = {0};
+    size_t shown = count > 8 ? 8 : count;
+    for (size_t i = 0; i < shown; i++)
+        buf_printf(&b, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(name(of, i)));
+    if (shown < count)
+        buf_printf(&b, " and %zu more", count - shown);
+    if (count == 0)
+        buf_puts(&b, "nothing");
+    struct str s = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return s;
+}
+
+static struct str names_in(struct arena *a, const struct io_arrays *s)
+{
+    switch (s->kind) {
+    case IO_NPZ: return io_npz_names(a, &s->npz);
+    case IO_SAFETENSORS: return io_safetensors_names(a, &s->tensors);
+    default: return STR("one array without a name");
+    }
+}
+
+/* Of each pair of names only the one that is everyone's is spoken of. */
+static void say_missing(struct diags *ds, struct arena *a, const struct io_arrays *s, const struct str *names, size_t count,
+                        struct str who)
+{
+    struct buf b = {0};
+    for (size_t k = 1; k < count; k += 2)
+        if (s->kind == IO_FOLDER)
+            buf_printf(&b, "%s`" STR_FMT "%s`, `" STR_FMT "%s`", k > 1 ? ", " : "", STR_ARG(names[k]), file_ends[0],
+                       STR_ARG(names[k]), file_ends[1]);
+        else
+            buf_printf(&b, "%s`" STR_FMT "`", k > 1 ? " or " : "", STR_ARG(names[k]));
+    if (s->kind == IO_FOLDER)
+        DIAG(ds, NO_SPAN, ARRAY_NO_FILE, STR_ARG(who), STR_ARG(buf_view(&b)));
+    else
+        DIAG(ds, NO_SPAN, ARRAY_MISSING, STR_ARG(buf_view(&b)), STR_ARG(who), STR_ARG(names_in(a, s)));
+    buf_free(&b);
+}
+
+static struct literal *get_from_folder(struct diags *ds, struct arena *a, const struct io_arrays *s, struct str name,
+                                       const struct shape *want, struct str who)
+{
+    struct io_arrays file;
+    const char *path = file_called(a, s, name);
+    struct literal *l = NULL;
+    if (path && io_arrays_open(ds, a, path, &file)) {
+        l = io_arrays_get(ds, a, &file, STR(""), want, who);
+        io_arrays_close(&file);
+    }
+    if (path && !l && ds->last)
+        diag_note(ds, ds->last, NO_SPAN, "this is about `%s`", path);
+    return l;
+}
+
+struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s, struct str name,
+                              const struct shape *want, struct str who)
+{
+    if (!io_arrays_has(a, s, name)) {
+        say_missing(ds, a, s, (struct str[]){name, name}, 2, who);
+        return NULL;
+    }
+    if (s->kind == IO_RAW && (!want || want->rank < 0)) {
+        DIAG(ds, NO_SPAN, FAILURE, "raw bytes have no shape of their own");
+        return NULL;
+    }
+    switch (s->kind) {
+    case IO_NPZ: return io_npz_get(ds, a, &s->npz, name, want, who);
+    case IO_SAFETENSORS: return io_safetensors_get(ds, a, &s->tensors, name, want, who);
+    case IO_FOLDER: return get_from_folder(ds, a, s, name, want, who);
+    case IO_NPY: return io_npy_decode(ds, a, s->bytes, s->owner, want, who);
+    default: return io_raw_decode(ds, a, s->bytes, s->owner, want, who);
+    }
+}
+
+/* ---- a whole value ---- */
+
+enum { MOST_NAMES = 4 };
+
+/* What an array may be called, what comes first first. */
+static size_t names_of(struct arena *a, const struct io_wanted *w, struct str own, struct str names[MOST_NAMES])
+{
+    size_t n = 0;
+    names[n++] = arena_printf(a, "%s%" PRId64 "@%" PRId64, w->prefix, w->leaf, w->participant);
+    names[n++] = arena_printf(a, "%s%" PRId64, w->prefix, w->leaf);
+    if (own.len > 0) {
+        names[n++] = arena_printf(a, STR_FMT "@%" PRId64, STR_ARG(own), w->participant);
+        names[n++] = own;
+    }
+    return n;
+}
+
+static struct literal *leaf_value(struct diags *ds, struct arena *a, const struct io_arrays *s, struct io_wanted *w,
+                                  struct str own, const struct shape *want)
+{
+    struct str names[MOST_NAMES];
+    if (!shape_is_array(want)) {
+        w->leaf++;
+        return literal_new(a, want);
+    }
+    size_t count = names_of(a, w, own, names), k = 0;
+    w->leaf++;
+    if (s->kind == IO_NPY || s->kind == IO_RAW)
+        return io_arrays_get(ds, a, s, STR(""), want, w->who);
+    while (k < count && !io_arrays_has(a, s, names[k]))
+        k++;
+    if (k < count)
+        return io_arrays_get(ds, a, s, names[k], want, w->who);
+    say_missing(ds, a, s, names, count, w->who);
+    return NULL;
+}
+
+static struct literal *value_called(struct diags *ds, struct arena *a, const struct io_arrays *s, struct io_wanted *w,
+                                    struct str own, const struct shape *want)
+{
+    if (!shape_is_tuple(want))
+        return leaf_value(ds, a, s, w, own, want);
+    struct literal *l = ARENA_NEW(a, struct literal);
+    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, want->count);
+    l->elements = ARENA_ARRAY(a, struct literal *, want->count);
+    for (int i = 0; i < want->count; i++) {
+        struct str part = own.len > 0 ? arena_printf(a, STR_FMT ".%d", STR_ARG(own), i) : own;
+        l->elements[i] = value_called(ds, a, s, w, part, want->elements[i]);
+        if (!l->elements[i]) {
+            while (i-- > 0)
+                literal_free_data(l->elements[i]);
+            return NULL;
+        }
+        shapes[i] = l->elements[i]->shape;
+    }
+    l->shape = shape_tuple(a, want->count, shapes);
+    return l;
+}
+
+struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s, const struct io_wanted *wanted,
+                                const struct shape *want)
+{
+    struct io_wanted w = *wanted;
+    return value_called(ds, a, s, &w, w.name, want);
+}

@@ -1,0 +1,133 @@
+/*
+ * safetensors files: a size of 8 bytes, a header of that size in JSON, then the elements of all tensors.
+ *
+ *     {"__metadata__": {...}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+ *
+ * Offsets count from the end of the header. Nothing is said about alignment: writers pad the header, or not.
+ */
+#include "io/stored.h"
+
+static bool bad(struct diags *ds, const char *why)
+{
+    return DIAG_ERROR(ds, NO_SPAN, SAFETENSORS_MALFORMED, why);
+}
+
+static const struct {
+    const char *name;
+    enum dtype dtype;
+} type_names[] = {
+    {"BF16", DT_BF16},
+    {"BOOL", DT_PRED},
+    {"C64", DT_C64},
+    {"F16", DT_F16},
+    {"F32", DT_F32},
+    {"F64", DT_F64},
+    {"F8_E4M3", DT_F8E4M3FN},
+    {"F8_E5M2", DT_F8E5M2},
+    {"F8_E8M0", DT_F8E8M0FNU},
+    {"I16", DT_S16},
+    {"I32", DT_S32},
+    {"I64", DT_S64},
+    {"I8", DT_S8},
+    {"U16", DT_U16},
+    {"U32", DT_U32},
+    {"U64", DT_U64},
+    {"U8", DT_U8},
+};
+
+bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, struct io_safetensors *out)
+{
+    struct dict_error error;
+    uint64_t size = 0;
+    if (bytes.len < 8)
+        return bad(ds, "it is too short for its header");
+    for (size_t i = 8; i-- > 0;)
+        size = size << 8 | (unsigned char)bytes.ptr[i];
+    if (size > bytes.len - 8)
+        return bad(ds, "it ends in its header");
+    struct str header = {bytes.ptr + 8, size};
+    *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - size}};
+    if (size == 0 || *header.ptr != '{')
+        return bad(ds, "its header is no JSON object");
+    if (!dict_read(a, header, DICT_LOOSE, &out->header, &error))
+        return bad(ds, arena_printf(a, "its header: %s", dict_problem(a, &error)).ptr);
+    return true;
+}
+
+bool io_safetensors_has(const struct io_safetensors *t, struct str name)
+{
+    return !str_is(name, "__metadata__") && dict_find(&t->header, name) != NULL;
+}
+
+static struct str tensor_name(const void *header, size_t i)
+{
+    return ((const struct dict_value *)header)->items[i].name;
+}
+
+struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t)
+{
+    return io_list_names(a, &t->header, tensor_name, t->header.count);
+}
+
+/* The list of numbers called `name` in the description of a tensor, none of them negative. */
+static bool take_numbers(struct arena *a, const struct dict_value *tensor, const char *name, const int64_t **out, int *count)
+{
+    const struct dict_value *v = dict_find(tensor, str_of(name));
+    if (!v || v->kind != DICT_LIST || v->count > INT16_MAX)
+        return false;
+    int64_t *numbers = ARENA_ARRAY(a, int64_t, v->count);
+    for (size_t i = 0; i < v->count; i++) {
+        if (v->items[i].value.kind != DICT_INT || v->items[i].value.i < 0)
+            return false;
+        numbers[i] = v->items[i].value.i;
+    }
+    *out = numbers;
+    *count = (int)v->count;
+    return true;
+}
+
+static bool read_type(struct diags *ds, const struct dict_value *tensor, struct io_stored *s)
+{
+    const struct dict_value *v = dict_find(tensor, STR("dtype"));
+    if (!v || v->kind != DICT_STRING)
+        return bad(ds, "a tensor has no dtype");
+    s->type_name = v->s;
+    for (size_t i = 0; i < COUNT_OF(type_names); i++)
+        if (str_is(v->s, type_names[i].name)) {
+            s->dtype = type_names[i].dtype;
+            s->width = dtype_bytes(s->dtype);
+            return true;
+        }
+    return DIAG_ERROR(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(v->s));
+}
+
+static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safetensors *t, const struct dict_value *tensor,
+                        struct io_stored *s)
+{
+    const int64_t *offsets;
+    int64_t elements;
+    uint64_t size;
+    int count;
+    if (tensor->kind != DICT_DICT)
+        return bad(ds, "what a name stands for is no tensor");
+    if (!read_type(ds, tensor, s))
+        return false;
+    if (!take_numbers(a, tensor, "shape", &s->dims, &s->rank))
+        return bad(ds, "the shape of a tensor is no list of sizes");
+    if (!take_numbers(a, tensor, "data_offsets", &offsets, &count) || count != 2)
+        return bad(ds, "the data_offsets of a tensor are not two numbers");
+    if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > t->data.len)
+        return bad(ds, "a tensor lies outside it");
+    s->data = (struct str){t->data.ptr + offsets[0], (size_t)(offsets[1] - offsets[0])};
+    return (io_stored_size(s, &elements, &size) && size == s->data.len) ||
+           bad(ds, "the data_offsets of a tensor are not as far apart as its shape says");
+}
+
+struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name,
+                                   const struct shape *want, struct str who)
+{
+    struct io_stored s = {.owner = t->owner};
+    if (!read_tensor(ds, a, t, dict_find(&t->header, name), &s))
+        return NULL;
+    return io_stored_decode(ds, a, &s, want, who);
+}

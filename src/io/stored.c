@@ -1,0 +1,213 @@
+/*
+ * An array as it lies in a file, made a literal: whether it is what is wanted, and what must be changed of its
+ * elements. Those that are right as they are may stay where they are.
+ */
+#include "io/stored.h"
+
+/* ---- does the array fit what is wanted ---- */
+
+static bool nameless_in_numpy(enum dtype t)
+{
+    return dtype_is_subbyte(t) || (dtype_is_float(t) && t != DT_F16 && t != DT_F32 && t != DT_F64);
+}
+
+static bool type_fits(const struct io_stored *s, enum dtype want)
+{
+    if (s->dtype == want)
+        return true;
+    if (s->dtype == DT_INVALID)
+        return s->width == dtype_bytes(want);
+    if (!nameless_in_numpy(want) || s->width != dtype_bytes(want))
+        return false;
+    /* Bits saved as unsigned integers of the same width; small integers as int8 values. */
+    return dtype_is_unsigned(s->dtype) || (dtype_is_integer(want) && s->dtype == DT_S8);
+}
+
+static bool dims_fit(const struct io_stored *s, const struct shape *want)
+{
+    if (want->rank < 0)
+        return true;
+    if (s->rank != want->rank)
+        return false;
+    for (int d = 0; d < want->rank; d++)
+        if (s->dims[d] != want->dims[d] &&
+            !(shape_dim_dynamic(want, d) && (want->dims[d] == DIM_UNBOUNDED || s->dims[d] < want->dims[d])))
+            return false;
+    return true;
+}
+
+static struct str describe(struct arena *a, const struct io_stored *s)
+{
+    struct buf b = {0};
+    if (s->dtype == DT_INVALID)
+        buf_printf(&b, "raw %zu-byte elements [", s->width);
+    else
+        buf_printf(&b, "%s[", dtype_spelling(s->dtype));
+    for (int d = 0; d < s->rank; d++)
+        buf_printf(&b, d ? ",%" PRId64 : "%" PRId64, s->dims[d]);
+    buf_putc(&b, ']');
+    struct str text = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return text;
+}
+
+/* ---- the elements ---- */
+
+static void reverse_bytes(char *p, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        char c = p[i];
+        p[i] = p[n - 1 - i];
+        p[n - 1 - i] = c;
+    }
+}
+
+static void swap_elements(char *data, int64_t elements, enum dtype t)
+{
+    size_t part = dtype_bytes(dtype_component(t));
+    size_t parts = (size_t)elements * (dtype_bytes(t) / part);
+    for (size_t i = 0; part > 1 && i < parts; i++)
+        reverse_bytes(data + i * part, part);
+}
+
+/* Our storage of narrow types has one form for each value: pred 0 or 1, integers sign-extended. */
+static void normalise(unsigned char *data, int64_t elements, enum dtype t)
+{
+    unsigned spare = 8 - dtype_bits(t);
+    for (int64_t i = 0; i < elements; i++)
+        if (t == DT_PRED)
+            data[i] = data[i] != 0;
+        else if (dtype_is_signed(t))
+            data[i] = (unsigned char)((signed char)(unsigned char)(data[i] << spare) >> spare);
+        else
+            data[i] = (unsigned char)(data[i] & 0xffu >> spare);
+}
+
+/* int8 and uint8 elements that stand for a narrower type must be values of it. */
+static bool values_fit(struct diags *ds, const struct io_stored *s, uint64_t size, enum dtype t)
+{
+    unsigned bits = dtype_bits(t) - dtype_is_signed(t);
+    int limit = 1 << bits, least = dtype_is_signed(t) ? -limit : 0;
+    for (uint64_t i = 0; i < size; i++) {
+        int v = s->dtype == DT_S8 ? (signed char)s->data.ptr[i] : (unsigned char)s->data.ptr[i];
+        if (v < least || v >= limit)
+            return DIAG_ERROR(ds, NO_SPAN, ARRAY_RANGE, v, dtype_spelling(t));
+    }
+    return true;
+}
+
+/* Column-major bytes to row-major storage. */
+static void copy_fortran(struct arena *a, char *to, const char *from, const struct io_stored *s)
+{
+    int64_t *index = ARENA_ARRAY(a, int64_t, s->rank), *strides = ARENA_ARRAY(a, int64_t, s->rank);
+    int64_t step = (int64_t)s->width;
+    for (int d = 0; d < s->rank; d++) {
+        strides[d] = step;
+        step *= s->dims[d];
+    }
+    do {
+        int64_t at = 0;
+        for (int d = 0; d < s->rank; d++)
+            at += index[d] * strides[d];
+        memcpy(to, from + at, s->width);
+        to += s->width;
+    } while (index_next(s->rank, s->dims, index));
+}
+
+struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape)
+{
+    int64_t bytes;
+    struct literal *l = literal_new(a, shape);
+    if (!l) {
+        struct str size =
+            shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
+        DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), size.ptr);
+    }
+    return l;
+}
+
+/* Whether the elements are right as they lie there, in memory that somebody keeps for them. */
+static bool may_stay(const struct io_stored *s, enum dtype t)
+{
+    size_t part = dtype_bytes(dtype_component(t));
+    return s->owner && !(s->fortran && s->rank > 1) && !(s->big_endian && part > 1) && !dtype_is_subbyte(t) &&
+           t != DT_PRED && (uintptr_t)s->data.ptr % part == 0;
+}
+
+static void copy_elements(struct arena *a, struct literal *l, const struct io_stored *s, int64_t elements, uint64_t size)
+{
+    enum dtype t = l->shape->dtype;
+    if (s->fortran && s->rank > 1)
+        copy_fortran(a, l->data, s->data.ptr, s);
+    else
+        memcpy(l->data, s->data.ptr, size);
+    if (s->big_endian)
+        swap_elements(l->data, elements, t);
+    if (dtype_is_subbyte(t) || t == DT_PRED)
+        normalise(l->data, elements, t);
+}
+
+bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size)
+{
+    int64_t bytes;
+    bool fits = true;
+    *elements = 1;
+    for (int d = 0; d < s->rank; d++)
+        fits = fits && mul_i64(*elements, s->dims[d], elements);
+    if (!fits || !mul_i64(*elements, (int64_t)s->width, &bytes))
+        return false;
+    *size = (uint64_t)bytes;
+    return true;
+}
+
+static struct literal *literal_of(struct diags *ds, struct arena *a, const struct io_stored *s, enum dtype t)
+{
+    int64_t elements;
+    uint64_t size;
+    const struct shape *shape = shape_array(a, t, s->rank, s->dims, NULL, NULL);
+    if (!io_stored_size(s, &elements, &size)) {
+        DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), "more than 2^63");
+        return NULL;
+    }
+    if (dtype_is_subbyte(t) && dtype_is_integer(t) && dtype_is_integer(s->dtype) && !values_fit(ds, s, size, t))
+        return NULL;
+    if (elements > 0 && may_stay(s, t)) {
+        struct literal *l = ARENA_NEW(a, struct literal);
+        l->shape = shape;
+        l->data = (void *)(uintptr_t)s->data.ptr;
+        l->owner = owner_hold(s->owner);
+        return l;
+    }
+    struct literal *l = io_literal_new(ds, a, shape);
+    if (l && elements > 0)
+        copy_elements(a, l, s, elements, size);
+    return l;
+}
+
+struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct io_stored *s, const struct shape *want,
+                                 struct str who)
+{
+    if (want && (!type_fits(s, want->dtype) || !dims_fit(s, want))) {
+        DIAG(ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, s)), STR_ARG(who),
+             STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
+        return NULL;
+    }
+    if (!want && s->dtype == DT_INVALID) {
+        DIAG(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(s->type_name));
+        return NULL;
+    }
+    return literal_of(ds, a, s, want ? want->dtype : s->dtype);
+}
+
+struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
+                              const struct shape *want, struct str who)
+{
+    int64_t size = -1;
+    struct io_stored s = {
+        .width = dtype_bytes(want->dtype), .rank = want->rank, .dims = want->dims, .data = bytes, .owner = owner};
+    if (!shape_bytes(want, &size) || (uint64_t)size != bytes.len) {
+        DIAG(ds, NO_SPAN, RAW_SIZE, bytes.len, STR_ARG(who), STR_ARG(shape_text(a, want)), size);
+        return NULL;
+    }
+    return literal_of(ds, a, &s, want->dtype);
+}
