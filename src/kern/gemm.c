@@ -39,6 +39,12 @@ static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum
     }
 }
 
+/* Whether bf16 has all its numbers, and none of them below the least normal one of bf16. */
+static bool fits_pairs(enum dtype t)
+{
+    return t == DT_BF16 || (dtype_is_float(t) && dtype_bytes(t) == 1 && t != DT_F8E8M0FNU);
+}
+
 void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, enum dtype work, bool wide)
 {
     const enum dtype part = dtype_component(work);
@@ -49,7 +55,7 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
         g->kind = part == DT_F64 ? GEMM_F64 : GEMM_F32;
         g->lhs = g->rhs = work;
         g->sum = part;
-        if (g->kind == GEMM_F32 && !wide && lhs == DT_BF16 && rhs == DT_BF16 && cpu_extras().bf16) {
+        if (g->kind == GEMM_F32 && !wide && fits_pairs(lhs) && fits_pairs(rhs) && cpu_extras().bf16) {
             g->kind = GEMM_PAIRS;
             g->lhs = g->rhs = DT_BF16;
         }
@@ -65,15 +71,19 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
 void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
                     int64_t n, void *panel)
 {
-    g->set->pack(g, type, from, k_step, column_step, k, n, panel);
+    g->set->pack(g, type, from, k_step, column_step, k, n, panel, 0);
 }
 
 void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k, int64_t n,
-               void *panel)
+               void *panels)
 {
-    if (n < g->columns || k % g->per_lane != 0)
-        memset(panel, 0, (size_t)(gemm_lanes(g, k) * g->panel));
-    gemm_pack_part(g, type, from, k_step, column_step, k, n, panel);
+    const int64_t lanes = gemm_lanes(g, k), bytes = lanes * g->panel, whole = n / g->columns;
+    if (k % g->per_lane != 0)
+        for (int64_t j = 0; j < whole; j++)
+            memset((char *)panels + j * bytes + (lanes - 1) * g->panel, 0, (size_t)g->panel);
+    if (n > whole * g->columns)
+        memset((char *)panels + whole * bytes, 0, (size_t)bytes);
+    g->set->pack(g, type, from, k_step, column_step, k, n, panels, bytes);
 }
 
 /* 128 times the sum of a row of bytes, taken off when they have a sign. */

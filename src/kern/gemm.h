@@ -43,10 +43,10 @@ static inline int64_t gemm_lanes(const struct gemm *g, int64_t k)
     return g->twofold ? 2 * k : (k + g->per_lane - 1) / g->per_lane;
 }
 
-/* A panel of n <= columns columns, k elements deep: element (i, j) is at from + i * k_step + j * column_step, of any type that
- * becomes g->rhs. The panel has gemm_lanes(k) * g->panel bytes and lies on a cache line. */
+/* Panels of n columns, k elements deep: element (i, j) is at from + i * k_step + j * column_step, of any type that becomes
+ * g->rhs. Each has gemm_lanes(k) * g->panel bytes and follows the one before; the first lies on a cache line. */
 void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k, int64_t n,
-               void *panel);
+               void *panels);
 /* The same for a part of a panel, cleared before, that starts at `panel`: nothing else in it changes. */
 void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
                     int64_t n, void *panel);

@@ -18,6 +18,7 @@ struct packing {
     const char *from;
     int64_t k_step, column_step, k, n;
     char *panel;
+    int64_t panel_bytes; /* from one panel to the next */
 };
 
 /* `count` neighbours, gapless and of the type of lanes. */
@@ -56,6 +57,17 @@ static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], 
     _mm512_mask_storeu_epi32(to + 128, first_lanes(n - 32), _mm512_shuffle_i32x4(pq_high, st_high, 0x88));
     _mm512_mask_storeu_epi32(to + 192, first_lanes(n - 48), _mm512_shuffle_i32x4(pq_high, st_high, 0xdd));
 }
+
+/* The same with two rows of bf16. */
+static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, char *to)
+{
+    for (int64_t j = 0; j < n; j += GROUP) {
+        const __mmask16 columns = first_lanes(n - j), second = there > 1 ? columns : 0;
+        const __m512i low = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(columns, rows[0] + 2 * j));
+        const __m512i high = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(second, rows[there - 1] + 2 * j));
+        _mm512_mask_storeu_epi32(to + 4 * j, columns, _mm512_or_si512(low, _mm512_slli_epi32(high, 16)));
+    }
+}
 #else
 static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
 {
@@ -63,9 +75,7 @@ static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], 
         for (int r = 0; r < there; r++)
             to[j * MOST_LANE + r] = (char)(rows[r][j] ^ (g->moved ? 0x80 : 0));
 }
-#endif
 
-/* The same with two rows of bf16. */
 static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, char *to)
 {
     const kern_w2 *low = (const void *)rows[0], *high = (const void *)rows[there - 1];
@@ -74,6 +84,7 @@ static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, 
     for (int64_t j = 0; j < n; j++)
         at[j] = low[j] | (high[j] & second) << 16;
 }
+#endif
 
 /* Complex numbers side by side become two lanes below each other: as they are, and times i. */
 #define JOIN_COMPLEX(T, NAME)                                                                                              \
@@ -105,17 +116,33 @@ static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], in
         memcpy(to, rows[0], (size_t)(n * g->lane));
 }
 
+/* Rows that are far apart would be waited for one by one. What lies behind the last is asked for in vain. */
+INLINE void look_ahead(const struct packing *p, const char *from, int64_t count)
+{
+    enum { AHEAD = 4, LINE = 64 };
+    const uintptr_t at = (uintptr_t)from + (uintptr_t)(AHEAD * p->k_step);
+    for (int64_t i = 0; i < count * p->column_step; i += LINE)
+        __builtin_prefetch((const void *)(at + (uintptr_t)i));
+}
+
+/* All columns of one lane before those of the next. */
 static void pack_rows(const struct packing *p)
 {
     char room[MOST_LANE][MOST_COLUMNS * 16] __attribute__((aligned(64)));
     const int64_t per_lane = p->g->per_lane, step = p->g->panel << p->g->twofold;
-    char *to = p->panel;
-    for (int64_t i = 0; i < p->k; i += per_lane, to += step) {
-        const char *rows[MOST_LANE];
+    char *line = p->panel;
+    for (int64_t i = 0; i < p->k; i += per_lane, line += step) {
         const int there = (int)(p->k - i < per_lane ? p->k - i : per_lane);
-        for (int r = 0; r < there; r++)
-            rows[r] = take(p, room[r], p->from + (i + r) * p->k_step, p->column_step, p->n);
-        join_row(p->g, rows, there, p->n, to);
+        char *to = line;
+        for (int64_t j = 0; j < p->n; j += p->g->columns, to += p->panel_bytes) {
+            const int64_t count = p->n - j < p->g->columns ? p->n - j : p->g->columns;
+            const char *rows[MOST_LANE], *from = p->from + i * p->k_step + j * p->column_step;
+            for (int r = 0; r < there; r++, from += p->k_step) {
+                look_ahead(p, from, count);
+                rows[r] = take(p, room[r], from, p->column_step, count);
+            }
+            join_row(p->g, rows, there, count, to);
+        }
     }
 }
 
@@ -190,11 +217,12 @@ static void pack_columns(const struct packing *p)
 {
     char room[GROUP][PIECE * 8] __attribute__((aligned(64)));
     const int64_t lane = p->g->lane, size = lane / p->g->per_lane;
-    for (int64_t i = 0; i < p->k; i += PIECE)
-        for (int64_t j = 0; j < p->n; j += GROUP) {
-            const int64_t depth = p->k - i < PIECE ? p->k - i : PIECE, count = p->n - j < GROUP ? p->n - j : GROUP;
+    const int64_t group = p->g->columns < GROUP ? p->g->columns : GROUP;
+    for (int64_t j = 0; j < p->n; j += group)
+        for (int64_t i = 0; i < p->k; i += PIECE) {
+            const int64_t depth = p->k - i < PIECE ? p->k - i : PIECE, count = p->n - j < group ? p->n - j : group;
             const char *column[GROUP] = {NULL};
-            char *to = p->panel + i / p->g->per_lane * p->g->panel + j * lane;
+            char *to = p->panel + j / p->g->columns * p->panel_bytes + i / p->g->per_lane * p->g->panel + j % p->g->columns * lane;
             for (int64_t c = 0; c < count; c++)
                 column[c] = take(p, room[c], p->from + i * p->k_step + (j + c) * p->column_step, p->k_step, depth);
             if (lane == 8)
@@ -204,10 +232,17 @@ static void pack_columns(const struct packing *p)
         }
 }
 
-void gemm_pack_panel(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
-                     int64_t n, char *panel)
+void gemm_pack_panels(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
+                      int64_t n, char *panel, int64_t panel_bytes)
 {
-    struct packing p = {.g = g, .from = from, .k_step = k_step, .column_step = column_step, .k = k, .n = n, .panel = panel};
+    struct packing p = {.g = g,
+                        .from = from,
+                        .k_step = k_step,
+                        .column_step = column_step,
+                        .k = k,
+                        .n = n,
+                        .panel = panel,
+                        .panel_bytes = panel_bytes};
     const int64_t across = column_step < 0 ? -column_step : column_step, down = k_step < 0 ? -k_step : k_step;
     loader_init(&p.load, g->rhs, type);
     if (n == 1 || g->twofold || across <= down)

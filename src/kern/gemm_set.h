@@ -12,7 +12,7 @@ enum { GEMM_ROWS = 6, GEMM_HEIGHTS = 4 /* blocks of 1, 2, 4 and 6 rows */, GEMM_
 /* Rows and columns are those of the function; less columns in its last vector. */
 typedef void gemm_block_fn(const struct gemm_block *p, int64_t panel);
 typedef void gemm_pack_fn(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
-                          int64_t n, char *panel);
+                          int64_t n, char *panel, int64_t panel_bytes);
 struct gemm_set {
     int64_t vector;  /* bytes */
     int64_t vectors; /* in a panel */
@@ -20,8 +20,8 @@ struct gemm_set {
     gemm_block_fn *block[GEMM_KINDS][GEMM_WIDTHS][GEMM_HEIGHTS];
 };
 #ifdef TILE_ISA
-#define gemm_pack_panel TILE_OWN(gemm_pack_panel)
-gemm_pack_fn gemm_pack_panel;
+#define gemm_pack_panels TILE_OWN(gemm_pack_panels)
+gemm_pack_fn gemm_pack_panels;
 #endif
 extern const struct gemm_set gemm_set_baseline, gemm_set_avx2, gemm_set_avx512;
 

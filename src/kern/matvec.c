@@ -1,137 +1,56 @@
 /*
- * matvec: products of a matrix of narrow floats with one vector (spec: DotGeneral), where the matrix is
- * read once and widened on the way instead of being packed first.
+ * matvec: products of a matrix of floats with up to eight vectors (spec: DotGeneral), where the matrix is read once, from where
+ * it lies, and widened on the way instead of being packed first.
  *
- * Order and accumulation: in f32. Along rows of the matrix in interleaved sums that are folded at the
- * end; down its columns one row after the other, four at a time.
+ * Order and accumulation: in f32, or in f64 for f64. Along rows of the matrix in interleaved sums that are folded at the end;
+ * down its columns four rows at a time. A long sum of few results is cut in parts, which are added up in order. Blocks are cut
+ * by shapes and types alone: any number of threads gives the same bits.
  */
-#include "kern/product.h"
+#include "kern/matvec.h"
 
-typedef float wide __attribute__((vector_size(64), aligned(4), may_alias));
-typedef uint16_t half_lanes __attribute__((vector_size(32), aligned(2), may_alias));
-typedef uint32_t word_lanes __attribute__((vector_size(64), aligned(4), may_alias));
+#include "kern/cpu.h"
 
-enum { LANES = 16 };
-
-/* sum[j] += x[i * 16 + j] * y[i * 16 + j] */
-KERN_CLONES static void multiply_f32(float *restrict sum, const float *x, const float *y, int64_t n)
-{
-    wide lanes = *(const wide *)sum;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        lanes += *(const wide *)(x + i) * *(const wide *)(y + i);
-    *(wide *)sum = lanes;
-    for (; i < n; i++)
-        sum[i % LANES] += x[i] * y[i];
-}
-
-KERN_CLONES static void multiply_bf16(float *restrict sum, const uint16_t *x, const float *y, int64_t n)
-{
-    wide lanes = *(const wide *)sum;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        word_lanes bits = __builtin_convertvector(*(const half_lanes *)(x + i), word_lanes) << 16;
-        lanes += (wide)bits * *(const wide *)(y + i);
-    }
-    *(wide *)sum = lanes;
-    for (; i < n; i++)
-        sum[i % LANES] += bf16_to_f32(x[i]) * y[i];
-}
-
-static float fold(float *sum)
-{
-    for (int step = LANES / 2; step > 0; step /= 2)
-        for (int j = 0; j < step; j++)
-            sum[j] += sum[j + step];
-    return sum[0];
-}
-
-/* acc[j] += a[0] * x0[j] + a[1] * x1[j] + ...: the sums of four rows. */
-KERN_CLONES static void add_rows_f32(float *restrict acc, const float *a, const float *const *x, int64_t n)
-{
-    for (int64_t j = 0; j < n; j++)
-        acc[j] += (a[0] * x[0][j] + a[1] * x[1][j]) + (a[2] * x[2][j] + a[3] * x[3][j]);
-}
-
-KERN_CLONES static void add_rows_bf16(float *restrict acc, const float *a, const uint16_t *x0,
-                                      const uint16_t *x1, const uint16_t *x2, const uint16_t *x3, int64_t n)
-{
-    for (int64_t j = 0; j < n; j++)
-        acc[j] += (a[0] * bf16_to_f32(x0[j]) + a[1] * bf16_to_f32(x1[j])) +
-                  (a[2] * bf16_to_f32(x2[j]) + a[3] * bf16_to_f32(x3[j]));
-}
-
-/* y[i] = sum over k of matrix[i, k] * x[k] */
-struct matvec {
-    enum dtype type; /* of the matrix */
-    const char *matrix;
-    int64_t rows, columns, row_step, column_step;
-    const float *x;
-    struct loader widen, out;
-    char *y;
-    int64_t y_step;
+enum {
+    BLOCK_BYTES = 256 << 10, /* of the matrix, at least, where there are more */
+    SUM_BYTES = 16 << 10,    /* of sums down columns, which stay in the first cache */
+    ENOUGH_BLOCKS = 8,
+    LEAST_TERMS = 256, /* in a part of a sum */
+    LINE = 64
 };
 
-static void along_rows(const struct matvec *v)
-{
-    float room[KERN_TILE], y;
-    for (int64_t i = 0; i < v->rows; i++) {
-        const char *row = v->matrix + i * v->row_step;
-        float sum[LANES] = {0};
-        if (v->type == DT_BF16)
-            multiply_bf16(sum, (const uint16_t *)(const void *)row, v->x, v->columns);
-        for (int64_t k = 0; k < v->columns && v->type != DT_BF16; k += KERN_TILE) {
-            int64_t n = v->columns - k < KERN_TILE ? v->columns - k : KERN_TILE;
-            multiply_f32(sum, loader_read(&v->widen, room, row + k * v->column_step, v->column_step, n),
-                         v->x + k, n);
-        }
-        y = fold(sum);
-        loader_write(&v->out, v->y + i * v->y_step, 0, &y, 1);
-    }
-}
-
-/* Four columns of the matrix (n elements side by side each) into the sums; missing ones count as 0. */
-static void add_columns(const struct matvec *v, float *acc, const char *at, int64_t k, int64_t n)
-{
-    float room[4][KERN_TILE], a[4] = {0};
-    const float *x[4];
-    const char *from[4];
-    for (int j = 0; j < 4; j++) {
-        bool present = k + j < v->columns;
-        a[j] = present ? v->x[k + j] : 0;
-        from[j] = at + (present ? j : 0) * v->column_step;
-    }
-    if (k + 4 <= v->columns && v->type == DT_BF16) {
-        add_rows_bf16(acc, a, (const void *)from[0], (const void *)from[1], (const void *)from[2],
-                      (const void *)from[3], n);
-        return;
-    }
-    for (int j = 0; j < 4; j++) {
-        x[j] = loader_read(&v->widen, room[j], from[j], v->row_step, n);
-        if (k + j >= v->columns)
-            x[j] = memset(room[j], 0, sizeof room[j]);
-    }
-    add_rows_f32(acc, a, x, n);
-}
-
-/* Sums of so many rows at a time, so that long stretches of each column are read; they stay in the first cache. */
-enum { SUMS = 4 * KERN_TILE };
-
-static void down_columns(const struct matvec *v)
-{
-    for (int64_t i = 0; i < v->rows; i += SUMS) {
-        float acc[SUMS] = {0};
-        const int64_t n = v->rows - i < SUMS ? v->rows - i : SUMS;
-        for (int64_t k = 0; k < v->columns; k += 4)
-            for (int64_t j = 0; j < n; j += KERN_TILE)
-                add_columns(v, acc + j, v->matrix + (i + j) * v->row_step + k * v->column_step, k,
-                            n - j < KERN_TILE ? n - j : KERN_TILE);
-        for (int64_t j = 0; j < n; j += KERN_TILE)
-            loader_write(&v->out, v->y + (i + j) * v->y_step, v->y_step, acc + j, n - j < KERN_TILE ? n - j : KERN_TILE);
-    }
-}
+struct matvec {
+    const struct product *p;
+    bool by_lhs; /* the matrix is the left operand */
+    bool across; /* rows of the matrix, along which the sums go, are gapless; else its columns are */
+    int vectors, count; /* wanted; that the loops take, in powers of two */
+    enum dtype type, work;
+    enum matvec_source source;
+    bool convert; /* the matrix is converted to f32 first, some at a time */
+    matvec_along_fn *along;
+    matvec_down_fn *down;
+    struct loader widen, narrow, vector;
+    int64_t width, sum_width; /* bytes of elements */
+    int64_t results, terms, result_step, term_step; /* of the matrix */
+    int64_t vector_step, out_step;
+    int64_t batch, block, part; /* results and terms of a block */
+    int64_t blocks, parts, group;
+    char *rooms, *partial; /* one room for each member; sums of parts of the terms */
+    int64_t room, vector_room, sums_room;
+};
 
 /* ---- which products these are ---- */
+
+static const struct matvec_set *find_set(void)
+{
+#ifdef __x86_64__
+    switch (cpu_isa()) {
+    case CPU_AVX512: return &matvec_set_avx512;
+    case CPU_AVX2: return &matvec_set_avx2;
+    default: break;
+    }
+#endif
+    return &matvec_set_baseline;
+}
 
 static bool single(const struct nest *n, int view, int64_t *points, int64_t *step)
 {
@@ -140,43 +59,259 @@ static bool single(const struct nest *n, int view, int64_t *points, int64_t *ste
     return n->rank <= 1;
 }
 
-bool matvec_applies(const struct product *p)
+/* The shapes; false when they are not those of a matrix that is gapless in some direction and a few vectors. */
+static bool find_matrix(struct matvec *v, const struct product *p)
 {
-    int64_t rows, columns, row_step, column_step;
-    bool by_lhs = nest_points(&p->n) == 1 && nest_points(&p->m) > 1;
-    enum dtype type = by_lhs ? p->lhs_type : p->rhs_type;
-    if (p->work != DT_F32 || type == DT_F32 || !dtype_is_float(type) || (!by_lhs && nest_points(&p->m) != 1))
+    const int64_t m = nest_points(&p->m), n = nest_points(&p->n);
+    int64_t ignored;
+    v->p = p;
+    v->by_lhs = n < m;
+    v->vectors = (int)(v->by_lhs ? n : m);
+    v->type = v->by_lhs ? p->lhs_type : p->rhs_type;
+    v->work = p->work;
+    if ((v->by_lhs ? n : m) > MATVEC_MOST || !dtype_is_float(v->type) ||
+        !(v->work == DT_F32 || (v->work == DT_F64 && v->type == DT_F64)))
         return false;
-    int64_t width = (int64_t)dtype_bytes(type);
-    return single(by_lhs ? &p->m : &p->n, 1, &rows, &row_step) &&
-           single(&p->k, by_lhs ? 0 : 1, &columns, &column_step) &&
-           (row_step == width || column_step == width) && rows * columns >= 256;
+    const struct nest *free_dims = v->by_lhs ? &p->m : &p->n;
+    v->width = (int64_t)dtype_bytes(v->type);
+    if (!single(free_dims, 1, &v->results, &v->result_step) || !single(&p->k, v->by_lhs ? 0 : 1, &v->terms, &v->term_step))
+        return false;
+    single(free_dims, 0, &ignored, &v->out_step);
+    single(&p->k, v->by_lhs ? 1 : 0, &ignored, &v->vector_step);
+    v->across = v->term_step == v->width || v->terms == 1;
+    return (v->across || v->result_step == v->width) && v->results * v->terms >= 256;
 }
 
-bool matvec_run(const struct product *p, char *out, const char *lhs, const char *rhs)
+bool matvec_applies(const struct product *p)
 {
-    bool by_lhs = nest_points(&p->n) == 1 && nest_points(&p->m) > 1;
-    struct matvec v = {.type = by_lhs ? p->lhs_type : p->rhs_type, .matrix = by_lhs ? lhs : rhs, .y = out};
-    const struct nest *free_dims = by_lhs ? &p->m : &p->n;
-    struct view from = {.dtype = by_lhs ? p->rhs_type : p->lhs_type, .rank = 1}, x;
-    int64_t ignored;
-    single(free_dims, 1, &v.rows, &v.row_step);
-    single(free_dims, 0, &ignored, &v.y_step);
-    single(&p->k, by_lhs ? 0 : 1, &v.columns, &v.column_step);
-    single(&p->k, by_lhs ? 1 : 0, &from.dims[0], &from.strides[0]);
-    from.data = (char *)(uintptr_t)(by_lhs ? rhs : lhs);
-    loader_init(&v.widen, DT_F32, v.type);
-    loader_init(&v.out, p->out_type, DT_F32);
-    float *room = mem_alloc((size_t)v.columns * sizeof *room);
-    if (!room)
-        return false;
-    view_dense(&x, DT_F32, 1, from.dims, room);
-    kern_convert_view(NULL, &x, &from);
-    v.x = room;
-    if (v.column_step == (int64_t)dtype_bytes(v.type) || v.columns == 1)
-        along_rows(&v);
+    struct matvec v;
+    return find_matrix(&v, p);
+}
+
+/* ---- how they are cut ---- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t ratio_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t round_up(int64_t a, int64_t unit)
+{
+    return ratio_up(a, unit) * unit;
+}
+
+static void find_loops(struct matvec *v)
+{
+    const struct matvec_set *set = find_set();
+    int size = 0;
+    while (1 << size < v->vectors)
+        size++;
+    v->count = 1 << size;
+    v->source = v->type == DT_BF16  ? MATVEC_BF16
+                : v->type == DT_F16 ? MATVEC_F16
+                : v->type == DT_F64 ? MATVEC_F64
+                                    : MATVEC_F32;
+    if (!set->along[v->source][0])
+        v->source = MATVEC_F32;
+    v->convert = v->source == MATVEC_F32 && v->type != DT_F32;
+    v->along = set->along[v->source][size];
+    v->down = set->down[v->source][size];
+    v->sum_width = (int64_t)dtype_bytes(v->work);
+    loader_init(&v->widen, v->convert ? DT_F32 : v->type, v->type);
+    loader_init(&v->narrow, v->p->out_type, v->work);
+    loader_init(&v->vector, v->work, v->by_lhs ? v->p->rhs_type : v->p->lhs_type);
+}
+
+static void cut(struct matvec *v)
+{
+    const int64_t column = v->terms * v->width, lanes = LINE / v->sum_width;
+    if (v->across)
+        v->block = least(v->results, ratio_up(BLOCK_BYTES, column));
     else
-        down_columns(&v);
-    mem_free(room);
+        v->block = least(v->results, SUM_BYTES / v->sum_width / v->count);
+    v->blocks = ratio_up(v->results, v->block);
+    v->parts = 1;
+    v->part = v->terms;
+    if (v->batch == 1 && v->blocks < ENOUGH_BLOCKS && v->results * column >= 2 * BLOCK_BYTES && v->terms >= 2 * LEAST_TERMS) {
+        v->part = round_up(ratio_up(v->terms, least(ENOUGH_BLOCKS, v->terms / LEAST_TERMS)), lanes);
+        v->parts = ratio_up(v->terms, v->part);
+    }
+    v->group = ratio_up(BLOCK_BYTES, v->block * v->part * v->width);
+    v->vector_room = round_up(v->part * v->sum_width, LINE) + LINE;
+    v->sums_room = round_up(v->block * v->sum_width, LINE);
+    v->room = v->count * (v->vector_room + v->sums_room);
+}
+
+/* ---- a block: some results of one place in the batch, some terms of their sums ---- */
+
+struct block {
+    int64_t from, results, term, terms;
+    char *out;
+    const char *matrix, *vectors;
+    char *x, *sums;
+};
+
+/* The vectors as the loops take them: gapless, zeros behind. */
+static void fetch_vectors(const struct matvec *v, const struct block *b)
+{
+    const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
+    int64_t ignored;
+    memset(b->x, 0, (size_t)(v->count * v->vector_room));
+    for (int r = 0; r < v->vectors; r++) {
+        const char *from = b->vectors + nest_offset(n, 1, r, &ignored) + b->term * v->vector_step;
+        char *to = b->x + r * v->vector_room;
+        for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
+            const int64_t count = least(KERN_TILE, b->terms - k);
+            const void *at = loader_read(&v->vector, to + k * v->sum_width, from + k * v->vector_step, v->vector_step, count);
+            if (at != to + k * v->sum_width)
+                memcpy(to + k * v->sum_width, at, (size_t)(count * v->sum_width));
+        }
+    }
+}
+
+static void fold(const struct matvec *v, char *sums)
+{
+    if (v->work == DT_F64) {
+        double *d = (double *)(void *)sums;
+        for (int step = LINE / 16; step > 0; step /= 2)
+            for (int j = 0; j < step; j++)
+                d[j] += d[j + step];
+        return;
+    }
+    float *f = (float *)(void *)sums;
+    for (int step = LINE / 8; step > 0; step /= 2)
+        for (int j = 0; j < step; j++)
+            f[j] += f[j + step];
+}
+
+static void run_across(const struct matvec *v, const struct block *b)
+{
+    float room[KERN_TILE];
+    for (int64_t i = 0; i < b->results; i++) {
+        char sums[MATVEC_MOST][LINE] __attribute__((aligned(64))) = {{0}};
+        const char *row = b->matrix + i * v->result_step;
+        if (!v->convert)
+            v->along(row, b->x, v->vector_room, b->terms, sums[0]);
+        for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
+            const int64_t n = least(KERN_TILE, b->terms - k);
+            v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n), b->x + k * v->sum_width,
+                     v->vector_room, n, sums[0]);
+        }
+        for (int r = 0; r < v->vectors; r++) {
+            fold(v, sums[r]);
+            memcpy(b->sums + r * v->sums_room + i * v->sum_width, sums[r], (size_t)v->sum_width);
+        }
+    }
+}
+
+/* Some columns of MATVEC_ROWS rows of the matrix from term k on. What is missing is zeros, not only times zero. */
+static void add_rows(const struct matvec *v, const struct block *b, int64_t k, int64_t j, int64_t n)
+{
+    float room[MATVEC_ROWS][KERN_TILE];
+    const char *rows[MATVEC_ROWS];
+    for (int64_t i = 0; i < MATVEC_ROWS; i++) {
+        const char *at = b->matrix + (k + i) * v->term_step + j * v->result_step;
+        rows[i] = (char *)room[i];
+        if (k + i >= b->terms)
+            memset(room[i], 0, (size_t)(n * (v->convert ? 4 : v->width)));
+        else if (v->convert)
+            rows[i] = loader_read(&v->widen, room[i], at, v->result_step, n);
+        else
+            rows[i] = at;
+    }
+    v->down(rows, b->x + k * v->sum_width, v->vector_room, n, b->sums + j * v->sum_width, v->sums_room);
+}
+
+static void run_down(const struct matvec *v, const struct block *b)
+{
+    const int64_t most = v->convert ? KERN_TILE : b->results;
+    memset(b->sums, 0, (size_t)(v->count * v->sums_room));
+    int64_t k = 0;
+    for (; k + MATVEC_ROWS <= b->terms; k += MATVEC_ROWS)
+        for (int64_t j = 0; j < b->results; j += most)
+            add_rows(v, b, k, j, least(most, b->results - j));
+    for (int64_t j = 0; k < b->terms && j < b->results; j += KERN_TILE / 2)
+        add_rows(v, b, k, j, least(KERN_TILE / 2, b->results - j));
+}
+
+/* Results `from`, ... of vector r. */
+static void store(const struct matvec *v, char *out, int r, int64_t from, const char *sums, int64_t results)
+{
+    const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
+    int64_t ignored;
+    char *to = out + nest_offset(n, 0, r, &ignored) + from * v->out_step;
+    for (int64_t j = 0; j < results; j += KERN_TILE)
+        loader_write(&v->narrow, to + j * v->out_step, v->out_step, sums + j * v->sum_width, least(KERN_TILE, results - j));
+}
+
+static void run_block(const struct matvec *v, int64_t number, char *room)
+{
+    const struct product *p = v->p;
+    const int64_t part = number / v->blocks % v->parts, batch = number / v->blocks / v->parts;
+    int64_t ignored;
+    struct block b = {.from = number % v->blocks * v->block, .term = part * v->part, .x = room};
+    b.results = least(v->block, v->results - b.from);
+    b.terms = least(v->part, v->terms - b.term);
+    b.out = p->out + nest_offset(&p->batch, 0, batch, &ignored);
+    const char *lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored), *rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
+    b.matrix = (v->by_lhs ? lhs : rhs) + b.from * v->result_step + b.term * v->term_step;
+    b.vectors = v->by_lhs ? rhs : lhs;
+    b.sums = room + v->count * v->vector_room;
+    fetch_vectors(v, &b);
+    if (v->across)
+        run_across(v, &b);
+    else
+        run_down(v, &b);
+    for (int r = 0; r < v->vectors; r++) {
+        const char *sums = b.sums + r * v->sums_room;
+        if (v->parts > 1)
+            memcpy(v->partial + ((part * v->vectors + r) * v->results + b.from) * v->sum_width, sums, (size_t)(b.results * v->sum_width));
+        else
+            store(v, b.out, r, b.from, sums, b.results);
+    }
+}
+
+/* ---- all of them ---- */
+
+static void run_group(void *context, int64_t number, int member)
+{
+    const struct matvec *v = context;
+    const int64_t blocks = v->batch * v->parts * v->blocks, end = least(blocks, (number + 1) * v->group);
+    for (int64_t i = number * v->group; i < end; i++)
+        run_block(v, i, v->rooms + member * v->room);
+}
+
+static void add_parts(const struct matvec *v)
+{
+    const int64_t count = v->vectors * v->results;
+    kern_tile_fn *add = kern_find_elementwise("add", v->work);
+    for (int64_t part = 1; part < v->parts; part++) {
+        const void *args[2] = {v->partial, v->partial + part * count * v->sum_width};
+        add(v->partial, args, count);
+    }
+    for (int r = 0; r < v->vectors; r++)
+        store(v, v->p->out, r, 0, v->partial + r * v->results * v->sum_width, v->results);
+}
+
+bool matvec_run(struct team *team, const struct product *p)
+{
+    struct matvec v = {.batch = nest_points(&p->batch)};
+    find_matrix(&v, p);
+    find_loops(&v);
+    cut(&v);
+    const int64_t partial = v.parts > 1 ? v.parts * v.vectors * v.results * v.sum_width : 0;
+    v.rooms = mem_alloc((size_t)(v.room * team_size(team) + partial));
+    if (!v.rooms)
+        return false;
+    v.partial = v.rooms + v.room * team_size(team);
+    team_run(team, ratio_up(v.batch * v.parts * v.blocks, v.group), run_group, &v);
+    if (v.parts > 1)
+        add_parts(&v);
+    mem_free(v.rooms);
     return true;
 }

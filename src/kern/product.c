@@ -9,8 +9,6 @@
  */
 #include "kern/product.h"
 
-#include <stdatomic.h>
-
 /* The widest float type among result and operands, which integers beside floats are converted to. */
 static enum dtype widest_float(enum dtype out, enum dtype lhs, enum dtype rhs)
 {
@@ -62,7 +60,8 @@ bool product_convert_operand(struct team *team, struct view *x, enum dtype via, 
 enum {
     DEPTH = 384,         /* lanes packed at a time */
     WIDE_BLOCK = 1024,   /* bytes of the columns of a block, in lanes */
-    HIGH_BLOCK = 256,    /* rows, where they are copied or their sums are */
+    HIGH_BLOCK = 256,    /* rows, where they are copied */
+    HIGH_SUMS = 1024,    /* where their sums are */
     LEAST_ROWS = 96,     /* of a block that is cut for the sake of the team: each packs its columns anew */
     ENOUGH_BLOCKS = 8,
     LEAST_WORK = 1 << 20, /* products in a part of the task */
@@ -146,8 +145,8 @@ static void cut_sums(struct task *t)
 static void cut_blocks(struct task *t)
 {
     const struct gemm *g = &t->g;
-    const bool bounded = !t->rows_in_place || !t->sums_in_place;
-    t->high = bounded ? least(t->m, HIGH_BLOCK) : t->m;
+    t->high = t->sums_in_place ? t->m : least(t->m, HIGH_SUMS);
+    t->high = t->rows_in_place ? t->high : least(t->m, HIGH_BLOCK);
     t->wide = least(round_to(t->n, g->columns), WIDE_BLOCK / (g->lane << g->twofold));
     cut_sums(t);
     for (;;) {
@@ -202,11 +201,17 @@ static struct room member_room(const struct task *t, int member)
 static void pack_panels(const struct task *t, const struct block *b, int64_t l, int64_t terms, char *panels)
 {
     const struct gemm *g = &t->g;
+    const struct nest *k = &t->p->k, *n = &t->p->n;
     const int64_t bytes = gemm_lanes(g, terms) * g->panel;
-    const struct stretch down = {&t->p->k, 1, b->l + l, terms};
+    if (k->rank <= 1 && n->rank <= 1) {
+        const int64_t down = only_step(k, 1), across = only_step(n, 1);
+        gemm_pack(g, t->p->rhs_type, b->rhs + (b->l + l) * down + b->j * across, down, across, terms, b->columns, panels);
+        return;
+    }
+    const struct stretch along = {k, 1, b->l + l, terms};
     for (int64_t j = 0; j < b->columns; j += g->columns, panels += bytes) {
-        const struct stretch columns = {&t->p->n, 1, b->j + j, least(g->columns, b->columns - j)};
-        stretch_pack(g, t->p->rhs_type, b->rhs, &down, &columns, panels);
+        const struct stretch columns = {n, 1, b->j + j, least(g->columns, b->columns - j)};
+        stretch_pack(g, t->p->rhs_type, b->rhs, &along, &columns, panels);
     }
 }
 
@@ -391,17 +396,6 @@ static void fill_zero(const struct product *p)
     } while (nest_step(&w));
 }
 
-static bool by_vector(const struct product *p)
-{
-    struct nest_walk w;
-    nest_start(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs});
-    do
-        if (!matvec_run(p, w.at[0], w.at[1], w.at[2]))
-            return false;
-    while (nest_step(&w));
-    return true;
-}
-
 /* Whether results lie closer together along the rows than across. */
 static bool stands_upright(const struct product *p)
 {
@@ -446,6 +440,6 @@ bool product_run(struct team *team, struct product *p)
     nest_merge(&p->n);
     nest_merge(&p->k);
     if (matvec_applies(p))
-        return by_vector(p);
+        return matvec_run(team, p);
     return stands_upright(p) ? by_columns(team, p) : by_blocks(team, p);
 }

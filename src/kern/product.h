@@ -50,9 +50,9 @@ void stretch_store(const struct dense *from, enum dtype type, char *at, const st
 void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms, const struct stretch *columns,
                   char *panel);
 
-/* ---- matvec.c: one side is a vector, the other a matrix of narrow floats ---- */
+/* ---- matvec.c: a matrix of floats, gapless in some direction, times up to eight vectors ---- */
 
 bool matvec_applies(const struct product *p); /* its nests are merged */
-bool matvec_run(const struct product *p, char *out, const char *lhs, const char *rhs); /* false: no memory */
+bool matvec_run(struct team *team, const struct product *p); /* false: no memory */
 
 #endif

@@ -1,0 +1,29 @@
+/*
+ * matvec: what products of a matrix with few vectors find for each instruction set. Private to matvec*.c.
+ */
+#ifndef HLO_KERN_MATVEC_H
+#define HLO_KERN_MATVEC_H
+
+#include "kern/product.h"
+
+enum {
+    MATVEC_MOST = 8, /* vectors */
+    MATVEC_COUNTS = 4, /* of them that there are loops for: 1, 2, 4, 8 */
+    MATVEC_ROWS = 4  /* of the matrix at a time */
+};
+/* What the matrix consists of; other types are converted to f32 first, some at a time. */
+enum matvec_source { MATVEC_F32, MATVEC_BF16, MATVEC_F16 /* may be absent */, MATVEC_F64, MATVEC_SOURCES };
+
+/* sums[r][lane] += row[i] * x[r][i], each in lane i modulo their number; sums[r] has 64 bytes, and so has room for what follows
+ * the n elements of each vector, which is zero. */
+typedef void matvec_along_fn(const char *row, const char *x, int64_t x_step, int64_t n, char *sums);
+/* sums[r][i] += the sum of x[r][k] * rows[k][i] over MATVEC_ROWS rows; sums has room for whole vectors. */
+typedef void matvec_down_fn(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n, char *sums,
+                            int64_t sums_step);
+struct matvec_set {
+    matvec_along_fn *along[MATVEC_SOURCES][MATVEC_COUNTS];
+    matvec_down_fn *down[MATVEC_SOURCES][MATVEC_COUNTS];
+};
+extern const struct matvec_set matvec_set_baseline, matvec_set_avx2, matvec_set_avx512;
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * matvec_lanes: the inner loops of products of a matrix with few vectors (spec: DotGeneral), once for each instruction set. The
+ * matrix is widened on the way from where it lies to the registers.
+ */
+#include "kern/matvec.h"
+#include "kern/tile.h"
+
+#if defined __AVX2__
+#include <immintrin.h>
+#endif
+
+#if defined __AVX512F__
+enum { BYTES = 64 };
+#elif defined __AVX2__
+enum { BYTES = 32 };
+#else
+enum { BYTES = 16 };
+#endif
+typedef float wide __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef double doubles __attribute__((vector_size(BYTES), aligned(8), may_alias));
+#if !defined __AVX2__
+typedef uint16_t halves __attribute__((vector_size(BYTES / 2), aligned(2), may_alias));
+typedef uint32_t words __attribute__((vector_size(BYTES), aligned(4), may_alias));
+#endif
+
+#define INLINE __attribute__((always_inline)) static inline
+#define UNROLL _Pragma("GCC unroll 8")
+
+INLINE int64_t lanes_of(enum matvec_source s)
+{
+    return s == MATVEC_F64 ? BYTES / 8 : BYTES / 4;
+}
+
+INLINE int64_t width_of(enum matvec_source s)
+{
+    return s == MATVEC_F64 ? 8 : s == MATVEC_F32 ? 4 : 2;
+}
+
+INLINE wide widen(enum matvec_source s, const char *at)
+{
+#if defined __AVX512F__
+    if (s == MATVEC_BF16)
+        return (wide)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)at)), 16);
+    if (s == MATVEC_F16)
+        return (wide)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)at));
+#elif defined __AVX2__
+    if (s == MATVEC_BF16)
+        return (wide)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)at)), 16);
+    if (s == MATVEC_F16)
+        return (wide)_mm256_cvtph_ps(_mm_loadu_si128((const void *)at));
+#else
+    if (s == MATVEC_BF16)
+        return (wide)(__builtin_convertvector(*(const halves *)(const void *)at, words) << 16);
+#endif
+    return *(const wide *)(const void *)at;
+}
+
+INLINE wide multiply(enum matvec_source s, wide a, wide b)
+{
+    if (s == MATVEC_F64)
+        return (wide)((doubles)a * (doubles)b);
+    return a * b;
+}
+
+INLINE wide plus(enum matvec_source s, wide a, wide b)
+{
+    if (s == MATVEC_F64)
+        return (wide)((doubles)a + (doubles)b);
+    return a + b;
+}
+
+INLINE wide spread(enum matvec_source s, const char *at)
+{
+    double d;
+    float f;
+    if (s == MATVEC_F64) {
+        memcpy(&d, at, sizeof d);
+        return (wide)(d - (doubles){0});
+    }
+    memcpy(&f, at, sizeof f);
+    return f - (wide){0};
+}
+
+/* `count` elements of the matrix; what is missing in the vector is zero. */
+INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
+{
+    char some[BYTES] = {0};
+    memcpy(some, at, (size_t)(count * width_of(s)));
+    return widen(s, some);
+}
+
+INLINE void along(enum matvec_source s, int vectors, const char *row, const char *x, int64_t x_step, int64_t n, char *sums)
+{
+    const int64_t lanes = lanes_of(s), width = width_of(s);
+    wide sum[MATVEC_MOST], other = {0};
+    UNROLL for (int r = 0; r < vectors; r++)
+        sum[r] = *(const wide *)(const void *)(sums + r * 64);
+    int64_t i = 0;
+    if (vectors == 1) /* two sums, for each addition waits for the one before */
+        for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * BYTES) {
+            sum[0] = plus(s, sum[0], multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));
+            other = plus(s, other, multiply(s, widen(s, row + (i + lanes) * width), *(const wide *)(const void *)(x + BYTES)));
+        }
+    for (; i < n; i += lanes, x += BYTES) {
+        const wide w = i + lanes <= n ? widen(s, row + i * width) : widen_some(s, row + i * width, n - i);
+        UNROLL for (int r = 0; r < vectors; r++)
+            sum[r] = plus(s, sum[r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
+    }
+    if (vectors == 1)
+        sum[0] = plus(s, sum[0], other);
+    UNROLL for (int r = 0; r < vectors; r++)
+        *(wide *)(void *)(sums + r * 64) = sum[r];
+}
+
+INLINE void down_lanes(enum matvec_source s, int vectors, const wide w[MATVEC_ROWS], const char *x, int64_t x_step, char *sums,
+                       int64_t sums_step)
+{
+    const int64_t width = s == MATVEC_F64 ? 8 : 4;
+    UNROLL for (int r = 0; r < vectors; r++) {
+        const char *a = x + r * x_step;
+        wide *sum = (wide *)(void *)(sums + r * sums_step);
+        const wide low = plus(s, multiply(s, spread(s, a), w[0]), multiply(s, spread(s, a + width), w[1]));
+        const wide high = plus(s, multiply(s, spread(s, a + 2 * width), w[2]), multiply(s, spread(s, a + 3 * width), w[3]));
+        *sum = plus(s, *sum, plus(s, low, high));
+    }
+}
+
+INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n,
+                 char *sums, int64_t sums_step)
+{
+    const int64_t lanes = lanes_of(s), width = width_of(s);
+    const char *at[MATVEC_ROWS];
+    wide w[MATVEC_ROWS];
+    int64_t i = 0;
+    UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
+        at[k] = rows[k];
+    for (; i + lanes <= n; i += lanes, sums += BYTES) {
+        UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
+            w[k] = widen(s, at[k] + i * width);
+        down_lanes(s, vectors, w, x, x_step, sums, sums_step);
+    }
+    if (i < n) {
+        UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
+            w[k] = widen_some(s, at[k] + i * width, n - i);
+        down_lanes(s, vectors, w, x, x_step, sums, sums_step);
+    }
+}
+
+#define LOOPS(source, vectors)                                                                                             \
+    static void along_##source##_##vectors(const char *row, const char *x, int64_t x_step, int64_t n, char *sums)         \
+    {                                                                                                                      \
+        along(MATVEC_##source, vectors, row, x, x_step, n, sums);                                                          \
+    }                                                                                                                      \
+    static void down_##source##_##vectors(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n,   \
+                                          char *sums, int64_t sums_step)                                                   \
+    {                                                                                                                      \
+        down(MATVEC_##source, vectors, rows, x, x_step, n, sums, sums_step);                                               \
+    }
+#define SOURCE(source) LOOPS(source, 1) LOOPS(source, 2) LOOPS(source, 4) LOOPS(source, 8)
+#define ROW(name, source)                                                                                                  \
+    [MATVEC_##source] = {name##_##source##_1, name##_##source##_2, name##_##source##_4, name##_##source##_8}
+SOURCE(F32)
+SOURCE(BF16)
+SOURCE(F64)
+#if defined __AVX2__
+SOURCE(F16)
+#endif
+
+const struct matvec_set TILE_OWN(matvec_set) = {
+    .along = {ROW(along, F32), ROW(along, BF16), ROW(along, F64),
+#if defined __AVX2__
+              ROW(along, F16),
+#endif
+    },
+    .down = {ROW(down, F32), ROW(down, BF16), ROW(down, F64),
+#if defined __AVX2__
+             ROW(down, F16),
+#endif
+    },
+};
