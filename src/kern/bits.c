@@ -251,7 +251,7 @@ void kern_bitcast_convert(struct team *team, const struct view *out, const struc
     if (same_in_memory(out->dtype, x->dtype)) {
         struct view same = *x;
         same.dtype = out->dtype;
-        kern_copy(NULL, out, &same);
+        kern_copy(team, out, &same);
     } else if (dtype_bits(out->dtype) == dtype_bits(x->dtype)) {
         const struct recast r = {out->dtype, x->dtype};
         tile_map(team, recast_tile, &r, out, 1, x);
@@ -261,12 +261,12 @@ void kern_bitcast_convert(struct team *team, const struct view *out, const struc
             split_or_join(x, out, true);
         } else {
             parts(&v, x, out->dtype);
-            kern_copy(NULL, out, &v);
+            kern_copy(team, out, &v);
         }
     } else if (whole_parts(x->dtype)) {
         struct view v;
         parts(&v, out, x->dtype);
-        kern_copy(NULL, &v, x);
+        kern_copy(team, &v, x);
     } else {
         split_or_join(out, x, false);
     }

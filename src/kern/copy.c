@@ -369,18 +369,73 @@ void copy_plan_end(const struct copy_plan *p)
         stream_end();
 }
 
+/* ---- shared by threads ---- */
+
+/* From this size on a copy is cut into parts of the result. */
+enum { SHARED_FROM = 512 << 10, PART = 128 << 10 };
+
+struct shared_copy {
+    const struct copy_plan *plan;
+    char *out;
+    const char *x;
+    int d;                    /* the dimension that is cut */
+    int64_t piece;            /* of it in one part */
+    int64_t out_step, x_step; /* along it, in bytes */
+};
+
+static void copy_part(void *context, int64_t part, int member)
+{
+    const struct shared_copy *c = context;
+    struct copy_plan p = *c->plan;
+    int64_t from = part * c->piece, left = p.nest.dims[c->d] - from;
+    p.nest.dims[c->d] = left < c->piece ? left : c->piece;
+    copy_plan_run(&p, c->out + from * c->out_step, c->x + from * c->x_step);
+    copy_plan_end(&p);
+}
+
+/* What pieces of a dimension are whole numbers of, so that blocks and lines stay in one. */
+static int64_t grain(const struct copy_plan *p, int d, int64_t width)
+{
+    bool transposed = p->block == loops_of((size_t)width).transposed ||
+                      p->block == loops_of((size_t)width).streamed_transposed;
+    int inner = p->nest.rank - 1;
+    return d == inner ? PART : d == inner - 1 && transposed ? SQUARE / width : 1;
+}
+
+void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out, const char *x)
+{
+    enum { MANY = 16 };
+    const struct nest *n = &p->nest;
+    int64_t width = (int64_t)dtype_bytes(out->dtype), bytes = view_elements(out) * width;
+    struct shared_copy c = {.plan = p, .out = out->data, .x = x};
+    if (bytes < SHARED_FROM || team_size(team) == 1) {
+        copy_plan_run(p, out->data, x);
+        copy_plan_end(p);
+        return;
+    }
+    for (int d = 1; d < n->rank && n->dims[c.d] / grain(p, c.d, width) < MANY; d++)
+        if (n->dims[d] / grain(p, d, width) > n->dims[c.d] / grain(p, c.d, width))
+            c.d = d;
+    bool in_bytes = c.d == n->rank - 1 && (p->block == copy_rows || p->block == streamed_rows);
+    c.out_step = in_bytes ? 1 : n->strides[0][c.d];
+    c.x_step = in_bytes ? 1 : n->strides[1][c.d];
+    int64_t unit = grain(p, c.d, width), units = (n->dims[c.d] + unit - 1) / unit, parts = bytes / PART;
+    c.piece = (units + parts - 1) / parts * unit;
+    team_run(team, (n->dims[c.d] + c.piece - 1) / c.piece, copy_part, &c);
+}
+
 /* spec: Copy */
 void kern_copy(struct team *team, const struct view *out, const struct view *x)
 {
     struct copy_plan p;
     int64_t bytes = view_elements(out) * (int64_t)dtype_bytes(out->dtype);
-    if (bytes > 0 && bytes < STREAM_FROM && view_is_dense(out) && view_is_dense(x)) {
+    bool shared = bytes >= SHARED_FROM && team_size(team) > 1;
+    if (bytes > 0 && bytes < STREAM_FROM && !shared && view_is_dense(out) && view_is_dense(x)) {
         memmove(out->data, x->data, (size_t)bytes); /* most are small: no plan is worth it */
         return;
     }
     copy_plan_init(&p, out, x);
-    copy_plan_run(&p, out->data, x->data);
-    copy_plan_end(&p);
+    copy_plan_share(team, &p, out, x->data);
 }
 
 void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n)

@@ -159,7 +159,7 @@ static void fill_zero(const struct view *v)
     union kern_cell zero = {{0}};
     if (dtype_is_float(v->dtype))
         float_store(v->dtype, &zero, 0);
-    kern_fill(v, &zero);
+    kern_fill(NULL, v, &zero);
 }
 
 /* One group of the contracting mode: its part of the sums is a result of its own. */

@@ -37,6 +37,7 @@ struct windows {
     int64_t limit[VIEW_MAX_RANK];           /* greatest start of component k that keeps the window inside */
     bool fits;                              /* windows hold something and are no larger than the array */
     struct view whole_window, array_window; /* rank: offset dims; data: to be set */
+    bool fixed[VIEW_MAX_RANK];              /* along that dimension all windows begin at the same place */
 };
 
 /* Views of one window on both sides; window[d] is its size along dimension d of the array. */
@@ -51,8 +52,10 @@ static void window_views(struct windows *w, const struct view *whole, const stru
             kept[count++] = d;
     view_pick(&w->whole_window, whole, count, dims->offset_dims);
     view_pick(&w->array_window, array, count, kept);
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < count; k++) {
         w->array_window.dims[k] = window[kept[k]];
+        w->fixed[k] = !i64_in(dims->start_index_map, dims->map_count, kept[k]);
+    }
 }
 
 /* Batch positions step through the indices (all dimensions but index_vector_dim), through the
@@ -122,35 +125,6 @@ static bool exact_offset(const struct windows *w, const char *tuple, int64_t *of
     return true;
 }
 
-/* Windows of one element, one index component: no copy needs to be planned. */
-#define TAKE_ELEMENTS(W)                                                                                     \
-    static void take_##W(const struct windows *w, struct nest_walk *walk, int64_t n, int64_t out_step,       \
-                         int64_t index_step, int64_t operand_step)                                           \
-    {                                                                                                        \
-        char *out = walk->at[0], *tuple = walk->at[1], *operand = walk->at[2];                               \
-        for (int64_t i = 0; i < n; i++, out += out_step, tuple += index_step, operand += operand_step)       \
-            *(W *)(void *)out = *(const W *)(const void *)(operand + clamped_offset(w, tuple));              \
-    }
-TAKE_ELEMENTS(kern_w1)
-TAKE_ELEMENTS(kern_w2)
-TAKE_ELEMENTS(kern_w4)
-TAKE_ELEMENTS(kern_w8)
-
-static void gather_elements(const struct windows *w, struct nest_walk *walk, size_t width)
-{
-    const struct nest *b = &w->batch;
-    int d = b->rank - 1;
-    do {
-        int64_t n = b->dims[d], out = b->strides[0][d], tuple = b->strides[1][d], operand = b->strides[2][d];
-        switch (width) {
-        case 1: take_kern_w1(w, walk, n, out, tuple, operand); break;
-        case 2: take_kern_w2(w, walk, n, out, tuple, operand); break;
-        case 4: take_kern_w4(w, walk, n, out, tuple, operand); break;
-        default: take_kern_w8(w, walk, n, out, tuple, operand); break;
-        }
-    } while (nest_step(walk));
-}
-
 /* Which windows come next is known long before they are needed, but not to the processor: the begin of
  * each is fetched some windows ahead, as far as these lie in one run of the batch. */
 enum { WINDOWS_AHEAD = 4, BYTES_AHEAD = 512, LINE = 64 };
@@ -170,63 +144,135 @@ static int64_t bytes_ahead(const struct view *window)
     return bytes < BYTES_AHEAD ? bytes : BYTES_AHEAD;
 }
 
-/* The innermost dimension of a batch, which is walked by itself so that windows ahead can be seen. */
+/* Windows [from, limit) of a batch, whose innermost dimension is walked by itself so that windows ahead can
+ * be seen. */
 struct batch_run {
-    int outer; /* rank of what is around it */
-    int64_t n, step[3];
+    struct nest_walk walk; /* over the dimensions around it */
+    char *at[3];           /* where the first window of this run is in each view */
+    int64_t n, left;       /* windows in this run, and behind it */
+    int64_t length, step[3];
 };
 
-static struct batch_run innermost(const struct nest *batch)
+static bool run_begin(struct batch_run *r, int64_t skipped)
 {
-    int d = batch->rank - 1;
-    if (d < 0)
-        return (struct batch_run){.n = 1};
-    return (struct batch_run){
-        d, batch->dims[d], {batch->strides[0][d], batch->strides[1][d], batch->strides[2][d]}};
+    r->n = r->length - skipped < r->left ? r->length - skipped : r->left;
+    r->left -= r->n;
+    for (int k = 0; k < 3; k++)
+        r->at[k] = r->walk.at[k] + skipped * r->step[k];
+    return r->n > 0;
 }
 
-static void gather_windows(const struct windows *w, struct nest_walk *walk, const struct view *whole)
+static bool run_start(struct batch_run *r, const struct nest *batch, char *const *at, int64_t from,
+                      int64_t limit)
 {
-    struct copy_plan plan;
-    struct batch_run run = innermost(&w->batch);
-    int64_t ahead = bytes_ahead(&w->array_window);
-    copy_plan_init(&plan, &w->whole_window, &w->array_window);
-    copy_plan_stream(&plan, whole);
-    do {
-        char *out = walk->at[0], *tuple = walk->at[1], *operand = walk->at[2];
-        for (int64_t i = 0; i < run.n;
-             i++, out += run.step[0], tuple += run.step[1], operand += run.step[2]) {
-            if (run.n - i > WINDOWS_AHEAD)
-                fetch(operand + WINDOWS_AHEAD * run.step[2] +
-                          clamped_offset(w, tuple + WINDOWS_AHEAD * run.step[1]),
-                      ahead);
-            copy_plan_run(&plan, out, operand + clamped_offset(w, tuple));
+    int d = batch->rank - 1;
+    r->length = d < 0 ? 1 : batch->dims[d];
+    r->left = limit - from;
+    for (int k = 0; k < 3; k++)
+        r->step[k] = d < 0 ? 0 : batch->strides[k][d];
+    nest_start_from(&r->walk, batch, d < 0 ? 0 : d, at, from / r->length);
+    return run_begin(r, from % r->length);
+}
+
+static bool run_next(struct batch_run *r)
+{
+    nest_step(&r->walk);
+    return run_begin(r, 0);
+}
+
+/* A gather, cut into parts of its windows. */
+struct gather {
+    const struct windows *w;
+    struct copy_plan plan; /* of one window */
+    char *at[3];           /* result, indices, operand */
+    int64_t windows, piece;
+    int64_t ahead;
+    size_t width; /* of an element when windows have only one, else 0 */
+};
+
+/* Windows of one element: no copy needs to be planned. */
+#define TAKE_ELEMENTS(W)                                                                                     \
+    static void take_##W(const struct windows *w, const struct batch_run *r)                                 \
+    {                                                                                                        \
+        char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];                                        \
+        for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2])    \
+            *(W *)(void *)out = *(const W *)(const void *)(operand + clamped_offset(w, tuple));              \
+    }
+TAKE_ELEMENTS(kern_w1)
+TAKE_ELEMENTS(kern_w2)
+TAKE_ELEMENTS(kern_w4)
+TAKE_ELEMENTS(kern_w8)
+
+static void take_windows(const struct gather *g, const struct batch_run *r)
+{
+    const struct windows *w = g->w;
+    char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];
+    for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2]) {
+        if (r->n - i > WINDOWS_AHEAD)
+            fetch(operand + WINDOWS_AHEAD * r->step[2] +
+                      clamped_offset(w, tuple + WINDOWS_AHEAD * r->step[1]),
+                  g->ahead);
+        copy_plan_run(&g->plan, out, operand + clamped_offset(w, tuple));
+    }
+}
+
+static void gather_part(void *context, int64_t part, int member)
+{
+    const struct gather *g = context;
+    struct batch_run r;
+    int64_t from = part * g->piece, limit = g->windows - from < g->piece ? g->windows : from + g->piece;
+    bool more = run_start(&r, &g->w->batch, g->at, from, limit);
+    for (; more; more = run_next(&r))
+        switch (g->width) {
+        case 1: take_kern_w1(g->w, &r); break;
+        case 2: take_kern_w2(g->w, &r); break;
+        case 4: take_kern_w4(g->w, &r); break;
+        case 8: take_kern_w8(g->w, &r); break;
+        default: take_windows(g, &r); break;
         }
-    } while (nest_step(walk));
-    copy_plan_end(&plan);
+    copy_plan_end(&g->plan);
+}
+
+/* A few windows, each of them large enough to be shared. */
+static void gather_large(struct team *team, struct gather *g)
+{
+    struct batch_run r;
+    struct view window = g->w->whole_window;
+    for (bool more = run_start(&r, &g->w->batch, g->at, 0, g->windows); more; more = run_next(&r))
+        for (int64_t i = 0; i < r.n; i++) {
+            window.data = r.at[0] + i * r.step[0];
+            copy_plan_share(team, &g->plan, &window,
+                            r.at[2] + i * r.step[2] + clamped_offset(g->w, r.at[1] + i * r.step[1]));
+        }
 }
 
 /* spec: Gather */
-void kern_gather(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
-                 const struct kern_gather_dims *dims)
+void kern_gather(struct team *team, const struct view *out, const struct view *operand,
+                 const struct view *indices, const struct kern_gather_dims *dims)
 {
+    enum { PART = 128 << 10, FEW = 8 }; /* bytes; index tuples count, too */
     struct windows w;
-    struct nest_walk walk;
+    struct gather g = {.w = &w, .at = {out->data, indices->data, operand->data}};
     size_t width = dtype_bytes(out->dtype);
     if (view_elements(out) == 0)
         return;
     windows_init(&w, out, operand, indices, dims, dims->slice_sizes);
     if (!w.fits) {
-        kern_fill(out, (const union kern_cell[]){{{0}}});
+        kern_fill(team, out, (const union kern_cell[]){{{0}}});
         return;
     }
     nest_merge(&w.batch);
-    nest_start(&walk, &w.batch, innermost(&w.batch).outer,
-               (char *[]){out->data, indices->data, operand->data});
-    if (view_elements(&w.array_window) == 1 && width <= 8 && w.batch.rank > 0)
-        gather_elements(&w, &walk, width);
+    int64_t elements = view_elements(&w.array_window), bytes = elements * (int64_t)width;
+    g.width = elements == 1 && width <= 8 ? width : 0;
+    g.windows = nest_points(&w.batch);
+    g.ahead = bytes_ahead(&w.array_window);
+    g.piece = PART / (bytes + 8) + 1;
+    copy_plan_init(&g.plan, &w.whole_window, &w.array_window);
+    copy_plan_stream(&g.plan, out);
+    if (g.windows < FEW)
+        gather_large(team, &g);
     else
-        gather_windows(&w, &walk, out);
+        team_run(team, (g.windows + g.piece - 1) / g.piece, gather_part, &g);
 }
 
 /* ---- scatter ---- */
@@ -251,13 +297,14 @@ struct combine_window {
     struct view out, update;
 };
 
-static void combine_window_init(struct combine_window *c, const struct windows *w, kern_tile_fn *fn)
+static void combine_window_init(struct combine_window *c, const struct view *out, const struct view *update,
+                                kern_tile_fn *fn)
 {
     struct nest n;
-    int64_t width = (int64_t)dtype_bytes(w->array_window.dtype);
+    int64_t width = (int64_t)dtype_bytes(out->dtype);
     c->fn = fn;
-    c->out = w->array_window;
-    c->update = w->whole_window;
+    c->out = *out;
+    c->update = *update;
     copy_plan_init(&c->plan, &c->out, &c->update);
     nest_init(&n, 2);
     for (int d = 0; d < c->out.rank; d++)
@@ -281,25 +328,110 @@ static void combine_window(struct combine_window *c, char *out, char *update)
     }
 }
 
-static void scatter_recognised(const struct view *out, const struct view *indices, const struct view *updates,
-                               const struct windows *w, kern_tile_fn *fn)
+/* A scatter by a recognised body. Who does a part of it looks at all index tuples, and does of all windows a
+ * slice along dimension `cut`, or those windows, in their order, whose place along a dimension in which
+ * windows have one element is in the part. */
+struct scatter {
+    const struct windows *w;
+    kern_tile_fn *fn;
+    char *at[3];    /* updates, indices, result */
+    int cut;        /* of the windows; -1: by places */
+    int component;  /* of the index tuples, along that dimension */
+    int64_t places; /* or elements along `cut` */
+    int64_t parts;
+};
+
+enum { FOUND = 256 };
+
+/* Where the windows of a part are, those that lie inside, a list at a time: so that it is known which come
+ * next. */
+struct found_windows {
+    int64_t n;
+    char *array[FOUND], *update[FOUND];
+};
+
+/* The next `count` windows of a run, those from number i on. */
+static void find_windows(const struct scatter *s, const struct batch_run *r, int64_t i, int64_t count,
+                         int64_t from, int64_t limit, struct found_windows *f)
 {
-    struct combine_window c;
-    struct nest_walk walk;
-    struct batch_run run = innermost(&w->batch);
-    int64_t offset, ahead = bytes_ahead(&w->array_window);
-    combine_window_init(&c, w, fn);
-    nest_start(&walk, &w->batch, run.outer, (char *[]){updates->data, indices->data, out->data});
-    do {
-        char *update = walk.at[0], *tuple = walk.at[1], *array = walk.at[2];
-        for (int64_t i = 0; i < run.n;
-             i++, update += run.step[0], tuple += run.step[1], array += run.step[2]) {
-            if (run.n - i > WINDOWS_AHEAD && exact_offset(w, tuple + WINDOWS_AHEAD * run.step[1], &offset))
-                fetch(array + WINDOWS_AHEAD * run.step[2] + offset, ahead);
-            if (exact_offset(w, tuple, &offset))
-                combine_window(&c, array + offset, update);
+    const struct windows *w = s->w;
+    int64_t number = s->component * w->component_stride, offset;
+    const char *tuple = r->at[1] + i * r->step[1];
+    f->n = 0;
+    for (int64_t end = i + count; i < end; i++, tuple += r->step[1]) {
+        if (s->parts > 1 && s->cut < 0) {
+            int64_t place = kern_load_index(w->index_type, tuple + number);
+            if (place < from || place >= limit)
+                continue;
         }
-    } while (nest_step(&walk));
+        if (!exact_offset(w, tuple, &offset))
+            continue;
+        f->array[f->n] = r->at[2] + i * r->step[2] + offset;
+        f->update[f->n++] = r->at[0] + i * r->step[0];
+    }
+}
+
+static void scatter_part(void *context, int64_t part, int member)
+{
+    const struct scatter *s = context;
+    struct view array = s->w->array_window, whole = s->w->whole_window;
+    struct combine_window window;
+    struct found_windows f;
+    struct batch_run r;
+    int64_t from = s->places * part / s->parts, limit = s->places * (part + 1) / s->parts;
+    char *at[3] = {s->at[0], s->at[1], s->at[2]};
+    if (s->cut >= 0) {
+        array.dims[s->cut] = whole.dims[s->cut] = limit - from;
+        at[0] += from * whole.strides[s->cut];
+        at[2] += from * array.strides[s->cut];
+    }
+    combine_window_init(&window, &array, &whole, s->fn);
+    int64_t bytes = bytes_ahead(&array), updates = bytes_ahead(&whole);
+    bool more = run_start(&r, &s->w->batch, at, 0, nest_points(&s->w->batch));
+    for (; more; more = run_next(&r))
+        for (int64_t i = 0; i < r.n; i += FOUND) {
+            find_windows(s, &r, i, r.n - i < FOUND ? r.n - i : FOUND, from, limit, &f);
+            for (int64_t k = 0; k < f.n; k++) {
+                if (k + WINDOWS_AHEAD < f.n) {
+                    fetch(f.array[k + WINDOWS_AHEAD], bytes);
+                    fetch(f.update[k + WINDOWS_AHEAD], updates);
+                }
+                combine_window(&window, f.array[k], f.update[k]);
+            }
+        }
+}
+
+/* How to cut it, for so many parts: wide windows into slices, where all begin at one place. */
+static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gather_dims *dims,
+                        const int64_t *window)
+{
+    enum { WIDE = 256 }; /* bytes */
+    const struct view *v = &s->w->array_window;
+    int64_t most = 0, width = (int64_t)dtype_bytes(v->dtype);
+    for (int d = 0; d < v->rank; d++)
+        if (s->w->fixed[d] && v->dims[d] * width >= WIDE * parts && v->dims[d] > most) {
+            s->cut = d;
+            s->places = most = v->dims[d];
+        }
+    for (int k = 0; k < s->w->map_count && s->cut < 0; k++)
+        if (window[dims->start_index_map[k]] == 1 && s->w->limit[k] >= s->places) {
+            s->component = k;
+            s->places = s->w->limit[k] + 1;
+        }
+    s->parts = s->places < parts ? s->places : parts;
+}
+
+static void scatter_recognised(struct team *team, const struct view *out, const struct view *indices,
+                               const struct view *updates, const struct kern_gather_dims *dims,
+                               const int64_t *window, const struct windows *w, kern_tile_fn *fn)
+{
+    enum { SHARED_FROM = 256 << 10 }; /* bytes */
+    struct scatter s = {.w = w, .fn = fn, .at = {updates->data, indices->data, out->data}};
+    s.cut = -1;
+    s.places = s.parts = 1;
+    if (view_elements(updates) * (int64_t)dtype_bytes(out->dtype) >= SHARED_FROM)
+        cut_scatter(&s, team_size(team), dims, window);
+    team_run(team, s.parts, scatter_part, &s);
 }
 
 /* A window of any body: n operands, one call for each element. */
@@ -386,8 +518,9 @@ static bool scatter_by_call(int n, const struct view *out, const struct view *in
 }
 
 /* spec: Scatter */
-bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices, const struct view *updates,
-                  const struct kern_gather_dims *dims, const struct kern_body *body)
+bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices,
+                  const struct view *updates, const struct kern_gather_dims *dims,
+                  const struct kern_body *body)
 {
     int64_t window[VIEW_MAX_RANK];
     struct windows w;
@@ -401,6 +534,7 @@ bool kern_scatter(struct team *team, int n, const struct view *out, const struct
         return true;
     if (n > 1 || out->dtype != updates->dtype || (!fn && body->combine != KERN_TAKE_VALUE))
         return scatter_by_call(n, out, indices, updates, dims, window, body);
-    scatter_recognised(out, indices, updates, &w, fn);
+    nest_merge(&w.batch);
+    scatter_recognised(team, out, indices, updates, dims, window, &w, fn);
     return true;
 }

@@ -69,7 +69,7 @@ typedef void kern_bitcast_convert_fn(struct team *team, const struct view *out, 
 /* ---- shape.c: moving elements; bits are kept ---- */
 
 typedef void kern_copy_fn(struct team *team, const struct view *out, const struct view *x); /* equal dims and type, any strides */
-void kern_fill(const struct view *out, const void *element);
+void kern_fill(struct team *team, const struct view *out, const void *element);
 /* spec: Iota */
 typedef void kern_iota_fn(struct team *team, const struct view *out, int dimension);
 struct kern_pad_dim { int64_t low, high, interior; };

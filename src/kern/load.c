@@ -47,9 +47,9 @@ void loader_write(const struct loader *l, char *dst, int64_t stride, const void 
 void kern_convert_view(struct team *team, const struct view *out, const struct view *x)
 {
     if (out->dtype == x->dtype)
-        kern_copy(NULL, out, x);
+        kern_copy(team, out, x);
     else
-        kern_map_tiles(NULL, kern_find_convert(out->dtype, x->dtype), out, 1, x);
+        kern_map_tiles(team, kern_find_convert(out->dtype, x->dtype), out, 1, x);
 }
 
 void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions)

@@ -87,6 +87,8 @@ void copy_plan_init(struct copy_plan *p, const struct view *out, const struct vi
 /* The copies of this plan make up `whole`: when that is large they are written past the caches. */
 void copy_plan_stream(struct copy_plan *p, const struct view *whole);
 void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
+/* The whole copy that was planned, by all of a team. */
+void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out, const char *x);
 void copy_plan_end(const struct copy_plan *p); /* after the last run: others may see what was written */
 
 /* ---- shape.c ---- */
@@ -136,7 +138,7 @@ bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const 
 
 bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc,
                   const bool *reduced, const struct kern_body *body);
-void reduce_by_pick(const struct view *out, const struct view *x, const void *const *init,
+void reduce_by_pick(struct team *team, const struct view *out, const struct view *x, const void *const *init,
                     const bool *reduced, const struct kern_pick *pick);
 /* The greatest of n elements, or the least; NaNs are passed over and reported. */
 float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);

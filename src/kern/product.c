@@ -392,7 +392,7 @@ static void fill_zero(const struct product *p)
     nest_start(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs});
     do {
         out.data = w.at[0];
-        kern_fill(&out, &zero);
+        kern_fill(NULL, &out, &zero);
     } while (nest_step(&w));
 }
 

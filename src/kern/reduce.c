@@ -314,13 +314,14 @@ static bool is_recognised(int n, const struct view *x, const enum dtype *acc, co
            kern_find_elementwise(opcode, combine_work_type(body->combine, *acc));
 }
 
-static void fill_with_init(int n, const struct view *out, const void *const *init, const enum dtype *acc)
+static void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init,
+                           const enum dtype *acc)
 {
     for (int k = 0; k < n; k++) {
         struct loader l;
         union kern_cell value;
         loader_init(&l, out[k].dtype, acc[k]);
-        kern_fill(&out[k], loader_read(&l, &value, init[k], 0, 1));
+        kern_fill(team, &out[k], loader_read(&l, &value, init[k], 0, 1));
     }
 }
 
@@ -352,11 +353,11 @@ bool kern_reduce(struct team *team, int n, const struct view *out, const struct 
     if (view_elements(out) == 0)
         return true;
     if (view_elements(x) == 0) {
-        fill_with_init(n, out, init, acc);
+        fill_with_init(team, n, out, init, acc);
         return true;
     }
     if (pick_applies(n, out, x, acc, reduced, body)) {
-        reduce_by_pick(out, x, init, reduced, body->pick);
+        reduce_by_pick(team, out, x, init, reduced, body->pick);
         return true;
     }
     bool recognised = is_recognised(n, x, acc, body);

@@ -161,6 +161,9 @@ struct pick_fold {
     enum dtype work;
     struct loader to_work;
     struct nest kept, reduced; /* views: value and index of the result, then of the operand; of the operand */
+    struct pick_state start;
+    char *at[4];            /* of those views */
+    int64_t results, piece; /* all, and in one part of the task */
 };
 
 static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *value, char *index)
@@ -223,27 +226,40 @@ bool pick_applies(int n, const struct view *out, const struct view *x, const enu
     return true;
 }
 
-void reduce_by_pick(const struct view *out, const struct view *x, const void *const *init,
-                    const bool *reduced, const struct kern_pick *pick)
+/* Some of the results. */
+static void pick_part(void *context, int64_t part, int member)
 {
-    struct pick_fold f = {.work = pick_work_type(x[0].dtype)};
-    struct pick_state start = {.pick = pick,
-                               .value_width = dtype_bytes(x[0].dtype),
-                               .index_width = dtype_bytes(x[1].dtype),
-                               .index_type = x[1].dtype};
-    union kern_cell cell;
+    const struct pick_fold *f = context;
+    int64_t from = part * f->piece, left = f->results - from;
     struct nest_walk w;
-    loader_init(&f.to_work, f.work, x[0].dtype);
-    split_pairs(&f, out, x, reduced);
-    memcpy(&start.value, init[0], start.value_width);
-    memcpy(&start.index, init[1], start.index_width);
-    memcpy(&start.work, loader_read(&f.to_work, &cell, init[0], 0, 1), dtype_bytes(f.work));
-    start.number = kern_load_index(start.index_type, init[1]);
-    nest_start(&w, &f.kept, f.kept.rank, (char *[]){out[0].data, out[1].data, x[0].data, x[1].data});
-    do {
-        struct pick_state s = start;
-        fold_pairs(&f, &s, w.at[2], w.at[3]);
+    nest_start_from(&w, &f->kept, f->kept.rank, f->at, from);
+    for (int64_t n = left < f->piece ? left : f->piece; n > 0; n--, nest_step(&w)) {
+        struct pick_state s = f->start;
+        fold_pairs(f, &s, w.at[2], w.at[3]);
         memcpy(w.at[0], &s.value, s.value_width);
         memcpy(w.at[1], &s.index, s.index_width);
-    } while (nest_step(&w));
+    }
+}
+
+void reduce_by_pick(struct team *team, const struct view *out, const struct view *x, const void *const *init,
+                    const bool *reduced, const struct kern_pick *pick)
+{
+    enum { PART = 64 * KERN_TILE }; /* elements */
+    struct pick_fold f = {.work = pick_work_type(x[0].dtype),
+                          .at = {out[0].data, out[1].data, x[0].data, x[1].data}};
+    struct pick_state *start = &f.start;
+    union kern_cell cell;
+    *start = (struct pick_state){.pick = pick,
+                                 .value_width = dtype_bytes(x[0].dtype),
+                                 .index_width = dtype_bytes(x[1].dtype),
+                                 .index_type = x[1].dtype};
+    loader_init(&f.to_work, f.work, x[0].dtype);
+    split_pairs(&f, out, x, reduced);
+    memcpy(&start->value, init[0], start->value_width);
+    memcpy(&start->index, init[1], start->index_width);
+    memcpy(&start->work, loader_read(&f.to_work, &cell, init[0], 0, 1), dtype_bytes(f.work));
+    start->number = kern_load_index(start->index_type, init[1]);
+    f.results = nest_points(&f.kept);
+    f.piece = PART / nest_points(&f.reduced) + 1;
+    team_run(team, (f.results + f.piece - 1) / f.piece, pick_part, &f);
 }

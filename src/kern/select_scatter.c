@@ -178,7 +178,7 @@ bool kern_select_and_scatter(struct team *team, const struct view *out, const st
     find_pair(&choose, select, x->dtype);
     find_pair(&combine, scatter, out->dtype);
     loader_init(&narrow, out->dtype, source->dtype);
-    kern_fill(out, init);
+    kern_fill(team, out, init);
     if (view_elements(source) == 0)
         return true;
     struct lanes l = {.d = lane_dimension(x, source, window),

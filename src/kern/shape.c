@@ -3,12 +3,12 @@
  */
 #include "kern/nest.h"
 
-void kern_fill(const struct view *out, const void *element)
+void kern_fill(struct team *team, const struct view *out, const void *element)
 {
     struct view x = *out;
     memset(x.strides, 0, sizeof x.strides);
     x.data = (char *)(uintptr_t)element;
-    kern_copy(NULL, out, &x);
+    kern_copy(team, out, &x);
 }
 
 /* n indices from `first` on as elements of type t. */
@@ -36,7 +36,7 @@ void kern_iota(struct team *team, const struct view *out, int dimension)
         index_tile(tile, out->dtype, i, n);
         part.dims[dimension] = x.dims[dimension] = n;
         part.data = out->data + i * out->strides[dimension];
-        kern_copy(NULL, &part, &x);
+        kern_copy(team, &part, &x);
     }
 }
 
@@ -55,14 +55,15 @@ static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, 
 }
 
 /* Fills [from, to) of dimension d of `part`. */
-static void fill_slab(const struct view *part, int d, int64_t from, int64_t to, const void *value)
+static void fill_slab(struct team *team, const struct view *part, int d, int64_t from, int64_t to,
+                      const void *value)
 {
     struct view slab = *part;
     if (from >= to)
         return;
     slab.dims[d] = to - from;
     slab.data += from * slab.strides[d];
-    kern_fill(&slab, value);
+    kern_fill(team, &slab, value);
 }
 
 /* Where the elements of x land in a padded array: narrows both views, along dimension d, to the
@@ -100,14 +101,15 @@ static bool steps_far(const struct view *out, int d)
 }
 
 /* Fills what lies between the `count` elements along dimension d, and narrows the array to these. */
-static void fill_holes(struct view *out, int d, int64_t interior, int64_t count, const void *value)
+static void fill_holes(struct team *team, struct view *out, int d, int64_t interior, int64_t count,
+                       const void *value)
 {
     struct view holes = *out;
     holes.dims[d] = count - 1;
     holes.strides[d] *= interior + 1;
     for (int64_t k = 0; k < interior; k++) {
         holes.data += out->strides[d];
-        kern_fill(&holes, value);
+        kern_fill(team, &holes, value);
     }
     out->dims[d] = count;
     out->strides[d] *= interior + 1;
@@ -125,21 +127,21 @@ void kern_pad(struct team *team, const struct view *out, const struct view *x, c
         narrow_to_landing(&inner, &from, &dims[d], d);
         int64_t at =
             inner.dims[d] ? (inner.data - before.data) / (before.strides[d] ? before.strides[d] : 1) : 0;
-        fill_slab(&before, d, 0, at, value);
-        fill_slab(&before, d, at + inner.dims[d], out->dims[d], value);
+        fill_slab(team, &before, d, 0, at, value);
+        fill_slab(team, &before, d, at + inner.dims[d], out->dims[d], value);
         if (dims[d].interior > 0 && from.dims[d] > 1) {
             if (steps_far(out, d))
-                fill_holes(&inner, d, dims[d].interior, from.dims[d], value);
+                fill_holes(team, &inner, d, dims[d].interior, from.dims[d], value);
             else
                 holes = true;
         }
     }
     if (holes)
-        kern_fill(&inner, value);
+        kern_fill(team, &inner, value);
     inner = *out;
     from = *x;
     pad_landing(&inner, &from, dims);
-    kern_copy(NULL, &inner, &from);
+    kern_copy(team, &inner, &from);
 }
 
 /* spec: Reshape */

@@ -59,38 +59,256 @@ static double order_error(enum dtype t)
     return t == DT_F64 ? 1e-11 : t == DT_F32 ? 1e-4 : dtype_is_float(t) ? 1e-2 : 0;
 }
 
+/* One kernel on one set of operands: the fast one with a team, or the plain one. */
+struct trial {
+    const char *name;
+    int seed;
+    bool (*run)(const struct trial *t, struct team *team, bool plain, struct view *out);
+    int count;                       /* results */
+    struct random_view out[2], x[4]; /* x may lack a block */
+    double error, scale;
+    bool in_place; /* results begin as x[0] */
+    /* what the kernels take */
+    const void *init[2];
+    enum dtype acc[2];
+    bool reduced[3];
+    struct kern_body body;
+    struct kern_pad_dim pads[3];
+    struct kern_gather_dims gather;
+    int dimension;
+};
+
+static struct random_view same_layout(const struct random_view *v, struct random *r)
+{
+    int64_t dims[VIEW_MAX_RANK];
+    memcpy(dims, v->view.dims, sizeof dims);
+    return random_layout(r, v->view.dtype, v->view.rank, dims);
+}
+
+static void run_trial(const struct trial *t, struct team *team, bool plain, const struct random_view *out)
+{
+    struct view views[2] = {out[0].view, out[1].view};
+    int64_t i[VIEW_MAX_RANK] = {0};
+    if (t->in_place)
+        do
+            memcpy(view_at(&views[0], i), view_at(&t->x[0].view, i), dtype_bytes(views[0].dtype));
+        while (index_next(views[0].rank, views[0].dims, i));
+    ck_assert(t->run(t, team, plain, views));
+}
+
+/* Ends with the storage of operands and results given back. */
+static void check_trial(struct trial *t, struct random *r)
+{
+    struct random_view first[2] = {t->out[0]}, other[2] = {t->out[0]};
+    for (int k = 0; k < t->count; k++) {
+        first[k] = same_layout(&t->out[k], r);
+        other[k] = same_layout(&t->out[k], r);
+    }
+    run_trial(t, NULL, true, t->out);
+    run_trial(t, NULL, false, first);
+    for (int k = 0; k < t->count; k++)
+        ck_assert_msg(views_agree(&first[k].view, &t->out[k].view, t->error, t->scale), "%s, seed %d",
+                      t->name, t->seed);
+    for (int size = 0; size < TEAMS; size++) {
+        run_trial(t, teams[size], false, other);
+        for (int k = 0; k < t->count; k++)
+            ck_assert_msg(views_agree(&other[k].view, &first[k].view, 0, 0), "%s, seed %d, %d threads",
+                          t->name, t->seed, sizes[size]);
+    }
+    for (int k = 0; k < t->count; k++) {
+        free(t->out[k].block);
+        free(first[k].block);
+        free(other[k].block);
+    }
+    for (int k = 0; k < 4; k++)
+        free(t->x[k].block);
+}
+
+/* ---- reduce.c ---- */
+
+static bool run_reduce(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    return (plain ? plain_reduce : kern_reduce)(team, t->count, out, &t->x[0].view, t->init, t->acc,
+                                                t->reduced, &t->body);
+}
+
 START_TEST(reductions)
 {
     for (int seed = 0; seed < 60; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
         enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F16, DT_F64, DT_S32, DT_U8, DT_PRED, DT_C64);
-        struct kern_body body = {.combine = KERN_ADD};
+        struct trial trial = {"reduce", seed, run_reduce, 1, .acc = {t}, .error = order_error(t), .scale = 1};
+        trial.body.combine = KERN_ADD;
         if (!dtype_is_complex(t) && random_in(&r, 0, 1))
-            body.combine = (enum kern_combine)random_in(&r, KERN_MULTIPLY, KERN_MINIMUM);
+            trial.body.combine = (enum kern_combine)random_in(&r, KERN_MULTIPLY, KERN_MINIMUM);
         int64_t dims[3] = {random_in(&r, 1, 5), random_in(&r, 1, 600), random_in(&r, 1, 600)}, out_dims[3];
-        bool reduced[3] = {random_in(&r, 0, 1), seed % 3 != 0, seed % 3 != 1};
         if (seed % 4 == 1)
             dims[2] = random_in(&r, 60000, 150000) / (dims[0] * (dims[1] = random_in(&r, 1, 5)));
         int kept = 0;
-        for (int d = 0; d < 3; d++)
-            if (!reduced[d])
+        for (int d = 0; d < 3; d++) {
+            trial.reduced[d] = d == 0 ? random_in(&r, 0, 1) : seed % 3 != d - 1;
+            if (!trial.reduced[d])
                 out_dims[kept++] = dims[d];
+        }
         char init[16] = {0};
         random_element(&r, t, init);
-        struct random_view x = large_array(&r, t, 3, dims), first = random_layout(&r, t, kept, out_dims),
-                           out = random_layout(&r, t, kept, out_dims);
-        const void *inits[] = {init};
-        ck_assert(plain_reduce(NULL, 1, &out.view, &x.view, inits, &t, reduced, &body));
-        ck_assert(kern_reduce(NULL, 1, &first.view, &x.view, inits, &t, reduced, &body));
-        ck_assert_msg(views_agree(&first.view, &out.view, order_error(t), 1), "reduce, seed %d", seed);
-        for (int k = 0; k < TEAMS; k++) {
-            ck_assert(kern_reduce(teams[k], 1, &out.view, &x.view, inits, &t, reduced, &body));
-            ck_assert_msg(views_agree(&out.view, &first.view, 0, 0), "reduce, seed %d, %d threads", seed,
-                          sizes[k]);
+        trial.init[0] = init;
+        trial.x[0] = large_array(&r, t, 3, dims);
+        trial.out[0] = random_layout(&r, t, kept, out_dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+/* ---- copy.c, shape.c ---- */
+
+static bool run_copy(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    int64_t i[VIEW_MAX_RANK] = {0};
+    if (!plain)
+        kern_copy(team, out, &t->x[0].view);
+    else
+        do
+            memcpy(view_at(out, i), view_at(&t->x[0].view, i), dtype_bytes(out->dtype));
+        while (index_next(out->rank, out->dims, i));
+    return true;
+}
+
+START_TEST(copies)
+{
+    for (int seed = 0; seed < 36; seed++) {
+        struct random r = {(uint64_t)seed};
+        enum dtype t = ONE_OF(&r, DT_U8, DT_BF16, DT_F32, DT_S64, DT_C128);
+        struct trial trial = {"copy", seed, run_copy, 1};
+        int rank = (int)random_in(&r, 1, 3);
+        int64_t dims[3], left = random_in(&r, 500, 1200) * 1024 / (int64_t)dtype_bytes(t);
+        for (int d = 0; d < rank; d++) {
+            dims[d] = d == rank - 1 ? left : random_in(&r, 1, rank == 2 ? 900 : 60);
+            left = left / dims[d] + 1;
         }
-        free(x.block);
-        free(first.block);
-        free(out.block);
+        trial.x[0] = large_array(&r, t, rank, dims);
+        if (random_in(&r, 0, 5) == 0)
+            trial.x[0].view.strides[random_in(&r, 0, rank - 1)] = 0;
+        trial.out[0] = random_layout(&r, t, rank, dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+static bool run_pad(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    (plain ? plain_pad : kern_pad)(team, out, &t->x[0].view, t->init[0], t->pads);
+    return true;
+}
+
+START_TEST(pads)
+{
+    for (int seed = 0; seed < 30; seed++) {
+        struct random r = {(uint64_t)seed};
+        enum dtype t = ONE_OF(&r, DT_U8, DT_BF16, DT_F32, DT_F64);
+        struct trial trial = {"pad", seed, run_pad, 1};
+        char value[16] = {0};
+        int64_t dims[2] = {random_in(&r, 1, 700), random_in(&r, 1, 700)}, out_dims[2];
+        for (int d = 0; d < 2; d++) {
+            struct kern_pad_dim *p = &trial.pads[d];
+            *p = (struct kern_pad_dim){random_in(&r, -20, 90), random_in(&r, -20, 90), random_in(&r, 0, 1)};
+            int64_t size = p->low + p->high + (dims[d] - 1) * (p->interior + 1) + 1;
+            out_dims[d] = size < 1 ? (p->high += 1 - size, 1) : size;
+        }
+        random_element(&r, t, value);
+        trial.init[0] = value;
+        trial.x[0] = large_array(&r, t, 2, dims);
+        trial.out[0] = random_layout(&r, t, 2, out_dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+static bool run_iota(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    (plain ? plain_iota : kern_iota)(team, out, t->dimension);
+    return true;
+}
+
+START_TEST(iotas)
+{
+    for (int seed = 0; seed < 10; seed++) {
+        struct random r = {(uint64_t)seed};
+        struct trial trial = {"iota", seed, run_iota, 1, .dimension = seed % 2};
+        int64_t dims[2] = {random_in(&r, 1, 1500), random_in(&r, 1, 1500)};
+        trial.out[0] = random_layout(&r, ONE_OF(&r, DT_U8, DT_F32, DT_S64), 2, dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+/* ---- gather.c ---- */
+
+static bool run_gather(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    (plain ? plain_gather : kern_gather)(team, out, &t->x[0].view, &t->x[1].view, &t->gather);
+    return true;
+}
+
+static bool run_scatter(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    return (plain ? plain_scatter : kern_scatter)(team, 1, out, &t->x[1].view, &t->x[2].view, &t->gather,
+                                                  &t->body);
+}
+
+/* Rows of a table, or parts of them, some beyond its end. */
+static void row_trial(struct trial *t, struct random *r, bool few)
+{
+    int64_t rows = random_in(r, 3, 400), columns = random_in(r, 1, 300), width = random_in(r, 1, columns);
+    int64_t tuples = few ? random_in(r, 1, 5) : 1 + 500000 / (width * 4),
+            index_dims[2] = {tuples, random_in(r, 1, 2)};
+    int64_t out_dims[2] = {tuples, width};
+    enum dtype type = ONE_OF(r, DT_F32, DT_F32, DT_BF16, DT_U8, DT_C128);
+    if (few) {
+        rows = 2 * random_in(r, 1, 3);
+        columns = 300000;
+        out_dims[1] = width = random_in(r, 200000, columns);
+    }
+    t->gather = (struct kern_gather_dims){.offset_count = 1,
+                                          .offset_dims = {1},
+                                          .collapsed_count = 1,
+                                          .map_count = (int)index_dims[1],
+                                          .start_index_map = {0, 1},
+                                          .index_vector_dim = 1,
+                                          .slice_sizes = {1, width}};
+    t->x[0] = large_array(r, type, 2, (int64_t[]){rows, columns});
+    t->x[1] = random_layout(r, DT_S32, 2, index_dims);
+    t->x[2] = large_array(r, type, 2, out_dims);
+    for (int64_t i[2] = {0}; i[0] < tuples; i[0]++) {
+        *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 0}) = (int32_t)random_in(r, -1, rows);
+        if (index_dims[1] == 2)
+            *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 1}) =
+                (int32_t)random_in(r, 0, columns - width);
+    }
+}
+
+START_TEST(gathers)
+{
+    for (int seed = 0; seed < 25; seed++) {
+        struct random r = {(uint64_t)seed};
+        struct trial trial = {"gather", seed, run_gather, 1};
+        row_trial(&trial, &r, seed % 5 == 0);
+        trial.out[0] = same_layout(&trial.x[2], &r);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+START_TEST(scatters)
+{
+    for (int seed = 0; seed < 25; seed++) {
+        struct random r = {(uint64_t)seed};
+        struct trial trial = {"scatter", seed, run_scatter, 1, .in_place = true};
+        row_trial(&trial, &r, seed % 5 == 0);
+        bool adds = seed % 3 == 1 || dtype_is_complex(trial.x[0].view.dtype); /* products overflow: any NaN */
+        trial.body.combine = seed % 3 == 0 ? KERN_TAKE_VALUE : adds ? KERN_ADD : KERN_MULTIPLY;
+        trial.out[0] = same_layout(&trial.x[0], &r);
+        check_trial(&trial, &r);
     }
 }
 END_TEST
@@ -136,6 +354,11 @@ int main(void)
     tcase_add_checked_fixture(tests, start_teams, end_teams);
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, reductions);
+    tcase_add_test(tests, copies);
+    tcase_add_test(tests, pads);
+    tcase_add_test(tests, iotas);
+    tcase_add_test(tests, gathers);
+    tcase_add_test(tests, scatters);
     tcase_add_test(tests, bits_by_teams);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -110,7 +110,7 @@ bool plain_select_and_scatter(struct team *team, const struct view *out, const s
             best[VIEW_MAX_RANK];
     struct plain_fold f;
     bool ok = true;
-    kern_fill(out, init);
+    kern_fill(NULL, out, init);
     if (view_elements(source) == 0 || !window_sizes(x, window, sizes))
         return true;
     if (!plain_fold_init(&f, out->dtype, 1, out, source, NULL, scatter))
