@@ -7,14 +7,6 @@
  */
 #include "kern/tile.h"
 
-__extension__ typedef __int128 int128;
-__extension__ typedef unsigned __int128 uint128;
-
-static inline int leading_zeros(uint64_t low_bits, int width)
-{
-    return low_bits ? __builtin_clzll(low_bits) - (64 - width) : width;
-}
-
 #define SELF S1
 #define T int8_t
 #define U uint8_t

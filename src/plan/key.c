@@ -3,7 +3,7 @@
  * floats in this way, so that -0 and +0, and all NaNs, are equal. The sort then computes f of every
  * element, many at a time, and orders the results as plain keys.
  */
-#include "plan/plan_priv.h"
+#include "plan/scalar.h"
 
 enum { KEY_BUDGET = 4096 }; /* pairs of values looked at */
 
@@ -72,6 +72,8 @@ static const struct scalar_code *without_comparison(struct planner *pl, const st
     keys->ops[c->op_count - 2] = c->ops[c->op_count - 1];
     keys->op_count = c->op_count - 1;
     keys->results = ARENA_DUP(&pl->p->arena, &slot, 1);
+    if (keys->quick)
+        scalar_set_quick(pl, keys);
     return keys;
 }
 

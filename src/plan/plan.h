@@ -11,6 +11,7 @@
 
 #include "ir/ir.h"
 #include "kern/kern.h"
+#include "kern/quick.h"
 #include "plan/foreign.h"
 #include "verify/verify.h"
 
@@ -187,6 +188,23 @@ struct scalar_slice { /* a window of `whole` at clamped indices, and what it is 
         enum dtype type;
     } index[VIEW_MAX_RANK];
 };
+/* The same worked out: pieces of `size` bytes, each so far from where its array, or window, begins. */
+struct scalar_pieces {
+    int count;
+    size_t size;
+    int64_t *to, *from;
+};
+struct scalar_index {
+    const void *at;
+    enum dtype type;
+    int64_t last, stride; /* the greatest start; bytes from one to the next */
+};
+struct scalar_window {
+    bool update;
+    int rank; /* of the starts that may differ */
+    struct scalar_index index[VIEW_MAX_RANK];
+    const struct scalar_pieces *pieces;
+};
 struct scalar_reduce {
     int n;
     struct view *out, *x;
@@ -201,6 +219,7 @@ struct scalar_dot {
 };
 struct scalar_op {
     uint8_t kind;
+    uint16_t quick; /* number of what it does when that is done to one element (kern/quick.h) */
     int32_t count;
     union {
         kern_tile_fn *fn;
@@ -223,6 +242,7 @@ struct scalar_code {
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
+    const struct quick_op *quick; /* the same in the form in which it runs; NULL: as it stands */
     struct budget *budget; /* the program's; loops pay for every iteration */
 };
 /* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory,

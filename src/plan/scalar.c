@@ -12,7 +12,7 @@
 int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n)
 {
     bool constant = reg >= 0 && m->regs[reg].constant;
-    VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) = (struct reg){at, n, t, constant};
+    VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) = (struct reg){at, n, t, constant, false};
     return m->reg_count - 1;
 }
 
@@ -22,7 +22,9 @@ int scalar_new_reg(struct maker *m, enum dtype t, int64_t n)
     m->bytes += (int64_t)size + 16;
     if (m->bytes > SCALAR_MAX_BYTES)
         return -1;
-    return scalar_alias_reg(m, -1, arena_zalloc(&m->pl->p->arena, size < 16 ? 16 : size), t, n);
+    int reg = scalar_alias_reg(m, -1, arena_zalloc(&m->pl->p->arena, size < 16 ? 16 : size), t, n);
+    m->regs[reg].own = true;
+    return reg;
 }
 
 static bool elements_of(const struct maker *m, const struct shape *s, int64_t *n)
@@ -75,6 +77,7 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
         return -1;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, out);
     op->fn = fn;
+    op->quick = (uint16_t)quick_convert(t, from);
     op->count = (int32_t)m->regs[reg].n;
     op->args[0] = m->regs[reg].at;
     scalar_done(m, out, m->regs[reg].constant);
@@ -91,6 +94,18 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     *out = (struct leaves){1, ARENA_NEW(&m->pl->scratch, int)};
     *out->at = reg;
     return reg >= 0;
+}
+
+/* The number of what a kernel does with one element. Kernels of functions have none where they don't give the
+ * bits of libm, nor comparisons where total order is not that of C. */
+static int quick_of(const struct inst *i, enum dtype t, kern_tile_fn *fn)
+{
+    if (i->opcode == OP_COMPARE) {
+        enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
+        return fn == kern_find_compare(d, false, t) ? quick_compare(d, t) : QUICK_NONE;
+    }
+    const char *spelling = op_spelling(i->opcode);
+    return fn == kern_find_elementwise(spelling, t) ? quick_elementwise(spelling, t) : QUICK_NONE;
 }
 
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
@@ -116,6 +131,7 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
         return false;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
     op->fn = fn;
+    op->quick = (uint16_t)quick_of(i, type, fn);
     op->count = (int32_t)n;
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;
@@ -515,9 +531,13 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
         code->results[k] = slot_of(m, reg);
     }
     push(m, SCALAR_STOP);
+    if (!m->pl->p->options.plain)
+        scalar_tidy(m, code);
     code->op_count = m->op_count;
     code->budget = &m->pl->p->budget;
     code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
+    if (!m->pl->p->options.plain)
+        scalar_set_quick(m->pl, code);
     return code;
 }
 

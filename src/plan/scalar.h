@@ -1,5 +1,5 @@
 /*
- * Private to the making of scalar programs: scalar.c and scalar_array.c.
+ * Private to the making of scalar programs: scalar.c, scalar_array.c, scalar_moves.c, scalar_quick.c.
  *
  * A register is a fixed address that holds a dense array, mostly of one element. What is computed
  * from constants alone is computed while the program is made.
@@ -21,6 +21,7 @@ struct reg {
     int64_t n; /* elements */
     enum dtype type;
     bool constant;
+    bool own; /* not a part of another, or another name for it */
 };
 
 struct maker {
@@ -52,6 +53,17 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out); /* false for
 bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
 /* A register of n elements that repeats the one element of another. */
 int scalar_spread(struct maker *m, int reg, int64_t n);
+
+/* ---- scalar_moves.c ---- */
+
+/* Takes out of the operations of a program what only moves values to where they might have been made, and what
+ * nobody reads. */
+void scalar_tidy(struct maker *m, struct scalar_code *code);
+
+/* ---- scalar_quick.c ---- */
+
+/* Sets the form in which a program runs. */
+void scalar_set_quick(struct planner *pl, struct scalar_code *code);
 
 /* ---- scalar_run.c ---- */
 

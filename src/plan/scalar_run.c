@@ -84,13 +84,56 @@ static bool run(const struct scalar_code *c)
     }
 }
 
+/* ---- the quick form ---- */
+
+static void move_pieces(char *to, const char *from, const struct scalar_pieces *p)
+{
+    switch (p->size) {
+    case 4:
+        for (int k = 0; k < p->count; k++)
+            memcpy(to + p->to[k], from + p->from[k], 4);
+        break;
+    case 8:
+        for (int k = 0; k < p->count; k++)
+            memcpy(to + p->to[k], from + p->from[k], 8);
+        break;
+    default:
+        for (int k = 0; k < p->count; k++)
+            memcpy(to + p->to[k], from + p->from[k], p->size);
+    }
+}
+
+static void move_window(const struct quick_op *op, const struct scalar_window *w)
+{
+    char *window = op->out, *piece = (char *)(uintptr_t)op->args[0];
+    for (int d = 0; d < w->rank; d++) {
+        const struct scalar_index *x = &w->index[d];
+        int64_t i = kern_load_index(x->type, x->at);
+        window += (i < 0 ? 0 : i > x->last ? x->last : i) * x->stride;
+    }
+    if (w->update)
+        move_pieces(window, piece, w->pieces);
+    else
+        move_pieces(piece, window, w->pieces);
+}
+
+static bool run_other(const void *context, const struct quick_op *op)
+{
+    const struct scalar_code *c = context;
+    switch (op->n) {
+    case SCALAR_COPY: move_pieces(op->out, op->args[0], op->with); return true;
+    case SCALAR_SLICE: move_window(op, op->with); return true;
+    default: return scalar_run_one(c->kern, op->with);
+    }
+}
+
 bool scalar_call(void *code, const void *const *args, void *const *results)
 {
     const struct scalar_code *c = code;
     for (int k = 0; k < c->arg_count; k++)
         if (c->args[k].at)
             move(c->args[k].at, args[k], c->args[k].size);
-    if (!run(c))
+    if (!(c->quick ? quick_run(c->quick, c->budget, run_other, c) : run(c)))
         return false;
     for (int k = 0; k < c->result_count; k++)
         if (c->results[k].at)

@@ -1,0 +1,276 @@
+/*
+ * quick.c: how are lists of small operations run (no kernel of its own)?
+ *
+ * The formulas are those of elementwise_integer.def and elementwise_float.def, and the order of things is theirs:
+ * each operation of each type gets a number and a place in the one switch.
+ */
+#include "kern/quick.h"
+#include "kern/tile.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- one element ---- */
+
+#define ONE_ELEMENT
+#define SELF S32
+#define T int32_t
+#define U uint32_t
+#define W 32
+#define SIGNED 1
+#include "kern/elementwise_integer.inc"
+#define SELF S64
+#define T int64_t
+#define U uint64_t
+#define W 64
+#define SIGNED 1
+#include "kern/elementwise_integer.inc"
+#define SELF U32
+#define T uint32_t
+#define U uint32_t
+#define W 32
+#define SIGNED 0
+#include "kern/elementwise_integer.inc"
+#define SELF U64
+#define T uint64_t
+#define U uint64_t
+#define W 64
+#define SIGNED 0
+#include "kern/elementwise_integer.inc"
+#define SELF F32
+#define T float
+#define WORD int32_t
+#define PAIR_T struct c64
+#define F(name) name##f
+#include "kern/elementwise_float.inc"
+#define SELF F64
+#define T double
+#define WORD int64_t
+#define PAIR_T struct c128
+#define F(name) name
+#include "kern/elementwise_float.inc"
+
+/* pred: bytes that are 0 or 1 */
+static inline uint8_t PRED_and(uint8_t x, uint8_t y) { return x & y; }
+static inline uint8_t PRED_or(uint8_t x, uint8_t y) { return x | y; }
+static inline uint8_t PRED_xor(uint8_t x, uint8_t y) { return x ^ y; }
+static inline uint8_t PRED_not(uint8_t x) { return x ^ 1; }
+#define PRED_add PRED_or
+#define PRED_maximum PRED_or
+#define PRED_minimum PRED_and
+#define PRED_multiply PRED_and
+
+/* ---- what there is besides; each line takes a macro of (types, ...) ---- */
+
+/* In the order of enum kern_direction. */
+#define DIRECTIONS(X, SELF, T)                                                                               \
+    X(SELF, T, eq, ==) X(SELF, T, ne, !=) X(SELF, T, ge, >=) X(SELF, T, gt, >) X(SELF, T, le, <=) X(SELF, T, lt, <)
+#define COMPARISONS(X)                                                                                       \
+    DIRECTIONS(X, PRED, uint8_t) DIRECTIONS(X, S32, int32_t) DIRECTIONS(X, S64, int64_t) DIRECTIONS(X, U32, uint32_t) \
+    DIRECTIONS(X, U64, uint64_t) DIRECTIONS(X, F32, float) DIRECTIONS(X, F64, double)
+/* Those to integers from floats, which hold what is too large within bounds, are left to their kernels. */
+#define FROM(X, SELF, T)                                                                                     \
+    X(S32, int32_t, SELF, T) X(S64, int64_t, SELF, T) X(U32, uint32_t, SELF, T) X(U64, uint64_t, SELF, T)    \
+    X(F32, float, SELF, T) X(F64, double, SELF, T)
+#define CONVERSIONS(X)                                                                                       \
+    FROM(X, PRED, uint8_t) FROM(X, S32, int32_t) FROM(X, S64, int64_t) FROM(X, U32, uint32_t) FROM(X, U64, uint64_t) \
+    X(F64, double, F32, float) X(F32, float, F64, double)
+#define WIDTHS(X) X(8, uint8_t) X(16, uint16_t) X(32, uint32_t) X(64, uint64_t)
+
+/* ---- numbers ---- */
+
+#define JOIN_(prefix, self, id) prefix##_##self##_##id
+#define JOIN(prefix, self, id) JOIN_(prefix, self, id)
+
+enum {
+    BEFORE_FIRST = QUICK_FIRST - 1,
+#define UNARY(id, spelling, formula) JOIN(DO, SELF, id),
+#define BINARY UNARY
+#define TERNARY UNARY
+#define TEST UNARY
+#include "kern/quick.inc"
+#define X(SELF, T, id, operator) COMPARE_##SELF##_##id,
+    COMPARISONS(X)
+#undef X
+#define X(SELF, T, id, operator) BRANCH_##SELF##_##id,
+    COMPARISONS(X)
+#undef X
+#define X(TO, T, FROM, S) CONVERT_##TO##_##FROM,
+    CONVERSIONS(X)
+#undef X
+#define X(bits, T) SELECT_##bits, MOVE_##bits,
+    WIDTHS(X)
+#undef X
+};
+
+struct row {
+    enum dtype type;
+    const char *spelling;
+    int code;
+};
+static const struct row rows[] = {
+#define UNARY(id, spelling, formula) {TILE_PASTE(DT, SELF), spelling, JOIN(DO, SELF, id)},
+#define BINARY UNARY
+#define TERNARY UNARY
+#define TEST UNARY
+#include "kern/quick.inc"
+};
+
+static int by_type(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->type != y->type ? (x->type > y->type) - (x->type < y->type) : strcmp(x->spelling, y->spelling);
+}
+
+static int find_select(enum dtype t)
+{
+    switch (dtype_bytes(t)) {
+    case 1: return SELECT_8;
+    case 2: return SELECT_16;
+    case 4: return SELECT_32;
+    case 8: return SELECT_64;
+    default: return QUICK_NONE;
+    }
+}
+
+int quick_elementwise(const char *opcode, enum dtype t)
+{
+    const struct row key = {t, opcode, QUICK_NONE}, *found;
+    if (strcmp(opcode, "select") == 0)
+        return find_select(t);
+    found = bsearch(&key, rows, COUNT_OF(rows), sizeof *rows, by_type);
+    return found ? found->code : QUICK_NONE;
+}
+
+int quick_compare(enum kern_direction d, enum dtype t)
+{
+    switch (t) {
+    case DT_PRED: return COMPARE_PRED_eq + (int)d;
+    case DT_S32: return COMPARE_S32_eq + (int)d;
+    case DT_S64: return COMPARE_S64_eq + (int)d;
+    case DT_U32: return COMPARE_U32_eq + (int)d;
+    case DT_U64: return COMPARE_U64_eq + (int)d;
+    case DT_F32: return COMPARE_F32_eq + (int)d;
+    case DT_F64: return COMPARE_F64_eq + (int)d;
+    default: return QUICK_NONE;
+    }
+}
+
+int quick_branch(int compare)
+{
+    bool is_one = compare >= COMPARE_PRED_eq && compare <= COMPARE_F64_lt;
+    return is_one ? compare + (BRANCH_PRED_eq - COMPARE_PRED_eq) : QUICK_NONE;
+}
+
+bool quick_is_branch(int code)
+{
+    return code >= BRANCH_PRED_eq && code <= BRANCH_F64_lt;
+}
+
+int quick_convert(enum dtype to, enum dtype from)
+{
+    static const struct {
+        enum dtype to, from;
+        int code;
+    } known[] = {
+#define X(TO, T, FROM, S) {DT_##TO, DT_##FROM, CONVERT_##TO##_##FROM},
+        CONVERSIONS(X)
+#undef X
+    };
+    for (size_t k = 0; k < COUNT_OF(known); k++)
+        if (known[k].to == to && known[k].from == from)
+            return known[k].code;
+    return QUICK_NONE;
+}
+
+int quick_move(size_t bytes)
+{
+    switch (bytes) {
+    case 1: return MOVE_8;
+    case 2: return MOVE_16;
+    case 4: return MOVE_32;
+    case 8: return MOVE_64;
+    default: return QUICK_MOVE;
+    }
+}
+
+/* ---- running ---- */
+
+/* One place may hold a number of one type and its bits as another. */
+#define X(T) typedef T alias_##T __attribute__((may_alias));
+X(uint8_t) X(uint16_t) X(int32_t) X(uint32_t) X(int64_t) X(uint64_t) X(float) X(double)
+#undef X
+#define ALIAS_(T) alias_##T
+#define ALIAS(T) ALIAS_(T)
+#define AT(T, k) (*(const ALIAS(T) *)op->args[k])
+#define OUT(T) (*(ALIAS(T) *)op->out)
+
+static int32_t switch_target(const struct quick_op *op)
+{
+    const int32_t i = AT(int32_t, 0);
+    return op->targets[i < 0 || i >= op->n ? op->n - 1 : i];
+}
+
+static void fill(const struct quick_op *op)
+{
+    const uint32_t v = AT(uint32_t, 0);
+    alias_uint32_t *out = op->out;
+    for (int32_t k = 0; k < op->n; k++)
+        out[k] = v;
+}
+
+bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context)
+{
+    for (const struct quick_op *op = ops;; op++)
+        switch (op->code) {
+        case QUICK_STOP: return true;
+        case QUICK_CALL: op->fn(op->out, op->args, op->n); break;
+        case QUICK_MOVE: memcpy(op->out, op->args[0], (size_t)op->n); break;
+        case QUICK_FILL: fill(op); break;
+        case QUICK_JUMP:
+            if (!budget_step(budget))
+                return false;
+            op = ops + op->n - 1;
+            break;
+        case QUICK_JUMP_UNLESS: op = AT(uint8_t, 0) ? op : ops + op->n - 1; break;
+        case QUICK_SWITCH: op = ops + switch_target(op) - 1; break;
+#define UNARY(id, spelling, formula)                                                                         \
+    case JOIN(DO, SELF, id): OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0)); break;
+#define BINARY(id, spelling, formula)                                                                        \
+    case JOIN(DO, SELF, id): OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1)); break;
+#define TERNARY(id, spelling, formula)                                                                       \
+    case JOIN(DO, SELF, id): OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1), AT(T, 2)); break;
+#define TEST(id, spelling, formula)                                                                          \
+    case JOIN(DO, SELF, id): OUT(uint8_t) = TILE_PASTE(SELF, id)(AT(T, 0)); break;
+#include "kern/quick.inc"
+#define X(SELF, T, id, operator)                                                                             \
+    case COMPARE_##SELF##_##id: OUT(uint8_t) = AT(T, 0) operator AT(T, 1); break;                            \
+    case BRANCH_##SELF##_##id: {                                                                             \
+        const bool holds = AT(T, 0) operator AT(T, 1);                                                       \
+        OUT(uint8_t) = holds;                                                                                \
+        if (!holds)                                                                                          \
+            op = ops + op->n - 1;                                                                            \
+        break;                                                                                               \
+    }
+            COMPARISONS(X)
+#undef X
+#define X(TO, T, FROM, S)                                                                                    \
+    case CONVERT_##TO##_##FROM: OUT(T) = (ALIAS(T))AT(S, 0); break;
+            CONVERSIONS(X)
+#undef X
+#define X(bits, T)                                                                                           \
+    case SELECT_##bits: {                                                                                    \
+        const T on = AT(T, 1), off = AT(T, 2);                                                               \
+        OUT(T) = AT(uint8_t, 0) ? on : off;                                                                  \
+        break;                                                                                               \
+    }                                                                                                        \
+    case MOVE_##bits: OUT(T) = AT(T, 0); break;
+            WIDTHS(X)
+#undef X
+        case QUICK_OTHER:
+            if (!other(context, op))
+                return false;
+            break;
+        default: __builtin_unreachable(); /* every number is from the table above */
+        }
+}

@@ -1,0 +1,51 @@
+/*
+ * quick.h: lists of operations on fixed addresses, most of them on one element each, run without a call for each.
+ *
+ * An operation is a number that quick.c turns into a place to jump to. Those that it knows do what the tile
+ * kernels of the same names do with one element; anything else is a kernel called with its operands, or
+ * is left to whoever runs the list.
+ */
+#ifndef HLO_KERN_QUICK_H
+#define HLO_KERN_QUICK_H
+
+#include "kern/kern.h"
+
+enum quick_code {
+    QUICK_NONE,        /* no such operation */
+    QUICK_STOP,
+    QUICK_CALL,        /* fn(out, args, n) */
+    QUICK_MOVE,        /* n bytes from args[0] to out */
+    QUICK_FILL,        /* out[0..n) = the element of 4 bytes at args[0] */
+    QUICK_OTHER,       /* what `other` makes of it */
+    QUICK_JUMP,        /* to operation n; costs a step */
+    QUICK_JUMP_UNLESS, /* to operation n when the pred args[0] is false */
+    QUICK_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; n of them */
+    QUICK_FIRST        /* of those that the functions below find */
+};
+
+struct quick_op {
+    uint16_t code;
+    int32_t n;
+    union {
+        kern_tile_fn *fn;
+        const int32_t *targets;
+        const void *with;
+    };
+    void *out;
+    const void *args[KERN_MAX_ARGS];
+};
+
+/* False: the budget is spent, or `other` said so. */
+typedef bool quick_other_fn(const void *context, const struct quick_op *op);
+bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context);
+
+/* Numbers of operations on one element; QUICK_NONE: it has none. */
+int quick_elementwise(const char *opcode, enum dtype t);
+int quick_compare(enum kern_direction d, enum dtype t); /* not in total order, where that is another */
+int quick_convert(enum dtype to, enum dtype from);
+int quick_move(size_t bytes);
+/* The same comparison, after which the list goes on at n unless it holds. */
+int quick_branch(int compare);
+bool quick_is_branch(int code);
+
+#endif

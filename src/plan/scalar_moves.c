@@ -1,0 +1,328 @@
+/*
+ * Tidying scalar programs: values are made where they are wanted in the end, as far as that is possible, and what
+ * nobody reads is not made at all.
+ *
+ * Loops and branches are made with moves at their ends, into the registers of the state or of the result. Where
+ * the value moved is made by one operation and nobody looks at the old contents in between, that operation may
+ * as well write there.
+ */
+#include "plan/scalar.h"
+
+#include <stdlib.h>
+
+enum { TIDY_BUDGET = 1 << 22 }; /* operands looked at */
+
+struct home { /* a register that is storage of its own */
+    const char *at;
+    size_t size;
+    int writes, reads; /* operations that do */
+    int made, last_read; /* the last of them */
+    bool outside;        /* arguments and results */
+};
+
+struct tidy {
+    struct scalar_code *code;
+    struct scalar_op *ops;
+    int op_count, home_count;
+    struct home *homes; /* by address */
+    int *loop;          /* by operation: the first operation of the innermost loop around it, or -1 */
+    bool *gone;         /* by operation */
+    int64_t budget;
+};
+
+/* ---- what an operation reads and writes ---- */
+
+typedef void place_fn(void *context, const void **at, bool write);
+
+static void visit_view(const struct view *v, place_fn *fn, void *context, bool write)
+{
+    struct view *own = (struct view *)(uintptr_t)v; /* made for this operation */
+    const void *at = own->data;
+    fn(context, &at, write);
+    own->data = (char *)(uintptr_t)at;
+}
+
+static void visit_slice(struct scalar_slice *s, place_fn *fn, void *context)
+{
+    visit_view(&s->whole, fn, context, s->update);
+    visit_view(&s->piece, fn, context, !s->update);
+    for (int d = 0; d < s->whole.rank; d++)
+        fn(context, &s->index[d].at, false);
+}
+
+static void visit_reduce(struct scalar_reduce *r, place_fn *fn, void *context)
+{
+    for (int k = 0; k < r->n; k++) {
+        visit_view(&r->out[k], fn, context, true);
+        visit_view(&r->x[k], fn, context, false);
+        fn(context, &r->init[k], false);
+    }
+}
+
+static void visit(struct scalar_op *op, place_fn *fn, void *context)
+{
+    const void *out = op->out;
+    for (int k = 0; k < KERN_MAX_ARGS; k++)
+        if (op->args[k])
+            fn(context, &op->args[k], false);
+    switch (op->kind) {
+    case SCALAR_COPY:
+        visit_view(&op->copy->out, fn, context, true);
+        visit_view(&op->copy->x, fn, context, false);
+        break;
+    case SCALAR_PRECISION:
+        visit_view(&op->precision->out, fn, context, true);
+        visit_view(&op->precision->x, fn, context, false);
+        break;
+    case SCALAR_SLICE: visit_slice((struct scalar_slice *)(uintptr_t)op->slice, fn, context); break;
+    case SCALAR_REDUCE: visit_reduce((struct scalar_reduce *)(uintptr_t)op->reduce, fn, context); break;
+    case SCALAR_DOT:
+        visit_view(&op->dot->out, fn, context, true);
+        visit_view(&op->dot->lhs, fn, context, false);
+        visit_view(&op->dot->rhs, fn, context, false);
+        break;
+    default: break;
+    }
+    if (out) {
+        fn(context, &out, true);
+        op->out = (void *)(uintptr_t)out;
+    }
+}
+
+/* ---- homes ---- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct home *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static struct home *home_of(const struct tidy *t, const void *at)
+{
+    int low = 0, high = t->home_count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (t->homes[middle].at <= (const char *)at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct home *h = low > 0 ? &t->homes[low - 1] : NULL;
+    return h && (const char *)at < h->at + h->size ? h : NULL;
+}
+
+static void list_homes(struct tidy *t, const struct maker *m)
+{
+    t->homes = ARENA_ARRAY(&m->pl->scratch, struct home, m->reg_count);
+    for (int k = 0; k < m->reg_count; k++) {
+        const struct reg *r = &m->regs[k];
+        size_t size = (size_t)r->n * dtype_bytes(r->type);
+        if (r->own && size > 0)
+            t->homes[t->home_count++] = (struct home){.at = r->at, .size = size, .made = -1, .last_read = -1};
+    }
+    if (t->home_count > 0)
+        qsort(t->homes, (size_t)t->home_count, sizeof *t->homes, by_address);
+}
+
+struct counting {
+    struct tidy *t;
+    int at;
+    const struct home *made; /* several places of one operation may be in one home: it is written once */
+};
+
+static void count_place(void *context, const void **at, bool write)
+{
+    struct counting *c = context;
+    struct home *h = home_of(c->t, *at);
+    if (!h)
+        return;
+    if (!write) {
+        h->reads++;
+        h->last_read = c->at;
+    } else if (c->made != h) {
+        h->writes++;
+        h->made = c->at;
+        c->made = h;
+    }
+}
+
+static void mark_outside(struct tidy *t, const struct scalar_slot *slots, int count)
+{
+    for (int k = 0; k < count; k++) {
+        struct home *h = slots[k].at ? home_of(t, slots[k].at) : NULL;
+        if (h)
+            h->outside = true;
+    }
+}
+
+static void count_places(struct tidy *t)
+{
+    for (int k = 0; k < t->op_count; k++) {
+        struct counting c = {t, k, NULL};
+        visit(&t->ops[k], count_place, &c);
+    }
+    mark_outside(t, t->code->args, t->code->arg_count);
+    mark_outside(t, t->code->results, t->code->result_count);
+}
+
+/* Jumps backward close loops, which lie one inside the other. */
+static void find_loops(struct tidy *t)
+{
+    for (int k = 0; k < t->op_count; k++)
+        t->loop[k] = -1;
+    for (int k = t->op_count - 1; k >= 0; k--) /* outer loops end later: the inner ones have the last word */
+        if (t->ops[k].kind == SCALAR_JUMP && t->ops[k].count <= k)
+            for (int j = t->ops[k].count; j <= k && t->budget > 0; j++, t->budget--)
+                t->loop[j] = t->ops[k].count;
+}
+
+/* ---- moves ---- */
+
+struct search {
+    const struct tidy *t;
+    const struct home *h;
+    bool found;
+};
+
+static void look_for(void *context, const void **at, bool write)
+{
+    struct search *s = context;
+    s->found |= home_of(s->t, *at) == s->h;
+}
+
+static bool touches(const struct tidy *t, int k, const struct home *h)
+{
+    struct search s = {t, h, false};
+    visit(&t->ops[k], look_for, &s);
+    return s.found;
+}
+
+struct renaming {
+    const struct tidy *t;
+    const struct home *from, *to;
+};
+
+static void rename_place(void *context, const void **at, bool write)
+{
+    const struct renaming *r = context;
+    if (home_of(r->t, *at) == r->from)
+        *at = r->to->at + ((const char *)*at - r->from->at);
+}
+
+/* An operation may write over what it reads when it takes that element by element from where it writes. */
+static bool may_overwrite(const struct tidy *t, const struct scalar_op *op, const struct home *h)
+{
+    if (op->kind != SCALAR_APPLY)
+        return false;
+    for (int k = 0; k < KERN_MAX_ARGS; k++)
+        if (op->args[k] && home_of(t, op->args[k]) == h && op->args[k] != h->at)
+            return false;
+    return true;
+}
+
+static bool can_be_made_there(struct tidy *t, int k, const struct home *from, const struct home *to)
+{
+    const struct scalar_op *op = &t->ops[k];
+    int made = from ? from->made : -1;
+    if (!from || !to || from == to || from->outside || from->writes != 1 || from->last_read != k || made < 0 ||
+        made >= k || t->loop[made] != t->loop[k] || from->at != op->args[0] || to->at != op->out ||
+        from->size != (size_t)op->count || to->size != from->size)
+        return false;
+    if (touches(t, made, to) && !may_overwrite(t, &t->ops[made], to))
+        return false;
+    for (int j = made + 1; j < k; j++)
+        if (--t->budget < 0 || (!t->gone[j] && touches(t, j, to)))
+            return false;
+    return true;
+}
+
+static void drop_moves(struct tidy *t)
+{
+    for (int k = 0; k < t->op_count && t->budget > 0; k++) {
+        if (t->ops[k].kind != SCALAR_MOVE)
+            continue;
+        struct home *from = home_of(t, t->ops[k].args[0]), *to = home_of(t, t->ops[k].out);
+        if (!can_be_made_there(t, k, from, to))
+            continue;
+        struct renaming r = {t, from, to};
+        for (int j = from->made; j < k; j++)
+            visit(&t->ops[j], rename_place, &r);
+        to->reads += from->reads - 1;
+        if (to->made == k)
+            to->made = from->made;
+        if (to->last_read < k && from->reads > 1)
+            to->last_read = k;
+        from->reads = from->writes = 0;
+        t->gone[k] = true;
+    }
+}
+
+/* ---- what nobody reads ---- */
+
+static void look_for_reader(void *context, const void **at, bool write)
+{
+    struct search *s = context;
+    const struct home *h = home_of(s->t, *at);
+    s->found |= write && (!h || h->outside || h->reads > 0);
+}
+
+static void read_no_more(void *context, const void **at, bool write)
+{
+    struct home *h = home_of(context, *at);
+    if (h && !write)
+        h->reads--;
+}
+
+static void drop_unread(struct tidy *t)
+{
+    for (int k = t->op_count - 1; k >= 0; k--) {
+        struct search s = {t, NULL, false};
+        if (t->gone[k] || t->ops[k].kind >= SCALAR_JUMP)
+            continue;
+        visit(&t->ops[k], look_for_reader, &s);
+        if (s.found)
+            continue;
+        visit(&t->ops[k], read_no_more, t);
+        t->gone[k] = true;
+    }
+}
+
+/* ---- the rest closes up ---- */
+
+static void close_up(struct tidy *t, struct arena *scratch)
+{
+    int *place = ARENA_ARRAY(scratch, int, t->op_count + 1), n = 0;
+    for (int k = 0; k < t->op_count; k++) {
+        place[k] = n;
+        n += !t->gone[k];
+    }
+    for (int k = 0; k < t->op_count; k++) {
+        struct scalar_op *op = &t->ops[k];
+        if (op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS)
+            op->count = place[op->count];
+        else if (op->kind == SCALAR_SWITCH)
+            for (int j = 0; j < op->count; j++)
+                ((int32_t *)(uintptr_t)op->targets)[j] = place[op->targets[j]];
+        if (!t->gone[k])
+            t->ops[place[k]] = *op;
+    }
+    t->op_count = n;
+}
+
+void scalar_tidy(struct maker *m, struct scalar_code *code)
+{
+    struct arena *scratch = &m->pl->scratch;
+    struct tidy t = {.code = code, .ops = m->ops, .op_count = m->op_count, .budget = TIDY_BUDGET};
+    if (m->op_count == 1)
+        return;
+    t.loop = ARENA_ARRAY(scratch, int, m->op_count);
+    t.gone = ARENA_ARRAY(scratch, bool, m->op_count);
+    list_homes(&t, m);
+    count_places(&t);
+    find_loops(&t);
+    if (t.budget > 0)
+        drop_moves(&t);
+    drop_unread(&t);
+    close_up(&t, scratch);
+    m->op_count = t.op_count;
+}

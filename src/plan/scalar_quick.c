@@ -1,0 +1,170 @@
+/*
+ * The form in which scalar programs run: what is done to one element gets its number, comparisons that are there for a
+ * jump become one with it, and copies between views become lists of pieces that are worked out here.
+ */
+#include "plan/scalar.h"
+
+/* ---- copies ---- */
+
+/* Elements that lie side by side in both, and whose neighbours by index they are. */
+static int64_t run_length(const struct view *a, const struct view *b)
+{
+    int64_t n = 1, width = (int64_t)dtype_bytes(a->dtype);
+    for (int d = a->rank - 1; d >= 0; d--) {
+        if (a->dims[d] != 1 && (a->strides[d] != n * width || b->strides[d] != n * width))
+            break;
+        n *= a->dims[d];
+    }
+    return n;
+}
+
+/* From `x` to `out`, of equal dims; where both begin is left open. */
+static const struct scalar_pieces *pieces_of(struct arena *keep, const struct view *out, const struct view *x)
+{
+    int64_t all = view_elements(out), n = run_length(out, x), index[VIEW_MAX_RANK] = {0};
+    struct scalar_pieces *p = ARENA_NEW(keep, struct scalar_pieces);
+    p->size = (size_t)n * dtype_bytes(out->dtype);
+    p->count = all > 0 ? (int)(all / n) : 0;
+    p->to = ARENA_ARRAY(keep, int64_t, p->count);
+    p->from = ARENA_ARRAY(keep, int64_t, p->count);
+    for (int k = 0; k < p->count; k++) {
+        for (int d = 0; d < out->rank; d++) {
+            p->to[k] += index[d] * out->strides[d];
+            p->from[k] += index[d] * x->strides[d];
+        }
+        for (int64_t j = 0; j < n; j++)
+            index_next(out->rank, out->dims, index);
+    }
+    return p;
+}
+
+static bool is_repeated(const struct view *x)
+{
+    for (int d = 0; d < x->rank; d++)
+        if (x->dims[d] != 1 && x->strides[d] != 0)
+            return false;
+    return true;
+}
+
+static void set_copy(struct planner *pl, struct quick_op *q, const struct view *out, const struct view *x)
+{
+    q->out = out->data;
+    q->args[0] = x->data;
+    if (view_is_dense(out) && is_repeated(x) && dtype_bytes(out->dtype) == 4) {
+        q->code = QUICK_FILL;
+        q->n = (int32_t)view_elements(out);
+        return;
+    }
+    q->n = SCALAR_COPY;
+    q->with = pieces_of(&pl->p->arena, out, x);
+}
+
+static void set_slice(struct planner *pl, struct quick_op *q, const struct scalar_slice *s)
+{
+    struct scalar_window *w = ARENA_NEW(&pl->p->arena, struct scalar_window);
+    struct view window = s->whole;
+    memcpy(window.dims, s->piece.dims, sizeof *window.dims * (size_t)window.rank);
+    w->update = s->update;
+    w->pieces = s->update ? pieces_of(&pl->p->arena, &window, &s->piece) : pieces_of(&pl->p->arena, &s->piece, &window);
+    for (int d = 0; d < s->whole.rank; d++)
+        if (s->whole.dims[d] > s->piece.dims[d]) /* else there is one place only */
+            w->index[w->rank++] = (struct scalar_index){s->index[d].at, s->index[d].type,
+                                                        s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
+    q->n = SCALAR_SLICE;
+    q->with = w;
+    q->out = s->whole.data;
+    q->args[0] = s->piece.data;
+}
+
+/* ---- operations ---- */
+
+static void set_apply(struct quick_op *q, const struct scalar_op *op)
+{
+    bool one = op->kind == SCALAR_APPLY && op->count == 1 && op->quick != QUICK_NONE;
+    q->code = (uint16_t)(one                       ? op->quick
+                         : op->kind == SCALAR_MOVE ? quick_move((size_t)op->count)
+                                                   : QUICK_CALL);
+    q->fn = op->fn;
+}
+
+static void set_op(struct planner *pl, struct quick_op *q, const struct scalar_op *op)
+{
+    *q = (struct quick_op){.code = QUICK_OTHER, .n = op->count, .out = op->out};
+    memcpy(q->args, op->args, sizeof q->args);
+    switch (op->kind) {
+    case SCALAR_APPLY:
+    case SCALAR_MOVE: set_apply(q, op); break;
+    case SCALAR_JUMP: q->code = QUICK_JUMP; break;
+    case SCALAR_JUMP_UNLESS: q->code = QUICK_JUMP_UNLESS; break;
+    case SCALAR_SWITCH:
+        q->code = QUICK_SWITCH;
+        q->targets = op->targets;
+        break;
+    case SCALAR_STOP: q->code = QUICK_STOP; break;
+    case SCALAR_COPY: set_copy(pl, q, &op->copy->out, &op->copy->x); break;
+    case SCALAR_SLICE: set_slice(pl, q, op->slice); break;
+    default:
+        q->n = op->kind;
+        q->with = op;
+        break;
+    }
+}
+
+/* ---- jumps ---- */
+
+static void mark_targets(const struct scalar_code *c, bool *target)
+{
+    for (int k = 0; k < c->op_count; k++) {
+        const struct scalar_op *op = &c->ops[k];
+        if (op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS)
+            target[op->count] = true;
+        else if (op->kind == SCALAR_SWITCH)
+            for (int j = 0; j < op->count; j++)
+                target[op->targets[j]] = true;
+    }
+}
+
+/* The comparison before a jump that asks for its result takes the jump over. */
+static bool join_branch(struct quick_op *before, const struct scalar_op *op)
+{
+    int code = quick_branch(before->code);
+    if (op->kind != SCALAR_JUMP_UNLESS || code == QUICK_NONE || before->out != op->args[0])
+        return false;
+    before->code = (uint16_t)code;
+    before->n = op->count;
+    return true;
+}
+
+static bool is_jump(int code)
+{
+    return code == QUICK_JUMP || code == QUICK_JUMP_UNLESS || quick_is_branch(code);
+}
+
+static void move_targets(struct planner *pl, struct quick_op *q, const int *place)
+{
+    if (is_jump(q->code))
+        q->n = place[q->n];
+    if (q->code != QUICK_SWITCH)
+        return;
+    int32_t *targets = ARENA_DUP(&pl->p->arena, q->targets, q->n);
+    for (int j = 0; j < q->n; j++)
+        targets[j] = place[targets[j]];
+    q->targets = targets;
+}
+
+void scalar_set_quick(struct planner *pl, struct scalar_code *code)
+{
+    struct arena *scratch = &pl->scratch;
+    struct quick_op *ops = ARENA_ARRAY(&pl->p->arena, struct quick_op, code->op_count);
+    bool *target = ARENA_ARRAY(scratch, bool, code->op_count);
+    int *place = ARENA_ARRAY(scratch, int, code->op_count), n = 0;
+    mark_targets(code, target);
+    for (int k = 0; k < code->op_count; k++) {
+        place[k] = n;
+        if (n == 0 || target[k] || !join_branch(&ops[n - 1], &code->ops[k]))
+            set_op(pl, &ops[n++], &code->ops[k]);
+    }
+    for (int k = 0; k < n; k++)
+        move_targets(pl, &ops[k], place);
+    code->quick = ops;
+}

@@ -1,0 +1,414 @@
+/*
+ * test_scalar.c: scalar programs. Every operation with a number of its own gives the bits of its kernel; random nests
+ * of loops, branches and calls on scalars and small arrays give the bits that plain runs give, and stop after as many
+ * steps.
+ */
+#include "eval/eval_priv.h"
+#include "text/text.h"
+
+#include "check_quiet.h"
+#include "random_view.h"
+
+/* ---- one operation ---- */
+
+static void run_one(int code, void *out, const void *const *args)
+{
+    struct quick_op ops[2] = {{.code = (uint16_t)code, .out = out, .args = {args[0], args[1], args[2]}}, {.code = QUICK_STOP}};
+    ck_assert(quick_run(ops, NULL, NULL, NULL));
+}
+
+static bool same_number(enum dtype t, const void *x, const void *y)
+{
+    if (dtype_is_float(t) && isnan(float_load(t, x)) && isnan(float_load(t, y)))
+        return true; /* which of two NaNs comes out is nobody's promise */
+    return memcmp(x, y, dtype_bytes(t)) == 0;
+}
+
+/* Operands of one type but for the first one's; two numbers out of three are small or equal. */
+static void check_code(struct random *r, int code, kern_tile_fn *fn, enum dtype out, enum dtype first, enum dtype others)
+{
+    ck_assert(fn != NULL);
+    for (int k = 0; k < 200; k++) {
+        uint64_t x[3] = {0}, given = 0, expected = 0;
+        const void *args[] = {&x[0], &x[1], &x[2]};
+        for (int j = 0; j < 3; j++) {
+            enum dtype t = j == 0 ? first : others;
+            random_element(r, t, &x[j]);
+            if (k % 4 == 0 && !dtype_is_float(t) && t != DT_PRED)
+                x[j] = random_bits(r);
+            if (j > 0 && k % 3 == 0 && t == first)
+                x[j] = x[0];
+            else if (k % 3 == 1 && !dtype_is_float(t) && t != DT_PRED)
+                x[j] %= 40;
+        }
+        fn(&expected, args, 1);
+        run_one(code, &given, args);
+        ck_assert_msg(same_number(out, &given, &expected), "code %d of %s and %s: %llx %llx", code, dtype_spelling(first),
+                      dtype_spelling(others), (unsigned long long)x[0], (unsigned long long)x[1]);
+    }
+}
+
+static const enum dtype known[] = {DT_PRED, DT_S32, DT_S64, DT_U32, DT_U64, DT_F32, DT_F64};
+
+START_TEST(quick_operations_are_the_kernels)
+{
+    static const char *const ops[] = {"abs", "add", "and", "clamp", "count-leading-zeros", "divide", "floor", "is-finite",
+                                      "maximum", "minimum", "multiply", "negate", "not", "or", "popcnt", "power", "remainder",
+                                      "select", "shift-left", "shift-right-arithmetic", "shift-right-logical", "sign",
+                                      "sqrt", "subtract", "xor"};
+    struct random r = {.state = 1, .specials = true};
+    int found = 0;
+    for (size_t t = 0; t < COUNT_OF(known); t++)
+        for (size_t k = 0; k < COUNT_OF(ops); k++) {
+            int code = quick_elementwise(ops[k], known[t]);
+            if (code == QUICK_NONE)
+                continue;
+            found++;
+            check_code(&r, code, kern_find_elementwise(ops[k], known[t]), strcmp(ops[k], "is-finite") ? known[t] : DT_PRED,
+                       strcmp(ops[k], "select") ? known[t] : DT_PRED, known[t]);
+        }
+    ck_assert_int_gt(found, 100);
+}
+END_TEST
+
+START_TEST(quick_comparisons_and_conversions_are_the_kernels)
+{
+    struct random r = {.state = 2, .specials = true};
+    for (size_t t = 0; t < COUNT_OF(known); t++) {
+        for (int d = KERN_EQ; d <= KERN_LT; d++)
+            check_code(&r, quick_compare((enum kern_direction)d, known[t]),
+                       kern_find_compare((enum kern_direction)d, false, known[t]), DT_PRED, known[t], known[t]);
+        for (size_t k = 0; k < COUNT_OF(known); k++) {
+            int code = quick_convert(known[t], known[k]);
+            if (code != QUICK_NONE)
+                check_code(&r, code, kern_find_convert(known[t], known[k]), known[t], known[k], known[k]);
+        }
+    }
+    ck_assert_int_ne(quick_convert(DT_F32, DT_S64), QUICK_NONE);
+    ck_assert_int_eq(quick_convert(DT_S64, DT_F32), QUICK_NONE);
+}
+END_TEST
+
+/* ---- random programs ---- */
+
+enum type { S32, U32, F32, PRED, ROW, SQUARE, LONG, BIG, TYPES };
+static const char *const type_text[] = {"s32[]", "u32[]", "f32[]", "pred[]", "f32[3]", "s32[2,2]", "f32[64]", "f32[40,50]"};
+
+struct scope {
+    struct buf text;
+    int values[TYPES][200], counts[TYPES];
+};
+struct writer {
+    struct random r;
+    struct buf text; /* of the computations that are done */
+    int next, budget;
+    int types; /* of these many kinds */
+};
+
+static int pick(struct writer *w, const struct scope *s, enum type t)
+{
+    return s->values[t][random_in(&w->r, s->counts[t] > 12 ? s->counts[t] - 12 : 0, s->counts[t] - 1)];
+}
+
+static void keep(struct scope *s, enum type t, int value)
+{
+    if (s->counts[t] < 200)
+        s->values[t][s->counts[t]++] = value;
+}
+
+static int PRINTF_LIKE(4, 5) emit(struct writer *w, struct scope *s, const char *type, const char *format, ...)
+{
+    char line[400];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(line, sizeof line, format, ap);
+    va_end(ap);
+    buf_printf(&s->text, "  v%d = %s %s\n", w->next, type, line);
+    return w->next++;
+}
+
+static const char *any(struct writer *w, const char *const *words, int count)
+{
+    return words[random_in(&w->r, 0, count - 1)];
+}
+
+static void arithmetic(struct writer *w, struct scope *s, enum type t)
+{
+    static const char *const whole[] = {"add", "subtract", "multiply", "and", "or", "xor", "shift-left", "divide", "remainder",
+                                        "shift-right-logical", "shift-right-arithmetic", "maximum", "minimum"},
+                            *const real[] = {"add", "subtract", "multiply", "maximum", "minimum"},
+                            *const logic[] = {"and", "or", "xor"};
+    const char *op = t == PRED                             ? any(w, logic, 3)
+                     : t == S32 || t == U32 || t == SQUARE ? any(w, whole, 13)
+                                                           : any(w, real, 5);
+    keep(s, t, emit(w, s, type_text[t], "%s(v%d, v%d)", op, pick(w, s, t), pick(w, s, t)));
+}
+
+static void between_types(struct writer *w, struct scope *s)
+{
+    static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+    static const enum type scalars[] = {S32, U32, F32};
+    enum type t = scalars[random_in(&w->r, 0, 2)], from = (enum type)random_in(&w->r, S32, PRED);
+    switch (random_in(&w->r, 0, 3)) {
+    case 0: keep(s, t, emit(w, s, type_text[t], "convert(v%d)", pick(w, s, from))); break;
+    case 1:
+        keep(s, PRED, emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", pick(w, s, t), pick(w, s, t), any(w, directions, 6)));
+        break;
+    case 2: keep(s, t, emit(w, s, type_text[t], "select(v%d, v%d, v%d)", pick(w, s, PRED), pick(w, s, t), pick(w, s, t))); break;
+    default: keep(s, t, emit(w, s, type_text[t], "constant(%d)", (int)random_in(&w->r, t == U32 ? 0 : -9, 9))); break;
+    }
+}
+
+/* Rows of three, squares and long rows: taken apart, put together, turned. */
+static void small_arrays(struct writer *w, struct scope *s)
+{
+    int a;
+    switch (random_in(&w->r, 0, 6)) {
+    case 0: keep(s, ROW, emit(w, s, "f32[3]", "broadcast(v%d), dimensions={}", pick(w, s, F32))); break;
+    case 1: keep(s, LONG, emit(w, s, "f32[64]", "broadcast(v%d), dimensions={}", pick(w, s, F32))); break;
+    case 2:
+        a = emit(w, s, "f32[1]", "dynamic-slice(v%d, v%d), dynamic_slice_sizes={1}", pick(w, s, LONG), pick(w, s, S32));
+        keep(s, F32, emit(w, s, "f32[]", "reshape(v%d)", a));
+        break;
+    case 3:
+        a = emit(w, s, "f32[1]", "reshape(v%d)", pick(w, s, F32));
+        keep(s, ROW, emit(w, s, "f32[3]", "dynamic-update-slice(v%d, v%d, v%d)", pick(w, s, ROW), a, pick(w, s, S32)));
+        break;
+    case 4: keep(s, SQUARE, emit(w, s, "s32[2,2]", "transpose(v%d), dimensions={1,0}", pick(w, s, SQUARE))); break;
+    case 5:
+        a = emit(w, s, "s32[1,2]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={1,2}", pick(w, s, SQUARE), pick(w, s, S32), pick(w, s, S32));
+        keep(s, SQUARE, emit(w, s, "s32[2,2]", "concatenate(v%d, v%d), dimensions={0}", a, a));
+        break;
+    default:
+        a = emit(w, s, "s32[1,2]", "slice(v%d), slice={[1:2], [0:2]}", pick(w, s, SQUARE));
+        keep(s, SQUARE, emit(w, s, "s32[2,2]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", pick(w, s, SQUARE), a, pick(w, s, S32), pick(w, s, S32)));
+        break;
+    }
+}
+
+static void put_types(struct writer *w, struct buf *b)
+{
+    for (int t = 0; t < w->types; t++)
+        buf_printf(b, "%s%s", t ? ", " : "", type_text[t]);
+}
+
+static void open_scope(struct writer *w, struct scope *s, bool counts)
+{
+    int p = w->next++;
+    memset(s, 0, sizeof *s);
+    buf_printf(&s->text, "f.%d {\n  v%d = (%s", p, p, counts ? "s32[], " : "");
+    put_types(w, &s->text);
+    buf_printf(&s->text, ") parameter(0)\n");
+    for (int t = 0; t < w->types; t++)
+        keep(s, (enum type)t, emit(w, s, type_text[t], "get-tuple-element(v%d), index=%d", p, t + counts));
+}
+
+static int picks(struct writer *w, struct scope *s, struct buf *b)
+{
+    for (int t = 0; t < w->types; t++)
+        buf_printf(b, "%sv%d", t ? ", " : "", pick(w, s, (enum type)t));
+    return 0;
+}
+
+static void close_scope(struct writer *w, struct scope *s, int counter)
+{
+    buf_printf(&s->text, "  ROOT v%d = (%s", w->next++, counter ? "s32[], " : "");
+    put_types(w, &s->text);
+    buf_printf(&s->text, ") tuple(");
+    if (counter)
+        buf_printf(&s->text, "v%d, ", counter);
+    picks(w, s, &s->text);
+    buf_printf(&s->text, ")\n}\n");
+    buf_printf(&w->text, "%s", s->text.data);
+    buf_free(&s->text);
+}
+
+static void statements(struct writer *w, struct scope *s, int depth);
+
+/* A computation on the whole state; a body of a loop counts besides. Its number. */
+static int computation(struct writer *w, int depth, bool counts)
+{
+    struct scope *s = malloc(sizeof *s);
+    int number = w->next, i = 0;
+    open_scope(w, s, counts);
+    if (counts) {
+        int one = emit(w, s, "s32[]", "constant(1)"), old = emit(w, s, "s32[]", "get-tuple-element(v%d), index=0", number);
+        i = emit(w, s, "s32[]", "add(v%d, v%d)", old, one);
+    }
+    statements(w, s, depth);
+    close_scope(w, s, i);
+    free(s);
+    return number;
+}
+
+static int condition(struct writer *w, int trips)
+{
+    int number = w->next++;
+    buf_printf(&w->text, "f.%d {\n  p%d = (s32[], ", number, number);
+    put_types(w, &w->text);
+    buf_printf(&w->text, ") parameter(0)\n  i%d = s32[] get-tuple-element(p%d), index=0\n  n%d = s32[] constant(%d)\n"
+               "  ROOT r%d = pred[] compare(i%d, n%d), direction=LT\n}\n", number, number, number, trips, number, number, number);
+    return number;
+}
+
+static void control(struct writer *w, struct scope *s, int depth)
+{
+    struct buf state = {0}, line = {0}, type = {0};
+    int kind = (int)random_in(&w->r, 0, 3), counts = kind == 0, first = 0, result;
+    if (counts)
+        first = emit(w, s, "s32[]", "constant(0)");
+    buf_printf(&type, "(%s", counts ? "s32[], " : "");
+    put_types(w, &type);
+    buf_printf(&type, ")");
+    if (counts)
+        buf_printf(&state, "v%d, ", first);
+    picks(w, s, &state);
+    int t = emit(w, s, type.data, "tuple(%s)", state.data);
+    int body = computation(w, depth + 1, counts), other = kind > 1 ? computation(w, depth + 1, false) : 0;
+    switch (kind) {
+    case 0: buf_printf(&line, "while(v%d), condition=f.%d, body=f.%d", t, condition(w, (int)random_in(&w->r, 0, 4)), body); break;
+    case 1: buf_printf(&line, "call(v%d), to_apply=f.%d", t, body); break;
+    case 2: buf_printf(&line, "conditional(v%d, v%d, v%d), branch_computations={f.%d, f.%d}", pick(w, s, S32), t, t, body, other); break;
+    default:
+        buf_printf(&line, "conditional(v%d, v%d, v%d), true_computation=f.%d, false_computation=f.%d", pick(w, s, PRED), t, t, body, other);
+        break;
+    }
+    result = emit(w, s, type.data, "%s", line.data);
+    for (int k = 0; k < w->types; k++)
+        keep(s, (enum type)k, emit(w, s, type_text[k], "get-tuple-element(v%d), index=%d", result, k + counts));
+    buf_free(&state);
+    buf_free(&line);
+    buf_free(&type);
+}
+
+static void statements(struct writer *w, struct scope *s, int depth)
+{
+    for (int k = (int)random_in(&w->r, 2, 12); k > 0 && w->budget > 0; k--, w->budget--)
+        switch (random_in(&w->r, 0, 5)) {
+        case 0:
+            if (depth < 3)
+                control(w, s, depth);
+            break;
+        case 1: small_arrays(w, s); break;
+        case 2: between_types(w, s); break;
+        default: arithmetic(w, s, (enum type)random_in(&w->r, 0, LONG)); break;
+        }
+}
+
+/* A loop around it all, so that it is one step of the entry computation. */
+static void random_program(struct buf *text, uint64_t seed)
+{
+    static const char *const begin[] = {"7", "5", "1.5", "true", "{1, -2, 0.5}", "{{1, 2}, {3, -4}}"};
+    struct writer w = {.r = {.state = seed}, .budget = 150, .types = BIG};
+    int body = computation(&w, 0, true), test = condition(&w, (int)random_in(&w.r, 1, 4));
+    buf_printf(text, "HloModule m\n%sENTRY e {\n  z = s32[] constant(0)\n", w.text.data);
+    for (int t = 0; t < w.types; t++)
+        if (t < LONG)
+            buf_printf(text, "  a%d = %s constant(%s)\n", t, type_text[t], begin[t]);
+        else
+            buf_printf(text, "  a%d = %s iota(), iota_dimension=0\n", t, type_text[t]);
+    buf_printf(text, "  t = (s32[], ");
+    put_types(&w, text);
+    buf_printf(text, ") tuple(z");
+    for (int t = 0; t < w.types; t++)
+        buf_printf(text, ", a%d", t);
+    buf_printf(text, ")\n  ROOT w = (s32[], ");
+    put_types(&w, text);
+    buf_printf(text, ") while(t), condition=f.%d, body=f.%d\n}\n", test, body);
+    buf_putc(text, '\0');
+    buf_free(&w.text);
+}
+
+struct outcome {
+    struct source source;
+    struct diags ds;
+    struct arena arena;
+    struct module *module;
+    struct program *program;
+    struct literal *result;
+};
+
+static void run_text(struct outcome *o, const char *text, bool plain, uint64_t steps)
+{
+    memset(o, 0, sizeof *o);
+    source_init(&o->source, str_of("test"), str_of(text));
+    diags_init(&o->ds, &o->source);
+    arena_init(&o->arena);
+    o->module = text_parse_module(&o->ds, &o->source, &(struct parse_options){0});
+    if (!o->module) fprintf(stderr, "%s", text);
+    ck_assert_msg(o->module != NULL, "%s", o->ds.first ? o->ds.first->text.ptr : "");
+    o->program = plan_module(&o->ds, o->module, &(struct plan_options){.plain = plain, .limits = {.steps = steps}});
+    ck_assert_msg(o->program != NULL, "%s", text);
+    o->result = eval_program(&o->ds, o->program, NULL, 0, NULL, &o->arena);
+}
+
+static void outcome_free(struct outcome *o)
+{
+    if (o->result)
+        literal_free_data(o->result);
+    program_free(o->program);
+    module_free(o->module);
+    diags_free(&o->ds);
+    source_free(&o->source);
+    arena_free(&o->arena);
+}
+
+static bool same_literal(const struct literal *x, const struct literal *y)
+{
+    if (shape_is_tuple(x->shape)) {
+        for (int k = 0; k < x->shape->count; k++)
+            if (!same_literal(x->elements[k], y->elements[k]))
+                return false;
+        return true;
+    }
+    int64_t n;
+    shape_elements(x->shape, &n);
+    size_t width = dtype_bytes(x->shape->dtype);
+    for (int64_t k = 0; k < n; k++)
+        if (!same_number(x->shape->dtype, (const char *)x->data + (size_t)k * width, (const char *)y->data + (size_t)k * width))
+            return false;
+    return true;
+}
+
+static uint64_t steps_left(const struct outcome *o)
+{
+    return o->program->budget.steps + (uint64_t)o->program->budget.slice;
+}
+
+START_TEST(random_programs_give_the_same_bits)
+{
+    int scalar = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct buf text = {0};
+        struct outcome fast, plain;
+        random_program(&text, seed);
+        uint64_t steps = seed % 3 ? 1 << 20 : seed % 97;
+        run_text(&fast, text.data, false, steps);
+        run_text(&plain, text.data, true, steps);
+        const struct function *f = fast.program->entry;
+        scalar += f->steps[f->step_count - 1].scalar != NULL;
+        ck_assert_msg(!fast.result == !plain.result, "seed %d", (int)seed);
+        ck_assert_msg(!fast.result || same_literal(fast.result, plain.result), "seed %d", (int)seed);
+        ck_assert_msg(!fast.result || steps_left(&fast) == steps_left(&plain), "seed %d", (int)seed);
+        outcome_free(&fast);
+        outcome_free(&plain);
+        buf_free(&text);
+    }
+    ck_assert_int_gt(scalar, 200);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("scalar");
+    TCase *tc = tcase_create("properties");
+    suite_add_tcase(s, tc);
+    tcase_add_test(tc, quick_operations_are_the_kernels);
+    tcase_add_test(tc, quick_comparisons_and_conversions_are_the_kernels);
+    tcase_add_test(tc, random_programs_give_the_same_bits);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
