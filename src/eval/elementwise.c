@@ -52,7 +52,7 @@ static bool run_fused(struct eval *ev, const struct step *s)
     struct view *out = find_storage(ev, s);
     if (!out || eval_rehearsed(ev))
         return out != NULL;
-    char *room = arena_alloc(&ev->scratch, kern_fused_room(s->fused) * (size_t)team_size(ev->team) + LINE);
+    char *room = arena_alloc(&ev->scratch, kern_fused_room(s->fused, team_size(ev->team)) + LINE);
     room += (LINE - (uintptr_t)room % LINE) % LINE;
     kern_run_fused(ev->team, s->fused, out, views, room);
     return true;
@@ -60,7 +60,7 @@ static bool run_fused(struct eval *ev, const struct step *s)
 
 bool eval_fused(struct eval *ev, const struct step *s)
 {
-    for (int k = 1; k < s->fused->op_count; k++) /* each counts as if it were alone */
+    for (int k = 1; k < s->fused_steps; k++) /* each counts as if it were alone */
         if (!budget_step(&ev->p->budget))
             return eval_limit(ev, s);
     struct arena_mark mark = arena_mark(&ev->scratch);

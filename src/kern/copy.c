@@ -27,7 +27,7 @@ enum { LINE = 64, SQUARE = 512 };
 
 /* From this size on a result is written past the caches, if its rows are not too short. What the processor
  * says of its last cache is no help: in a virtual machine it is that of all its neighbours. */
-enum { STREAM_FROM = 32 << 20, STREAM_ROW = 8 * LINE };
+enum { STREAM_FROM = COPY_STREAM_FROM, STREAM_ROW = 8 * LINE };
 
 static void stream_line(char *out, const char *x)
 {
@@ -58,6 +58,16 @@ static void stream_row(char *out, const char *x, int64_t n, int64_t step)
     for (; i + LINE <= n; i += LINE, from += step)
         stream_line(out + i, from);
     memcpy(out + i, from, (size_t)(n - i));
+}
+
+void copy_stream(char *out, const char *x, int64_t n)
+{
+    stream_row(out, x, n, LINE);
+}
+
+void copy_stream_end(void)
+{
+    stream_end();
 }
 
 static void streamed_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,

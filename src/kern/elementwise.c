@@ -127,6 +127,7 @@ const struct tile_set TILE_OWN(tile_set) = {
     .convert = tile_find_convert,
     .widen = tile_widen,
     .narrow = tile_narrow,
+    .round = tile_find_round,
     .threefry_pairs = tile_threefry_pairs,
     .threefry_rows = tile_threefry_rows,
     .philox = tile_philox,

@@ -1,58 +1,555 @@
 /*
- * fused.c: several tile kernels in one pass over their operands; it has no kernel of its own. Each
- * element is computed by the same kernels in the same order as by one pass for each of them, so the bits
- * are the same.
+ * fused.c: several tile kernels, and folds of rows, in one pass over their operands (no kernel of its own).
+ * Each element is computed by the same kernels in the same order as by one pass for each of them, so the bits are
+ * the same.
+ *
+ * The loop goes block by block: some rows, or a piece of one, with about as many elements as a tile has. Where
+ * elements depend on a fold of their row (the maximum that a softmax takes off), a block is whole rows, which
+ * stay in the caches from op to op. Views that are not packed along a block are gathered into tiles of their
+ * own; what is repeated is gathered once for each thread.
+ *
+ * Blocks are shared by a team in parts that the shape alone decides. Rows that are folded in blocks of their own
+ * (fold.h) are cut into these.
  */
-#include "kern/tile.h"
+#include "kern/fused.h"
 
-struct run {
-    const struct kern_fused *f;
-    const struct view *out, *views;
-    char *room; /* of all members, one after the other */
+enum {
+    SHARE = 1 << 15,       /* elements of a part */
+    FEW_ROWS = 8,          /* below so many rows, long ones are cut */
+    WORTH_A_TEAM = 1 << 19 /* elements, times what is done with each of them */
 };
+
+/* How the elements of a view reach the ops. */
+enum way {
+    WAY_IN_PLACE,
+    WAY_ONCE, /* all blocks see the same, which is in the view's tile */
+    WAY_GATHERED,
+    WAY_ROWS_IN_PLACE, /* of a value of rows */
+    WAY_ROWS_GATHERED
+};
+
+struct loop {
+    const struct kern_fused *f;
+    const struct view *results, *views;
+    struct nest outer, inner; /* of the views: where rows begin, and what a row is */
+    enum way ways[KERN_FUSED_VIEWS];
+    bool streams[KERN_FUSED_RESULTS];
+    bool any_gathered;
+    int64_t rows, columns;
+    int64_t block_rows, block_columns; /* one of them is 1, or all columns */
+    int64_t part_rows;                 /* of a part; 1 where rows are cut */
+    int64_t segments, segment_columns; /* of a row */
+    size_t tile_bytes, seat_bytes;
+    char *seats;
+    char *cells; /* of the folds of segments */
+    struct fused_fold folds[KERN_FUSED_FOLDS];
+};
+
+/* Where a thread works. */
+struct seat {
+    bool ready; /* what is done once is done */
+    char *tiles;
+    struct fused_cells cells[KERN_FUSED_FOLDS];
+};
+
+struct block {
+    int64_t row, column, rows, columns;
+    bool last; /* of its rows */
+};
+
+/* ---- room: for each thread a head, tiles of values, views and results, cells of folds; then cells of segments ---- */
+
+enum { LINE = 64 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t pieces(int64_t whole, int64_t piece)
+{
+    return (whole + piece - 1) / piece;
+}
+
+static size_t in_lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
+{
+    *rows = *columns = 1;
+    for (int d = 0; d < f->rank; d++)
+        *(d < f->row_rank ? rows : columns) *= f->dims[d];
+}
+
+static int64_t tile_elements(const struct kern_fused *f)
+{
+    int64_t rows, columns;
+    sizes(f, &rows, &columns);
+    if (f->whole_rows && columns > KERN_TILE)
+        return columns;
+    return rows < KERN_TILE && columns < KERN_TILE && rows * columns < KERN_TILE ? rows * columns : KERN_TILE;
+}
 
 static size_t tile_bytes(const struct kern_fused *f)
 {
-    return KERN_TILE * f->width;
+    return in_lines((size_t)tile_elements(f) * f->width);
 }
 
-size_t kern_fused_room(const struct kern_fused *f)
+/* Of the cells of a fold: no more rows than elements, nor than a tile has. */
+static size_t cell_bytes(const struct kern_fused *f)
 {
-    return (size_t)f->tile_count * tile_bytes(f);
+    const int64_t n = tile_elements(f);
+    return (size_t)(n < KERN_TILE ? n : KERN_TILE) * sizeof(union kern_cell);
 }
 
-/* At most a tile of elements. */
-static void run_tile(const struct run *r, int member, void *out, const void *const *views, int64_t n)
+static size_t seat_bytes(const struct kern_fused *f)
 {
-    const struct kern_fused *f = r->f;
-    char *room = r->room + (size_t)member * kern_fused_room(f);
+    return in_lines(sizeof(struct seat)) +
+           (size_t)(f->tile_count + f->view_count + f->result_count) * tile_bytes(f) +
+           (size_t)f->fold_count * 2 * cell_bytes(f);
+}
+
+/* Of rows that may be cut: a segment has a tile at least. */
+static size_t most_segments(const struct kern_fused *f)
+{
+    int64_t rows, columns;
+    sizes(f, &rows, &columns);
+    return f->fold_count == 0 || f->whole_rows || rows >= FEW_ROWS ? 0 : (size_t)(rows * pieces(columns, KERN_TILE));
+}
+
+size_t kern_fused_room(const struct kern_fused *f, int members)
+{
+    return (size_t)members * seat_bytes(f) + (size_t)f->fold_count * most_segments(f) * sizeof(union kern_cell);
+}
+
+static struct seat *seat_of(const struct loop *l, int member)
+{
+    return (struct seat *)(void *)(l->seats + (size_t)member * l->seat_bytes);
+}
+
+static char *tile(const struct loop *l, const struct seat *s, int k)
+{
+    return s->tiles + (size_t)k * l->tile_bytes;
+}
+
+static char *view_tile(const struct loop *l, const struct seat *s, int k)
+{
+    return tile(l, s, l->f->tile_count + k);
+}
+
+static char *result_tile(const struct loop *l, const struct seat *s, int k)
+{
+    return tile(l, s, l->f->tile_count + l->f->view_count + k);
+}
+
+static char *segment_cell(const struct loop *l, int fold, int64_t row, int64_t segment)
+{
+    return l->cells + (size_t)((fold * l->rows + row) * l->segments + segment) * sizeof(union kern_cell);
+}
+
+/* ---- the shape of the loop ---- */
+
+/* The strides of a view along the loop's dimensions; how many of these it has. */
+static int lay_along(const struct kern_fused *f, const struct view *v, int64_t *strides)
+{
+    int rank = 0;
+    for (int d = 0; d < v->rank; d++)
+        if (v->dims[d] != 1)
+            strides[rank++] = v->strides[d];
+    for (int d = rank; d < f->rank; d++)
+        strides[d] = 0;
+    return rank;
+}
+
+static void make_nests(struct loop *l, bool *of_rows)
+{
+    const struct kern_fused *f = l->f;
+    int64_t strides[KERN_FUSED_VIEWS][VIEW_MAX_RANK];
+    nest_init(&l->outer, f->view_count);
+    nest_init(&l->inner, f->view_count);
+    for (int k = 0; k < f->view_count; k++) {
+        const int rank = lay_along(f, &l->views[k], strides[k]);
+        of_rows[k] = rank == f->row_rank && rank < f->rank && rank > 0;
+    }
+    for (int d = 0; d < f->rank; d++) {
+        int64_t along[NEST_MAX_VIEWS];
+        for (int k = 0; k < f->view_count; k++)
+            along[k] = strides[k][d];
+        nest_add(d < f->row_rank ? &l->outer : &l->inner, f->dims[d], along);
+    }
+    nest_merge(&l->outer);
+    nest_merge(&l->inner);
+    if (f->row_rank == f->rank && l->outer.rank > 0) { /* no rows are asked for: the longest runs there are */
+        struct nest *all = &l->outer;
+        int64_t along[NEST_MAX_VIEWS];
+        for (int k = 0; k < f->view_count; k++)
+            along[k] = all->strides[k][all->rank - 1];
+        nest_add(&l->inner, all->dims[all->rank - 1], along);
+        all->rank--;
+    }
+    l->rows = nest_points(&l->outer);
+    l->columns = nest_points(&l->inner);
+}
+
+/* Columns of a segment. Folds go by their own blocks, and all of them are to be alike. */
+static int64_t choose_segment(const struct loop *l)
+{
+    const struct kern_fused *f = l->f;
+    if (f->whole_rows || (f->fold_count > 0 && l->rows >= FEW_ROWS))
+        return l->columns;
+    if (f->fold_count == 0)
+        return l->columns < 2 * SHARE ? l->columns : pieces(SHARE, l->block_columns) * l->block_columns;
+    for (int k = 1; k < f->fold_count; k++)
+        if (l->folds[k].block != l->folds[0].block)
+            return l->columns;
+    return l->folds[0].block;
+}
+
+static void choose_blocks(struct loop *l)
+{
+    const struct kern_fused *f = l->f;
+    l->block_columns = f->whole_rows ? l->columns : least(l->columns, KERN_TILE);
+    l->block_rows = l->columns < KERN_TILE ? least(KERN_TILE / l->columns, l->rows) : 1;
+    l->segment_columns = choose_segment(l);
+    l->segments = pieces(l->columns, l->segment_columns);
+    l->part_rows = l->segments > 1 ? 1 : pieces(pieces(SHARE, l->columns), l->block_rows) * l->block_rows;
+}
+
+/* What the ops' folds begin with is there before the loop: it comes from outside. */
+static void init_folds(struct loop *l)
+{
+    const struct kern_fused *f = l->f;
     for (int k = 0; k < f->op_count; k++) {
         const struct kern_fused_op *op = &f->ops[k];
-        const void *args[KERN_MAX_ARGS];
-        for (int j = 0; j < op->arg_count; j++)
-            args[j] = op->args[j] < f->view_count
-                          ? views[op->args[j]]
-                          : room + (size_t)(op->args[j] - f->view_count) * tile_bytes(f);
-        void *to = k == f->op_count - 1 ? out : room + (size_t)(op->out - f->view_count) * tile_bytes(f);
-        op->fn(to, args, n);
+        if (op->kind == KERN_FUSED_FOLD)
+            fused_fold_init(&l->folds[op->cell], op->fold, l->views[op->args[1]].data, l->rows, l->columns);
     }
 }
 
-/* Packed elements; more than a tile of them come only when all views are packed. */
-static void run_packed(const void *context, int member, void *out, const void *const *views, int64_t n)
+static bool is_zero(const struct nest *n, int k)
 {
-    const struct run *r = context;
-    const void *at[KERN_FUSED_VIEWS];
-    for (int64_t done = 0; done < n; done += KERN_TILE) {
-        for (int k = 0; k < r->f->view_count; k++)
-            at[k] = (const char *)views[k] + (size_t)done * dtype_bytes(r->views[k].dtype);
-        run_tile(r, member, (char *)out + (size_t)done * dtype_bytes(r->out->dtype), at,
-                 n - done < KERN_TILE ? n - done : KERN_TILE);
+    for (int d = 0; d < n->rank; d++)
+        if (n->strides[k][d] != 0)
+            return false;
+    return true;
+}
+
+/* Whether the points of a nest lie side by side. */
+static bool is_packed(const struct nest *n, int k, size_t width)
+{
+    return n->rank == 0 || (n->rank == 1 && n->strides[k][0] == (int64_t)width);
+}
+
+static enum way choose_way(const struct loop *l, int k, bool of_rows)
+{
+    const size_t width = dtype_bytes(l->views[k].dtype);
+    if (of_rows)
+        return is_packed(&l->outer, k, width) ? WAY_ROWS_IN_PLACE : WAY_ROWS_GATHERED;
+    const bool same_rows = is_zero(&l->outer, k), packed = is_packed(&l->inner, k, width);
+    if (same_rows && is_zero(&l->inner, k))
+        return WAY_ONCE;
+    if (packed && (l->block_rows == 1 || is_packed(&l->outer, k, (size_t)l->columns * width)))
+        return WAY_IN_PLACE;
+    return same_rows && l->block_columns == l->columns ? WAY_ONCE : WAY_GATHERED;
+}
+
+static bool in_place(const struct loop *l, int result)
+{
+    for (int k = 0; k < l->f->view_count; k++)
+        if (l->views[k].data == l->results[result].data)
+            return true;
+    return false;
+}
+
+static void loop_init(struct loop *l, const struct kern_fused *f, const struct view *results, const struct view *views)
+{
+    bool of_rows[KERN_FUSED_VIEWS];
+    l->f = f;
+    l->results = results;
+    l->views = views;
+    make_nests(l, of_rows);
+    if (l->rows * l->columns == 0)
+        return;
+    init_folds(l);
+    choose_blocks(l);
+    l->any_gathered = false;
+    for (int k = 0; k < f->view_count; k++) {
+        l->ways[k] = choose_way(l, k, of_rows[k]);
+        l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;
+    }
+    for (int r = 0; r < f->result_count; r++) {
+        const size_t width = f->results[r].width;
+        l->streams[r] = !f->results[r].rows && l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width &&
+                        !in_place(l, r);
+    }
+    l->tile_bytes = tile_bytes(f);
+    l->seat_bytes = seat_bytes(f);
+}
+
+/* ---- gathering ---- */
+
+/* Columns of a row that begins at `from`. */
+static void gather_row(const struct loop *l, int k, char *to, const char *from, int64_t column, int64_t count)
+{
+    const struct nest *n = &l->inner;
+    const size_t width = dtype_bytes(l->views[k].dtype);
+    const int last = n->rank - 1;
+    if (last < 0) {
+        memcpy(to, from, width);
+        return;
+    }
+    const int64_t stride = n->strides[k][last];
+    for (int64_t done = 0; done < count;) {
+        int64_t rest = column + done;
+        const int64_t at = rest % n->dims[last], some = least(n->dims[last] - at, count - done);
+        const char *run = from + at * stride;
+        rest /= n->dims[last];
+        for (int d = last - 1; d >= 0; rest /= n->dims[d--])
+            run += rest % n->dims[d] * n->strides[k][d];
+        kern_pack(to + (size_t)done * width, run, stride, width, some);
+        done += some;
     }
 }
 
-void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *out, const struct view *views, void *room)
+static void gather_once(const struct loop *l, const struct seat *s, int k)
 {
-    struct run r = {f, out, views, room};
-    tile_map(team, run_packed, &r, out, f->view_count, views);
+    const size_t width = dtype_bytes(l->views[k].dtype), row = (size_t)l->block_columns * width;
+    char *to = view_tile(l, s, k);
+    if (is_zero(&l->inner, k)) {
+        kern_pack(to, l->views[k].data, 0, width, l->block_rows * l->block_columns);
+        return;
+    }
+    gather_row(l, k, to, l->views[k].data, 0, l->columns);
+    for (int64_t r = 1; r < l->block_rows; r++)
+        memcpy(to + (size_t)r * row, to, row);
+}
+
+/* The views along a block whose rows begin where `w` is; moves `w` to the rows behind them. */
+static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w,
+                   const char **at)
+{
+    const struct kern_fused *f = l->f;
+    for (int k = 0; k < f->view_count; k++) {
+        const size_t width = dtype_bytes(l->views[k].dtype);
+        at[k] = l->ways[k] == WAY_IN_PLACE        ? w->at[k] + b->column * (int64_t)width
+                : l->ways[k] == WAY_ROWS_IN_PLACE ? w->at[k]
+                                                  : view_tile(l, s, k);
+    }
+    const bool stays = b->column + b->columns < l->columns; /* the next block is of the same row */
+    for (int64_t r = 0; r < b->rows; r++) {
+        for (int k = 0; k < f->view_count && l->any_gathered; k++) {
+            const size_t width = dtype_bytes(l->views[k].dtype);
+            char *to = view_tile(l, s, k);
+            if (l->ways[k] == WAY_GATHERED)
+                gather_row(l, k, to + (size_t)(r * b->columns) * width, w->at[k], b->column, b->columns);
+            else if (l->ways[k] == WAY_ROWS_GATHERED)
+                memcpy(to + (size_t)r * width, w->at[k], width);
+        }
+        if (!stays)
+            nest_step(w);
+    }
+}
+
+/* ---- ops ---- */
+
+struct run {
+    const struct loop *l;
+    struct seat *s;
+    const char *at[KERN_FUSED_VIEWS];
+    struct block b;
+};
+
+static const char *argument(const struct run *r, const struct kern_fused_op *op, int k)
+{
+    const int v = op->args[k], views = r->l->f->view_count;
+    return v < views ? r->at[v] : tile(r->l, r->s, v - views);
+}
+
+/* Where a result's elements of the block are in the end. */
+static char *result_at(const struct run *r, int result)
+{
+    const struct kern_fused_result *x = &r->l->f->results[result];
+    const int64_t element = x->rows ? r->b.row : r->b.row * r->l->columns + r->b.column;
+    return r->l->results[result].data + element * (int64_t)x->width;
+}
+
+static char *out_of(const struct run *r, const struct kern_fused_op *op)
+{
+    const struct loop *l = r->l;
+    return op->result < 0           ? tile(l, r->s, op->out - l->f->view_count)
+           : l->streams[op->result] ? result_tile(l, r->s, op->result)
+                                    : result_at(r, op->result);
+}
+
+static void repeat(const struct run *r, const struct kern_fused_op *op, char *out)
+{
+    const char *x = argument(r, op, 0);
+    for (int64_t k = 0; k < r->b.rows; k++)
+        kern_pack(out + (size_t)(k * r->b.columns) * op->width, x + (size_t)k * op->width, 0, op->width,
+                  r->b.columns);
+}
+
+static void fold(const struct run *r, const struct kern_fused_op *op, char *out)
+{
+    const struct fused_fold *f = &r->l->folds[op->cell];
+    const struct fused_cells *c = &r->s->cells[op->cell];
+    fused_fold_rows(f, c, argument(r, op, 0), r->b.rows, r->b.column, r->b.columns);
+    if (r->b.last)
+        fused_fold_finish(f, c, out, r->b.rows, r->l->columns);
+}
+
+static void run_op(const struct run *r, const struct kern_fused_op *op)
+{
+    const struct loop *l = r->l;
+    const void *args[KERN_MAX_ARGS];
+    const int64_t n = op->rows ? r->b.rows : r->b.rows * r->b.columns;
+    char *out = out_of(r, op);
+    switch (op->kind) {
+    case KERN_FUSED_APPLY:
+        for (int k = 0; k < op->arg_count; k++)
+            args[k] = argument(r, op, k);
+        op->fn(out, args, n);
+        break;
+    case KERN_FUSED_REPEAT: repeat(r, op, out); break;
+    default: fold(r, op, out); break;
+    }
+    if (op->result >= 0 && l->streams[op->result])
+        copy_stream(result_at(r, op->result), out, n * op->width);
+}
+
+static void run_block(const struct run *r)
+{
+    const struct kern_fused *f = r->l->f;
+    for (int k = 0; k < f->op_count; k++) {
+        const struct kern_fused_op *op = &f->ops[k];
+        if (!op->once && (r->b.last || !op->late))
+            run_op(r, op);
+    }
+}
+
+static void make_ready(const struct loop *l, struct seat *s)
+{
+    const struct kern_fused *f = l->f;
+    struct run r = {.l = l, .s = s, .b = {.rows = l->block_rows, .columns = l->block_columns}};
+    s->ready = true;
+    for (int k = 0; k < f->view_count; k++) {
+        r.at[k] = view_tile(l, s, k);
+        if (l->ways[k] == WAY_ONCE)
+            gather_once(l, s, k);
+    }
+    for (int k = 0; k < f->op_count; k++)
+        if (f->ops[k].once)
+            run_op(&r, &f->ops[k]);
+}
+
+/* ---- parts ---- */
+
+/* To the beginning of a row. */
+static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
+{
+    char *at[NEST_MAX_VIEWS];
+    for (int k = 0; k < l->f->view_count; k++)
+        at[k] = l->views[k].data;
+    nest_start(w, &l->outer, l->outer.rank, at);
+    for (int d = l->outer.rank - 1; d >= 0; row /= l->outer.dims[d--]) {
+        w->index[d] = row % l->outer.dims[d];
+        for (int k = 0; k < l->f->view_count; k++)
+            w->at[k] += w->index[d] * l->outer.strides[k][d];
+    }
+}
+
+static void keep_segment(const struct loop *l, const struct seat *s, int64_t row, int64_t segment)
+{
+    for (int k = 0; k < l->f->fold_count; k++)
+        memcpy(segment_cell(l, k, row, segment), s->cells[k].last, l->folds[k].fold.width);
+}
+
+static void run_part(void *context, int64_t part, int member)
+{
+    const struct loop *l = context;
+    struct seat *s = seat_of(l, member);
+    struct run r = {.l = l, .s = s};
+    struct nest_walk w;
+    if (!s->ready)
+        make_ready(l, s);
+    const bool cut = l->segments > 1;
+    const int64_t segment = cut ? part % l->segments : 0;
+    const int64_t first_row = cut ? part / l->segments : part * l->part_rows;
+    const int64_t first_column = segment * l->segment_columns;
+    const int64_t end_row = least(first_row + l->part_rows, l->rows);
+    const int64_t end_column = least(first_column + l->segment_columns, l->columns);
+    for (int k = 0; k < l->f->fold_count; k++)
+        s->cells[k].from = first_column;
+    walk_to(&w, l, first_row);
+    for (r.b.row = first_row; r.b.row < end_row; r.b.row += r.b.rows) {
+        r.b.rows = least(l->block_rows, end_row - r.b.row);
+        for (r.b.column = first_column; r.b.column < end_column; r.b.column += r.b.columns) {
+            r.b.columns = least(l->block_columns, end_column - r.b.column);
+            r.b.last = !cut && r.b.column + r.b.columns == l->columns;
+            gather(l, s, &r.b, &w, r.at);
+            run_block(&r);
+        }
+    }
+    if (cut)
+        keep_segment(l, s, first_row, segment);
+    copy_stream_end();
+}
+
+/* What the segments of a row gave is joined in their order. */
+static void join_segments(const struct run *r, const struct kern_fused_op *op, char *out)
+{
+    const struct loop *l = r->l;
+    const struct fold *f = &l->folds[op->cell].fold;
+    char *cell = segment_cell(l, op->cell, r->b.row, 0);
+    for (int64_t j = 1; j < l->segments; j++)
+        fold_join(f, cell, segment_cell(l, op->cell, r->b.row, j), 1);
+    fold_store(f, out, 0, cell, 1);
+}
+
+/* Values of rows, after all segments. */
+static void finish_rows(const struct loop *l)
+{
+    struct seat *s = seat_of(l, 0);
+    struct run r = {.l = l, .s = s, .b = {.rows = 1, .column = l->columns, .last = true}};
+    struct nest_walk w;
+    if (!s->ready)
+        make_ready(l, s);
+    walk_to(&w, l, 0);
+    for (r.b.row = 0; r.b.row < l->rows; r.b.row++) {
+        gather(l, s, &r.b, &w, r.at);
+        for (int k = 0; k < l->f->op_count; k++) {
+            const struct kern_fused_op *op = &l->f->ops[k];
+            if (op->kind == KERN_FUSED_FOLD)
+                join_segments(&r, op, out_of(&r, op));
+            else if (op->rows && !op->once)
+                run_op(&r, op);
+        }
+    }
+}
+
+void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
+                    void *room)
+{
+    struct loop l;
+    const int members = team_size(team);
+    loop_init(&l, f, results, views);
+    if (l.rows * l.columns == 0)
+        return;
+    l.seats = room;
+    l.cells = l.seats + (size_t)members * l.seat_bytes;
+    for (int m = 0; m < members; m++) {
+        struct seat *s = seat_of(&l, m);
+        s->ready = false;
+        s->tiles = (char *)s + in_lines(sizeof *s);
+        char *cells = s->tiles + (size_t)(f->tile_count + f->view_count + f->result_count) * l.tile_bytes;
+        for (int k = 0; k < f->fold_count; k++, cells += 2 * cell_bytes(f))
+            s->cells[k] = (struct fused_cells){cells, cells + cell_bytes(f), 0};
+    }
+    const int64_t parts = l.segments > 1 ? l.rows * l.segments : pieces(l.rows, l.part_rows);
+    const bool worth = l.rows * l.columns * (f->op_count + 2) >= WORTH_A_TEAM;
+    team_run(worth ? team : NULL, parts, run_part, &l);
+    if (l.segments > 1 && f->fold_count > 0)
+        finish_rows(&l);
 }

@@ -39,23 +39,70 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
 void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
 
-/* Several tile kernels in one pass: what one of them makes for another stays in a tile, which is in the
- * first level of the cache, and never becomes an array. Values are numbered: the views first, then tiles. */
-enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 32 };
+enum kern_combine { /* recognised bodies f(accumulator, value) */
+    KERN_CALL, KERN_ADD, KERN_MULTIPLY, KERN_MAXIMUM, KERN_MINIMUM, KERN_AND, KERN_OR, KERN_XOR,
+    KERN_TAKE_VALUE, /* returns the second argument */
+    /* the select of select-and-scatter: compare(first, second) */
+    KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
+};
+
+/* ---- fused.c: several steps in one pass ---- */
+
+/*
+ * A fused loop goes over rows of elements: `rank` dimensions, the first `row_rank` of which count the rows. A
+ * value has an element for each of these, or for each row, or is a single one that is repeated. What one op
+ * makes for another stays in a tile, in the nearest caches, and never becomes an array. Values are numbered:
+ * the views first, then tiles.
+ */
+enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 128, KERN_FUSED_FOLDS = 8, KERN_FUSED_RESULTS = 4 };
+enum kern_fused_kind {
+    KERN_FUSED_APPLY, /* fn */
+    KERN_FUSED_REPEAT, /* from a value of rows to one of elements */
+    KERN_FUSED_FOLD   /* from elements to rows: args[0] folded, starting with the one element args[1] */
+};
+/* A recognised fold: of elements, by an accumulator, to a result. */
+struct kern_fold {
+    enum kern_combine combine;
+    enum dtype x, acc, out;
+};
 struct kern_fused_op {
     kern_tile_fn *fn;
+    const struct kern_fold *fold;
+    uint8_t kind;
     uint8_t arg_count, args[KERN_MAX_ARGS];
-    uint8_t out; /* a tile; of the last one it doesn't matter: that makes the result */
+    uint8_t out;   /* a tile */
+    int8_t result; /* >= 0: which result it makes, instead */
+    uint8_t width; /* of an element that it makes */
+    bool rows;     /* it makes a value of rows */
+    bool once;     /* it depends on repeated elements alone: a single run is enough */
+    bool late;     /* it depends on a fold */
+    uint8_t cell;  /* of a fold: its number */
+};
+struct kern_fused_result {
+    bool rows;
+    size_t width;
 };
 struct kern_fused {
-    int view_count, op_count, tile_count;
-    size_t width; /* bytes of the widest element in a tile */
+    int view_count, op_count, tile_count, result_count, fold_count;
+    int rank, row_rank;
+    const int64_t *dims; /* none of them 1 */
+    bool whole_rows; /* elements depend on folds of their row: a row is done op by op */
+    size_t width;    /* bytes of the widest element in a tile */
     const struct kern_fused_op *ops;
+    const struct kern_fused_result *results;
 };
-/* Bytes of `room` for the tiles of one member of the team; all of them lie on cache lines. */
-size_t kern_fused_room(const struct kern_fused *f);
-/* Views of the dims of `out`, or of rank 0, which are repeated. `out` may be the same view as one of them. */
-void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *out, const struct view *views, void *room);
+/* Whether kern_reduce folds elements of type `x` by an accumulator of type `acc` without calling a body. */
+bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc);
+/* Bytes of `room` for the tiles of so many threads, which is to lie on a cache line. */
+size_t kern_fused_room(const struct kern_fused *f, int members);
+/* Views have the dims of elements or of rows (but for ones), or a single element. `results` are packed; what the last
+ * op makes may lie where a view lies. */
+void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
+                    void *room);
+
+/* Rounds f32 numbers to those that a narrower float type has, which stay f32; NULL for types that have no such
+ * kernel. */
+kern_tile_fn *kern_find_round(enum dtype t);
 
 /* spec: ReducePrecision (hlo-values 8.1) */
 typedef void kern_reduce_precision_fn(struct team *team, const struct view *out, const struct view *x, int exponent_bits,
@@ -99,12 +146,6 @@ typedef void kern_reverse_fn(const struct view *out, const struct view *x, const
  * go (packed storage of their types); false stops the kernel, which then returns false. */
 typedef bool kern_call_fn(void *context, const void *const *args, void *const *results);
 
-enum kern_combine { /* recognised bodies f(accumulator, value) */
-    KERN_CALL, KERN_ADD, KERN_MULTIPLY, KERN_MAXIMUM, KERN_MINIMUM, KERN_AND, KERN_OR, KERN_XOR,
-    KERN_TAKE_VALUE, /* returns the second argument */
-    /* the select of select-and-scatter: compare(first, second) */
-    KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
-};
 enum { KERN_LANES = 256 };
 /* How the value so far compares to the next element's: as numbers, or one of them or both are NaN. */
 enum kern_relation {

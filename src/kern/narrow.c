@@ -170,3 +170,25 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
 #undef X
     }
 }
+
+/* ---- f32 rounded to what a narrower type has ---- */
+
+#define ROUND(id, rounded)                                                                                   \
+    static void round_##id(void *result, const void *const *args, int64_t n)                                 \
+    {                                                                                                        \
+        float *out = result;                                                                                 \
+        const float *a = args[0];                                                                            \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const float x = a[i];                                                                            \
+            out[i] = rounded;                                                                                \
+        }                                                                                                    \
+    }
+ROUND(BF16, bf16_to_f32(f32_to_bf16(x)))
+ROUND(F16, decode(encode(x, formats[DT_F16]), formats[DT_F16]))
+#undef ROUND
+
+kern_tile_fn *tile_find_round(enum dtype t)
+{
+    return t == DT_BF16 ? round_BF16 : t == DT_F16 ? round_F16 : NULL;
+}

@@ -91,6 +91,11 @@ void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
 void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out, const char *x);
 void copy_plan_end(const struct copy_plan *p); /* after the last run: others may see what was written */
 
+/* n bytes, written past the caches where that is possible; and after the last of them. */
+void copy_stream(char *out, const char *x, int64_t n);
+void copy_stream_end(void);
+enum { COPY_STREAM_FROM = 32 << 20 }; /* bytes from which on a result is written so */
+
 /* ---- shape.c ---- */
 
 /* Narrows an array about to be padded and its operand to the elements that have a place in it. */

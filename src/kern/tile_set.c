@@ -35,3 +35,8 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
 {
     return tile_set()->convert(to, from);
 }
+
+kern_tile_fn *kern_find_round(enum dtype t)
+{
+    return tile_set()->round(t);
+}

@@ -1,79 +1,149 @@
 /*
- * Elementwise steps that only feed each other become one: their values go from kernel to kernel in
- * tiles, and only what others read becomes an array.
+ * Steps that only feed each other become one loop (kern/fused.c): their values go from op to op in tiles, and
+ * only what others read becomes an array. These are elementwise steps, reductions of the innermost dimensions,
+ * broadcasts of what came of such reductions, and what only renames dimensions of size 1.
  *
- * From the last step to the first, a step joins the group of its readers when all of them are in one
- * group, of the same dimensions. The group runs where its last step stands; that the others run later than
+ * From the last step to the first, a step joins the group of its readers when all of them are in one group and it
+ * fits the group's rows and elements. The group runs where its last step stands; that the others run later than
  * they stand must not keep an array alive that somebody in between wants to change in place.
  */
-#include "plan/plan_priv.h"
+#include "plan/fuse.h"
 
 enum { NOBODY = -1, OTHERS = -2 };
-
-/* Of the step that is last in it. */
-struct group {
-    int steps, first; /* how many, and the first of them */
-    int leaf_count;
-    int leaves[KERN_FUSED_VIEWS]; /* values from outside, each once */
+enum {
+    MOST_STEPS = 32,
+    MOST_COLUMNS = 1 << 16 /* of rows that are kept while their fold is made: they are to stay in the caches */
 };
 
 struct fusing {
     struct planner *pl;
     struct function *f;
-    struct group *groups; /* by step */
-    int *root;            /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
-    int *next;            /* by step: the one after it in its group; meaningless for the last */
-    int *reader;          /* by value: the group that reads it, NOBODY, or OTHERS */
-    int *next_other;      /* by value: the first step known to read it outside of any group */
+    struct fuse_group **groups; /* by step that is last in it */
+    int *root;        /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
+    int *next;        /* by step: the one after it in its group; meaningless for the last */
+    int *reader;      /* by value: the group that reads it, NOBODY, or OTHERS */
+    int *next_other;  /* by value: the first step known to read it outside of any group */
+    int *maker;       /* by value: the step that makes it, or NOBODY */
+    bool *from_fold;  /* by value: it comes of a reduction, element by element */
+    enum fuse_role *roles; /* by step */
+    const struct shape **shapes; /* by value */
 };
 
-/* ---- which steps ---- */
+/* ---- dimensions, but for those of size 1 ---- */
+
+static int squeeze(const struct shape *s, int64_t *dims)
+{
+    int rank = 0;
+    for (int d = 0; d < s->rank; d++)
+        if (s->dims[d] != 1)
+            dims[rank++] = s->dims[d];
+    return rank;
+}
+
+/* The rank of `s` when its dimensions are the first of the given ones, else -1. */
+static int prefix_rank(const struct shape *s, int rank, const int64_t *dims)
+{
+    int64_t own[VIEW_MAX_RANK];
+    const int n = squeeze(s, own);
+    return n <= rank && memcmp(own, dims, (size_t)n * sizeof *own) == 0 ? n : -1;
+}
 
 static bool same_dims(const struct shape *a, const struct shape *b)
 {
-    return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+    int64_t dims[VIEW_MAX_RANK];
+    const int rank = squeeze(b, dims);
+    return prefix_rank(a, rank, dims) == rank;
 }
 
-static enum dtype wanted_type(const struct step *s, int k)
+/* Whether dimensions `d` of a shape, but for those of size 1, are (not) its last ones; how many come before. */
+static int split_at(const struct shape *s, const bool *inner)
 {
-    return s->inst->opcode == OP_SELECT && k == 0 ? DT_PRED : s->tile_type;
+    int rank = 0;
+    bool begun = false;
+    for (int d = 0; d < s->rank; d++) {
+        if (s->dims[d] == 1)
+            continue;
+        if (begun && !inner[d])
+            return -1;
+        begun |= inner[d];
+        rank += !inner[d];
+    }
+    return rank;
 }
 
-static bool can_fuse(const struct step *s)
+static int split_of(const struct inst *i)
+{
+    bool inner[VIEW_MAX_RANK] = {false};
+    const struct ints dims = inst_ints(i, A_DIMENSIONS);
+    const bool reduce = i->opcode == OP_REDUCE;
+    for (int d = 0; d < i->shape->rank && !reduce; d++)
+        inner[d] = true;
+    for (int64_t k = 0; k < dims.count; k++) {
+        inner[dims.at[k]] = reduce;
+        if (!reduce && k > 0 && dims.at[k] < dims.at[k - 1])
+            return -1;
+    }
+    return split_at(reduce ? i->operands[0]->shape : i->shape, inner);
+}
+
+/* ---- which steps ---- */
+
+static bool is_elementwise(const struct step *s)
 {
     const struct inst *i = s->inst;
-    if (!s->tile || s->once != ONCE_NOT || s->operand_count > KERN_MAX_ARGS || s->operand_count != i->operand_count ||
-        s->result_count != 1 || s->results[0] == NO_VALUE)
+    if (!s->tile || s->operand_count > KERN_MAX_ARGS || s->operand_count != i->operand_count)
         return false;
     const struct shape *out = s->shapes[0];
-    bool ok = out->rank > 0 && s->tile_result == out->dtype;
+    bool ok = s->tile_result == out->dtype;
     for (int k = 0; k < s->operand_count && ok; k++) {
         const struct shape *x = i->operands[k]->shape;
-        ok = s->operands[k] != NO_VALUE && x->dtype == wanted_type(s, k) && (x->rank == 0 || same_dims(x, out));
+        ok = s->operands[k] != NO_VALUE && x->dtype == fuse_operand_type(s, k) && (x->rank == 0 || same_dims(x, out));
     }
     return ok;
 }
 
-/* ---- groups ---- */
-
-static int find_leaf(const struct group *g, int value)
+static bool is_fold(const struct step *s)
 {
-    int k = 0;
-    while (k < g->leaf_count && g->leaves[k] != value)
-        k++;
-    return k;
+    const struct inst *i = s->inst;
+    int64_t elements;
+    return i->opcode == OP_REDUCE && i->operand_count == 2 && s->operand_count == 2 && s->operands[0] != NO_VALUE &&
+           s->operands[1] != NO_VALUE && shape_elements(i->operands[0]->shape, &elements) && elements > 0 &&
+           i->operands[1]->shape->dtype == s->bodies->args[0] && split_of(i) >= 0 && !same_dims(i->operands[0]->shape, s->shapes[0]) &&
+           kern_can_fold(s->bodies->combine, i->operands[0]->shape->dtype, s->bodies->args[0]);
 }
 
-static bool add_leaves(struct group *g, const struct step *s)
+static enum fuse_role role_of(const struct step *s)
 {
-    for (int k = 0; k < s->operand_count; k++) {
-        int at = find_leaf(g, s->operands[k]);
-        if (at == KERN_FUSED_VIEWS)
-            return false;
-        g->leaves[at] = s->operands[k];
-        g->leaf_count += at == g->leaf_count;
-    }
+    const struct inst *i = s->inst;
+    if (s->once != ONCE_NOT || s->result_count != 1 || s->results[0] == NO_VALUE || s->shapes[0]->rank > VIEW_MAX_RANK)
+        return FUSE_NOT;
+    const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) && s->operand_count == 1 &&
+                       s->operands[0] >= 0 && s->shapes[0]->dtype == i->operands[0]->shape->dtype;
+    if (moves && same_dims(s->shapes[0], i->operands[0]->shape))
+        return i->opcode == OP_RESHAPE || split_of(i) >= 0 ? FUSE_RENAME : FUSE_NOT;
+    if (moves)
+        return i->opcode == OP_BROADCAST && split_of(i) >= 0 ? FUSE_REPEAT : FUSE_NOT;
+    return is_elementwise(s) ? FUSE_APPLY : is_fold(s) ? FUSE_FOLD : FUSE_NOT;
+}
+
+/* ---- groups ---- */
+
+static bool add_leaf(struct fuse_group *g, int value)
+{
+    int at = fuse_find_leaf(g, value);
+    if (at == KERN_FUSED_VIEWS)
+        return false;
+    g->leaves[at] = value;
+    g->leaf_count += at == g->leaf_count;
     return true;
+}
+
+static bool add_leaves(struct fuse_group *g, const struct step *s)
+{
+    bool ok = true;
+    for (int k = 0; k < s->operand_count && ok; k++)
+        ok = add_leaf(g, s->operands[k]);
+    return ok;
 }
 
 /* Whether step k may run where the group of `root` runs. */
@@ -86,20 +156,69 @@ static bool may_move(const struct fusing *z, int k, int root)
     return true;
 }
 
+static bool begins(const int64_t *dims, int rank, const int64_t *first, int count)
+{
+    return count <= rank && memcmp(dims, first, (size_t)count * sizeof *dims) == 0;
+}
+
+/* The dimensions of `s` are to be the group's, and the first of them its rows. A group that has no rows yet gets
+ * them: what it has of values are its elements, or, when they are fewer, its rows. */
+static bool set_rows(struct fusing *z, struct fuse_group *g, const struct shape *s, int rows)
+{
+    int64_t dims[VIEW_MAX_RANK];
+    const int rank = squeeze(s, dims);
+    if (rows == rank || !begins(dims, rank, g->dims, g->rank))
+        return false;
+    if (g->row_rank != g->rank)
+        return rank == g->rank && rows == g->row_rank;
+    if (g->rank != rank && g->rank != rows)
+        return false;
+    g->rank = rank;
+    g->row_rank = rows;
+    g->dims = ARENA_DUP(&z->pl->scratch, dims, rank);
+    return true;
+}
+
+static int64_t columns_of(const struct fuse_group *g)
+{
+    int64_t n = 1;
+    for (int d = g->row_rank; d < g->rank; d++)
+        n *= g->dims[d];
+    return n;
+}
+
+/* Whether a step fits the rows and elements of a group, which may get rows by that. */
+static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, enum fuse_role role)
+{
+    const int rank = prefix_rank(s->shapes[0], g->rank, g->dims);
+    switch (role) {
+    case FUSE_APPLY:
+    case FUSE_RENAME: return rank == g->rank || (rank >= 0 && rank == g->row_rank);
+    case FUSE_REPEAT:
+        return z->from_fold[s->operands[0]] && rank == g->rank && set_rows(z, g, s->shapes[0], split_of(s->inst)) &&
+               columns_of(g) <= MOST_COLUMNS;
+    case FUSE_FOLD:
+        return (rank == g->rank || rank == g->row_rank) && rank == split_of(s->inst) &&
+               set_rows(z, g, s->inst->operands[0]->shape, rank);
+    default: return false;
+    }
+}
+
 static bool join(struct fusing *z, int k, int root)
 {
     const struct step *s = &z->f->steps[k];
-    struct group g = z->groups[root];
-    if (g.steps == KERN_FUSED_OPS || !same_dims(s->shapes[0], z->f->steps[root].shapes[0]) || !may_move(z, k, root))
+    struct fuse_group g = *z->groups[root];
+    if (g.steps == MOST_STEPS || !may_move(z, k, root) || !fits(z, &g, s, z->roles[k]))
         return false;
-    g.leaves[find_leaf(&g, s->results[0])] = g.leaves[g.leaf_count - 1];
+    g.leaves[fuse_find_leaf(&g, s->results[0])] = g.leaves[g.leaf_count - 1];
     g.leaf_count--;
     if (!add_leaves(&g, s))
         return false;
     z->next[k] = g.first; /* steps come from the last to the first */
     g.first = k;
     g.steps++;
-    z->groups[root] = g;
+    g.work += z->roles[k] == FUSE_APPLY || z->roles[k] == FUSE_FOLD;
+    *z->groups[root] = g;
     z->root[k] = root;
     return true;
 }
@@ -107,146 +226,197 @@ static bool join(struct fusing *z, int k, int root)
 static void place(struct fusing *z, int k)
 {
     const struct step *s = &z->f->steps[k];
-    if (!can_fuse(s)) {
-        z->root[k] = NOBODY;
+    const enum fuse_role role = z->roles[k];
+    z->root[k] = NOBODY;
+    if (role == FUSE_NOT)
         return;
-    }
     int root = z->reader[s->results[0]];
     if (root >= 0 && join(z, k, root))
         return;
+    if (role != FUSE_FOLD && (role != FUSE_APPLY || s->shapes[0]->rank == 0))
+        return;
+    int64_t dims[VIEW_MAX_RANK];
+    struct fuse_group *g = ARENA_NEW(&z->pl->scratch, struct fuse_group);
+    *g = (struct fuse_group){.steps = 1, .work = 1, .first = k};
+    g->rank = g->row_rank = squeeze(role == FUSE_FOLD ? s->inst->operands[0]->shape : s->shapes[0], dims);
+    g->dims = ARENA_DUP(&z->pl->scratch, dims, g->rank);
+    if (role == FUSE_FOLD)
+        g->row_rank = split_of(s->inst);
     z->root[k] = k;
-    z->groups[k] = (struct group){.steps = 1, .first = k};
-    add_leaves(&z->groups[k], s);
+    z->groups[k] = g;
+    add_leaves(g, s);
+}
+
+/* Single elements that are repeated come from outside. */
+static bool is_repeated(const struct fusing *z, int k, int operand)
+{
+    const struct step *s = &z->f->steps[k];
+    if (z->roles[k] == FUSE_FOLD)
+        return operand > 0;
+    const int v = s->operands[operand];
+    return z->roles[k] == FUSE_APPLY && s->shapes[0]->rank > 0 && v >= 0 && z->shapes[v]->rank == 0;
 }
 
 static void note_reads(struct fusing *z, int k)
 {
     const struct step *s = &z->f->steps[k];
-    int by = z->root[k] == NOBODY ? OTHERS : z->root[k];
     for (int j = 0; j < s->operand_count; j++) {
-        int v = s->operands[j];
+        const int v = s->operands[j];
+        const int by = z->root[k] == NOBODY || is_repeated(z, k, j) ? OTHERS : z->root[k];
         if (v < 0)
             continue;
         z->reader[v] = z->reader[v] == NOBODY || z->reader[v] == by ? by : OTHERS;
-        if (by == OTHERS)
+        if (z->root[k] == NOBODY)
             z->next_other[v] = k;
     }
 }
 
-/* ---- one step of a group ---- */
+/* ---- broadcasts of single elements: elementwise steps repeat those by themselves ---- */
 
-struct numbering {
-    const struct group *group;
-    struct kern_fused *fused;
-    int *tile;        /* by value of the group, in `values` */
-    int *values;
-    int *last;        /* by the same: the op that reads it last */
-    bool busy[KERN_FUSED_OPS];
-};
-
-static int find_value(const struct numbering *n, int count, int value)
+static void keep_steps(struct function *f, const bool *stays)
 {
-    int k = 0;
-    while (k < count && n->values[k] != value)
-        k++;
-    return k;
+    int count = 0;
+    for (int k = 0; k < f->step_count; k++)
+        if (stays[k])
+            f->steps[count++] = f->steps[k];
+    f->step_count = count;
 }
 
-static uint8_t number_of(const struct numbering *n, int ops, int value)
+/* What step k repeats, or NO_VALUE. Of what is done once, inner values are there the first time only. */
+static int repeated_element(const struct function *f, const int *maker, int k)
 {
-    int leaf = find_leaf(n->group, value);
-    return (uint8_t)(leaf < n->group->leaf_count ? leaf : n->group->leaf_count + n->tile[find_value(n, ops, value)]);
+    const struct step *s = &f->steps[k];
+    if (s->inst->opcode != OP_BROADCAST || s->operand_count != 1 || s->operands[0] == NO_VALUE ||
+        s->inst->operands[0]->shape->rank > 0 || s->inst->operands[0]->shape->dtype != s->shapes[0]->dtype)
+        return NO_VALUE;
+    const int from = s->operands[0] >= 0 ? maker[s->operands[0]] : NOBODY;
+    return from >= 0 && f->steps[from].once == ONCE_INNER ? NO_VALUE : s->operands[0];
 }
 
-static int take_tile(struct numbering *n)
+static void read_elements(struct planner *pl, struct function *f, const int *maker, struct step *s)
 {
-    int t = 0;
-    while (n->busy[t])
-        t++;
-    n->busy[t] = true;
-    if (t >= n->fused->tile_count)
-        n->fused->tile_count = t + 1;
-    return t;
-}
-
-/* The steps of a group, in their order, as operations; tiles are shared by values that don't live at the same time. */
-static void number(struct numbering *n, const struct step *const *steps, int count, struct kern_fused_op *ops)
-{
-    for (int k = 0; k < count; k++) {
-        n->values[k] = steps[k]->results[0];
-        for (int j = 0; j < steps[k]->operand_count; j++) {
-            int at = find_value(n, k, steps[k]->operands[j]);
-            if (at < k)
-                n->last[at] = k;
-        }
+    int *operands = NULL;
+    for (int j = 0; j < s->operand_count; j++) {
+        const int by = s->operands[j] >= 0 ? maker[s->operands[j]] : NOBODY;
+        const int element = by >= 0 ? repeated_element(f, maker, by) : NO_VALUE;
+        if (element == NO_VALUE)
+            continue;
+        if (!operands)
+            operands = ARENA_DUP(&pl->p->arena, s->operands, s->operand_count);
+        operands[j] = element;
+        s->operands = operands;
     }
-    for (int k = 0; k < count; k++) {
-        const struct step *s = steps[k];
-        ops[k] = (struct kern_fused_op){.fn = s->tile, .arg_count = (uint8_t)s->operand_count};
+}
+
+/* Elementwise steps read elements instead of their broadcasts, of which those go that nobody reads now. */
+static void drop_broadcasts(struct planner *pl, struct function *f, int value_count, struct leaves results)
+{
+    int *maker = ARENA_ARRAY(&pl->scratch, int, value_count);
+    bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count);
+    for (int v = 0; v < value_count; v++)
+        maker[v] = NOBODY;
+    for (int k = 0; k < f->step_count; k++) {
+        struct step *s = &f->steps[k];
+        if (s->tile && s->once == ONCE_NOT && s->shapes[0]->rank > 0)
+            read_elements(pl, f, maker, s);
         for (int j = 0; j < s->operand_count; j++)
-            ops[k].args[j] = number_of(n, k, s->operands[j]);
-        n->tile[k] = take_tile(n);
-        ops[k].out = (uint8_t)(n->group->leaf_count + n->tile[k]);
-        for (int j = 0; j < k; j++)
-            if (n->last[j] == k)
-                n->busy[n->tile[j]] = false;
-        if (dtype_bytes(s->shapes[0]->dtype) > n->fused->width)
-            n->fused->width = dtype_bytes(s->shapes[0]->dtype);
+            if (s->operands[j] >= 0)
+                read[s->operands[j]] = true;
+        for (int r = 0; r < s->result_count; r++)
+            if (s->results[r] >= 0)
+                maker[s->results[r]] = k;
     }
-}
-
-static void make_fused(struct fusing *z, int root)
-{
-    struct arena *keep = &z->pl->p->arena, *scratch = &z->pl->scratch;
-    const struct group *g = &z->groups[root];
-    struct step *s = &z->f->steps[root];
-    const struct step **steps = ARENA_ARRAY(scratch, const struct step *, g->steps);
-    for (int at = 0, k = g->first; at < g->steps; at++, k = z->next[k])
-        steps[at] = &z->f->steps[k];
-    struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
-    struct kern_fused_op *ops = ARENA_ARRAY(keep, struct kern_fused_op, g->steps);
-    struct numbering n = {.group = g, .fused = fused, .tile = ARENA_ARRAY(scratch, int, g->steps),
-                          .values = ARENA_ARRAY(scratch, int, g->steps), .last = ARENA_ARRAY(scratch, int, g->steps)};
-    number(&n, steps, g->steps, ops);
-    fused->view_count = g->leaf_count;
-    fused->op_count = g->steps;
-    fused->ops = ops;
-    enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
-    for (int k = 0; k < g->steps; k++)
-        for (int j = 0; j < steps[k]->operand_count; j++)
-            if (ops[k].args[j] < g->leaf_count)
-                types[ops[k].args[j]] = wanted_type(steps[k], j);
-    s->operands = ARENA_DUP(keep, g->leaves, g->leaf_count);
-    s->operand_count = g->leaf_count;
-    s->fused = fused;
-    s->fused_types = types;
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0)
+            read[results.at[j]] = true;
+    bool *stays = ARENA_ARRAY(&pl->scratch, bool, f->step_count);
+    for (int k = 0; k < f->step_count; k++)
+        stays[k] = repeated_element(f, maker, k) == NO_VALUE || read[f->steps[k].results[0]];
+    keep_steps(f, stays);
 }
 
 /* ---- all of them ---- */
 
+static struct fuse_leaf leaf_of(const struct fusing *z, int value)
+{
+    int64_t dims[VIEW_MAX_RANK];
+    if (value >= 0)
+        return (struct fuse_leaf){z->shapes[value]->dtype, squeeze(z->shapes[value], dims)};
+    const struct view *v = &z->pl->p->constants[~value];
+    struct fuse_leaf leaf = {v->dtype, 0};
+    for (int d = 0; d < v->rank; d++)
+        leaf.rank += v->dims[d] != 1;
+    return leaf;
+}
+
+static bool make_group(struct fusing *z, int root)
+{
+    const struct fuse_group *g = z->groups[root];
+    const struct step **steps = ARENA_ARRAY(&z->pl->scratch, const struct step *, g->steps);
+    enum fuse_role *roles = ARENA_ARRAY(&z->pl->scratch, enum fuse_role, g->steps);
+    struct fuse_leaf leaves[KERN_FUSED_VIEWS];
+    for (int at = 0, k = g->first; at < g->steps; at++, k = z->next[k]) {
+        steps[at] = &z->f->steps[k];
+        roles[at] = z->roles[k];
+    }
+    for (int k = 0; k < g->leaf_count; k++)
+        leaves[k] = leaf_of(z, g->leaves[k]);
+    return fuse_make(z->pl, g, leaves, steps, roles, &z->f->steps[root]);
+}
+
 static void fuse_groups(struct fusing *z)
 {
     struct function *f = z->f;
+    for (int k = 0; k < f->step_count; k++) {
+        const struct fuse_group *g = z->groups[k];
+        if (z->root[k] != k)
+            continue;
+        if (g->work > 1 && make_group(z, k))
+            continue;
+        for (int at = 0, j = g->first; at < g->steps; at++, j = z->next[j])
+            z->root[j] = NOBODY;
+    }
+    bool *stays = ARENA_ARRAY(&z->pl->scratch, bool, f->step_count);
     for (int k = 0; k < f->step_count; k++)
-        if (z->root[k] == k && z->groups[k].steps > 1)
-            make_fused(z, k);
-    int count = 0;
-    for (int k = 0; k < f->step_count; k++)
-        if (z->root[k] == NOBODY || z->root[k] == k)
-            f->steps[count++] = f->steps[k];
-    f->step_count = count;
+        stays[k] = z->root[k] == NOBODY || z->root[k] == k;
+    keep_steps(f, stays);
+}
+
+static void find_roles(struct fusing *z, int value_count)
+{
+    for (int v = 0; v < value_count; v++) {
+        z->reader[v] = z->maker[v] = NOBODY;
+        z->next_other[v] = INT_MAX;
+    }
+    for (int k = 0; k < z->f->param_count; k++)
+        if (z->f->params[k] >= 0)
+            z->shapes[z->f->params[k]] = z->f->param_shapes[k];
+    for (int k = 0; k < z->f->step_count; k++) {
+        const struct step *s = &z->f->steps[k];
+        const enum fuse_role role = z->roles[k] = role_of(s);
+        bool from_fold = role == FUSE_FOLD;
+        for (int j = 0; j < s->operand_count && (role == FUSE_APPLY || role == FUSE_RENAME); j++)
+            from_fold |= s->operands[j] >= 0 && z->from_fold[s->operands[j]];
+        for (int r = 0; r < s->result_count; r++)
+            if (s->results[r] >= 0) {
+                z->maker[s->results[r]] = k;
+                z->shapes[s->results[r]] = s->shapes[r];
+                z->from_fold[s->results[r]] = from_fold;
+            }
+    }
 }
 
 void plan_fuse(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     struct arena *a = &pl->scratch;
-    struct fusing z = {.pl = pl, .f = f, .groups = ARENA_ARRAY(a, struct group, f->step_count),
+    drop_broadcasts(pl, f, value_count, results);
+    struct fusing z = {.pl = pl, .f = f, .groups = ARENA_ARRAY(a, struct fuse_group *, f->step_count),
                        .root = ARENA_ARRAY(a, int, f->step_count), .next = ARENA_ARRAY(a, int, f->step_count),
-                       .reader = ARENA_ARRAY(a, int, value_count), .next_other = ARENA_ARRAY(a, int, value_count)};
-    for (int v = 0; v < value_count; v++) {
-        z.reader[v] = NOBODY;
-        z.next_other[v] = INT_MAX;
-    }
+                       .reader = ARENA_ARRAY(a, int, value_count), .next_other = ARENA_ARRAY(a, int, value_count),
+                       .maker = ARENA_ARRAY(a, int, value_count), .from_fold = ARENA_ARRAY(a, bool, value_count),
+                       .shapes = ARENA_ARRAY(a, const struct shape *, value_count),
+                       .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
+    find_roles(&z, value_count);
     for (int j = 0; j < results.count; j++)
         if (results.at[j] >= 0)
             z.reader[results.at[j]] = OTHERS;

@@ -64,6 +64,7 @@ struct step {
     enum dtype tile_result; /* ... and its result is of this one */
     const struct kern_fused *fused; /* several elementwise steps in one, of which `inst` was the last; or NULL */
     const enum dtype *fused_types;  /* of its operands */
+    int fused_steps;                /* how many there were */
 };
 
 /* A computation, planned. Nothing is recursive, so one frame for each function is enough. */

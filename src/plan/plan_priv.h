@@ -137,6 +137,8 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 /* The tile kernel of an elementwise, compare or convert instruction, what its operands must be and
  * what comes out. NULL: there is none. */
 kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type, enum dtype *result);
+/* The same for operands of a given type (select's last two); NULL when it can't have them. */
+kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum dtype type);
 
 /* ---- fuse.c ---- */
 

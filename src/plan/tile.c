@@ -65,6 +65,16 @@ static enum dtype elementwise_result(enum opcode op, enum dtype t)
     }
 }
 
+kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum dtype type)
+{
+    switch (i->opcode) {
+    case OP_COMPARE: return tile_compare(i, type);
+    case OP_CONVERT:
+    case OP_COPY: return kern_find_convert(i->shape->dtype, type);
+    default: return pl->p->kern->find_elementwise(op_spelling(i->opcode), type);
+    }
+}
+
 kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type, enum dtype *result)
 {
     if (!shape_is_array(i->shape) || i->operand_count == 0)
@@ -76,15 +86,16 @@ kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dty
     case OP_COMPARE:
         *type = common_type(i, 0);
         *result = DT_PRED;
-        return tile_compare(i, *type);
+        break;
     case OP_CONVERT:
     case OP_COPY:
         *type = i->operands[0]->shape->dtype;
         *result = i->shape->dtype;
-        return kern_find_convert(*result, *type);
+        break;
     default:
         *type = common_type(i, i->opcode == OP_SELECT ? 1 : 0);
         *result = elementwise_result(i->opcode, *type);
-        return pl->p->kern->find_elementwise(op_spelling(i->opcode), *type);
+        break;
     }
+    return plan_tile_of(pl, i, *type);
 }

@@ -274,7 +274,7 @@ START_TEST(elementwise_steps_become_one)
     const struct function *f = r.program->entry;
     ck_assert_int_eq(f->step_count, 1);
     ck_assert_ptr_nonnull(f->steps[0].fused);
-    ck_assert_int_eq(f->steps[0].fused->op_count, 4);
+    ck_assert_int_eq(f->steps[0].fused_steps, 4);
     ck_assert_int_eq(f->steps[0].fused->view_count, 1);
     ck_assert_int_eq(f->steps[0].uses[0], USE_ONLY);
     run_free(&r);

@@ -1,28 +1,32 @@
 /*
  * Property of fused steps: random graphs of elementwise operations, with values that are read several times,
- * scalars, rows and columns repeated, transposes, several results, give the same bits with the plain
- * kernels, which fuse nothing.
+ * scalars, rows and columns repeated, transposes, reductions of inner dimensions and what is made of them, several
+ * results, give the same bits with the plain kernels, which fuse nothing, and with any number of threads.
  */
 #include "hlo.h"
 
 #include "check_quiet.h"
 #include "random_view.h"
 
-enum { GRAPHS = 400, MOST_VALUES = 60 };
+enum { GRAPHS = 600, LARGE_GRAPHS = 12, MOST_VALUES = 60 };
 
 struct graph {
     struct random random;
     hlo_messages *m;
     hlo_computation *c;
+    bool made[3][6]; /* bodies of reductions */
+    hlo_builder *b;
     hlo_inst *values[MOST_VALUES]; /* all of the same dims */
     enum dtype types[MOST_VALUES];
     int count, params;
     char dims[64];
     int64_t at[3];
     int rank;
+    bool large;
 };
 
-static const enum dtype types[] = {DT_F32, DT_BF16, DT_S32, DT_F64, DT_U8};
+enum { TYPES = 6 };
+static const enum dtype types[TYPES] = {DT_F32, DT_BF16, DT_S32, DT_F64, DT_U8, DT_F16};
 
 static void keep(struct graph *g, hlo_inst *i, enum dtype t)
 {
@@ -40,7 +44,7 @@ static hlo_inst *make(struct graph *g, const char *what, hlo_inst *x, hlo_inst *
 /* An array of all dims, or one of fewer that is repeated, or one that is turned round. */
 static void add_param(struct graph *g)
 {
-    enum dtype t = types[random_in(&g->random, 0, 4)];
+    enum dtype t = types[random_in(&g->random, 0, TYPES - 1)];
     char shape[96], number[24];
     int64_t d = random_in(&g->random, 0, g->rank - 1);
     switch (random_in(&g->random, 0, 3)) {
@@ -81,13 +85,64 @@ static hlo_inst *any(struct graph *g, enum dtype t)
     return x;
 }
 
+/* The dimensions from..to of the graph's, and their numbers, as text. */
+static void write_dims(const struct graph *g, int from, int to, char *dims, char *numbers, size_t size)
+{
+    int used = 0, also = 0;
+    dims[0] = numbers[0] = 0;
+    for (int d = from; d < to; d++) {
+        used += snprintf(dims + used, size - (size_t)used, "%s%" PRId64, d > from ? "," : "", g->at[d]);
+        also += snprintf(numbers + also, size - (size_t)also, "%s%d", d > from ? "," : "", d);
+    }
+}
+
+/* Inner dimensions folded away, something done to what is left, which is repeated for all elements again. */
+static hlo_inst *fold_and_repeat(struct graph *g, hlo_inst *x, enum dtype t)
+{
+    static const char *const combine[] = {"add", "maximum", "minimum"};
+    const int kept = (int)random_in(&g->random, 0, g->rank - 1);
+    char dims[64], numbers[32], inner[64], folded[32], what[96], attributes[80];
+    write_dims(g, 0, kept, dims, numbers, sizeof numbers);
+    write_dims(g, kept, g->rank, inner, folded, sizeof folded);
+    int c = (int)random_in(&g->random, t == DT_F64 ? 1 : 0, 2), k = 0; /* sums of f64 have an order of their own */
+    while (types[k] != t)
+        k++;
+    if (!g->made[c][k]) {
+        char name[16], scalar[16];
+        snprintf(name, sizeof name, "%s_%s", combine[c], dtype_spelling(t));
+        snprintf(scalar, sizeof scalar, "%s[]", dtype_spelling(t));
+        hlo_computation *body = hlo_computation_new(g->b, name);
+        hlo_inst *both[] = {hlo_parameter(body, 0, scalar, NULL), hlo_parameter(body, 1, scalar, NULL)};
+        hlo_computation_finish(body, hlo_build(body, combine[c], both, 2, NULL));
+        g->made[c][k] = true;
+    }
+    snprintf(what, sizeof what, "%s[]", dtype_spelling(t));
+    hlo_inst *init = hlo_parameter(g->c, (size_t)g->params++, what, NULL);
+    snprintf(what, sizeof what, "%s[%s] reduce", dtype_spelling(t), dims);
+    snprintf(attributes, sizeof attributes, "dimensions={%s}, to_apply=%s_%s", folded, combine[c], dtype_spelling(t));
+    hlo_inst *row = make(g, what, x, init, NULL, attributes);
+    for (int64_t n = random_in(&g->random, 0, 2); n > 0; n--)
+        row = make(g, n == 2 || t == DT_U8 ? "add" : "abs", row, n == 2 || t == DT_U8 ? row : NULL, NULL, NULL);
+    if (random_in(&g->random, 0, 2) == 0) { /* by way of another shape */
+        snprintf(what, sizeof what, "%s[1%s%s,1] reshape", dtype_spelling(t), kept ? "," : "", dims);
+        row = make(g, what, row, NULL, NULL, NULL);
+        snprintf(what, sizeof what, "%s[%s] reshape", dtype_spelling(t), dims);
+        row = make(g, what, row, NULL, NULL, NULL);
+    }
+    snprintf(what, sizeof what, "%s[%s] broadcast", dtype_spelling(t), g->dims);
+    snprintf(attributes, sizeof attributes, "dimensions={%s}", numbers);
+    return make(g, what, row, NULL, NULL, attributes);
+}
+
 static void add_operation(struct graph *g)
 {
     static const char *const two[] = {"add", "subtract", "multiply", "maximum", "minimum"};
     static const char *const one[] = {"negate", "abs", "sign"};
-    enum dtype t = types[random_in(&g->random, 0, 4)];
+    enum dtype t = types[random_in(&g->random, 0, TYPES - 1)];
     hlo_inst *x = any(g, t), *y = any(g, t);
-    switch (random_in(&g->random, 0, 6)) {
+    switch (random_in(&g->random, 0, 8)) {
+    case 7:
+    case 8: keep(g, fold_and_repeat(g, x, t), t); break;
     case 0: keep(g, make(g, t == DT_U8 ? "not" : one[random_in(&g->random, 0, 2)], x, NULL, NULL, NULL), t); break;
     case 1: keep(g, make(g, "select", make(g, "compare", x, y, NULL, "direction=LT"), y, any(g, t), NULL), t); break;
     case 2: keep(g, make(g, "clamp", x, any(g, t), y, NULL), t); break;
@@ -97,12 +152,12 @@ static void add_operation(struct graph *g)
 
 static hlo_module *random_graph(struct graph *g)
 {
-    hlo_builder *b = hlo_builder_new("graph", g->m);
+    hlo_builder *b = g->b = hlo_builder_new("graph", g->m);
     g->c = hlo_computation_new(b, "main");
     g->rank = (int)random_in(&g->random, 1, 3);
     int used = 0;
     for (int d = 0; d < g->rank; d++) {
-        g->at[d] = random_in(&g->random, d == 0 ? 1 : 0, 8) == 0 ? 0 : random_in(&g->random, 1, g->rank == 1 ? 5000 : d == 0 ? 40 : 90);
+        g->at[d] = random_in(&g->random, d == 0 ? 1 : 0, 8) == 0 ? 0 : random_in(&g->random, 1, g->rank == 1 ? (g->large ? 300000 : 5000) : d == 0 ? (g->large ? 400 : 40) : g->large ? 600 / g->rank : 90);
         used += snprintf(g->dims + used, sizeof g->dims - (size_t)used, "%s%" PRId64, d ? "," : "", g->at[d]);
     }
     for (int64_t k = random_in(&g->random, 1, 5); k > 0; k--)
@@ -117,10 +172,10 @@ static hlo_module *random_graph(struct graph *g)
     return hlo_builder_finish(b, g->c);
 }
 
-static hlo_literal *run(const struct graph *g, const hlo_module *module, bool plain)
+static hlo_literal *run(const struct graph *g, const hlo_module *module, bool plain, int threads)
 {
-    struct hlo_run_options o = {.plain = plain};
-    hlo_literal *args[8];
+    struct hlo_run_options o = {.plain = plain, .threads = threads};
+    hlo_literal *args[MOST_VALUES];
     for (int k = 0; k < g->params; k++)
         args[k] = hlo_random_param(module, (size_t)k, 1, g->m);
     hlo_program *p = hlo_plan(module, &o, g->m);
@@ -133,18 +188,43 @@ static hlo_literal *run(const struct graph *g, const hlo_module *module, bool pl
     return out;
 }
 
+static void expect_same(int seed, const char *what, const hlo_literal *a, const hlo_literal *b)
+{
+    hlo_text why = {0};
+    ck_assert_msg(hlo_literal_compare(a, b, &(struct hlo_tolerance){.bits = true}, &why), "graph %d, %s: %s", seed, what, why.data);
+    hlo_text_free(&why);
+}
+
 START_TEST(fused_steps_give_the_same_bits)
 {
     for (int seed = 0; seed < GRAPHS; seed++) {
         struct graph g = {.random = {(uint64_t)seed, 0, 0}, .m = hlo_messages_new()};
         hlo_module *module = random_graph(&g);
         ck_assert_msg(module && hlo_verify(module, g.m), "graph %d", seed);
-        hlo_literal *fused = run(&g, module, false), *plain = run(&g, module, true);
-        hlo_text why = {0};
-        ck_assert_msg(hlo_literal_compare(fused, plain, &(struct hlo_tolerance){.bits = true}, &why), "graph %d: %s", seed, why.data);
-        hlo_text_free(&why);
+        hlo_literal *fused = run(&g, module, false, 1), *plain = run(&g, module, true, 1);
+        expect_same(seed, "plain", fused, plain);
         hlo_literal_free(fused);
         hlo_literal_free(plain);
+        hlo_module_free(module);
+        hlo_messages_free(g.m);
+    }
+}
+END_TEST
+
+START_TEST(threads_give_the_same_bits)
+{
+    for (int seed = 0; seed < LARGE_GRAPHS; seed++) {
+        struct graph g = {.random = {(uint64_t)(seed + GRAPHS), 0, 0}, .m = hlo_messages_new(), .large = true};
+        hlo_module *module = random_graph(&g);
+        ck_assert_msg(module && hlo_verify(module, g.m), "graph %d", seed);
+        hlo_literal *one = run(&g, module, false, 1);
+        static const int threads[] = {2, 3, 8};
+        for (size_t k = 0; k < COUNT_OF(threads); k++) {
+            hlo_literal *many = run(&g, module, false, threads[k]);
+            expect_same(seed, "threads", many, one);
+            hlo_literal_free(many);
+        }
+        hlo_literal_free(one);
         hlo_module_free(module);
         hlo_messages_free(g.m);
     }
@@ -157,6 +237,7 @@ int main(void)
     TCase *tc = tcase_create("properties");
     suite_add_tcase(s, tc);
     tcase_add_test(tc, fused_steps_give_the_same_bits);
+    tcase_add_test(tc, threads_give_the_same_bits);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);

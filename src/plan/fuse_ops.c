@@ -1,0 +1,334 @@
+/*
+ * One step of a group: its steps as ops of a fused loop, whose values share tiles when they don't live at the
+ * same time.
+ *
+ * Inside of a loop, numbers of bf16 and f16 are held as f32: what would be rounded to the narrow type and widened
+ * again by each op is rounded once, and not at all where an op gives what the narrow type has. So a value may
+ * have two forms, its own and the wide one, each made when something asks for it.
+ */
+#include "plan/fuse.h"
+
+enum { NONE = -1, MOST_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
+
+/* A value of the plan in the loop: numbers of values there, NONE as long as that form isn't made. */
+struct held {
+    int value; /* of the plan */
+    enum dtype type;
+    bool rows;
+    int own, wide;
+};
+
+/* An op whose tile is not chosen yet: `out` is its own number, of views and ops counted together. */
+struct making {
+    struct planner *pl;
+    const struct fuse_group *g;
+    struct held forms[MOST_VALUES];
+    int form_count;
+    struct kern_fused_op ops[KERN_FUSED_OPS];
+    int args[KERN_FUSED_OPS][KERN_MAX_ARGS];
+    int op_count, fold_count;
+    bool full; /* more ops than there may be */
+    bool late[MOST_VALUES], fixed[MOST_VALUES], whole_rows;
+    size_t width;
+};
+
+static bool is_held_wide(enum dtype t)
+{
+    return t == DT_BF16 || t == DT_F16;
+}
+
+/* ---- ops ---- */
+
+static int emit(struct making *m, struct kern_fused_op op, const int *args, size_t width)
+{
+    if (m->op_count == KERN_FUSED_OPS) {
+        m->full = true;
+        return 0;
+    }
+    const int at = m->op_count++, out = m->g->leaf_count + at;
+    op.width = (uint8_t)width;
+    op.result = NONE;
+    op.once = op.kind == KERN_FUSED_APPLY;
+    for (int k = 0; k < op.arg_count; k++) {
+        m->args[at][k] = args[k];
+        op.late |= m->late[args[k]];
+        op.once &= m->fixed[args[k]];
+    }
+    m->late[out] = op.late || op.kind == KERN_FUSED_FOLD;
+    m->fixed[out] = op.once;
+    m->whole_rows |= op.late && (!op.rows || op.kind == KERN_FUSED_FOLD);
+    m->ops[at] = op;
+    if (width > m->width)
+        m->width = width;
+    return out;
+}
+
+static int emit_apply(struct making *m, kern_tile_fn *fn, bool rows, int count, const int *args, enum dtype type)
+{
+    return emit(m, (struct kern_fused_op){.fn = fn, .kind = KERN_FUSED_APPLY, .rows = rows, .arg_count = (uint8_t)count}, args,
+                dtype_bytes(type));
+}
+
+/* ---- the forms of values ---- */
+
+static struct held *form_of(struct making *m, int value)
+{
+    for (int k = m->form_count - 1; k >= 0; k--)
+        if (m->forms[k].value == value)
+            return &m->forms[k];
+    return NULL;
+}
+
+static struct held *add_form(struct making *m, int value, enum dtype type, bool rows, int own, int wide)
+{
+    m->forms[m->form_count] = (struct held){value, type, rows, own, wide};
+    return &m->forms[m->form_count++];
+}
+
+static int own(struct making *m, struct held *f)
+{
+    if (f->own == NONE)
+        f->own = emit_apply(m, kern_find_convert(f->type, DT_F32), f->rows, 1, &f->wide, f->type);
+    return f->own;
+}
+
+static int wide(struct making *m, struct held *f)
+{
+    if (f->wide == NONE)
+        f->wide = emit_apply(m, kern_find_convert(DT_F32, f->type), f->rows, 1, &f->own, DT_F32);
+    return f->wide;
+}
+
+/* ---- elementwise steps ---- */
+
+/* Whether an op on numbers of a narrow type gives one of these, computed in f32. */
+static bool is_exact(enum opcode op)
+{
+    switch (op) {
+    case OP_ABS:
+    case OP_CEIL:
+    case OP_CLAMP:
+    case OP_COPY:
+    case OP_FLOOR:
+    case OP_MAXIMUM:
+    case OP_MINIMUM:
+    case OP_NEGATE:
+    case OP_REAL:
+    case OP_ROUND_NEAREST_AFZ:
+    case OP_ROUND_NEAREST_EVEN:
+    case OP_SELECT:
+    case OP_SIGN: return true;
+    default: return false;
+    }
+}
+
+static int gather_args(struct making *m, const struct step *s, int *args, bool as_wide)
+{
+    for (int k = 0; k < s->operand_count; k++) {
+        struct held *f = form_of(m, s->operands[k]);
+        args[k] = as_wide && fuse_operand_type(s, k) == s->tile_type ? wide(m, f) : own(m, f);
+    }
+    return s->operand_count;
+}
+
+/* A conversion between f32 and what is held as f32, or between these. */
+static bool rename_form(struct making *m, const struct step *s, bool rows)
+{
+    struct held *x = form_of(m, s->operands[0]);
+    const enum dtype from = s->tile_type, to = s->tile_result;
+    const bool converts = s->inst->opcode == OP_CONVERT || s->inst->opcode == OP_COPY;
+    if (!converts || (from != DT_F32 && !is_held_wide(from)) || (to != DT_F32 && !is_held_wide(to)) || from == DT_F32)
+        return false;
+    if (to != DT_F32 && to != from)
+        return false;
+    const int v = wide(m, x);
+    if (to == DT_F32)
+        add_form(m, s->results[0], to, rows, v, NONE);
+    else
+        add_form(m, s->results[0], to, rows, x->own, v);
+    return true;
+}
+
+static void make_apply(struct making *m, const struct step *s, bool rows)
+{
+    const struct inst *i = s->inst;
+    int args[KERN_MAX_ARGS];
+    const bool to_wide = is_held_wide(s->tile_result), from_wide = is_held_wide(s->tile_type);
+    kern_tile_fn *fn = NULL;
+    if (rename_form(m, s, rows))
+        return;
+    if (from_wide)
+        fn = plan_tile_of(m->pl, i, DT_F32);
+    if (i->opcode == OP_CONVERT && to_wide && (s->tile_type == DT_F32 || from_wide))
+        fn = kern_find_round(s->tile_result);
+    if (fn) { /* on f32 throughout */
+        const int n = gather_args(m, s, args, from_wide);
+        int out = emit_apply(m, fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
+        if (to_wide && i->opcode != OP_CONVERT && !is_exact(i->opcode))
+            out = emit_apply(m, kern_find_round(s->tile_result), rows, 1, &out, DT_F32);
+        add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out, to_wide ? out : NONE);
+        return;
+    }
+    const int n = gather_args(m, s, args, false);
+    add_form(m, s->results[0], s->tile_result, rows, emit_apply(m, s->tile, rows, n, args, s->tile_result), NONE);
+}
+
+/* ---- the others ---- */
+
+static void make_repeat(struct making *m, const struct step *s)
+{
+    struct held *x = form_of(m, s->operands[0]);
+    const bool as_wide = is_held_wide(x->type);
+    const int arg = as_wide ? wide(m, x) : own(m, x);
+    const int out = emit(m, (struct kern_fused_op){.kind = KERN_FUSED_REPEAT, .arg_count = 1}, &arg,
+                         dtype_bytes(as_wide ? DT_F32 : x->type));
+    add_form(m, s->results[0], x->type, false, as_wide ? NONE : out, as_wide ? out : NONE);
+}
+
+static void make_fold(struct making *m, const struct step *s)
+{
+    if (m->fold_count == KERN_FUSED_FOLDS) {
+        m->full = true;
+        return;
+    }
+    struct held *x = form_of(m, s->operands[0]);
+    const bool as_wide = is_held_wide(x->type);
+    const int args[] = {as_wide ? wide(m, x) : own(m, x), own(m, form_of(m, s->operands[1]))};
+    struct kern_fold *fold = ARENA_NEW(&m->pl->p->arena, struct kern_fold);
+    const enum dtype type = s->shapes[0]->dtype;
+    *fold = (struct kern_fold){s->bodies->combine, as_wide ? DT_F32 : x->type, s->bodies->args[0], type};
+    struct kern_fused_op op = {.kind = KERN_FUSED_FOLD, .fold = fold, .rows = true, .arg_count = 2, .cell = (uint8_t)m->fold_count++};
+    const int out = emit(m, op, args, dtype_bytes(type));
+    add_form(m, s->results[0], type, true, out, NONE);
+}
+
+/* ---- tiles ---- */
+
+static int take_tile(bool *busy, int *count)
+{
+    int t = 0;
+    while (busy[t])
+        t++;
+    busy[t] = true;
+    if (t == *count)
+        ++*count;
+    return t;
+}
+
+/* Tiles for what the ops make. An op may write where it reads numbers as wide as its own, but not where it reads what
+ * chooses between them, so it gets a tile that none of its arguments has. */
+static int choose_tiles(struct making *m)
+{
+    const int views = m->g->leaf_count;
+    int last[MOST_VALUES] = {0}, tiles[MOST_VALUES] = {0}, count = 0;
+    bool busy[KERN_FUSED_OPS] = {false};
+    for (int k = 0; k < m->op_count; k++) {
+        for (int j = 0; j < m->ops[k].arg_count; j++)
+            last[m->args[k][j]] = k;
+        if (m->ops[k].once) { /* before all others, and it is to stay */
+            busy[count] = true;
+            tiles[views + k] = views + count++;
+        }
+    }
+    for (int k = 0; k < m->op_count; k++) {
+        struct kern_fused_op *op = &m->ops[k];
+        for (int j = 0; j < op->arg_count; j++)
+            op->args[j] = (uint8_t)(m->args[k][j] < views ? m->args[k][j] : tiles[m->args[k][j]]);
+        if (!op->once && op->result < 0)
+            tiles[views + k] = views + take_tile(busy, &count);
+        op->out = (uint8_t)(op->result < 0 ? tiles[views + k] : 0);
+        for (int v = views; v < views + k; v++)
+            if (last[v] == k && !m->fixed[v])
+                busy[tiles[v] - views] = false;
+    }
+    return count;
+}
+
+/* ---- the whole ---- */
+
+static void add_leaves(struct making *m, const struct fuse_leaf *leaves)
+{
+    const struct fuse_group *g = m->g;
+    for (int k = 0; k < g->leaf_count; k++) {
+        const bool rows = leaves[k].rank == g->row_rank && leaves[k].rank < g->rank && leaves[k].rank > 0;
+        add_form(m, g->leaves[k], leaves[k].type, rows, k, NONE);
+        m->fixed[k] = leaves[k].rank == 0;
+        if (dtype_bytes(leaves[k].type) > m->width)
+            m->width = dtype_bytes(leaves[k].type);
+    }
+}
+
+static bool is_of_rows(const struct fuse_group *g, const struct shape *s)
+{
+    int rank = 0;
+    for (int d = 0; d < s->rank; d++)
+        rank += s->dims[d] != 1;
+    return g->row_rank < g->rank && rank == g->row_rank;
+}
+
+static void make_ops(struct making *m, const struct step *const *steps, const enum fuse_role *roles)
+{
+    for (int k = 0; k < m->g->steps && !m->full; k++) {
+        const struct step *s = steps[k];
+        const bool rows = is_of_rows(m->g, s->shapes[0]);
+        const struct held *x = form_of(m, s->operands[0]);
+        switch (roles[k]) {
+        case FUSE_APPLY: make_apply(m, s, rows); break;
+        case FUSE_REPEAT: make_repeat(m, s); break;
+        case FUSE_RENAME: add_form(m, s->results[0], x->type, rows, x->own, x->wide); break;
+        default: make_fold(m, s); break;
+        }
+    }
+}
+
+/* The op that makes a value writes it where it is to be, unless other ops read it or it is a leaf. */
+static void make_result(struct making *m, const struct step *s, int number, struct kern_fused_result *result)
+{
+    const int views = m->g->leaf_count;
+    struct held *f = form_of(m, s->results[0]);
+    int v = own(m, f);
+    bool read = v < views;
+    for (int k = 0; k < m->op_count && !read; k++)
+        for (int j = 0; j < m->ops[k].arg_count; j++)
+            read |= m->args[k][j] == v;
+    if (read)
+        v = emit_apply(m, kern_find_convert(f->type, f->type), f->rows, 1, &v, f->type);
+    if (m->full)
+        return;
+    struct kern_fused_op *op = &m->ops[v - views];
+    op->result = (int8_t)number;
+    op->once = m->fixed[v] = false;
+    op->late |= op->rows && op->kind != KERN_FUSED_FOLD; /* a fold knows itself when it is done */
+    *result = (struct kern_fused_result){f->rows, dtype_bytes(f->type)};
+}
+
+bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
+               const struct step *const *steps, const enum fuse_role *roles, struct step *to)
+{
+    struct arena *keep = &pl->p->arena;
+    struct making *m = ARENA_NEW(&pl->scratch, struct making);
+    struct kern_fused_result result;
+    m->pl = pl;
+    m->g = g;
+    add_leaves(m, leaves);
+    make_ops(m, steps, roles);
+    if (!m->full)
+        make_result(m, to, 0, &result);
+    if (m->full)
+        return false;
+    struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
+    *fused = (struct kern_fused){
+        .view_count = g->leaf_count, .tile_count = choose_tiles(m), .op_count = m->op_count, .result_count = 1,
+        .fold_count = m->fold_count, .rank = g->rank, .row_rank = g->row_rank,
+        .dims = ARENA_DUP(keep, g->dims, g->rank), .whole_rows = m->whole_rows,
+        .width = m->width, .ops = ARENA_DUP(keep, m->ops, m->op_count), .results = ARENA_DUP(keep, &result, 1)};
+    enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
+    for (int k = 0; k < g->leaf_count; k++)
+        types[k] = leaves[k].type;
+    to->operands = ARENA_DUP(keep, g->leaves, g->leaf_count);
+    to->operand_count = g->leaf_count;
+    to->fused = fused;
+    to->fused_types = types;
+    to->fused_steps = g->steps;
+    return true;
+}
