@@ -74,6 +74,7 @@ static bool conditional(struct eval *ev, const struct step *s)
 struct loop {
     const struct function *condition, *body;
     struct value *state, *shared; /* shared: what the condition is given */
+    struct value **at;            /* where each part of the state is */
     const void **addresses;       /* the same for a condition that is a scalar program */
 };
 
@@ -84,7 +85,7 @@ static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
     uint8_t answer = 0;
     void *result = &answer;
     for (int k = 0; k < code->arg_count; k++) {
-        struct value *v = &l->state[k];
+        struct value *v = l->at[k];
         l->addresses[k] = v->view.data;
         if (!code->args[k].at || view_is_dense(&v->view))
             continue;
@@ -110,7 +111,7 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
         if (f->params[k] == NO_VALUE)
             l->shared[k].buffer = NULL;
         else
-            value_share(&l->shared[k], &l->state[k]);
+            value_share(&l->shared[k], l->at[k]);
     if (!eval_function(ev, f, l->shared, l->shared))
         return false;
     *go = *l->shared[0].view.data != 0;
@@ -125,9 +126,11 @@ static bool run_loop(struct eval *ev, const struct step *s)
     struct rehearsed_loop rehearsed = {0};
     l.state = ARENA_ARRAY(&ev->scratch, struct value, n);
     l.shared = ARENA_ARRAY(&ev->scratch, struct value, n + 1);
+    l.at = ARENA_ARRAY(&ev->scratch, struct value *, n);
     l.addresses = ARENA_ARRAY(&ev->scratch, const void *, n);
     for (int k = 0; k < n; k++)
         eval_hand_over(ev, s, k, &l.state[k]);
+    eval_enter_loop(ev, l.body, l.state, l.at);
     for (bool go;;) {
         unsigned errors = ev->ds->errors;
         if (!test(ev, &l, &go))
@@ -138,9 +141,10 @@ static bool run_loop(struct eval *ev, const struct step *s)
             break;
         if (!budget_step(&ev->p->budget))
             return eval_limit(ev, s);
-        if (!eval_function(ev, l.body, l.state, l.state))
+        if (!eval_iterate(ev, l.body, l.state))
             return false;
     }
+    eval_leave_loop(ev, l.body, l.state);
     keep_results(ev, s, l.state);
     return true;
 }

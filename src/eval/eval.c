@@ -108,20 +108,6 @@ static struct value *frame_of(struct eval *ev, const struct function *f)
     return *frame;
 }
 
-/* Results of a step that is done once: to the kept ones the first time, and from there ever after. */
-static void keep_or_take(struct eval *ev, const struct step *s, bool keep)
-{
-    for (int r = 0; r < s->result_count; r++) {
-        struct value *kept = &ev->kept[s->kept + r];
-        if (s->results[r] == NO_VALUE)
-            continue;
-        if (keep)
-            value_share(kept, &ev->frame[s->results[r]]);
-        else
-            value_share(&ev->frame[s->results[r]], kept);
-    }
-}
-
 bool eval_step(struct eval *ev, const struct step *s)
 {
     eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
@@ -139,32 +125,48 @@ static bool watched_step(struct eval *ev, const struct function *f, const struct
     return ok;
 }
 
+/* Steps that are done already; their results are in their slots. */
+static int first_step(const struct eval *ev, const struct function *f)
+{
+    uint8_t done = ev->done[f->index];
+    return done == ONCE_LOOP ? f->loop_steps : done == ONCE_RUN ? f->once_steps : 0;
+}
+
 static bool run_steps(struct eval *ev, const struct function *f)
 {
-    bool again = ev->ran[f->index];
-    for (int k = 0; k < f->step_count; k++) {
+    for (int k = first_step(ev, f); k < f->step_count; k++) {
         const struct step *s = &f->steps[k];
         if (!budget_step(&ev->p->budget))
             return eval_limit(ev, s);
-        if (s->once != ONCE_NOT && again) {
-            if (s->once == ONCE_KEPT)
-                keep_or_take(ev, s, false);
-        } else if (!(ev->watched ? watched_step(ev, f, s) : eval_step(ev, s))) {
+        if (!(ev->watched ? watched_step(ev, f, s) : eval_step(ev, s)))
             return false;
-        } else if (s->once == ONCE_KEPT) {
-            keep_or_take(ev, s, true);
-        }
         for (int j = 0; j < s->release_count; j++)
             value_drop(ev, &ev->frame[s->release[j]]);
     }
-    ev->ran[f->index] = true;
+    ev->done[f->index] = ONCE_LOOP;
     return true;
 }
 
-static void take_results(struct eval *ev, const struct function *f, struct value *results)
+/* The run of the loop is over. */
+static void forget_loop(struct eval *ev, const struct function *f)
+{
+    if (ev->done[f->index] == ONCE_LOOP)
+        ev->done[f->index] = ONCE_RUN;
+    for (int k = 0; k < f->loop_kept_count; k++)
+        value_drop(ev, &ev->frames[f->index][f->loop_kept[k]]);
+}
+
+static bool passes(const struct function *f, int leaf)
+{
+    return f->passes && f->passes[leaf];
+}
+
+static void take_results(struct eval *ev, const struct function *f, bool loop, struct value *results)
 {
     for (int k = 0; k < f->result_count; k++) {
         int at = f->results[k];
+        if (loop && passes(f, k))
+            continue;
         if (at == NO_VALUE)
             results[k].buffer = NULL;
         else if (at < 0)
@@ -176,20 +178,54 @@ static void take_results(struct eval *ev, const struct function *f, struct value
     }
 }
 
-bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results)
+static bool run_function(struct eval *ev, const struct function *f, bool loop, struct value *args,
+                         struct value *results)
 {
     struct value *caller = ev->frame, *frame = frame_of(ev, f);
     for (int k = 0; k < f->param_count; k++)
-        if (f->params[k] == NO_VALUE)
+        if (loop && passes(f, k))
+            continue;
+        else if (f->params[k] == NO_VALUE)
             value_drop(ev, &args[k]);
         else
             value_move(&frame[f->params[k]], &args[k]);
     ev->frame = frame;
     bool ok = run_steps(ev, f);
     if (ok)
-        take_results(ev, f, results);
+        take_results(ev, f, loop, results);
     ev->frame = caller;
     return ok;
+}
+
+bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results)
+{
+    bool ok = run_function(ev, f, false, args, results);
+    if (ok)
+        forget_loop(ev, f);
+    return ok;
+}
+
+void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at)
+{
+    struct value *frame = frame_of(ev, body);
+    for (int k = 0; k < body->param_count; k++) {
+        at[k] = passes(body, k) ? &frame[body->params[k]] : &state[k];
+        if (passes(body, k))
+            value_move(at[k], &state[k]);
+    }
+}
+
+bool eval_iterate(struct eval *ev, const struct function *body, struct value *state)
+{
+    return run_function(ev, body, true, state, state);
+}
+
+void eval_leave_loop(struct eval *ev, const struct function *body, struct value *state)
+{
+    for (int k = 0; k < body->param_count; k++)
+        if (passes(body, k))
+            value_move(&state[k], &ev->frames[body->index][body->params[k]]);
+    forget_loop(ev, body);
 }
 
 /* ---- arguments and results of the run ---- */
@@ -391,8 +427,7 @@ void eval_begin(struct eval *ev)
     pool_init(&ev->pool);
     take_scratch(ev);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
-    ev->kept = ARENA_ARRAY(&ev->scratch, struct value, p->kept_count);
-    ev->ran = ARENA_ARRAY(&ev->scratch, bool, p->function_count);
+    ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
     ev->frames = ARENA_ARRAY(&ev->scratch, struct value *, p->function_count);
     for (int k = 0; k < p->constant_count; k++) {
         view_copy(&ev->constants[k].view, &p->constants[k]);

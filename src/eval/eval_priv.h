@@ -81,8 +81,7 @@ struct eval {
     struct arena_mark start; /* where it is empty */
     struct value *constants;
     struct value **frames; /* by function */
-    struct value *kept;    /* results of steps that are done once */
-    bool *ran;             /* by function: those steps are done */
+    uint8_t *done;         /* by function: enum once, the steps of that kind and the rarer ones are done */
     struct value *frame;   /* of the function that runs */
     const struct sizes *sizes; /* of the step that runs; NULL when its operands are as large as can be */
     struct posted *posted; /* recv without its recv-done yet, oldest first */
@@ -106,6 +105,11 @@ void eval_begin(struct eval *ev);
 void eval_end(struct eval *ev);
 /* A call of f within a step: operand leaves from `first` on are the arguments. */
 bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
+/* The same for the body of a loop, again and again: the parts of the state that it hands on as they are stay in
+ * its frame between entering and leaving, where `at` says that they are. */
+void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at);
+bool eval_iterate(struct eval *ev, const struct function *body, struct value *state);
+void eval_leave_loop(struct eval *ev, const struct function *body, struct value *state);
 
 void value_drop(struct eval *ev, struct value *v);
 void value_move(struct value *to, struct value *from);

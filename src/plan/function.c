@@ -310,17 +310,40 @@ bool plan_steps(struct build *b, const struct computation *c)
 
 /* ---- liveness and slots ---- */
 
+enum { FOR_EVER = INT_MAX }; /* as last use: of what is kept from one time to the next */
+
 struct slots {
     int *last_use; /* by value: the step, -1: none */
     int *slot;     /* by value */
     int *free;
     int free_count;
+    int *loop_kept; /* slots of what is kept for one run of a loop */
 };
 
 static int take_slot(struct build *b, struct slots *s, int value)
 {
     s->slot[value] = s->free_count > 0 ? s->free[--s->free_count] : b->f->slot_count++;
     return s->slot[value];
+}
+
+/* What steps that are done less often make is kept for those that read it more often. */
+static void find_kept(struct build *b, struct slots *s, struct leaves results)
+{
+    const struct function *f = b->f;
+    uint8_t *once = ARENA_ARRAY(&b->pl->scratch, uint8_t, b->value_count);
+    for (int k = 0; k < f->step_count; k++)
+        for (int r = 0; r < f->steps[k].result_count; r++)
+            if (f->steps[k].results[r] >= 0)
+                once[f->steps[k].results[r]] = f->steps[k].once;
+    for (int k = 0; k < f->step_count; k++)
+        for (int j = 0; j < f->steps[k].operand_count; j++) {
+            int v = f->steps[k].operands[j];
+            if (v >= 0 && once[v] > f->steps[k].once)
+                s->last_use[v] = FOR_EVER;
+        }
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0 && once[results.at[j]] != ONCE_NOT)
+            s->last_use[results.at[j]] = FOR_EVER;
 }
 
 static void find_last_uses(struct build *b, struct slots *s, struct leaves results)
@@ -369,6 +392,8 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
         results[j] = v >= 0 ? take_slot(b, s, v) : v;
         if (v >= 0 && s->last_use[v] < 0)
             release[step->release_count++] = results[j];
+        if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_LOOP)
+            s->loop_kept[b->f->loop_kept_count++] = results[j];
     }
     for (int j = 0; j < step->operand_count; j++) {
         int v = step->operands[j];
@@ -403,7 +428,7 @@ static void assign_results(struct build *b, struct slots *s, struct leaves resul
         int v = results.at[j];
         slots[j] = v >= 0 ? s->slot[v] : v;
         if (v >= 0) {
-            moves[j] = !taken[slots[j]];
+            moves[j] = !taken[slots[j]] && s->last_use[v] != FOR_EVER;
             taken[slots[j]] = true;
         }
     }
@@ -412,17 +437,34 @@ static void assign_results(struct build *b, struct slots *s, struct leaves resul
     f->result_count = results.count;
 }
 
+/* Parts of the state that the body hands on as they are. */
+static void find_passing(struct build *b)
+{
+    struct function *f = b->f;
+    bool *passes = ARENA_ARRAY(keep(b), bool, f->param_count);
+    for (int k = 0; k < f->param_count && k < f->result_count; k++)
+        passes[k] = f->params[k] >= 0 && f->params[k] == f->results[k] && f->result_moves[k];
+    f->passes = passes;
+}
+
 static void assign_slots(struct build *b, struct leaves results)
 {
     struct arena *a = &b->pl->scratch;
     struct slots s = {ARENA_ARRAY(a, int, b->value_count), ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count), 0};
+                      ARENA_ARRAY(a, int, b->value_count), 0, ARENA_ARRAY(a, int, b->value_count)};
     uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);
     find_last_uses(b, &s, results);
+    find_kept(b, &s, results);
     assign_params(b, &s);
-    for (int k = 0; k < b->f->step_count; k++)
+    for (int k = 0; k < b->f->step_count; k++) {
         assign_step(b, &s, k, seen);
+        b->f->once_steps += b->f->steps[k].once == ONCE_RUN;
+        b->f->loop_steps += b->f->steps[k].once != ONCE_NOT;
+    }
     assign_results(b, &s, results);
+    b->f->loop_kept = ARENA_DUP(keep(b), s.loop_kept, b->f->loop_kept_count);
+    if (b->f->is_body && plan_optimises(b->pl))
+        find_passing(b);
 }
 
 /* ---- the whole ---- */
@@ -470,6 +512,7 @@ struct function *plan_function(struct planner *pl, const struct inst *caller, co
     }
     pl->depth++;
     struct function *f = new_function(pl, c);
+    f->is_body = caller && caller->opcode == OP_WHILE && inst_computation(caller, A_BODY) == c;
     bool ok = build_function(pl, f);
     pl->depth--;
     return *known = ok ? f : NULL;

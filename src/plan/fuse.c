@@ -115,7 +115,7 @@ static bool is_fold(const struct step *s)
 static enum fuse_role role_of(const struct step *s)
 {
     const struct inst *i = s->inst;
-    if (s->once != ONCE_NOT || s->result_count != 1 || s->results[0] == NO_VALUE || s->shapes[0]->rank > VIEW_MAX_RANK)
+    if (s->result_count != 1 || s->results[0] == NO_VALUE || s->shapes[0]->rank > VIEW_MAX_RANK)
         return FUSE_NOT;
     const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) && s->operand_count == 1 &&
                        s->operands[0] >= 0 && s->shapes[0]->dtype == i->operands[0]->shape->dtype;
@@ -208,7 +208,7 @@ static bool join(struct fusing *z, int k, int root)
 {
     const struct step *s = &z->f->steps[k];
     struct fuse_group g = *z->groups[root];
-    if (g.steps == MOST_STEPS || !may_move(z, k, root) || !fits(z, &g, s, z->roles[k]))
+    if (g.steps == MOST_STEPS || s->once != z->f->steps[root].once || !may_move(z, k, root) || !fits(z, &g, s, z->roles[k]))
         return false;
     g.leaves[fuse_find_leaf(&g, s->results[0])] = g.leaves[g.leaf_count - 1];
     g.leaf_count--;
@@ -282,15 +282,14 @@ static void keep_steps(struct function *f, const bool *stays)
     f->step_count = count;
 }
 
-/* What step k repeats, or NO_VALUE. Of what is done once, inner values are there the first time only. */
-static int repeated_element(const struct function *f, const int *maker, int k)
+/* What step k repeats, or NO_VALUE. */
+static int repeated_element(const struct function *f, int k)
 {
     const struct step *s = &f->steps[k];
     if (s->inst->opcode != OP_BROADCAST || s->operand_count != 1 || s->operands[0] == NO_VALUE ||
         s->inst->operands[0]->shape->rank > 0 || s->inst->operands[0]->shape->dtype != s->shapes[0]->dtype)
         return NO_VALUE;
-    const int from = s->operands[0] >= 0 ? maker[s->operands[0]] : NOBODY;
-    return from >= 0 && f->steps[from].once == ONCE_INNER ? NO_VALUE : s->operands[0];
+    return s->operands[0];
 }
 
 static void read_elements(struct planner *pl, struct function *f, const int *maker, struct step *s)
@@ -298,7 +297,7 @@ static void read_elements(struct planner *pl, struct function *f, const int *mak
     int *operands = NULL;
     for (int j = 0; j < s->operand_count; j++) {
         const int by = s->operands[j] >= 0 ? maker[s->operands[j]] : NOBODY;
-        const int element = by >= 0 ? repeated_element(f, maker, by) : NO_VALUE;
+        const int element = by >= 0 ? repeated_element(f, by) : NO_VALUE;
         if (element == NO_VALUE)
             continue;
         if (!operands)
@@ -331,7 +330,7 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
             read[results.at[j]] = true;
     bool *stays = ARENA_ARRAY(&pl->scratch, bool, f->step_count);
     for (int k = 0; k < f->step_count; k++)
-        stays[k] = repeated_element(f, maker, k) == NO_VALUE || read[f->steps[k].results[0]];
+        stays[k] = repeated_element(f, k) == NO_VALUE || read[f->steps[k].results[0]];
     keep_steps(f, stays);
 }
 

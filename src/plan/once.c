@@ -1,6 +1,10 @@
 /*
- * Steps that depend on constants alone: in a function that runs many times they are done the first
- * time, and what others read of them is kept for the rest of the run.
+ * Steps of functions that run many times, done fewer times than that.
+ *
+ * What depends on constants alone is done in the first run of a function; what depends, besides, on parts of
+ * the state that a loop's body hands on as they are, in the first iteration of each run of the loop. So
+ * nothing is done that would not have been done. These steps are put before the others, and what others read
+ * of them stays in its slot.
  */
 #include "plan/plan_priv.h"
 
@@ -39,80 +43,219 @@ static bool is_pure(struct planner *pl, const struct step *s)
     return s->callee_count == 0 && s->result_count > 0 && (s->scalar || plan_is_pure(pl, s->inst));
 }
 
-/* Views cost nothing, whatever their size. */
-static int64_t kept_bytes(const struct step *s)
+/* ---- when ---- */
+
+struct when {
+    struct planner *pl;
+    struct function *f;
+    uint8_t *value; /* enum once, of what makes it; by the numbers that values have until slots are given out */
+    int *maker;     /* the step, by value; -1: a parameter */
+    bool *held;     /* values whose storage is kept */
+};
+
+static enum once when_of(const struct when *w, int operand)
 {
-    int64_t sum = 0, bytes;
+    return operand == NO_VALUE ? ONCE_NOT : operand < 0 ? ONCE_RUN : (enum once)w->value[operand];
+}
+
+/* The parts of the state that a body hands on as they are. */
+static void find_invariant_params(struct when *w, struct leaves results)
+{
+    const struct function *f = w->f;
+    bool body = f->is_body && plan_optimises(w->pl);
+    for (int k = 0; k < f->param_count && k < results.count && body; k++)
+        if (f->params[k] >= 0 && f->params[k] == results.at[k])
+            w->value[f->params[k]] = ONCE_LOOP;
+}
+
+static void find_steps(struct when *w)
+{
+    for (int k = 0; k < w->f->step_count; k++) {
+        struct step *s = &w->f->steps[k];
+        enum once once = is_pure(w->pl, s) ? ONCE_RUN : ONCE_NOT;
+        for (int j = 0; j < s->operand_count && once != ONCE_NOT; j++)
+            if (when_of(w, s->operands[j]) < once)
+                once = when_of(w, s->operands[j]);
+        s->once = (uint8_t)once;
+        for (int r = 0; r < s->result_count; r++)
+            if (s->results[r] >= 0) {
+                w->value[s->results[r]] = (uint8_t)once;
+                w->maker[s->results[r]] = k;
+            }
+    }
+}
+
+/* ---- is it worth it? ---- */
+
+static bool is_view(const struct step *s)
+{
     switch (s->inst->opcode) {
     case OP_BROADCAST:
     case OP_RESHAPE:
     case OP_REVERSE:
     case OP_SLICE:
-    case OP_TRANSPOSE: return 0;
-    default: break;
+    case OP_TRANSPOSE: return true;
+    default: return false;
     }
-    for (int r = 0; r < s->result_count; r++)
-        if (!shape_bytes(s->shapes[r], &bytes) || !add_i64(sum, bytes, &sum))
-            return INT64_MAX;
+}
+
+static int64_t bytes_of(const struct shape *s)
+{
+    int64_t bytes;
+    return shape_bytes(s, &bytes) ? bytes : INT64_MAX;
+}
+
+/* What has to be read from memory to have the operand. */
+static int64_t bytes_read(const struct when *w, const struct step *s, int k)
+{
+    int v = s->operands[k], at = v >= 0 ? w->maker[v] : -1;
+    const struct step *maker = at >= 0 ? &w->f->steps[at] : NULL;
+    const struct inst *i = maker ? maker->inst : NULL;
+    if (i && (i->opcode == OP_BROADCAST || i->opcode == OP_IOTA))
+        return i->operand_count > 0 ? bytes_of(i->operands[0]->shape) : 0;
+    return maker ? bytes_of(maker->shapes[0]) : bytes_of(s->inst->operands[k]->shape);
+}
+
+/* A few operations on numbers that are at hand are done sooner than a large array of them is read. */
+static bool is_cheaper_again(const struct when *w, const struct step *s)
+{
+    enum { LARGE = 1 << 18 };
+    if (!s->tile || s->operand_count != s->inst->operand_count)
+        return false;
+    switch (s->inst->opcode) {
+    case OP_ADD:
+    case OP_AND:
+    case OP_COMPARE:
+    case OP_CONVERT:
+    case OP_MAXIMUM:
+    case OP_MINIMUM:
+    case OP_MULTIPLY:
+    case OP_OR:
+    case OP_SELECT:
+    case OP_SUBTRACT:
+    case OP_XOR: break;
+    default: return false;
+    }
+    int64_t out = bytes_of(s->shapes[0]), in = 0;
+    for (int k = 0; k < s->operand_count; k++)
+        if (!add_i64(in, bytes_read(w, s, k), &in))
+            return false;
+    return out >= LARGE && in < out / 2;
+}
+
+/* Of all readers of each value: whether one of them is done more often and can't do it on the way. */
+static void find_readers(const struct when *w, struct leaves results, uint8_t *soonest, bool *wanted)
+{
+    for (int k = 0; k < w->f->step_count; k++) {
+        const struct step *s = &w->f->steps[k];
+        for (int j = 0; j < s->operand_count; j++) {
+            int v = s->operands[j];
+            if (v < 0)
+                continue;
+            soonest[v] = s->once < soonest[v] ? s->once : soonest[v];
+            wanted[v] |= !s->tile;
+        }
+    }
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0) {
+            soonest[results.at[j]] = ONCE_NOT;
+            wanted[results.at[j]] = true;
+        }
+}
+
+static void do_cheap_ones_again(struct when *w, int value_count, struct leaves results)
+{
+    struct arena *a = &w->pl->scratch;
+    uint8_t *soonest = ARENA_ARRAY(a, uint8_t, value_count);
+    bool *wanted = ARENA_ARRAY(a, bool, value_count);
+    memset(soonest, ONCE_RUN, (size_t)value_count);
+    find_readers(w, results, soonest, wanted);
+    for (int k = w->f->step_count - 1; k >= 0; k--) {
+        struct step *s = &w->f->steps[k];
+        int v = s->result_count == 1 ? s->results[0] : NO_VALUE;
+        if (s->once == ONCE_NOT || v < 0 || wanted[v] || soonest[v] >= s->once || !is_cheaper_again(w, s))
+            continue;
+        s->once = soonest[v];
+        w->value[v] = s->once;
+        for (int j = 0; j < s->operand_count; j++)
+            if (s->operands[j] >= 0 && s->once < soonest[s->operands[j]])
+                soonest[s->operands[j]] = s->once;
+    }
+}
+
+/* Bytes that stay behind the steps of this kind; a view keeps what it is a view of. */
+static int64_t bytes_held(struct when *w, enum once once, int value_count, struct leaves results)
+{
+    int64_t sum = 0;
+    memset(w->held, 0, (size_t)value_count);
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0)
+            w->held[results.at[j]] = true;
+    for (int k = w->f->step_count - 1; k >= 0; k--) {
+        const struct step *s = &w->f->steps[k];
+        bool view = is_view(s), held = s->once < once;
+        for (int r = 0; r < s->result_count; r++) {
+            bool kept = s->once == once && s->results[r] >= 0 && w->held[s->results[r]];
+            held |= kept && view;
+            if (kept && !view && !add_i64(sum, bytes_of(s->shapes[r]), &sum))
+                return INT64_MAX;
+        }
+        for (int j = 0; j < s->operand_count; j++)
+            if (held && s->operands[j] >= 0)
+                w->held[s->operands[j]] = true;
+    }
     return sum;
 }
 
-/* Which values come of constants alone, by the numbers that steps have for values until slots are given out.
- */
-static void find_constant_steps(struct planner *pl, const struct function *f, bool *constant, bool *once)
-{
-    for (int k = 0; k < f->step_count; k++) {
-        const struct step *s = &f->steps[k];
-        once[k] = is_pure(pl, s);
-        for (int j = 0; j < s->operand_count && once[k]; j++)
-            once[k] = s->operands[j] != NO_VALUE && (s->operands[j] < 0 || constant[s->operands[j]]);
-        for (int r = 0; r < s->result_count && once[k]; r++)
-            if (s->results[r] >= 0)
-                constant[s->results[r]] = true;
-    }
-}
+/* ---- the whole ---- */
 
-static void find_readers(const struct function *f, const bool *once, struct leaves results, bool *read)
+/* Steps of this kind are done oftener. */
+static void give_up(struct function *f, enum once once)
 {
     for (int k = 0; k < f->step_count; k++)
-        for (int j = 0; j < f->steps[k].operand_count && !once[k]; j++)
-            if (f->steps[k].operands[j] >= 0)
-                read[f->steps[k].operands[j]] = true;
-    for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0)
-            read[results.at[j]] = true;
+        if (f->steps[k].once == once)
+            f->steps[k].once--;
 }
 
-static bool is_read(const struct step *s, const bool *read)
+static void put_first(struct planner *pl, struct function *f)
 {
-    for (int r = 0; r < s->result_count; r++)
-        if (s->results[r] >= 0 && read[s->results[r]])
-            return true;
-    return false;
+    struct step *steps = ARENA_ARRAY(&pl->p->arena, struct step, f->step_count);
+    int n = 0;
+    for (int once = ONCE_RUN; once >= ONCE_NOT; once--)
+        for (int k = 0; k < f->step_count; k++)
+            if (f->steps[k].once == once)
+                steps[n++] = f->steps[k];
+    f->steps = steps;
+}
+
+static int count(const struct function *f, enum once once)
+{
+    int n = 0;
+    for (int k = 0; k < f->step_count; k++)
+        n += f->steps[k].once == once;
+    return n;
 }
 
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
-    struct program *p = pl->p;
-    bool *constant = ARENA_ARRAY(&pl->scratch, bool, value_count + 1),
-         *once = ARENA_ARRAY(&pl->scratch, bool, f->step_count + 1);
-    bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count + 1);
-    int64_t bytes = pl->kept_bytes;
-    find_constant_steps(pl, f, constant, once);
-    find_readers(f, once, results, read);
-    for (int k = 0; k < f->step_count; k++)
-        if (once[k] && is_read(&f->steps[k], read) && !add_i64(bytes, kept_bytes(&f->steps[k]), &bytes))
-            return;
-    if (bytes > KEEP_BYTES)
-        return;
-    pl->kept_bytes = bytes;
-    for (int k = 0; k < f->step_count; k++) {
-        struct step *s = &f->steps[k];
-        if (!once[k])
-            continue;
-        s->once = is_read(s, read) ? ONCE_KEPT : ONCE_INNER;
-        s->kept = p->kept_count;
-        if (s->once == ONCE_KEPT)
-            p->kept_count += s->result_count;
+    struct arena *a = &pl->scratch;
+    struct when w = {.pl = pl, .f = f, .value = ARENA_ARRAY(a, uint8_t, value_count),
+                     .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count)};
+    for (int v = 0; v < value_count; v++)
+        w.maker[v] = -1;
+    find_invariant_params(&w, results);
+    find_steps(&w);
+    if (plan_optimises(pl))
+        do_cheap_ones_again(&w, value_count, results);
+    for (int once = ONCE_RUN; once > ONCE_NOT; once--) {
+        int64_t bytes = pl->kept_bytes;
+        if (add_i64(bytes, bytes_held(&w, (enum once)once, value_count, results), &bytes) && bytes <= KEEP_BYTES)
+            pl->kept_bytes = bytes;
+        else
+            give_up(f, (enum once)once);
     }
+    pl->p->stats.once += count(f, ONCE_RUN);
+    pl->p->stats.invariant += count(f, ONCE_LOOP);
+    if (count(f, ONCE_NOT) < f->step_count)
+        put_first(pl, f);
 }

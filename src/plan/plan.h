@@ -36,12 +36,15 @@ enum use {
     USE_ONLY  /* the same, and no other operand of the step is that value: its storage may be taken over */
 };
 
-enum once { ONCE_NOT, ONCE_INNER, ONCE_KEPT };
+enum once {
+    ONCE_NOT,
+    ONCE_LOOP, /* in the first iteration of each run of the loop */
+    ONCE_RUN   /* the first time in a run of the program */
+};
 
 struct step {
     const struct inst *inst;
-    uint8_t once;      /* enum once: done only the first time; its results are kept */
-    int kept;          /* the first of them among the kept values of a run */
+    uint8_t once;      /* enum once; what others read of it stays in its slot */
     int operand_count; /* leaves of all operands, one operand after the other */
     const int *operands;
     const uint8_t *uses; /* enum use, for each of them */
@@ -75,8 +78,13 @@ struct function {
     int param_count;   /* leaves of all parameters */
     const int *params; /* slot of each; NO_VALUE when nothing reads it */
     const struct shape *const *param_shapes;
+    bool is_body; /* of a loop */
     int step_count;
     struct step *steps;
+    int once_steps, loop_steps; /* how many are done once in a run; in a run of the loop, those included: the first ones */
+    int loop_kept_count;
+    const int *loop_kept; /* slots of what is kept through a run of the loop */
+    const bool *passes;   /* of a body, by leaf of the state: it is handed on as it is, and stays in its slot */
     int result_count; /* leaves of the root */
     const int *results;
     const bool *result_moves; /* the slot may be emptied: its last occurrence here */
@@ -117,7 +125,6 @@ struct program {
     int constant_count;
     struct view *constants; /* dense, over storage of the module or of `filled` */
     int filled_count;
-    int kept_count;          /* results of steps that are done once */
     struct plan_stats stats;
     struct literal **filled; /* storage made for elided constants, freed with the program */
     struct budget budget;    /* of the run that is going on */

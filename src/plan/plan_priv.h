@@ -129,7 +129,8 @@ int same_constant(struct planner *pl, const struct literal *l); /* the number of
 /* ---- once.c ---- */
 
 bool plan_is_pure(struct planner *pl, const struct inst *i); /* the same operands give the same results, and nothing else happens */
-/* Marks the steps of a function that depend on constants alone; `results` are what it returns. */
+/* Marks the steps of a function that need not be done each time, and puts them first; `results` are what it
+ * returns. */
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
 /* ---- tile.c ---- */

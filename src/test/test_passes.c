@@ -1,0 +1,379 @@
+/*
+ * test_passes.c: what the passes of a plan do to small modules, and the property of them all: random modules
+ * of calls, maps, loops inside loops and equal expressions give the same bits with them and, plain, without.
+ */
+#include "eval/eval_priv.h"
+#include "text/text.h"
+
+#include "check_quiet.h"
+#include "random_view.h"
+
+#include <stdarg.h>
+
+/* ---- plans and runs of a text ---- */
+
+struct run {
+    struct source source;
+    struct diags ds;
+    struct arena arena;
+    struct module *module;
+    struct program *program;
+    struct literal *result;
+};
+
+static void run_free(struct run *r)
+{
+    if (r->result)
+        literal_free_data(r->result);
+    program_free(r->program);
+    module_free(r->module);
+    diags_free(&r->ds);
+    source_free(&r->source);
+    arena_free(&r->arena);
+}
+
+static void run_text(struct run *r, const char *text, bool plain)
+{
+    struct plan_options options = {.plain = plain};
+    memset(r, 0, sizeof *r);
+    source_init(&r->source, str_of("test"), str_of(text));
+    diags_init(&r->ds, &r->source);
+    arena_init(&r->arena);
+    r->module = text_parse_module(&r->ds, &r->source, &(struct parse_options){0});
+    ck_assert_msg(r->module != NULL, "%s\n%.3000s", r->ds.first ? r->ds.first->text.ptr : "", text);
+    r->program = plan_module(&r->ds, r->module, &options);
+    ck_assert_msg(r->program != NULL, "%.3000s", text);
+    r->result = eval_program(&r->ds, r->program, NULL, 0, NULL, &r->arena);
+    ck_assert_msg(r->result != NULL, "%s\n%.3000s", r->ds.first ? r->ds.first->text.ptr : "", text);
+}
+
+static void check_same(const struct literal *a, const struct literal *b, const char *text)
+{
+    if (shape_is_tuple(a->shape)) {
+        for (int k = 0; k < a->shape->count; k++)
+            check_same(a->elements[k], b->elements[k], text);
+        return;
+    }
+    int64_t bytes;
+    ck_assert(shape_bytes(a->shape, &bytes));
+    ck_assert_msg(memcmp(a->data, b->data, (size_t)bytes) == 0, "%.3500s", text);
+}
+
+static void add_stats(struct plan_stats *sum, const struct plan_stats *s)
+{
+    for (size_t k = 0; k < sizeof *s / sizeof(int); k++)
+        ((int *)sum)[k] += ((const int *)s)[k];
+}
+
+/* The result of a run, which is that of a plain one; `stats` may be NULL. */
+static void check_text(const char *text, const char *expected, struct plan_stats *stats)
+{
+    struct run fast, plain;
+    run_text(&fast, text, false);
+    run_text(&plain, text, true);
+    check_same(fast.result, plain.result, text);
+    if (expected) {
+        struct buf out = {0};
+        text_print_literal(&out, fast.result);
+        buf_putc(&out, '\0');
+        ck_assert_str_eq(out.data, expected);
+        buf_free(&out);
+    }
+    if (stats)
+        add_stats(stats, &fast.program->stats);
+    run_free(&fast);
+    run_free(&plain);
+}
+
+/* ---- one pass at a time ---- */
+
+START_TEST(calls_become_steps)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "f {\n  x = s32[2000] parameter(0)\n  y = s32[2000] parameter(1)\n  a = s32[2000] add(x, y)\n"
+               "  b = s32[2000] multiply(x, y)\n  ROOT t = (s32[2000], s32[2000]) tuple(a, b)\n}\n"
+               "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
+               "ENTRY e {\n  i = s32[2000] iota(), iota_dimension=0\n"
+               "  c = (s32[2000], s32[2000]) call(i, i), to_apply=f\n  x = s32[2000] get-tuple-element(c), index=0\n"
+               "  d = (s32[2000], s32[2000]) fusion(x, i), kind=kLoop, calls=f\n"
+               "  y = s32[2000] get-tuple-element(d), index=0\n  zero = s32[] constant(0)\n"
+               "  ROOT r = s32[] reduce(y, zero), dimensions={0}, to_apply=add\n}\n",
+               "5997000", &s);
+    ck_assert_int_eq(s.inlined, 2);
+    ck_assert_int_eq(s.dropped, 2); /* both products */
+}
+END_TEST
+
+START_TEST(maps_become_elementwise)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "f {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  two = s32[] constant(2)\n"
+               "  three = s32[] add(two, two)\n  a = s32[] multiply(x, three)\n  p = pred[] compare(a, y), direction=LT\n"
+               "  ROOT r = s32[] select(p, a, y)\n}\n"
+               "g {\n  x = s32[] parameter(0)\n  ROOT c = s32[] constant(7)\n}\n"
+               "ENTRY e {\n  x = s32[2,2] constant({{0, 1}, {2, 3}})\n  y = s32[2,2] constant({{5, 5}, {5, 20}})\n"
+               "  a = s32[2,2] map(x, y), dimensions={0,1}, to_apply=f\n"
+               "  b = s32[2,2] map(x), dimensions={0,1}, to_apply=g\n"
+               "  ROOT t = (s32[2,2], s32[2,2]) tuple(a, b)\n}\n",
+               "( { { 0, 4 }, { 5, 12 } }, { { 7, 7 }, { 7, 7 } } )", &s);
+    ck_assert_int_eq(s.mapped, 1);
+}
+END_TEST
+
+START_TEST(equal_steps_are_made_once)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "ENTRY e {\n  x = f32[4] iota(), iota_dimension=0\n  one = f32[] constant(1)\n  eins = f32[] constant(1)\n"
+               "  a = f32[4] broadcast(one), dimensions={}\n  b = f32[4] broadcast(eins), dimensions={}\n"
+               "  u = f32[4] exponential(a), metadata={op_name=\"u\"}\n  v = f32[4] exponential(b)\n"
+               "  s = f32[2] slice(x), slice={[0:2]}\n  t = f32[2] slice(x), slice={[1:3]}\n"
+               "  r = f32[2] slice(x), slice={[0:2]}\n"
+               "  ROOT z = (f32[4], f32[4], f32[2], f32[2], f32[2]) tuple(u, v, s, t, r)\n}\n",
+               NULL, &s);
+    ck_assert_int_eq(s.merged, 3); /* a broadcast, an exponential, a slice */
+}
+END_TEST
+
+START_TEST(random_numbers_are_not_equal)
+{
+    struct run r;
+    run_text(&r,
+             "HloModule m\n"
+             "f {\n  a = s32[] constant(0)\n  b = s32[] constant(1000000)\n"
+             "  ROOT r = s32[8] rng(a, b), distribution=rng_uniform\n}\n"
+             "ENTRY e {\n  x = s32[8] call(), to_apply=f\n  y = s32[8] call(), to_apply=f\n"
+             "  ROOT t = (s32[8], s32[8]) tuple(x, y)\n}\n",
+             false);
+    ck_assert_int_ne(memcmp(r.result->elements[0]->data, r.result->elements[1]->data, 8 * sizeof(int32_t)), 0);
+    run_free(&r);
+}
+END_TEST
+
+/* The product is the same in every iteration of the inner loop, but not in each of the outer one. */
+START_TEST(loops_keep_what_they_do_not_change)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "ci {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+               "bi {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  x = s32[2000] get-tuple-element(p), index=1\n  y = s32[2000] get-tuple-element(p), index=2\n"
+               "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  xx = s32[2000] multiply(x, x)\n"
+               "  d = s32[2000] divide(xx, x)\n  z = s32[2000] add(d, y)\n"
+               "  ROOT t = (s32[], s32[2000], s32[2000]) tuple(j, x, z)\n}\n"
+               "co {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  n = s32[] constant(4)\n  ROOT r = pred[] compare(i, n), direction=LE\n}\n"
+               "bo {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  y = s32[2000] get-tuple-element(p), index=1\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+               "  b = s32[2000] broadcast(i), dimensions={}\n  zero = s32[] constant(0)\n"
+               "  t = (s32[], s32[2000], s32[2000]) tuple(zero, b, y)\n"
+               "  w = (s32[], s32[2000], s32[2000]) while(t), condition=ci, body=bi\n"
+               "  v = s32[2000] get-tuple-element(w), index=2\n  ROOT r = (s32[], s32[2000]) tuple(j, v)\n}\n"
+               "ENTRY e {\n  one = s32[] constant(1)\n  y = s32[2000] iota(), iota_dimension=0\n"
+               "  t = (s32[], s32[2000]) tuple(one, y)\n  w = (s32[], s32[2000]) while(t), condition=co, body=bo\n"
+               "  v = s32[2000] get-tuple-element(w), index=1\n  ROOT r = s32[2] slice(v), slice={[1998:2000]}\n}\n",
+               "{2028, 2029}", &s); /* 3 * (1 + 2 + 3 + 4) more */
+    ck_assert_int_eq(s.invariant, 2);
+}
+END_TEST
+
+/* ---- random modules ---- */
+
+enum { MODULES = 1000, MOST_VALUES = 40 };
+
+struct text {
+    struct random random;
+    struct buf out;
+    const char *type; /* of all arrays: a row of `size` elements */
+    char array[24];
+    int size, value_count, number;
+    int values[MOST_VALUES]; /* v%d: arrays */
+};
+
+static void put(struct text *t, const char *format, ...) PRINTF_LIKE(2, 3);
+static void put(struct text *t, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    buf_puts(&t->out, line);
+}
+
+static int chance(struct text *t, int n)
+{
+    return (int)random_in(&t->random, 0, n - 1);
+}
+
+static int any(struct text *t)
+{
+    return t->values[chance(t, t->value_count)];
+}
+
+static int define(struct text *t)
+{
+    if (t->value_count == MOST_VALUES)
+        t->value_count--;
+    t->values[t->value_count++] = ++t->number;
+    return t->number;
+}
+
+/* One instruction on arrays that are there; of few kinds, so that many are equal. */
+static void put_operation(struct text *t, int functions)
+{
+    static const char *const two[] = {"add", "multiply", "maximum", "subtract"};
+    int x = any(t), y = any(t), n;
+    switch (chance(t, 10)) {
+    case 0:
+        n = chance(t, 3);
+        put(t, "  k%d = %s[] constant(%d)\n", t->number + 1, t->type, n);
+        put(t, "  v%d = %s broadcast(k%d), dimensions={}\n", t->number + 1, t->array, t->number + 1);
+        define(t);
+        break;
+    case 1: put(t, "  v%d = %s reverse(v%d), dimensions={0}\n", define(t), t->array, x); break;
+    case 2: put(t, "  v%d = %s map(v%d, v%d), dimensions={0}, to_apply=g%d\n", define(t), t->array, x, y, chance(t, 2)); break;
+    case 3:
+        if (functions > 0) {
+            put(t, "  v%d = %s call(v%d, v%d), to_apply=f%d\n", define(t), t->array, x, y, chance(t, functions));
+            break;
+        }
+        /* fallthrough */
+    case 4:
+        put(t, "  v%d = %s iota(), iota_dimension=0\n", define(t), t->array);
+        break;
+    case 5:
+        n = t->number + 1;
+        put(t, "  part%d = %s[1] slice(v%d), slice={[%d:%d]}\n", n, t->type, x, t->size / 2, t->size / 2 + 1);
+        put(t, "  z%d = s32[] constant(%d)\n", n, chance(t, t->size));
+        put(t, "  v%d = %s dynamic-update-slice(v%d, part%d, z%d)\n", n, t->array, y, n, n);
+        define(t);
+        break;
+    case 6:
+        n = t->number + 1;
+        put(t, "  less%d = pred[%d] compare(v%d, v%d), direction=LT\n", n, t->size, x, y);
+        put(t, "  v%d = %s select(less%d, v%d, v%d)\n", n, t->array, n, chance(t, 2) ? x : any(t), y);
+        define(t);
+        break;
+    default: put(t, "  v%d = %s %s(v%d, v%d)\n", define(t), t->array, two[chance(t, 4)], x, y); break;
+    }
+}
+
+static void put_function(struct text *t, int number)
+{
+    t->value_count = 0;
+    put(t, "f%d {\n", number);
+    put(t, "  v%d = %s parameter(0)\n", define(t), t->array);
+    put(t, "  v%d = %s parameter(1)\n", define(t), t->array);
+    for (int k = chance(t, 4); k >= 0; k--)
+        put_operation(t, number);
+    put(t, "  ROOT r = %s add(v%d, v%d)\n}\n", t->array, any(t), any(t));
+}
+
+/* Loops of three arrays: some are handed on as they are, some change places, some are new. */
+enum { STATE = 3 };
+
+static void put_state_type(struct text *t)
+{
+    put(t, "(s32[], %s, %s, %s)", t->array, t->array, t->array);
+}
+
+static void put_while(struct text *t, int loop, int trips)
+{
+    int n = ++t->number;
+    put(t, "  n%d = s32[] constant(%d)\n  t%d = ", n, -trips, n);
+    put_state_type(t);
+    put(t, " tuple(n%d, v%d, v%d, v%d)\n  w%d = ", n, any(t), any(t), any(t), n);
+    put_state_type(t);
+    put(t, " while(t%d), condition=c%d, body=b%d\n", n, loop, loop);
+    for (int k = 1; k <= STATE; k++)
+        put(t, "  v%d = %s get-tuple-element(w%d), index=%d\n", define(t), t->array, n, k);
+}
+
+static void put_loop(struct text *t, int loop)
+{
+    put(t, "c%d {\n  p = ", loop);
+    put_state_type(t);
+    put(t, " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  z = s32[] constant(0)\n");
+    put(t, "  ROOT r = pred[] compare(i, z), direction=LT\n}\nb%d {\n  p = ", loop);
+    put_state_type(t);
+    put(t, " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n");
+    t->value_count = 0;
+    int given[STATE];
+    for (int k = 0; k < STATE; k++)
+        put(t, "  v%d = %s get-tuple-element(p), index=%d\n", given[k] = define(t), t->array, k + 1);
+    for (int k = chance(t, 8); k >= 0; k--) {
+        put_operation(t, 2);
+        if (loop > 0 && chance(t, 6) == 0)
+            put_while(t, loop - 1, chance(t, 3));
+    }
+    put(t, "  ROOT r = ");
+    put_state_type(t);
+    put(t, " tuple(j");
+    for (int k = 0; k < STATE; k++)
+        put(t, ", v%d", chance(t, 2) ? given[k] : any(t));
+    put(t, ")\n}\n");
+}
+
+static void put_module(struct text *t)
+{
+    t->type = chance(t, 2) ? "s32" : "f32";
+    t->size = chance(t, 2) ? 5 : 2000; /* small arrays are scalar programs */
+    snprintf(t->array, sizeof t->array, "%s[%d]", t->type, t->size);
+    put(t, "HloModule m\n");
+    for (int k = 0; k < 2; k++)
+        put(t, "g%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  c = %s[] constant(%d)\n  a = %s[] add(x, c)\n"
+               "  ROOT r = %s[] %s(a, y)\n}\n", k, t->type, t->type, t->type, chance(t, 3), t->type, t->type, k ? "maximum" : "multiply");
+    for (int k = 0; k < 3; k++)
+        put_function(t, k);
+    for (int k = 0; k < 2; k++)
+        put_loop(t, k);
+    t->value_count = 0;
+    put(t, "ENTRY e {\n  v%d = %s iota(), iota_dimension=0\n", define(t), t->array);
+    for (int k = chance(t, 6) + 1; k >= 0; k--)
+        put_operation(t, 3);
+    for (int k = chance(t, 3); k >= 0; k--)
+        put_while(t, chance(t, 2), chance(t, 4));
+    for (int k = chance(t, 4); k >= 0; k--)
+        put_operation(t, 3);
+    put(t, "  ROOT r = (%s, %s, %s) tuple(v%d, v%d, v%d)\n}\n", t->array, t->array, t->array, any(t), any(t), any(t));
+}
+
+START_TEST(passes_change_no_bit)
+{
+    struct plan_stats s = {0};
+    for (int seed = 0; seed < MODULES; seed++) {
+        struct text t = {.random = {(uint64_t)seed, 0, 0}};
+        put_module(&t);
+        check_text(t.out.data, NULL, &s);
+        buf_free(&t.out);
+    }
+    ck_assert_int_gt(s.inlined, MODULES / 10);
+    ck_assert_int_gt(s.mapped, MODULES / 10);
+    ck_assert_int_gt(s.merged, MODULES / 10);
+    ck_assert_int_gt(s.dropped, MODULES / 100);
+    ck_assert_int_gt(s.once, MODULES / 10);
+    ck_assert_int_gt(s.invariant, MODULES / 10);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("passes");
+    TCase *tc = tcase_create("passes");
+    suite_add_tcase(s, tc);
+    tcase_add_test(tc, calls_become_steps);
+    tcase_add_test(tc, maps_become_elementwise);
+    tcase_add_test(tc, equal_steps_are_made_once);
+    tcase_add_test(tc, random_numbers_are_not_equal);
+    tcase_add_test(tc, loops_keep_what_they_do_not_change);
+    tcase_add_test(tc, passes_change_no_bit);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
