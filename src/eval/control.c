@@ -26,6 +26,45 @@ bool eval_call(struct eval *ev, const struct step *s, const struct function *f, 
     return ok;
 }
 
+/* The result that a scalar program makes of a large array that it changes, or -1. */
+static int changed_result(const struct scalar_code *c, int arg)
+{
+    for (int r = 0; r < c->result_count; r++)
+        if (c->results[r].large && c->results[r].arg == arg)
+            return r;
+    return -1;
+}
+
+/* An operand of a scalar program where it can read it, or write, too. NULL with a message. */
+static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k, struct value *made)
+{
+    const struct scalar_code *c = s->scalar;
+    enum dtype t = eval_view(ev, s, k)->dtype;
+    made->buffer = NULL;
+    if (!c->args[k].large || !c->args[k].written)
+        return eval_dense(ev, s, k, t, made);
+    int r = changed_result(c, k);
+    return r >= 0 ? eval_update(ev, s, r, k) : eval_own(ev, s, k, made);
+}
+
+/* Where a result goes; large arrays are there already. */
+static bool scalar_result(struct eval *ev, const struct step *s, int r, void **at)
+{
+    const struct scalar_slot *slot = &s->scalar->results[r];
+    struct value *out = &ev->frame[s->results[r]];
+    int first = slot->large && slot->written ? changed_result(s->scalar, slot->arg) : r;
+    if (!slot->large) {
+        const struct view *v = eval_result(ev, s, r);
+        *at = v ? v->data : NULL;
+        return v != NULL;
+    }
+    if (!slot->written)
+        value_share(out, eval_operand(ev, s, slot->arg));
+    else if (first != r)
+        value_share(out, &ev->frame[s->results[first]]);
+    return true;
+}
+
 /* The whole step as a scalar program. */
 static bool run_scalar(struct eval *ev, const struct step *s)
 {
@@ -37,17 +76,12 @@ static bool run_scalar(struct eval *ev, const struct step *s)
     for (int k = 0; k < s->operand_count && ok; k++) {
         if (s->operands[k] == NO_VALUE)
             continue;
-        const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made[k]);
+        const struct view *x = scalar_operand(ev, s, k, &made[k]);
         ok = x != NULL;
         args[k] = ok ? x->data : NULL;
     }
-    for (int r = 0; r < s->result_count && ok; r++) {
-        if (s->results[r] == NO_VALUE)
-            continue;
-        struct view *out = eval_result(ev, s, r);
-        ok = out != NULL;
-        results[r] = ok ? out->data : NULL;
-    }
+    for (int r = 0; r < s->result_count && ok; r++)
+        ok = s->results[r] == NO_VALUE || scalar_result(ev, s, r, &results[r]);
     if (ok && !eval_rehearsed(ev) && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
         ok = eval_no_memory(ev, s, s->inst->shape);
     for (int k = 0; k < s->operand_count; k++)

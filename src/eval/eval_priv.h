@@ -224,6 +224,8 @@ const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, en
                                 struct value *made);
 /* The same, row-major and gapless. */
 const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
+/* The same as a copy that may be changed. */
+const struct view *eval_own(struct eval *ev, const struct step *s, int k, struct value *made);
 
 /* Result r as new dense storage of its dimensions, not cleared; NULL with a message. */
 struct view *eval_result(struct eval *ev, const struct step *s, int r);
@@ -334,8 +336,7 @@ bool eval_reshape(struct eval *ev, const struct step *s); /* also a bitcast that
 /* convert.c: the elements keep their type and their row-major order */
 bool bitcast_is_reshape(const struct inst *i);
 
-/* gather.c: the dimensions that a gather or scatter names, and those of its array that windows keep */
-void eval_gather_dims(const struct inst *i, struct kern_gather_dims *d);
+/* gather.c: the dimensions of its array that windows keep */
 int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept);
 
 /* conv.c */

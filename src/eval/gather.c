@@ -12,14 +12,6 @@ int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept)
     return n;
 }
 
-static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
-{
-    struct ints from = inst_ints(i, a);
-    for (int64_t k = 0; k < from.count; k++)
-        out[k] = from.at[k];
-    return (int)from.count;
-}
-
 /* What is wrong with batching dimension k of the array, or NULL. XLA's verifier lets these pass; no place in
  * the array would follow from them, or one outside of it. */
 static const char *batching_problem(const struct kern_gather_dims *d, int k, const struct shape *array,
@@ -48,23 +40,11 @@ static bool batching_sound(struct eval *ev, const struct step *s, const struct k
     return true;
 }
 
-static void gather_dims(const struct inst *i, struct kern_gather_dims *d)
-{
-    *d = (struct kern_gather_dims){0};
-    d->offset_count = copy_dims(d->offset_dims, i, A_OFFSET_DIMS);
-    d->collapsed_count = copy_dims(d->collapsed, i, A_COLLAPSED_SLICE_DIMS);
-    d->map_count = copy_dims(d->start_index_map, i, A_START_INDEX_MAP);
-    d->batching_count = copy_dims(d->operand_batching, i, A_OPERAND_BATCHING_DIMS);
-    copy_dims(d->indices_batching, i, A_START_INDICES_BATCHING_DIMS);
-    copy_dims(d->slice_sizes, i, A_SLICE_SIZES);
-    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
-}
-
 static bool gather(struct eval *ev, const struct step *s)
 {
     struct kern_gather_dims d;
     int64_t kept[VIEW_MAX_RANK];
-    gather_dims(s->inst, &d);
+    plan_gather_dims(s->inst, &d);
     if (!batching_sound(ev, s, &d, s->inst->operands[0]->shape, s->inst->operands[1]->shape))
         return false;
     if (ev->sizes) { /* a window of an array that is smaller now is no larger than that */
@@ -79,25 +59,6 @@ static bool gather(struct eval *ev, const struct step *s)
     return out != NULL;
 }
 
-static void scatter_dims(const struct inst *i, struct kern_gather_dims *d)
-{
-    *d = (struct kern_gather_dims){0};
-    d->offset_count = copy_dims(d->offset_dims, i, A_UPDATE_WINDOW_DIMS);
-    d->collapsed_count = copy_dims(d->collapsed, i, A_INSERTED_WINDOW_DIMS);
-    d->map_count = copy_dims(d->start_index_map, i, A_SCATTER_DIMS_TO_OPERAND_DIMS);
-    d->batching_count = copy_dims(d->operand_batching, i, A_INPUT_BATCHING_DIMS);
-    copy_dims(d->indices_batching, i, A_SCATTER_INDICES_BATCHING_DIMS);
-    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
-}
-
-void eval_gather_dims(const struct inst *i, struct kern_gather_dims *d)
-{
-    if (i->opcode == OP_GATHER)
-        gather_dims(i, d);
-    else
-        scatter_dims(i, d);
-}
-
 static bool run_scatter(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count / 2;
@@ -107,7 +68,7 @@ static bool run_scatter(struct eval *ev, const struct step *s)
     struct view *out = ARENA_ARRAY(&ev->scratch, struct view, n);
     struct view *updates = ARENA_ARRAY(&ev->scratch, struct view, n);
     struct value *made = ARENA_ARRAY(&ev->scratch, struct value, n);
-    scatter_dims(s->inst, &dims);
+    plan_gather_dims(s->inst, &dims);
     if (!batching_sound(ev, s, &dims, s->inst->operands[0]->shape, s->inst->operands[n]->shape))
         return false;
     for (int k = 0; k < n; k++) {

@@ -63,6 +63,13 @@ const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum
     return x->dtype == t && view_is_dense(x) ? x : converted(ev, s, x, t, made);
 }
 
+const struct view *eval_own(struct eval *ev, const struct step *s, int k, struct value *made)
+{
+    const struct view *x = eval_view(ev, s, k);
+    made->buffer = NULL;
+    return converted(ev, s, x, x->dtype, made);
+}
+
 /* ---- results ---- */
 
 struct view *eval_result(struct eval *ev, const struct step *s, int r)

@@ -363,7 +363,7 @@ static bool gather(struct eval *ev, const struct step *s, struct sizes *z)
     struct kern_gather_dims d;
     int64_t kept[VIEW_MAX_RANK], batch[VIEW_MAX_RANK];
     int n = 0;
-    eval_gather_dims(s->inst, &d);
+    plan_gather_dims(s->inst, &d);
     if (d.index_vector_dim < z->operands[1].view.rank && !fill(ev, s, z, 1, d.index_vector_dim))
         return false;
     batch_sizes(&d, z, 1, 0, batch);
@@ -381,7 +381,7 @@ static bool scatter(struct eval *ev, const struct step *s, struct sizes *z)
     struct kern_gather_dims d;
     int64_t kept[VIEW_MAX_RANK], batch[VIEW_MAX_RANK];
     int n = s->operand_count / 2;
-    eval_gather_dims(s->inst, &d);
+    plan_gather_dims(s->inst, &d);
     if (d.index_vector_dim < z->operands[n].view.rank && !fill(ev, s, z, n, d.index_vector_dim))
         return false;
     cut_together(z, 0, n);

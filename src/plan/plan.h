@@ -146,6 +146,7 @@ int plan_bits(const struct inst *i,
 /* What a dot or convolution sums its products to: the result's type, or one to be converted to it. */
 enum dtype plan_sum_type(const struct inst *i);
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
+void plan_gather_dims(const struct inst *i, struct kern_gather_dims *out); /* or of a scatter */
 
 /* ---- body.c: computations that are applied to elements ---- */
 
@@ -176,6 +177,8 @@ enum scalar_kind {
     SCALAR_SLICE,     /* dynamic-slice, dynamic-update-slice */
     SCALAR_REDUCE,
     SCALAR_DOT,
+    SCALAR_GATHER,
+    SCALAR_SCATTER,     /* of one array */
     SCALAR_JUMP,        /* to operation `count` */
     SCALAR_JUMP_UNLESS, /* the same when the pred args[0] is false */
     SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `count` of them */
@@ -188,8 +191,11 @@ struct scalar_precision {
     struct view out, x;
     int exponent, mantissa;
 };
+/* Arrays too large for registers are where the caller has them: at an address that is found at `cell`. They are
+ * read and written a piece at a time. */
 struct scalar_slice { /* a window of `whole` at clamped indices, and what it is copied to or from */
     struct view whole, piece;
+    char *const *cell; /* where `whole` is; NULL: in a register */
     bool update;
     struct {
         const void *at;
@@ -209,6 +215,7 @@ struct scalar_index {
 };
 struct scalar_window {
     bool update;
+    char *const *cell;
     int rank; /* of the starts that may differ */
     struct scalar_index index[VIEW_MAX_RANK];
     const struct scalar_pieces *pieces;
@@ -225,6 +232,12 @@ struct scalar_dot {
     struct view out, lhs, rhs;
     struct kern_dot_dims dims;
 };
+struct scalar_gather { /* `small`: what is gathered, or the updates */
+    struct view whole, small, indices;
+    char *const *cell;
+    struct kern_gather_dims dims;
+    struct kern_body body; /* of a scatter */
+};
 struct scalar_op {
     uint8_t kind;
     uint16_t quick; /* number of what it does when that is done to one element (kern/quick.h) */
@@ -237,6 +250,7 @@ struct scalar_op {
         const struct scalar_slice *slice;
         const struct scalar_reduce *reduce;
         const struct scalar_dot *dot;
+        const struct scalar_gather *gather;
     };
     void *out;
     const void *args[KERN_MAX_ARGS];
@@ -244,6 +258,9 @@ struct scalar_op {
 struct scalar_slot {
     void *at;      /* NULL: a parameter that is not read, or a token */
     uint32_t size; /* bytes */
+    bool large;    /* an array that stays where it is: `at` is its cell, a char * */
+    bool written;  /* and is changed there, so it is to be nobody else's */
+    int arg;       /* of a result: the argument that it was */
 };
 struct scalar_code {
     const struct kernels *kern;

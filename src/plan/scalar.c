@@ -12,7 +12,8 @@
 int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n)
 {
     bool constant = reg >= 0 && m->regs[reg].constant;
-    VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) = (struct reg){at, n, t, constant, false};
+    VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) =
+        (struct reg){.at = at, .n = n, .type = t, .constant = constant};
     return m->reg_count - 1;
 }
 
@@ -71,7 +72,7 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
     enum dtype from = m->regs[reg].type;
     if (from == t)
         return reg;
-    kern_tile_fn *fn = kern_find_convert(t, from);
+    kern_tile_fn *fn = m->regs[reg].cell ? NULL : kern_find_convert(t, from);
     int out = fn ? scalar_new_reg(m, t, m->regs[reg].n) : -1;
     if (out < 0)
         return -1;
@@ -85,6 +86,14 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
 }
 
 /* ---- instructions ---- */
+
+/* Where arrays may change their sizes, registers are for scalars only. */
+static bool is_small(const struct program *p, const struct shape *s)
+{
+    int64_t n;
+    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) && shape_elements(s, &n) &&
+           n <= SCALAR_MAX_ELEMENTS;
+}
 
 static bool make_computation(struct maker *m, const struct computation *c, struct leaves args,
                              struct leaves *out);
@@ -151,6 +160,8 @@ static bool make_constant(struct maker *m, const struct inst *i, struct leaves *
     int64_t n;
     if (!shape_is_array(l->shape) || l->elided || !elements_of(m, l->shape, &n))
         return false;
+    if (!is_small(m->pl->p, l->shape))
+        return scalar_one_leaf(m, scalar_new_large(m, l->shape, -1, l->data), out);
     int reg = scalar_new_reg(m, l->shape->dtype, n);
     if (reg < 0)
         return false;
@@ -230,7 +241,9 @@ static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
     for (int k = 0; k < l.count; k++) {
         if (l.at[k] == NO_VALUE)
             out->at[k] = NO_VALUE;
-        else if ((out->at[k] = scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) < 0)
+        else if ((out->at[k] = m->regs[l.at[k]].cell
+                                   ? scalar_same_large(m, l.at[k])
+                                   : scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) < 0)
             return false;
     }
     return true;
@@ -266,7 +279,7 @@ static bool overlaps(const struct maker *m, struct leaves l, int reg)
 {
     const char *at = m->regs[reg].at, *end = at + bytes_of(m, reg);
     for (int k = 0; k < l.count; k++)
-        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at < end &&
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at && m->regs[l.at[k]].at < end &&
             at < m->regs[l.at[k]].at + bytes_of(m, l.at[k]))
             return true;
     return false;
@@ -292,7 +305,7 @@ static bool move_state(struct maker *m, struct leaves state, struct leaves next)
 static bool make_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     struct leaves init = operand_leaves(m, i, env, 0), go, next;
-    if (!registers_like(m, init, out))
+    if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
         return false;
     move_all(m, *out, init);
     int top = m->op_count;
@@ -301,8 +314,9 @@ static bool make_while(struct maker *m, const struct inst *i, const struct leave
     int test = m->op_count;
     push(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
     if (!make_computation(m, inst_computation(i, A_BODY), *out, &next) || !make_like(m, &next, *out) ||
-        !move_state(m, *out, next))
+        !scalar_same_cells(m, next, *out) || !move_state(m, *out, next))
         return false;
+    scalar_refresh(m, *out);
     push(m, SCALAR_JUMP)->count = top;
     m->ops[test].count = m->op_count;
     return true;
@@ -316,7 +330,7 @@ static bool make_branch(struct maker *m, const struct inst *i, const struct comp
         return false;
     if (!out->at && !registers_like(m, made, out))
         return false;
-    if (!make_like(m, &made, *out))
+    if (!make_like(m, &made, *out) || !scalar_same_cells(m, made, *out))
         return false;
     move_all(m, *out, made);
     return true;
@@ -331,6 +345,7 @@ static bool make_conditional(struct maker *m, const struct inst *i, const struct
     int32_t *targets = ARENA_ARRAY(&m->pl->p->arena, int32_t, n);
     int *ends = ARENA_ARRAY(scratch, int, n);
     bool two_way = i->operands[0]->shape->dtype == DT_PRED;
+    struct versions before = scalar_versions(m);
     if (two_way && n != 2)
         return false;
     inst_callees(i, branches);
@@ -343,7 +358,10 @@ static bool make_conditional(struct maker *m, const struct inst *i, const struct
             return false;
         ends[k] = m->op_count;
         push(m, SCALAR_JUMP);
+        scalar_back_to(m, before);
     }
+    scalar_meet(m, before);
+    scalar_refresh(m, *out);
     for (int k = 0; k < n; k++)
         m->ops[ends[k]].count = m->op_count;
     m->ops[chooser].count = two_way ? targets[1] : n;
@@ -361,10 +379,26 @@ static bool works_in_lanes(const struct inst *i)
            i->opcode != OP_PARTITION_ID && (!shape_is_array(i->shape) || i->shape->rank == 0);
 }
 
+static bool reads_large(const struct maker *m, const struct inst *i, const struct leaves *env)
+{
+    for (int k = 0; k < i->operand_count && m->cell_count > 0; k++)
+        for (int j = 0; j < env[i->operands[k]->index].count; j++) {
+            int reg = env[i->operands[k]->index].at[j];
+            if (reg != NO_VALUE && m->regs[reg].cell)
+                return true;
+        }
+    return false;
+}
+
+static bool takes_large(const struct inst *i)
+{
+    return scalar_may_be_large(i) || i->opcode == OP_DYNAMIC_SLICE || i->opcode == OP_GATHER;
+}
+
 static bool make_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     const struct program *p = m->pl->p;
-    if (m->lanes > 1 && !works_in_lanes(i))
+    if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)))
         return false;
     switch (i->opcode) {
     case OP_CONSTANT: return make_constant(m, i, out);
@@ -401,20 +435,13 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
     return m->lanes == 1 && scalar_array_inst(m, i, env, out);
 }
 
-/* Where arrays may change their sizes, registers are for scalars only. */
-static bool is_small(const struct program *p, const struct shape *s)
-{
-    int64_t n;
-    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) && shape_elements(s, &n) &&
-           n <= SCALAR_MAX_ELEMENTS;
-}
-
-static bool all_small(const struct program *p, const struct shape *s)
+/* Whether a value fits in registers, but for arrays that stay where they are if it may have such. */
+static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 {
     if (!shape_is_tuple(s))
-        return is_small(p, s) || shape_is_token(s);
+        return is_small(m->pl->p, s) || shape_is_token(s) || (large && scalar_is_large(m, s));
     for (int k = 0; k < s->count; k++)
-        if (!all_small(p, s->elements[k]))
+        if (!all_fit(m, s->elements[k], large))
             return false;
     return true;
 }
@@ -440,6 +467,8 @@ static bool may_be_understood(const struct inst *i)
     case OP_PARTITION_ID:
     case OP_REDUCE:
     case OP_DOT:
+    case OP_GATHER:
+    case OP_SCATTER:
     case OP_DYNAMIC_SLICE:
     case OP_DYNAMIC_UPDATE_SLICE: return true;
     default: break;
@@ -454,13 +483,13 @@ static bool may_be_understood(const struct inst *i)
 }
 
 /* What is not live may be anything: conditions of loops look at one or two of their parameters. */
-static bool all_live_small(const struct program *p, struct inst *const *order, int count)
+static bool all_live_small(const struct maker *m, struct inst *const *order, int count)
 {
     for (int k = 0; k < count; k++) {
         const struct inst *i = order[k];
         if (i->opcode == OP_PARAMETER && shape_is_tuple(i->shape))
             continue;
-        if (!all_small(p, i->shape) || !may_be_understood(i))
+        if (!all_fit(m, i->shape, scalar_may_be_large(i)) || !may_be_understood(i))
             return false;
     }
     return true;
@@ -471,7 +500,7 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     int count;
     struct inst **order = plan_live(m->pl, c, &count);
     m->budget -= count;
-    if (m->budget < 0 || !all_live_small(m->pl->p, order, count))
+    if (m->budget < 0 || !all_live_small(m, order, count))
         return false;
     struct leaves *env = ARENA_ARRAY(&m->pl->scratch, struct leaves, c->inst_count);
     for (int k = 0, first = 0; k < c->param_count; k++) {
@@ -504,8 +533,11 @@ static bool make_computation(struct maker *m, const struct computation *c, struc
 static struct scalar_slot slot_of(const struct maker *m, int reg)
 {
     if (reg == NO_VALUE)
-        return (struct scalar_slot){NULL, 0};
-    return (struct scalar_slot){m->regs[reg].at, (uint32_t)bytes_of(m, reg)};
+        return (struct scalar_slot){0};
+    const struct reg *r = &m->regs[reg];
+    if (r->cell)
+        return (struct scalar_slot){.at = &r->cell->at, .large = true, .written = r->cell->written, .arg = r->cell->arg};
+    return (struct scalar_slot){.at = r->at, .size = (uint32_t)bytes_of(m, reg)};
 }
 
 static void set_args(struct maker *m, struct scalar_code *code, struct leaves args)
@@ -514,6 +546,15 @@ static void set_args(struct maker *m, struct scalar_code *code, struct leaves ar
     code->args = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, args.count);
     for (int k = 0; k < args.count; k++)
         code->args[k] = slot_of(m, args.at[k]);
+}
+
+/* Which of its arguments a program changes is known when it is made. */
+static void mark_written(struct maker *m, struct scalar_code *code)
+{
+    for (int k = 0; k < code->arg_count; k++)
+        for (int c = 0; c < m->cell_count && code->args[k].large; c++)
+            if (code->args[k].at == &m->cells[c]->at)
+                code->args[k].written = m->cells[c]->written;
 }
 
 static struct scalar_code *finish(struct maker *m, struct scalar_code *code, struct leaves results,
@@ -528,8 +569,11 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
             reg = scalar_convert(m, reg, types[k]);
         if (reg < 0 && reg != NO_VALUE)
             return NULL;
+        if (reg >= 0 && m->regs[reg].cell && (!scalar_is_fresh(&m->regs[reg]) || m->regs[reg].cell->arg < 0))
+            return NULL;
         code->results[k] = slot_of(m, reg);
     }
+    mark_written(m, code);
     push(m, SCALAR_STOP);
     if (!m->pl->p->options.plain)
         scalar_tidy(m, code);
@@ -579,7 +623,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
     struct maker m = {.pl = pl, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
-    if (pl->not_scalar[c->index] || !all_small(pl->p, c->root->shape) ||
+    if (pl->not_scalar[c->index] || !all_fit(&m, c->root->shape, false) ||
         !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
     if (!make_computation(&m, c, args, &results))
@@ -587,32 +631,38 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
     return finish(&m, code, results, t ? t->results : NULL);
 }
 
+/* Registers for the leaves of an operand, which are the arguments from `first` on. */
+static bool make_operand(struct maker *m, const struct inst *i, int first, struct leaves *out)
+{
+    int count;
+    const struct shape *const *shapes;
+    if (!all_fit(m, i->shape, true) || !plan_leaf_shapes(m->pl, i, i->shape, &count, &shapes))
+        return false;
+    *out = (struct leaves){count, ARENA_ARRAY(&m->pl->scratch, int, count)};
+    for (int k = 0; k < count; k++) {
+        int64_t n;
+        int made = NO_VALUE;
+        if (is_small(m->pl->p, shapes[k]) && shape_elements(shapes[k], &n))
+            made = scalar_new_reg(m, shapes[k]->dtype, n);
+        else if (shape_is_array(shapes[k]))
+            made = scalar_new_large(m, shapes[k], first + k, NULL);
+        if (made < 0 && made != NO_VALUE)
+            return false;
+        out->at[k] = made;
+    }
+    return true;
+}
+
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
 {
-    struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET};
-    if (!all_small(pl->p, i->shape))
-        return NULL;
-    for (int k = 0; k < i->operand_count; k++)
-        if (!all_small(pl->p, i->operands[k]->shape))
-            return NULL;
+    struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = !pl->p->dynamic && !pl->p->options.plain};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves *env = ARENA_ARRAY(&pl->scratch, struct leaves, i->parent->inst_count);
-    for (int k = 0; k < i->operand_count; k++) {
-        int count;
-        const struct shape *const *shapes;
-        if (!plan_leaf_shapes(pl, i, i->operands[k]->shape, &count, &shapes))
+    if (!all_fit(&m, i->shape, true))
+        return NULL;
+    for (int k = 0, first = 0; k < i->operand_count; first += env[i->operands[k]->index].count, k++)
+        if (!make_operand(&m, i->operands[k], first, &env[i->operands[k]->index]))
             return NULL;
-        env[i->operands[k]->index] = (struct leaves){count, ARENA_ARRAY(&pl->scratch, int, count)};
-        for (int j = 0; j < count; j++) {
-            int64_t n;
-            int made = shape_is_array(shapes[j]) && shape_elements(shapes[j], &n)
-                           ? scalar_new_reg(&m, shapes[j]->dtype, n)
-                           : NO_VALUE;
-            if (made < 0 && made != NO_VALUE)
-                return NULL;
-            env[i->operands[k]->index].at[j] = made;
-        }
-    }
     struct leaves args = operand_leaves(&m, i, env, 0), results;
     set_args(&m, code, args);
     return make_inst(&m, i, env, &results) ? finish(&m, code, results, NULL) : NULL;

@@ -22,6 +22,18 @@ struct reg {
     enum dtype type;
     bool constant;
     bool own; /* not a part of another, or another name for it */
+    struct cell *cell; /* of an array that is not in a register, else NULL */
+    int version;       /* which of the arrays that have been there this one is */
+};
+
+/* Where a large array is. What changes it makes another array in the same place, after which nobody may ask for
+ * the one before: then the attempt fails. */
+struct cell {
+    char *at;    /* when the program runs */
+    int arg;     /* whose argument it was; -1: a constant */
+    int version; /* of the array that is there now, in the order in which operations are made */
+    bool written;
+    const struct shape *shape;
 };
 
 struct maker {
@@ -35,6 +47,10 @@ struct maker {
     struct scalar_op *ops;
     int op_count;
     size_t op_capacity;
+    bool takes_large;
+    struct cell **cells;
+    int cell_count, version; /* version: the newest of any */
+    size_t cell_capacity;
 };
 
 /* ---- scalar.c ---- */
@@ -53,6 +69,32 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out); /* false for
 bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
 /* A register of n elements that repeats the one element of another. */
 int scalar_spread(struct maker *m, int reg, int64_t n);
+
+/* ---- scalar_large.c: arrays that are not in registers ---- */
+
+/* Whether an array may be one of them. */
+bool scalar_is_large(const struct maker *m, const struct shape *s);
+bool scalar_may_be_large(const struct inst *i); /* an instruction that can make something of one */
+int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at);
+int scalar_same_large(struct maker *m, int reg); /* another register for what is in its cell now */
+static inline bool scalar_is_fresh(const struct reg *r)
+{
+    return !r->cell || r->version == r->cell->version;
+}
+int scalar_write_large(struct maker *m, int reg); /* the array that comes after this one */
+/* Results of a branch or an iteration: each large one is to be what is in the cell of its counterpart now. */
+bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves model);
+bool scalar_cells_differ(const struct maker *m, struct leaves l); /* no two large ones have one cell */
+/* Branches: each begins with the arrays that were there before the first; after the last, where any of them wrote,
+ * there is another array. */
+struct versions {
+    int count, *at;
+    bool *changed;
+};
+struct versions scalar_versions(struct maker *m);
+void scalar_back_to(struct maker *m, struct versions v);
+void scalar_meet(struct maker *m, struct versions v);
+void scalar_refresh(struct maker *m, struct leaves l); /* the large ones become what is in their cells now */
 
 /* ---- scalar_moves.c ---- */
 

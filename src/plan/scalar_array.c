@@ -139,18 +139,32 @@ static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
 
 /* ---- at computed places ---- */
 
+static char *const *cell_of(const struct maker *m, int reg)
+{
+    struct cell *c = m->regs[reg].cell;
+    return c ? &c->at : NULL;
+}
+
+/* Where the result of an operation on `whole` goes: in its own place when it changes a large one. */
+static int result_of(struct maker *m, const struct inst *i, int whole, bool update)
+{
+    return update && m->regs[whole].cell ? scalar_write_large(m, whole)
+                                         : scalar_new_reg(m, m->regs[whole].type, elements_of(i->shape));
+}
+
 static bool make_slice(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     bool update = i->opcode == OP_DYNAMIC_UPDATE_SLICE;
     int first = update ? 2 : 1, whole = operand(i, env, 0);
     const struct shape *s = operand_shape(i, 0);
-    if (i->operand_count != first + s->rank)
+    if (i->operand_count != first + s->rank || !scalar_is_fresh(&m->regs[whole]))
         return false;
-    int made = scalar_new_reg(m, m->regs[whole].type, elements_of(i->shape));
+    int made = result_of(m, i, whole, update);
     if (made < 0)
         return false;
     struct scalar_slice *c = ARENA_NEW(&m->pl->p->arena, struct scalar_slice);
     c->update = update;
+    c->cell = cell_of(m, whole);
     for (int d = 0; d < s->rank; d++) {
         const struct reg *r = &m->regs[operand(i, env, first + d)];
         c->index[d].at = r->at;
@@ -159,9 +173,10 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
     if (update) {
         int piece = scalar_convert(m, operand(i, env, 1), m->regs[whole].type);
         struct view to = view_of(m, made, s), from = view_of(m, whole, s);
-        if (piece < 0)
+        if (piece < 0 || m->regs[piece].cell)
             return false;
-        push_copy(m, made, &to, &from, false);
+        if (!c->cell)
+            push_copy(m, made, &to, &from, false);
         c->whole = to;
         c->piece = view_of(m, piece, operand_shape(i, 1));
     } else {
@@ -226,6 +241,52 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
     return scalar_one_leaf(m, made, out);
 }
 
+/* The batching dimensions of these are not looked at here, and they may be unsound. */
+static struct scalar_gather *new_gather(struct maker *m, const struct inst *i, const struct leaves *env)
+{
+    int indices = operand(i, env, 1);
+    struct scalar_gather *g = ARENA_NEW(&m->pl->p->arena, struct scalar_gather);
+    plan_gather_dims(i, &g->dims);
+    if (g->dims.batching_count > 0 || m->regs[indices].cell || !scalar_is_fresh(&m->regs[operand(i, env, 0)]))
+        return NULL;
+    g->cell = cell_of(m, operand(i, env, 0));
+    g->whole = view_of(m, operand(i, env, 0), operand_shape(i, 0));
+    g->indices = view_of(m, indices, operand_shape(i, 1));
+    return g;
+}
+
+static bool make_gather(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    struct scalar_gather *g = new_gather(m, i, env);
+    int made = g ? scalar_new_reg(m, m->regs[operand(i, env, 0)].type, elements_of(i->shape)) : -1;
+    if (made < 0)
+        return false;
+    g->small = view_of(m, made, i->shape);
+    scalar_push(m, SCALAR_GATHER, made)->gather = g;
+    return scalar_one_leaf(m, made, out);
+}
+
+static bool make_scatter(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    struct step s = {.inst = i, .shapes = &i->shape};
+    struct scalar_gather *g = i->operand_count == 3 ? new_gather(m, i, env) : NULL;
+    if (!g || !plan_bodies(m->pl, &s) || !s.bodies->code)
+        return false;
+    int whole = operand(i, env, 0), updates = scalar_convert(m, operand(i, env, 2), m->regs[whole].type);
+    int made = updates < 0 || m->regs[updates].cell ? -1 : result_of(m, i, whole, true);
+    if (made < 0)
+        return false;
+    g->small = view_of(m, updates, operand_shape(i, 2));
+    g->body = (struct kern_body){.combine = s.bodies->combine, .call = scalar_call, .context = (void *)(uintptr_t)s.bodies->code};
+    if (!g->cell) {
+        struct view to = view_of(m, made, i->shape);
+        push_copy(m, made, &to, &g->whole, false);
+        g->whole = to;
+    }
+    scalar_push(m, SCALAR_SCATTER, made)->gather = g;
+    return scalar_one_leaf(m, made, out);
+}
+
 bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     switch (i->opcode) {
@@ -238,6 +299,8 @@ bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leave
     case OP_IOTA: return make_iota(m, i, out);
     case OP_DYNAMIC_SLICE:
     case OP_DYNAMIC_UPDATE_SLICE: return make_slice(m, i, env, out);
+    case OP_GATHER: return make_gather(m, i, env, out);
+    case OP_SCATTER: return make_scatter(m, i, env, out);
     case OP_REDUCE: return make_reduce(m, i, env, out);
     case OP_DOT: return make_dot(m, i, env, out);
     default: return false;
@@ -257,4 +320,42 @@ void plan_dot_dims(const struct inst *i, struct kern_dot_dims *d)
         d->lhs_contracting[k] = lhs.at[k];
         d->rhs_contracting[k] = rhs.at[k];
     }
+}
+static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
+{
+    struct ints from = inst_ints(i, a);
+    for (int64_t k = 0; k < from.count; k++)
+        out[k] = from.at[k];
+    return (int)from.count;
+}
+
+static void gather_dims(const struct inst *i, struct kern_gather_dims *d)
+{
+    *d = (struct kern_gather_dims){0};
+    d->offset_count = copy_dims(d->offset_dims, i, A_OFFSET_DIMS);
+    d->collapsed_count = copy_dims(d->collapsed, i, A_COLLAPSED_SLICE_DIMS);
+    d->map_count = copy_dims(d->start_index_map, i, A_START_INDEX_MAP);
+    d->batching_count = copy_dims(d->operand_batching, i, A_OPERAND_BATCHING_DIMS);
+    copy_dims(d->indices_batching, i, A_START_INDICES_BATCHING_DIMS);
+    copy_dims(d->slice_sizes, i, A_SLICE_SIZES);
+    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
+}
+
+static void scatter_dims(const struct inst *i, struct kern_gather_dims *d)
+{
+    *d = (struct kern_gather_dims){0};
+    d->offset_count = copy_dims(d->offset_dims, i, A_UPDATE_WINDOW_DIMS);
+    d->collapsed_count = copy_dims(d->collapsed, i, A_INSERTED_WINDOW_DIMS);
+    d->map_count = copy_dims(d->start_index_map, i, A_SCATTER_DIMS_TO_OPERAND_DIMS);
+    d->batching_count = copy_dims(d->operand_batching, i, A_INPUT_BATCHING_DIMS);
+    copy_dims(d->indices_batching, i, A_SCATTER_INDICES_BATCHING_DIMS);
+    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
+}
+
+void plan_gather_dims(const struct inst *i, struct kern_gather_dims *d)
+{
+    if (i->opcode == OP_GATHER)
+        gather_dims(i, d);
+    else
+        scatter_dims(i, d);
 }

@@ -76,6 +76,12 @@ static void visit(struct scalar_op *op, place_fn *fn, void *context)
         break;
     case SCALAR_SLICE: visit_slice((struct scalar_slice *)(uintptr_t)op->slice, fn, context); break;
     case SCALAR_REDUCE: visit_reduce((struct scalar_reduce *)(uintptr_t)op->reduce, fn, context); break;
+    case SCALAR_GATHER:
+    case SCALAR_SCATTER:
+        visit_view(&op->gather->whole, fn, context, op->kind == SCALAR_SCATTER);
+        visit_view(&op->gather->small, fn, context, op->kind == SCALAR_GATHER);
+        visit_view(&op->gather->indices, fn, context, false);
+        break;
     case SCALAR_DOT:
         visit_view(&op->dot->out, fn, context, true);
         visit_view(&op->dot->lhs, fn, context, false);

@@ -65,6 +65,7 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
     struct view window = s->whole;
     memcpy(window.dims, s->piece.dims, sizeof *window.dims * (size_t)window.rank);
     w->update = s->update;
+    w->cell = s->cell;
     w->pieces = s->update ? pieces_of(&pl->p->arena, &window, &s->piece) : pieces_of(&pl->p->arena, &s->piece, &window);
     for (int d = 0; d < s->whole.rank; d++)
         if (s->whole.dims[d] > s->piece.dims[d]) /* else there is one place only */

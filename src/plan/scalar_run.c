@@ -16,7 +16,7 @@ static inline void move(void *to, const void *from, uint32_t size)
 static void slice(const struct scalar_slice *s)
 {
     struct view window;
-    char *at = s->whole.data;
+    char *at = s->cell ? *s->cell : s->whole.data;
     for (int d = 0; d < s->whole.rank; d++) {
         int64_t i = kern_load_index(s->index[d].type, s->index[d].at),
                 last = s->whole.dims[d] - s->piece.dims[d];
@@ -33,6 +33,17 @@ static void slice(const struct scalar_slice *s)
     kern_copy(NULL, s->update ? &window : &s->piece, s->update ? &s->piece : &window);
 }
 
+static bool gather(const struct kernels *kern, const struct scalar_gather *g, bool scatter)
+{
+    struct view whole = g->whole;
+    if (g->cell)
+        whole.data = *g->cell;
+    if (scatter)
+        return kern->scatter(NULL, 1, &whole, &g->indices, &g->small, &g->dims, &g->body);
+    kern->gather(NULL, &g->small, &whole, &g->indices, &g->dims);
+    return true;
+}
+
 bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
 {
     switch (op->kind) {
@@ -44,6 +55,8 @@ bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op)
                                op->precision->mantissa);
         return true;
     case SCALAR_SLICE: slice(op->slice); return true;
+    case SCALAR_GATHER:
+    case SCALAR_SCATTER: return gather(kern, op->gather, op->kind == SCALAR_SCATTER);
     case SCALAR_REDUCE:
         return kern->reduce(NULL, op->reduce->n, op->reduce->out, op->reduce->x, op->reduce->init, op->reduce->acc,
                             op->reduce->reduced, &op->reduce->body);
@@ -105,7 +118,7 @@ static void move_pieces(char *to, const char *from, const struct scalar_pieces *
 
 static void move_window(const struct quick_op *op, const struct scalar_window *w)
 {
-    char *window = op->out, *piece = (char *)(uintptr_t)op->args[0];
+    char *window = w->cell ? *w->cell : op->out, *piece = (char *)(uintptr_t)op->args[0];
     for (int d = 0; d < w->rank; d++) {
         const struct scalar_index *x = &w->index[d];
         int64_t i = kern_load_index(x->type, x->at);
@@ -131,12 +144,14 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
 {
     const struct scalar_code *c = code;
     for (int k = 0; k < c->arg_count; k++)
-        if (c->args[k].at)
+        if (c->args[k].large)
+            *(const char **)c->args[k].at = args[k];
+        else if (c->args[k].at)
             move(c->args[k].at, args[k], c->args[k].size);
     if (!(c->quick ? quick_run(c->quick, c->budget, run_other, c) : run(c)))
         return false;
     for (int k = 0; k < c->result_count; k++)
-        if (c->results[k].at)
+        if (c->results[k].at && !c->results[k].large)
             move(results[k], c->results[k].at, c->results[k].size);
     return true;
 }

@@ -1,0 +1,117 @@
+/*
+ * Large arrays in scalar programs: the state of a loop that changes a row of it in each iteration stays where it is, and
+ * the loop around it is one of scalars all the same.
+ */
+#include "plan/scalar.h"
+
+bool scalar_is_large(const struct maker *m, const struct shape *s)
+{
+    int64_t bytes;
+    return m->takes_large && shape_is_array(s) && s->rank <= VIEW_MAX_RANK && shape_bytes(s, &bytes);
+}
+
+bool scalar_may_be_large(const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_CALL:
+    case OP_CONDITIONAL:
+    case OP_CONSTANT:
+    case OP_COPY:
+    case OP_DOMAIN:
+    case OP_DYNAMIC_UPDATE_SLICE:
+    case OP_FUSION:
+    case OP_GET_TUPLE_ELEMENT:
+    case OP_OPT_BARRIER:
+    case OP_PARAMETER:
+    case OP_SCATTER:
+    case OP_TUPLE:
+    case OP_WHILE: return true;
+    default: return false;
+    }
+}
+
+/* Whatever is in the cell now. */
+static int add_reg(struct maker *m, struct cell *c)
+{
+    int64_t n = 0;
+    shape_elements(c->shape, &n);
+    int reg = scalar_alias_reg(m, -1, NULL, c->shape->dtype, n);
+    m->regs[reg].cell = c;
+    m->regs[reg].version = c->version;
+    return reg;
+}
+
+int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at)
+{
+    struct cell *c = ARENA_NEW(&m->pl->p->arena, struct cell);
+    *c = (struct cell){.at = at, .arg = arg, .shape = s};
+    VEC_PUSH(&m->pl->scratch, m->cells, m->cell_count, m->cell_capacity) = c;
+    return add_reg(m, c);
+}
+
+int scalar_same_large(struct maker *m, int reg)
+{
+    return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].cell) : -1;
+}
+
+int scalar_write_large(struct maker *m, int reg)
+{
+    struct cell *c = m->regs[reg].cell;
+    if (!scalar_is_fresh(&m->regs[reg]) || c->arg < 0)
+        return -1;
+    c->version = ++m->version;
+    c->written = true;
+    return add_reg(m, c);
+}
+
+bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves model)
+{
+    for (int k = 0; k < l.count && k < model.count; k++) {
+        const struct reg *x = l.at[k] == NO_VALUE ? NULL : &m->regs[l.at[k]],
+                         *y = model.at[k] == NO_VALUE ? NULL : &m->regs[model.at[k]];
+        if ((x ? x->cell : NULL) != (y ? y->cell : NULL) || (x && !scalar_is_fresh(x)))
+            return false;
+    }
+    return l.count == model.count;
+}
+
+bool scalar_cells_differ(const struct maker *m, struct leaves l)
+{
+    for (int k = 0; k < l.count; k++)
+        for (int j = 0; j < k; j++)
+            if (l.at[k] != NO_VALUE && l.at[j] != NO_VALUE && m->regs[l.at[k]].cell &&
+                m->regs[l.at[k]].cell == m->regs[l.at[j]].cell)
+                return false;
+    return true;
+}
+
+struct versions scalar_versions(struct maker *m)
+{
+    struct versions v = {m->cell_count, ARENA_ARRAY(&m->pl->scratch, int, m->cell_count),
+                         ARENA_ARRAY(&m->pl->scratch, bool, m->cell_count)};
+    for (int k = 0; k < v.count; k++)
+        v.at[k] = m->cells[k]->version;
+    return v;
+}
+
+void scalar_back_to(struct maker *m, struct versions v)
+{
+    for (int k = 0; k < v.count; k++) {
+        v.changed[k] |= m->cells[k]->version != v.at[k];
+        m->cells[k]->version = v.at[k];
+    }
+}
+
+void scalar_meet(struct maker *m, struct versions v)
+{
+    for (int k = 0; k < v.count; k++)
+        if (v.changed[k])
+            m->cells[k]->version = ++m->version;
+}
+
+void scalar_refresh(struct maker *m, struct leaves l)
+{
+    for (int k = 0; k < l.count; k++)
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].cell)
+            m->regs[l.at[k]].version = m->regs[l.at[k]].cell->version;
+}
