@@ -401,6 +401,7 @@ struct hlo_run_options {
     double timeout;      /* seconds */
     int threads;         /* that share large kernels; 0: as many as there are processors. Results are the same for any number */
     hlo_world *world;    /* who runs the participants; it must outlive the program. NULL: threads of this process */
+    bool only_first;     /* plan for the first participant alone: a program to look at, not to run */
 };
 /* Makes a verified module ready to run by all its participants; the module must outlive the program.
  * NULL with messages. */
@@ -439,6 +440,9 @@ struct hlo_memory {
     uint64_t measured; /* the same, as it was in the last run; 0: there was none */
 };
 struct hlo_memory hlo_program_memory(const hlo_program *p);
+/* The plan, for people or as JSON: the steps of each computation in order with what they are done by, where their
+ * results live and until which step, what the passes did, and the memory. */
+hlo_text hlo_plan_print(const hlo_program *p, bool json);
 
 /* ---- runs ---- */
 

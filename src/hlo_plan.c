@@ -5,6 +5,8 @@
 
 #include "eval/eval.h"
 
+#include <stddef.h>
+
 /* That of the first participant which is run here. */
 static struct program *program_of(const hlo_program *p)
 {
@@ -47,4 +49,413 @@ struct hlo_memory hlo_program_memory(const hlo_program *program)
         .peak = foresight->known ? foresight->peak : 0,
         .measured = p->peak,
     };
+}
+
+/* ---- which value is where, and for how long ---- */
+
+enum { TO_THE_END = -1 };
+
+/* A function whose slots are followed from step to step. */
+struct following {
+    const struct program *p;
+    const struct function *f;
+    struct arena *a;
+    struct str *names; /* by slot: what is in it */
+    int **until;       /* by step, by result: the step after which nobody reads it, or TO_THE_END */
+};
+
+static struct str leaf_name(struct arena *a, const struct inst *i, int leaf, int leaves)
+{
+    return leaves > 1 ? arena_printf(a, "%%%.*s.%d", STR_ARG(i->name), leaf) : arena_printf(a, "%%%.*s", STR_ARG(i->name));
+}
+
+static void name_params(struct following *w)
+{
+    const struct computation *c = w->f->computation;
+    for (int k = 0, leaf = 0; k < c->param_count; k++) {
+        int n = (int)shape_leaf_count(c->params[k]->shape);
+        for (int j = 0; j < n; j++, leaf++)
+            if (w->f->params[leaf] != NO_VALUE)
+                w->names[w->f->params[leaf]] = leaf_name(w->a, c->params[k], j, n);
+    }
+}
+
+static void find_ends(struct following *w)
+{
+    const struct function *f = w->f;
+    int **holder = ARENA_ARRAY(w->a, int *, f->slot_count); /* by slot: where the end of what is in it goes */
+    w->until = ARENA_ARRAY(w->a, int *, f->step_count);
+    for (int k = 0; k < f->step_count; k++) {
+        const struct step *s = &f->steps[k];
+        w->until[k] = ARENA_ARRAY(w->a, int, s->result_count);
+        for (int r = 0; r < s->result_count; r++) {
+            w->until[k][r] = TO_THE_END;
+            if (s->results[r] != NO_VALUE)
+                holder[s->results[r]] = &w->until[k][r];
+        }
+        for (int j = 0; j < s->release_count; j++)
+            if (holder[s->release[j]])
+                *holder[s->release[j]] = k;
+    }
+}
+
+static struct following follow(struct arena *a, const struct program *p, const struct function *f)
+{
+    struct following w = {.p = p, .f = f, .a = a, .names = ARENA_ARRAY(a, struct str, f->slot_count)};
+    name_params(&w);
+    find_ends(&w);
+    return w;
+}
+
+static void name_results(struct following *w, const struct step *s)
+{
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] != NO_VALUE)
+            w->names[s->results[r]] = leaf_name(w->a, s->inst, r, s->result_count);
+}
+
+static struct str operand_name(const struct following *w, const struct step *s, int k)
+{
+    int at = s->operands[k];
+    return at == NO_VALUE ? STR("nothing") : at < 0 ? arena_printf(w->a, "constant %d", ~at) : w->names[at];
+}
+
+/* ---- as text ---- */
+
+static struct str size_text(struct arena *a, uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double scaled = (double)bytes;
+    int unit = -1;
+    for (; scaled >= 1024 && bytes >= 10240 && unit < 5; unit++)
+        scaled /= 1024;
+    return unit < 0 ? arena_printf(a, "%" PRIu64, bytes) : arena_printf(a, "%.1f %s", scaled, units[unit]);
+}
+
+enum column { STEP, RESULT, SHAPE, BYTES, WHERE, UNTIL, ALIVE, WHAT, COLUMNS };
+static const struct {
+    const char *head;
+    bool right; /* numbers */
+} columns[COLUMNS] = {
+    [STEP] = {"step", true},    [RESULT] = {"result", false}, [SHAPE] = {"shape", false}, [BYTES] = {"bytes", true},
+    [WHERE] = {"where", false}, [UNTIL] = {"until", true},    [ALIVE] = {"alive", true},  [WHAT] = {"what", false},
+};
+struct row {
+    struct str cells[COLUMNS];
+};
+struct table {
+    struct row *rows;
+    size_t count, capacity;
+};
+
+static void put_spaces(struct buf *out, size_t n)
+{
+    while (n-- > 0)
+        buf_putc(out, ' ');
+}
+
+static void put_table(struct buf *out, const struct table *t)
+{
+    enum { WIDEST = 48 }; /* what is longer stands out */
+    size_t width[COLUMNS] = {0};
+    for (size_t k = 0; k < t->count; k++)
+        for (int c = 0; c < COLUMNS; c++)
+            if (t->rows[k].cells[c].len > width[c] && t->rows[k].cells[c].len <= WIDEST)
+                width[c] = t->rows[k].cells[c].len;
+    for (size_t k = 0; k < t->count; k++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            const struct str s = t->rows[k].cells[c];
+            size_t gap = s.len < width[c] ? width[c] - s.len : 0;
+            put_spaces(out, 2 + (columns[c].right ? gap : 0));
+            buf_str(out, s);
+            if (!columns[c].right && c < COLUMNS - 1)
+                put_spaces(out, gap);
+        }
+        while (out->size > 0 && out->data[out->size - 1] == ' ')
+            out->size--;
+        buf_putc(out, '\n');
+    }
+}
+
+static const struct foreseen_step *foreseen(const struct program *p, const struct function *f, int step)
+{
+    const struct foreseen_step *steps = p->foresight->steps[f->index];
+    return steps && steps[step].visits > 0 ? &steps[step] : NULL;
+}
+
+static const char *const makings[] = {
+    [MADE_NOTHING] = "token", [MADE_NEW] = "new", [MADE_IN_PLACE] = "in place", [MADE_VIEW] = "view", [MADE_WITHIN] = "within"};
+
+static struct str where_text(const struct following *w, const struct step *s, const struct foreseen_result *r)
+{
+    struct str name = r->making == MADE_VIEW || r->making == MADE_IN_PLACE ? operand_name(w, s, r->operand) : STR("");
+    switch (r->making) {
+    case MADE_NOTHING: return STR("");
+    case MADE_VIEW: return arena_printf(w->a, "view of %.*s", STR_ARG(name));
+    case MADE_IN_PLACE: return arena_printf(w->a, "b%d, in place of %.*s", r->buffer, STR_ARG(name));
+    case MADE_WITHIN: return arena_printf(w->a, "b%d, from within", r->buffer);
+    default: return arena_printf(w->a, "b%d", r->buffer);
+    }
+}
+
+static struct str what_text(struct arena *a, const struct step *s)
+{
+    struct buf b = {0};
+    plan_describe(&b, s);
+    if (s->once != ONCE_NOT)
+        buf_puts(&b, ", once in a run");
+    struct str kept = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return kept;
+}
+
+static void add_step(struct following *w, struct table *t, int number)
+{
+    const struct step *s = &w->f->steps[number];
+    const struct foreseen_step *n = foreseen(w->p, w->f, number);
+    int64_t bytes;
+    for (int r = 0; r < s->result_count || r == 0; r++) {
+        struct row *row = &VEC_PUSH(w->a, t->rows, t->count, t->capacity);
+        for (int c = 0; c < COLUMNS; c++)
+            row->cells[c] = STR("");
+        if (r == 0) {
+            row->cells[STEP] = arena_printf(w->a, "%d", number);
+            row->cells[ALIVE] = n ? size_text(w->a, n->peak) : STR("");
+            row->cells[WHAT] = what_text(w->a, s);
+        }
+        if (r >= s->result_count)
+            break;
+        row->cells[RESULT] = leaf_name(w->a, s->inst, r, s->result_count);
+        row->cells[SHAPE] = shape_text(w->a, s->shapes[r]);
+        if (s->results[r] == NO_VALUE || !shape_bytes(s->shapes[r], &bytes))
+            continue;
+        int until = w->until[number][r];
+        row->cells[BYTES] = size_text(w->a, (uint64_t)bytes);
+        row->cells[WHERE] = n ? where_text(w, s, &n->results[r]) : STR("");
+        row->cells[UNTIL] = until == TO_THE_END ? STR("end") : arena_printf(w->a, "%d", until);
+    }
+    name_results(w, s);
+}
+
+static void put_function(struct buf *out, const struct program *p, const struct function *f)
+{
+    struct arena a;
+    arena_init(&a);
+    struct following w = follow(&a, p, f);
+    struct table t = {0};
+    struct row *head = &VEC_PUSH(&a, t.rows, t.count, t.capacity);
+    for (int c = 0; c < COLUMNS; c++)
+        head->cells[c] = str_of(columns[c].head);
+    for (int k = 0; k < f->step_count; k++)
+        add_step(&w, &t, k);
+    buf_printf(out, "%s %%%.*s: %d parameter%s, %d step%s\n", f == p->entry ? "entry" : "computation",
+               STR_ARG(f->computation->name), f->param_count, f->param_count == 1 ? "" : "s", f->step_count,
+               f->step_count == 1 ? "" : "s");
+    if (f->step_count > 0)
+        put_table(out, &t);
+    buf_putc(out, '\n');
+    arena_free(&a);
+}
+
+/* ---- the sums ---- */
+
+static const struct {
+    const char *name, *help;
+    size_t at;
+} passes[] = {
+    {"inlined", "calls and fusions made part of their callers", offsetof(struct plan_stats, inlined)},
+    {"mapped", "maps made elementwise steps", offsetof(struct plan_stats, mapped)},
+    {"merged", "steps that did what another one does", offsetof(struct plan_stats, merged)},
+    {"simplified", "instructions found to be another name or something simpler", offsetof(struct plan_stats, simplified)},
+    {"folded", "steps on constants done while planning", offsetof(struct plan_stats, folded)},
+    {"dropped", "steps whose results nobody reads", offsetof(struct plan_stats, dropped)},
+    {"once", "steps of functions done once in a run", offsetof(struct plan_stats, once)},
+    {"invariant", "steps of loop bodies done once for a loop", offsetof(struct plan_stats, invariant)},
+};
+
+static int pass_count(const struct program *p, size_t k)
+{
+    return *(const int *)(const void *)((const char *)&p->stats + passes[k].at);
+}
+
+static void put_passes(struct buf *out, const struct program *p)
+{
+    bool any = false;
+    for (size_t k = 0; k < COUNT_OF(passes); k++) {
+        if (pass_count(p, k) == 0)
+            continue;
+        if (!any)
+            buf_puts(out, "passes\n");
+        any = true;
+        buf_printf(out, "  %-11s %8d  %s\n", passes[k].name, pass_count(p, k), passes[k].help);
+    }
+    if (any)
+        buf_putc(out, '\n');
+}
+
+static void put_memory(struct buf *out, const hlo_program *program, const struct program *p)
+{
+    struct arena a;
+    struct hlo_memory m = hlo_program_memory(program);
+    const struct foresight *f = p->foresight;
+    arena_init(&a);
+    buf_puts(out, "memory of a run\n");
+    buf_printf(out, "  %-11s %10.*s\n", "arguments", STR_ARG(size_text(&a, m.arguments)));
+    buf_printf(out, "  %-11s %10.*s\n", "constants", STR_ARG(size_text(&a, m.constants)));
+    buf_printf(out, "  %-11s %10.*s\n", "results", STR_ARG(size_text(&a, m.results)));
+    if (!m.foreseen)
+        buf_puts(out, "  values      unknown: too much depends on what happens\n");
+    else if (f->at)
+        buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values", STR_ARG(size_text(&a, m.peak)),
+                   m.exact ? "" : " at most,", (int)(f->at - f->in->steps), STR_ARG(f->in->computation->name),
+                   STR_ARG(f->at->inst->name));
+    else
+        buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)), m.exact ? "" : " at most,");
+    arena_free(&a);
+}
+
+/* ---- as JSON ---- */
+
+static void json_key(struct buf *out, const char *key)
+{
+    buf_printf(out, "%s\"%s\":", out->size > 0 && strchr("{[", out->data[out->size - 1]) ? "" : ",", key);
+}
+
+static void json_str(struct buf *out, const char *key, struct str s)
+{
+    json_key(out, key);
+    buf_json_str(out, s);
+}
+
+static void json_number(struct buf *out, const char *key, uint64_t v)
+{
+    json_key(out, key);
+    buf_uint(out, v);
+}
+
+static void json_bool(struct buf *out, const char *key, bool v)
+{
+    json_key(out, key);
+    buf_puts(out, v ? "true" : "false");
+}
+
+static void json_result(struct buf *out, const struct following *w, int number, int r)
+{
+    const struct step *s = &w->f->steps[number];
+    const struct foreseen_step *n = foreseen(w->p, w->f, number);
+    int64_t bytes;
+    buf_putc(out, '{');
+    json_str(out, "shape", shape_text(w->a, s->shapes[r]));
+    if (s->results[r] != NO_VALUE && shape_bytes(s->shapes[r], &bytes))
+        json_number(out, "bytes", (uint64_t)bytes);
+    if (n) {
+        const struct foreseen_result *made = &n->results[r];
+        json_str(out, "made", str_of(makings[made->making]));
+        if (made->making == MADE_VIEW || made->making == MADE_IN_PLACE)
+            json_str(out, "of", operand_name(w, s, made->operand));
+        json_number(out, "buffer", (uint64_t)made->buffer);
+        json_number(out, "storage", made->storage);
+    }
+    if (w->until[number][r] != TO_THE_END)
+        json_number(out, "until", (uint64_t)w->until[number][r]);
+    buf_putc(out, '}');
+}
+
+static void json_step(struct buf *out, struct following *w, int number)
+{
+    const struct step *s = &w->f->steps[number];
+    const struct foreseen_step *n = foreseen(w->p, w->f, number);
+    buf_printf(out, "%s{", number ? "," : "");
+    json_number(out, "step", (uint64_t)number);
+    json_str(out, "name", s->inst->name);
+    json_str(out, "op", str_of(op_spelling(s->inst->opcode)));
+    json_str(out, "what", what_text(w->a, s));
+    json_key(out, "members");
+    buf_putc(out, '[');
+    for (int k = 0; k < s->fused_steps; k++) {
+        buf_puts(out, k ? "," : "");
+        buf_json_str(out, s->members[k]->name);
+    }
+    buf_putc(out, ']');
+    if (n)
+        json_number(out, "alive", n->peak);
+    json_key(out, "results");
+    buf_putc(out, '[');
+    for (int r = 0; r < s->result_count; r++) {
+        buf_puts(out, r ? "," : "");
+        json_result(out, w, number, r);
+    }
+    buf_puts(out, "]}");
+    name_results(w, s);
+}
+
+static void json_function(struct buf *out, const struct program *p, const struct function *f)
+{
+    struct arena a;
+    arena_init(&a);
+    struct following w = follow(&a, p, f);
+    buf_printf(out, "%s{", f->index ? "," : "");
+    json_str(out, "name", f->computation->name);
+    json_bool(out, "entry", f == p->entry);
+    json_number(out, "parameters", (uint64_t)f->param_count);
+    json_key(out, "steps");
+    buf_putc(out, '[');
+    for (int k = 0; k < f->step_count; k++)
+        json_step(out, &w, k);
+    buf_puts(out, "]}");
+    arena_free(&a);
+}
+
+static void json_memory(struct buf *out, const hlo_program *program, const struct program *p)
+{
+    struct hlo_memory m = hlo_program_memory(program);
+    json_key(out, "memory");
+    buf_putc(out, '{');
+    json_number(out, "arguments", m.arguments);
+    json_number(out, "constants", m.constants);
+    json_number(out, "results", m.results);
+    json_bool(out, "foreseen", m.foreseen);
+    json_bool(out, "exact", m.exact);
+    json_number(out, "peak", m.peak);
+    if (m.foreseen && p->foresight->at) {
+        json_str(out, "peak_computation", p->foresight->in->computation->name);
+        json_number(out, "peak_step", (uint64_t)(p->foresight->at - p->foresight->in->steps));
+    }
+    buf_putc(out, '}');
+}
+
+static void put_json(struct buf *out, const hlo_program *program, const struct program *p)
+{
+    buf_puts(out, "{\"schema\":1");
+    json_str(out, "module", p->module->name);
+    json_key(out, "functions");
+    buf_putc(out, '[');
+    for (int k = 0; k < p->function_count; k++)
+        json_function(out, p, p->functions[k]);
+    buf_putc(out, ']');
+    json_memory(out, program, p);
+    json_key(out, "passes");
+    buf_putc(out, '{');
+    for (size_t k = 0; k < COUNT_OF(passes); k++)
+        json_number(out, passes[k].name, (uint64_t)pass_count(p, k));
+    buf_puts(out, "}}\n");
+}
+
+hlo_text hlo_plan_print(const hlo_program *program, bool json)
+{
+    struct buf out = {0};
+    const struct program *p = program_of(program);
+    if (p)
+        eval_foresee(program_of(program));
+    if (p && json) {
+        put_json(&out, program, p);
+    } else if (p) {
+        put_function(&out, p, p->entry);
+        for (int k = 0; k < p->function_count; k++)
+            if (p->functions[k] != p->entry)
+                put_function(&out, p, p->functions[k]);
+        put_passes(&out, p);
+        put_memory(&out, program, p);
+    }
+    return hlo_text_of(&out);
 }

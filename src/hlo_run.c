@@ -45,7 +45,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
                                        .team = p->team,
                                        .foreign = hlo_targets_foreign(o->targets),
                                        .limits = {o->max_steps, o->max_memory, o->timeout}};
-        if (!hlo_world_runs(p->world, k))
+        if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
             continue;
         p->programs[k] = plan_module(ds, module->m, &options);
         if (!p->programs[k]) {

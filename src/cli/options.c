@@ -25,7 +25,7 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_STRICT] = {"strict", "", "take exactly what XLA's parser (jaxlib 0.10.2) takes",
                     IN(RUN) | IN(VERIFY) | IN(FMT), 0},
     [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
-    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(OPS), 0},
+    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(PLAN) | IN(OPS), 0},
     [OPT_INPUTS] = {"inputs", "=FILE", "arguments by name: .npz, .safetensors, or a folder of .npy and .bin files", IN(RUN) | IN(BENCH) | IN(IMPORT), 0, true},
     [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
                     IN(RUN) | IN(IMPORT), 'o'},
@@ -37,26 +37,26 @@ static const struct option_row option_table[OPT_COUNT] = {
     [OPT_ELIDED] = {"elided", "=HOW", "zero, iota or random: what stands for constants written {...}",
                     IN(RUN), 0},
     [OPT_PLAIN] = {"plain", "", "plain kernels: each op by its formula, the same bits on every machine",
-                   IN(RUN) | IN(TEST) | IN(BENCH) | IN(OPS), 0},
+                   IN(RUN) | IN(TEST) | IN(BENCH) | IN(PLAN) | IN(OPS), 0},
     [OPT_MAX_STEPS] = {"max-steps", "=N", "end a run after N instructions and iterations of loops, status 5",
                        IN(RUN), 0},
     [OPT_MAX_MEMORY] = {"max-memory", "=BYTES", "end a run whose values need more; 64k, 500M and 2G are read",
                         IN(RUN), 0},
     [OPT_TIMEOUT] = {"timeout", "=SECONDS", "end a run that takes longer", IN(RUN), 0},
     [OPT_THREADS] = {"threads", "=N", "so many share large operations (as many as there are processors; hlo test: 1)",
-                     IN(RUN) | IN(TEST) | IN(BENCH), 0},
-    [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN) | IN(BENCH), 0},
-    [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN) | IN(BENCH), 0},
+                     IN(RUN) | IN(TEST) | IN(BENCH) | IN(PLAN), 0},
+    [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN) | IN(BENCH) | IN(PLAN), 0},
+    [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN) | IN(BENCH) | IN(PLAN), 0},
     [OPT_WORLD] = {"world", "=KIND", "threads; or mpi: participants are spread over what mpirun starts",
                    IN(RUN) | IN(TEST), 0},
     [OPT_INFEED] = {"infeed", "=FILE", "what infeed reads: literals, one a line; - is standard input", IN(RUN), 0, true},
     [OPT_OUTFEED] = {"outfeed", "=FILE", "where outfeed writes: the same; - is standard output", IN(RUN), 0, true},
     [OPT_CUSTOM_CALL] = {"custom-call", "=NAME=HOW",
                          "identity, zeros or a shell command for a target; NAME may end in *",
-                         IN(RUN) | IN(TEST) | IN(BENCH), 0, .many = true},
+                         IN(RUN) | IN(TEST) | IN(BENCH) | IN(PLAN), 0, .many = true},
     [OPT_CUSTOM_CALL_LIB] = {"custom-call-lib", "=LIB.so", "functions of this library are targets of custom calls",
-                             IN(RUN) | IN(TEST) | IN(BENCH), 0, .many = true},
-    [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN) | IN(BENCH), 0},
+                             IN(RUN) | IN(TEST) | IN(BENCH) | IN(PLAN), 0, .many = true},
+    [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN) | IN(BENCH) | IN(PLAN), 0},
     [OPT_IN_PLACE] = {"in-place", "", "rewrite the files; comments above a module stay, others are lost",
                       IN(FMT), 'i'},
     [OPT_DIFF] = {"diff", "", "show what would change; status 1 when something would", IN(FMT), 0},
@@ -149,6 +149,14 @@ static const struct command_row command_table[CMD_COUNT] = {
                    "  first_result_s  from the start of the process, or the end of the FILE before, to the first result\n"
                    "  run_median_s    and run_min_s: of the runs after the first, where there are any\n"
                    "and peak_rss, the most memory that was resident, in bytes. --json: an object a line.\n"},
+    [CMD_PLAN] = {"plan", "hlo plan [OPTION...] FILE",
+                  "Say what a run will do, step by step, and what memory it takes.",
+                  "  hlo plan step.hlo\n"
+                  "  hlo plan step.hlo --json | jq .memory\n"
+                  "\n"
+                  "Of each step: its results and their shapes, where each of them lives (a buffer of its own,\n"
+                  "an operand's that is needed no more, or a view of an operand), until which step; the bytes\n"
+                  "of values alive while it runs; and by what means it is done.\n"},
     [CMD_OPS] = {"ops", "hlo ops [OPTION...] [NAME]",
                  "List the operations, or say all of one: rule, types, attributes, an example.",
                  "  hlo ops\n"

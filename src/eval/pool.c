@@ -205,8 +205,7 @@ void *pool_steal(struct pool *p, struct buffer *b)
 {
     if (b->refs != 1 || b->class == POOL_BORROWED)
         return NULL;
-    void *data = b->data;
-    p->live -= b->used;
+    void *data = b->data; /* which goes on counting: it is handed out, but not gone */
     b->data = NULL;
     b->next = p->spare;
     p->spare = b;

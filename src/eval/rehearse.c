@@ -70,7 +70,7 @@ static int number_of(struct eval *ev, struct buffer *b)
     return b->number;
 }
 
-static void note_result(struct eval *ev, const struct step *s, int r, struct buffer *const *before, bool within,
+static void note_result(struct eval *ev, const struct step *s, int r, const int *before, bool within,
                         struct foreseen_result *out)
 {
     struct buffer *b = s->results[r] == NO_VALUE ? NULL : ev->frame[s->results[r]].buffer;
@@ -81,7 +81,7 @@ static void note_result(struct eval *ev, const struct step *s, int r, struct buf
     out->buffer = number_of(ev, b);
     out->storage = b->class == POOL_BORROWED ? 0 : b->used;
     for (int k = 0; k < s->operand_count; k++)
-        if (before[k] == b) {
+        if (before[k] == b->number) { /* not the address, which may be another's by now */
             out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;
             out->operand = k;
             return;
@@ -92,9 +92,11 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
 {
     struct rehearsal *h = ev->rehearsal;
     struct arena_mark mark = arena_mark(&ev->scratch);
-    struct buffer **before = ARENA_ARRAY(&ev->scratch, struct buffer *, s->operand_count);
-    for (int k = 0; k < s->operand_count; k++)
-        before[k] = s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
+    int *before = ARENA_ARRAY(&ev->scratch, int, s->operand_count); /* numbers of the operands' storage */
+    for (int k = 0; k < s->operand_count; k++) {
+        struct buffer *b = s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
+        before[k] = b ? number_of(ev, b) : 0;
+    }
     size_t peak = ev->pool.peak;
     ev->pool.peak = ev->pool.live;
     bool ok = run(ev, s);

@@ -329,6 +329,10 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     to->operand_count = g->leaf_count;
     to->fused = fused;
     to->fused_types = types;
+    const struct inst **members = ARENA_ARRAY(keep, const struct inst *, g->steps);
+    for (int k = 0; k < g->steps; k++)
+        members[k] = steps[k]->inst;
     to->fused_steps = g->steps;
+    to->members = members;
     return true;
 }

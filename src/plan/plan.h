@@ -67,7 +67,8 @@ struct step {
     enum dtype tile_result; /* ... and its result is of this one */
     const struct kern_fused *fused; /* several elementwise steps in one, of which `inst` was the last; or NULL */
     const enum dtype *fused_types;  /* of its operands */
-    int fused_steps;                /* how many there were */
+    int fused_steps;                /* how many there were, and their instructions, in order */
+    const struct inst *const *members;
 };
 
 /* A computation, planned. Nothing is recursive, so one frame for each function is enough. */
@@ -147,6 +148,11 @@ int plan_bits(const struct inst *i,
 enum dtype plan_sum_type(const struct inst *i);
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 void plan_gather_dims(const struct inst *i, struct kern_gather_dims *out); /* or of a scatter */
+
+/* ---- describe.c ---- */
+
+/* What a step does and by what means, in words: "reduce: add". */
+void plan_describe(struct buf *out, const struct step *s);
 
 /* ---- body.c: computations that are applied to elements ---- */
 

@@ -1,0 +1,55 @@
+/*
+ * hlo plan: what a run of a module will do, step by step, where values live and what memory they take.
+ */
+#include "cli/arguments.h"
+
+static int plan_part(const struct options *o, const hlo_file *f, size_t part, const struct hlo_run_options *options, hlo_messages *m)
+{
+    hlo_module *module = hlo_parse(f, part, m);
+    struct arguments a = {.o = o, .m = m, .module = module};
+    int status = HLO_REJECTED;
+    hlo_program *p = NULL;
+    if (module && !arguments_participants(&a, module))
+        status = HLO_USAGE;
+    else if (module && hlo_verify(module, m))
+        status = (p = hlo_plan(module, options, m)) ? HLO_OK : HLO_FAILED;
+    if (p) {
+        hlo_text text = hlo_plan_print(p, o->given[OPT_JSON]);
+        fwrite(text.data, 1, text.size, stdout);
+        hlo_text_free(&text);
+    }
+    hlo_program_free(p);
+    hlo_module_free(module);
+    return status;
+}
+
+static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m)
+{
+    struct hlo_run_options options = {
+        .plain = o->given[OPT_PLAIN], .elided = HLO_ELIDED_ZERO, .seed = 1, .only_first = true};
+    const size_t count = hlo_file_count(f);
+    int64_t only;
+    if (!option_int(o, OPT_MODULE, 1, (int64_t)count, 0, &only) || !option_threads(o, 0, &options.threads))
+        return HLO_USAGE;
+    hlo_targets *targets = targets_of(o, m);
+    int status = targets ? HLO_OK : HLO_USAGE;
+    options.targets = targets;
+    for (size_t part = 0; part < count && status == HLO_OK; part++)
+        if (only == 0 || part == (size_t)only - 1)
+            status = plan_part(o, f, part, &options, m);
+    hlo_targets_free(targets);
+    return status;
+}
+
+int plan_command(const struct options *o)
+{
+    if (o->arg_count != 1)
+        return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_open(o->args[0], false, m);
+    int status = f ? plan_file(o, f, m) : HLO_USAGE;
+    report(o, m);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+    return status;
+}
