@@ -444,6 +444,30 @@ struct hlo_memory hlo_program_memory(const hlo_program *p);
  * results live and until which step, what the passes did, and the memory. */
 hlo_text hlo_plan_print(const hlo_program *p, bool json);
 
+/* What the runs of a program spend their time on. It is told of every step of the first participant that is run
+ * here, from when it is made until it is freed, which is to happen before the program is freed; only while no run
+ * goes on it may be asked. One at a time for a program. */
+typedef struct hlo_profile hlo_profile;
+hlo_profile *hlo_profile_new(hlo_program *p);
+void hlo_profile_free(hlo_profile *f);
+/* A step and what all runs together spent on it; false past the end. Steps come in the order of the plan. */
+struct hlo_profile_step {
+    const char *name, *op, *computation; /* live as long as the profile */
+    const char *what;                    /* op and means: "sort: ascending by operand 0, a f32" */
+    size_t step;                         /* in its computation */
+    uint64_t calls;
+    double seconds;           /* of all calls, without the steps within this one */
+    double median;            /* of a call, likewise */
+    double operations, bytes; /* of one call, told from shapes; 0 where it depends on what happens */
+};
+bool hlo_profile_step(const hlo_profile *f, size_t i, struct hlo_profile_step *out);
+/* Each time a step was done, in order of their ends, up to a million of them; false past the end. */
+struct hlo_profile_event {
+    size_t step;            /* for hlo_profile_step */
+    double start, duration; /* seconds; since the profile was made. Steps within it are part of it. */
+};
+bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event *out);
+
 /* ---- runs ---- */
 
 /* Runs the entry computation, on a thread for each participant where there are several. `args` has one

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum command { CMD_RUN, CMD_VERIFY, CMD_FMT, CMD_TEST, CMD_IMPORT, CMD_BENCH, CMD_PLAN, CMD_OPS, CMD_COUNT, CMD_NONE = CMD_COUNT };
+enum command { CMD_RUN, CMD_VERIFY, CMD_FMT, CMD_TEST, CMD_IMPORT, CMD_BENCH, CMD_PLAN, CMD_PROF, CMD_OPS, CMD_COUNT, CMD_NONE = CMD_COUNT };
 
 enum option_id {
     OPT_HELP,
@@ -48,6 +48,9 @@ enum option_id {
     OPT_UPDATE,
     OPT_TIME_LIMIT,
     OPT_RUNS,
+    OPT_TOP,
+    OPT_CSV,
+    OPT_CHROME,
     OPT_DICT,
     OPT_MATRIX,
     OPT_COUNT
@@ -89,7 +92,7 @@ int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2,
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
-command_fn run_command, verify_command, fmt_command, test_command, import_command, bench_command, plan_command, ops_command;
+command_fn run_command, verify_command, fmt_command, test_command, import_command, bench_command, plan_command, prof_command, ops_command;
 
 /* world.c: several processes that run the same command. Each function does what is right for one, too. */
 int world_begin(struct options *o); /* as --world says; HLO_OK or a status */

@@ -10,7 +10,8 @@
 
 static command_fn *const command_functions[CMD_COUNT] = {
     [CMD_RUN] = run_command,       [CMD_VERIFY] = verify_command, [CMD_FMT] = fmt_command, [CMD_TEST] = test_command,
-    [CMD_IMPORT] = import_command, [CMD_BENCH] = bench_command,   [CMD_PLAN] = plan_command,     [CMD_OPS] = ops_command,
+    [CMD_IMPORT] = import_command, [CMD_BENCH] = bench_command,   [CMD_PLAN] = plan_command,     [CMD_PROF] = prof_command,
+    [CMD_OPS] = ops_command,
 };
 
 void report(const struct options *o, const hlo_messages *m)

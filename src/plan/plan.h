@@ -154,6 +154,14 @@ void plan_gather_dims(const struct inst *i, struct kern_gather_dims *out); /* or
 /* What a step does and by what means, in words: "reduce: add". */
 void plan_describe(struct buf *out, const struct step *s);
 
+/* ---- cost.c ---- */
+
+struct cost {
+    double operations, bytes; /* done; read and written */
+};
+struct cost plan_cost_of_inst(const struct inst *i);
+struct cost plan_cost(const struct step *s); /* of one time; zeros where others are called */
+
 /* ---- body.c: computations that are applied to elements ---- */
 
 struct body {

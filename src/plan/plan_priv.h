@@ -10,7 +10,7 @@
  * pick.c      argmax and its like            inline.c  calls and maps as steps of their callers
  * dead.c      steps that nobody reads        same.c    steps that make the same
  * scalar_moves.c  values made where they are wanted   scalar_quick.c  the form in which scalar programs run
- * describe.c  steps in words
+ * describe.c  steps in words                 cost.c      what instructions cost
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H

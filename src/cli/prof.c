@@ -1,0 +1,375 @@
+/*
+ * hlo prof: what the runs of a module spend their time on, by step and by operation.
+ */
+#include "cli/arguments.h"
+
+#include <stdlib.h>
+
+enum { MOST_RUNS = 100000, USUAL_RUNS = 10, USUAL_TOP = 20 };
+static const double USUAL_SECONDS = 1;
+
+/* A step, or all steps of one operation. */
+struct line {
+    struct hlo_profile_step s;
+    double operations, bytes; /* of all calls */
+};
+
+struct prof {
+    const struct options *o;
+    hlo_messages *m;
+    hlo_module *module;
+    hlo_targets *targets;
+    hlo_program *program;
+    hlo_profile *profile;
+    struct arguments arguments;
+    double *runs;
+    size_t run_count;
+    struct line *steps, *ops; /* the longest first */
+    size_t step_count, op_count;
+    double total; /* of all steps */
+};
+
+/* ---- the runs ---- */
+
+static int prepare(struct prof *p, const hlo_file *f)
+{
+    struct hlo_run_options options = {.plain = p->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
+    int64_t part;
+    options.targets = p->targets = targets_of(p->o, p->m);
+    if (!p->targets || !option_threads(p->o, 0, &options.threads) ||
+        !option_int(p->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
+        return HLO_USAGE;
+    p->module = hlo_parse(f, (size_t)part - 1, p->m);
+    if (!p->module)
+        return HLO_REJECTED;
+    p->arguments = (struct arguments){.o = p->o, .m = p->m, .module = p->module, .make_up = true};
+    if (p->o->arg_count > 1) {
+        p->arguments.given = p->o->args + 1;
+        p->arguments.given_count = p->o->arg_count - 1;
+    }
+    if (!arguments_participants(&p->arguments, p->module))
+        return HLO_USAGE;
+    if (!hlo_verify(p->module, p->m))
+        return HLO_REJECTED;
+    p->program = hlo_plan(p->module, &options, p->m);
+    return p->program ? arguments_collect(&p->arguments) : HLO_FAILED;
+}
+
+static bool run_once(struct prof *p, hlo_literal **results)
+{
+    const struct arguments *a = &p->arguments;
+    double start = now_seconds();
+    bool ok = hlo_run_all(p->program, (const hlo_literal *const *)a->all, a->count, NULL, results, p->m);
+    p->runs[p->run_count++] = now_seconds() - start;
+    for (size_t k = 0; k < a->participants; k++)
+        hlo_literal_free(results[k]);
+    return ok;
+}
+
+/* The first run warms up and is not looked at, where more than one is wanted. */
+static int run_all(struct prof *p)
+{
+    int64_t wanted;
+    const bool given = p->o->given[OPT_RUNS];
+    if (!option_int(p->o, OPT_RUNS, 1, MOST_RUNS, USUAL_RUNS, &wanted))
+        return HLO_USAGE;
+    p->runs = calloc((size_t)wanted + 1, sizeof *p->runs);
+    hlo_literal **results = calloc(p->arguments.participants, sizeof *results);
+    bool ok = p->runs && results && (wanted == 1 || run_once(p, results));
+    p->run_count = 0;
+    p->profile = hlo_profile_new(p->program);
+    double spent = 0;
+    for (int64_t k = 0; k < wanted && ok && (given || spent < USUAL_SECONDS); k++) {
+        ok = run_once(p, results);
+        spent += p->runs[p->run_count - 1];
+    }
+    free(results);
+    return ok ? HLO_OK : HLO_FAILED;
+}
+
+/* ---- sums ---- */
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    if (x->s.seconds != y->s.seconds)
+        return x->s.seconds < y->s.seconds ? 1 : -1;
+    return (x->s.step > y->s.step) - (x->s.step < y->s.step);
+}
+
+static int by_op(const void *a, const void *b)
+{
+    return strcmp(((const struct line *)a)->s.op, ((const struct line *)b)->s.op);
+}
+
+/* Lines of the same operation become one. */
+static void join_ops(struct prof *p)
+{
+    memcpy(p->ops, p->steps, p->step_count * sizeof *p->ops);
+    if (p->step_count > 0)
+        qsort(p->ops, p->step_count, sizeof *p->ops, by_op);
+    for (size_t k = 0; k < p->step_count; k++) {
+        struct line *last = p->op_count > 0 ? &p->ops[p->op_count - 1] : NULL;
+        if (!last || strcmp(last->s.op, p->ops[k].s.op) != 0) {
+            p->ops[p->op_count++] = p->ops[k];
+            continue;
+        }
+        last->s.calls += p->ops[k].s.calls;
+        last->s.seconds += p->ops[k].s.seconds;
+        last->operations += p->ops[k].operations;
+        last->bytes += p->ops[k].bytes;
+    }
+}
+
+static bool sum_up(struct prof *p)
+{
+    struct hlo_profile_step s;
+    size_t n = 0;
+    while (hlo_profile_step(p->profile, n, &s))
+        n++;
+    p->steps = calloc(n + 1, sizeof *p->steps);
+    p->ops = calloc(n + 1, sizeof *p->ops);
+    if (!p->steps || !p->ops)
+        return false;
+    for (size_t k = 0; hlo_profile_step(p->profile, k, &s); k++) {
+        double calls = (double)s.calls;
+        p->total += s.seconds;
+        if (s.calls > 0)
+            p->steps[p->step_count++] = (struct line){s, calls * s.operations, calls * s.bytes};
+    }
+    join_ops(p);
+    qsort(p->steps, p->step_count, sizeof *p->steps, longest_first);
+    qsort(p->ops, p->op_count, sizeof *p->ops, longest_first);
+    return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_run(struct prof *p)
+{
+    qsort(p->runs, p->run_count, sizeof *p->runs, by_size);
+    return p->runs[p->run_count / 2];
+}
+
+/* ---- for people ---- */
+
+static void put_seconds(struct buf *out, double s)
+{
+    if (s >= 1)
+        buf_printf(out, "%8.3f s ", s);
+    else if (s >= 1e-3)
+        buf_printf(out, "%8.3f ms", s * 1e3);
+    else
+        buf_printf(out, "%8.3f us", s * 1e6);
+}
+
+static void put_rate(struct buf *out, double amount, double seconds)
+{
+    if (amount > 0 && seconds > 0)
+        buf_printf(out, " %9.2f", amount / seconds * 1e-9);
+    else
+        buf_puts(out, "         -");
+}
+
+static void put_line(struct buf *out, const struct prof *p, const struct line *l, bool op)
+{
+    put_seconds(out, l->s.seconds);
+    buf_printf(out, " %5.1f%% %8" PRIu64 " ", p->total > 0 ? 100 * l->s.seconds / p->total : 0, l->s.calls);
+    if (!op)
+        put_seconds(out, l->s.median);
+    put_rate(out, l->operations, l->s.seconds);
+    put_rate(out, l->bytes, l->s.seconds);
+    if (op)
+        buf_printf(out, "  %s\n", l->s.op);
+    else
+        buf_printf(out, "  %%%s  %s\n", l->s.name, l->s.what);
+}
+
+static void put_lines(struct buf *out, const struct prof *p, const struct line *lines, size_t count, size_t top, bool op)
+{
+    double rest = 0;
+    buf_printf(out, "%s\n", op ? "       time  share    calls    Gop/s      GB/s  operation"
+                               : "       time  share    calls      median    Gop/s      GB/s  step");
+    for (size_t k = 0; k < count; k++)
+        if (k < top)
+            put_line(out, p, &lines[k], op);
+        else
+            rest += lines[k].s.seconds;
+    if (count > top) {
+        put_seconds(out, rest);
+        buf_printf(out, " %5.1f%%  %zu more\n", p->total > 0 ? 100 * rest / p->total : 0, count - top);
+    }
+    buf_putc(out, '\n');
+}
+
+static void put_text(struct buf *out, struct prof *p, size_t top)
+{
+    struct hlo_memory m = hlo_program_memory(p->program);
+    put_lines(out, p, p->steps, p->step_count, top, false);
+    put_lines(out, p, p->ops, p->op_count, top, true);
+    buf_printf(out, "runs     %zu, median", p->run_count);
+    put_seconds(out, median_run(p));
+    buf_puts(out, ", steps");
+    put_seconds(out, p->total / (double)p->run_count);
+    buf_printf(out, "\nvalues   %" PRIu64 " bytes at once", m.measured);
+    if (m.foreseen)
+        buf_printf(out, ", foreseen %s%" PRIu64, m.exact ? "" : "at most ", m.peak);
+    buf_putc(out, '\n');
+}
+
+/* ---- for programs ---- */
+
+static void json_number(struct buf *out, const char *key, double v)
+{
+    buf_printf(out, ",\"%s\":", key);
+    buf_g(out, v, 9);
+}
+
+static void json_line(struct buf *out, const struct line *l, bool op)
+{
+    buf_puts(out, "{\"op\":");
+    buf_json_str(out, str_of(l->s.op));
+    if (!op) {
+        buf_puts(out, ",\"name\":");
+        buf_json_str(out, str_of(l->s.name));
+        buf_puts(out, ",\"computation\":");
+        buf_json_str(out, str_of(l->s.computation));
+        buf_puts(out, ",\"what\":");
+        buf_json_str(out, str_of(l->s.what));
+        json_number(out, "step", (double)l->s.step);
+        json_number(out, "median_s", l->s.median);
+    }
+    json_number(out, "calls", (double)l->s.calls);
+    json_number(out, "seconds", l->s.seconds);
+    json_number(out, "operations", l->operations);
+    json_number(out, "bytes", l->bytes);
+    buf_putc(out, '}');
+}
+
+static void json_lines(struct buf *out, const char *key, const struct line *lines, size_t count, bool op)
+{
+    buf_printf(out, ",\"%s\":[", key);
+    for (size_t k = 0; k < count; k++) {
+        buf_puts(out, k ? "," : "");
+        json_line(out, &lines[k], op);
+    }
+    buf_putc(out, ']');
+}
+
+static void put_json(struct buf *out, struct prof *p)
+{
+    struct hlo_memory m = hlo_program_memory(p->program);
+    buf_printf(out, "{\"schema\":1,\"runs\":%zu", p->run_count);
+    json_number(out, "run_median_s", median_run(p));
+    json_number(out, "steps_s", p->total);
+    buf_printf(out, ",\"memory\":%" PRIu64, m.measured);
+    json_lines(out, "steps", p->steps, p->step_count, false);
+    json_lines(out, "ops", p->ops, p->op_count, true);
+    buf_puts(out, "}\n");
+}
+
+static void csv_str(struct buf *out, const char *s)
+{
+    buf_putc(out, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            buf_putc(out, '"');
+        buf_putc(out, *s);
+    }
+    buf_puts(out, "\",");
+}
+
+static void put_csv(struct buf *out, const struct prof *p)
+{
+    buf_puts(out, "computation,step,name,op,what,calls,seconds,median_s,operations,bytes\n");
+    for (size_t k = 0; k < p->step_count; k++) {
+        const struct line *l = &p->steps[k];
+        csv_str(out, l->s.computation);
+        buf_printf(out, "%zu,", l->s.step);
+        csv_str(out, l->s.name);
+        csv_str(out, l->s.op);
+        csv_str(out, l->s.what);
+        buf_printf(out, "%" PRIu64, l->s.calls);
+        const double figures[] = {l->s.seconds, l->s.median, l->operations, l->bytes};
+        for (size_t n = 0; n < COUNT_OF(figures); n++) {
+            buf_putc(out, ',');
+            buf_g(out, figures[n], 9);
+        }
+        buf_putc(out, '\n');
+    }
+}
+
+/* The Trace Event Format: complete events, in microseconds; steps within a step are drawn below it. */
+static bool write_trace(const struct prof *p, const char *path)
+{
+    struct buf out = {0};
+    struct hlo_profile_event e;
+    struct hlo_profile_step s;
+    buf_puts(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    for (size_t k = 0; hlo_profile_event(p->profile, k, &e) && hlo_profile_step(p->profile, e.step, &s); k++) {
+        buf_printf(&out, "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":", k ? "," : "");
+        buf_g(&out, e.start * 1e6, 12);
+        buf_puts(&out, ",\"dur\":");
+        buf_g(&out, e.duration * 1e6, 9);
+        buf_puts(&out, ",\"cat\":");
+        buf_json_str(&out, str_of(s.op));
+        buf_puts(&out, ",\"name\":");
+        buf_json_str(&out, str_of(s.name));
+        buf_puts(&out, ",\"args\":{\"what\":");
+        buf_json_str(&out, str_of(s.what));
+        buf_puts(&out, "}}");
+    }
+    buf_puts(&out, "\n]}\n");
+    bool ok = hlo_write_text(path, out.data, out.size, p->m);
+    buf_free(&out);
+    return ok;
+}
+
+static int put_all(struct prof *p)
+{
+    const struct options *o = p->o;
+    int64_t top;
+    struct buf out = {0};
+    if (!option_int(o, OPT_TOP, 1, INT32_MAX, USUAL_TOP, &top))
+        return HLO_USAGE;
+    if (!sum_up(p))
+        return HLO_FAILED;
+    if (o->given[OPT_JSON])
+        put_json(&out, p);
+    else if (o->given[OPT_CSV])
+        put_csv(&out, p);
+    else
+        put_text(&out, p, (size_t)top);
+    fwrite(out.data, 1, out.size, stdout);
+    buf_free(&out);
+    return !o->value[OPT_CHROME] || write_trace(p, o->value[OPT_CHROME]) ? HLO_OK : HLO_USAGE;
+}
+
+int prof_command(const struct options *o)
+{
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    struct prof p = {.o = o, .m = hlo_messages_new()};
+    hlo_file *f = hlo_file_open(o->args[0], false, p.m);
+    int status = f ? prepare(&p, f) : HLO_USAGE;
+    if (status == HLO_OK)
+        status = run_all(&p);
+    if (status == HLO_OK)
+        status = put_all(&p);
+    report(o, p.m);
+    free(p.runs);
+    free(p.steps);
+    free(p.ops);
+    hlo_profile_free(p.profile);
+    hlo_program_free(p.program);
+    arguments_free(&p.arguments);
+    hlo_targets_free(p.targets);
+    hlo_module_free(p.module);
+    hlo_file_free(f);
+    hlo_messages_free(p.m);
+    return status;
+}

@@ -1,0 +1,177 @@
+/*
+ * What an instruction costs, told from its shapes: arithmetic operations, and bytes that must be read and written.
+ *
+ * A model for comparing and for finding what is slow, not a count of what a kernel does: an elementwise
+ * function is one operation for each element, whatever it is; what may be a view moves its result once
+ * and reads as much.
+ */
+#include "plan/plan.h"
+
+#include <math.h>
+
+static double elements(const struct shape *s)
+{
+    int64_t n;
+    return shape_is_array(s) && shape_elements(s, &n) ? (double)n : 0;
+}
+
+static double bytes(const struct shape *s)
+{
+    double sum = 0;
+    int64_t n;
+    if (shape_is_tuple(s)) {
+        for (int k = 0; k < s->count; k++)
+            sum += bytes(s->elements[k]);
+        return sum;
+    }
+    return shape_is_array(s) && shape_bytes(s, &n) ? (double)n : 0;
+}
+
+static const struct shape *operand(const struct inst *i, int k)
+{
+    return i->operands[k]->shape;
+}
+
+/* The first array of a result. */
+static const struct shape *first_result(const struct inst *i)
+{
+    const struct shape *s = i->shape;
+    while (shape_is_tuple(s) && s->count > 0)
+        s = s->elements[0];
+    return s;
+}
+
+/* ---- operations ---- */
+
+static double of_dot(const struct inst *i)
+{
+    struct ints contracting = inst_ints(i, A_LHS_CONTRACTING_DIMS);
+    double n = 2 * elements(i->shape);
+    for (int64_t k = 0; k < contracting.count; k++)
+        n *= (double)operand(i, 0)->dims[contracting.at[k]];
+    return n;
+}
+
+/* Every element of the result is a sum over the kernel's but for its output features. */
+static double of_conv(const struct inst *i)
+{
+    const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
+    double features = (double)operand(i, 1)->dims[l->kernel_output_feature];
+    return features > 0 ? 2 * elements(i->shape) * elements(operand(i, 1)) / features : 0;
+}
+
+static double of_window(const struct inst *i)
+{
+    const struct window w = inst_window(i);
+    double n = i->opcode == OP_SELECT_AND_SCATTER ? elements(operand(i, 1)) : elements(first_result(i));
+    for (int d = 0; d < w.rank; d++)
+        n *= (double)w.dims[d].size;
+    return n;
+}
+
+static double of_sort(const struct inst *i)
+{
+    double n = elements(operand(i, 0));
+    return n > 1 ? n * log2(n) : 0;
+}
+
+static double of_fft(const struct inst *i)
+{
+    struct ints lengths = inst_ints(i, A_FFT_LENGTH);
+    double n = 1;
+    for (int64_t k = 0; k < lengths.count; k++)
+        n *= (double)lengths.at[k];
+    double whole = fmax(elements(operand(i, 0)), elements(i->shape));
+    return n > 1 ? 5 * whole * log2(n) : 0;
+}
+
+static double of_linalg(const struct inst *i)
+{
+    const struct shape *a = operand(i, 0);
+    double n = a->rank > 0 ? (double)a->dims[a->rank - 1] : 0;
+    return i->opcode == OP_CHOLESKY ? elements(a) * n / 3 : elements(i->shape) * n;
+}
+
+/* ---- bytes ---- */
+
+static double read_and_written(const struct inst *i)
+{
+    double sum = bytes(i->shape);
+    for (int k = 0; k < i->operand_count; k++)
+        sum += bytes(operand(i, k));
+    return sum;
+}
+
+/* Of an update in place, and of a scatter: what is written, once read and once where it goes. */
+static double of_update(const struct inst *i, int update)
+{
+    return 2 * bytes(operand(i, update)) + (i->opcode == OP_SCATTER ? bytes(operand(i, update - 1)) : 0);
+}
+
+struct cost plan_cost_of_inst(const struct inst *i)
+{
+    struct cost c = {0, read_and_written(i)};
+    switch (op_table[i->opcode].family) {
+    case FAMILY_elementwise:
+    case FAMILY_compare:
+    case FAMILY_rng: c.operations = elements(first_result(i)); break;
+    case FAMILY_convert: c.operations = i->opcode == OP_BITCAST ? 0 : elements(i->shape); break;
+    case FAMILY_batchnorm: c.operations = 4 * elements(operand(i, 0)); break;
+    case FAMILY_reduce: c.operations = elements(operand(i, 0)) * (i->operand_count / 2); break;
+    case FAMILY_dot: c.operations = of_dot(i); break;
+    case FAMILY_conv: c.operations = of_conv(i); break;
+    case FAMILY_window: c.operations = of_window(i); break;
+    case FAMILY_sort: c.operations = of_sort(i); break;
+    case FAMILY_fft: c.operations = of_fft(i); break;
+    case FAMILY_linalg: c.operations = of_linalg(i); break;
+    default: break;
+    }
+    switch (i->opcode) {
+    case OP_SLICE:
+    case OP_BROADCAST:
+    case OP_DYNAMIC_SLICE: c.bytes = 2 * bytes(i->shape); break;
+    case OP_GATHER: c.bytes = 2 * bytes(i->shape) + bytes(operand(i, 1)); break;
+    case OP_DYNAMIC_UPDATE_SLICE: c.bytes = of_update(i, 1); break;
+    case OP_SCATTER:
+        c.operations = elements(operand(i, i->operand_count - 1));
+        c.bytes = of_update(i, i->operand_count - 1);
+        break;
+    default: break;
+    }
+    return c;
+}
+
+/* Whether operand j of member k is made within the step, or was read by it before. */
+static bool costs_nothing(const struct step *s, int k, int j)
+{
+    const struct inst *x = s->members[k]->operands[j];
+    for (int m = 0; m < k; m++) {
+        if (s->members[m] == x)
+            return true;
+        for (int e = 0; e < s->members[m]->operand_count; e++)
+            if (s->members[m]->operands[e] == x)
+                return true;
+    }
+    for (int e = 0; e < j; e++)
+        if (s->members[k]->operands[e] == x)
+            return true;
+    return false;
+}
+
+struct cost plan_cost(const struct step *s)
+{
+    if (s->callee_count > 0 || s->scalar)
+        return (struct cost){0, 0}; /* what is called has costs of its own, or depends on what happens */
+    if (s->fused_steps == 0)
+        return plan_cost_of_inst(s->inst);
+    struct cost all = {0, 0};
+    for (int r = 0; r < s->result_count; r++)
+        all.bytes += bytes(s->shapes[r]);
+    for (int k = 0; k < s->fused_steps; k++) {
+        const struct inst *i = s->members[k];
+        all.operations += plan_cost_of_inst(i).operations;
+        for (int j = 0; j < i->operand_count; j++)
+            all.bytes += costs_nothing(s, k, j) ? 0 : bytes(operand(i, j));
+    }
+    return all;
+}
