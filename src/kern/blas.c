@@ -10,17 +10,20 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#if defined __x86_64__ && defined __linux__
-/* An AMD processor younger than OpenBLAS itself is to it one without AVX-512, and runs at half its speed. It can be told
- * better by the environment alone, before it is loaded; and an environment may only be changed where no other thread
- * looks at it, hence before main. What the user has set stays. */
-__attribute__((constructor)) static void name_core(void)
+/* What it can be told by the environment alone has to be said before it is loaded; and an environment may only be changed where
+ * no other thread looks at it, hence before main. */
+__attribute__((constructor)) static void set_up(void)
 {
+    /* One thread: others would take long to start, and its answers would depend on how many there are. */
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+#if defined __x86_64__ && defined __linux__
+    /* An AMD processor younger than OpenBLAS itself is to it one without AVX-512, and runs at half its speed. What the user
+     * has set stays. */
     __builtin_cpu_init();
     if (__builtin_cpu_is("amd") && cpu_isa() == CPU_AVX512)
         setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-}
 #endif
+}
 
 static void *library(void)
 {

@@ -10,6 +10,7 @@
  * the matrix on the left one with it on the right.
  */
 #include <math.h>
+#include <stdatomic.h>
 
 #include "kern/blas.h"
 #include "kern/lapack.h"
@@ -42,18 +43,63 @@ static bool usable(const struct view *m, enum dtype work)
     return m->dtype == work && m->strides[1] == width && m->strides[0] == width * m->dims[1];
 }
 
-/* Room for one matrix of v, in the work type, unless its matrices can be used as they are. */
-static bool take_room(const struct view *v, enum dtype work, char **room)
+/* Bytes of room for one matrix of v in the work type; 0 where its matrices can be used as they are, -1: too many to count. */
+static int64_t room_for(const struct view *v, enum dtype work)
 {
     const struct view m = matrix_at(v, v->data);
     int64_t bytes;
-    *room = NULL;
     if (usable(&m, work))
-        return true;
-    if (!mul_i64(m.dims[0], m.dims[1], &bytes) || !mul_i64(bytes, (int64_t)dtype_bytes(work), &bytes))
+        return 0;
+    if (!mul_i64(m.dims[0], m.dims[1], &bytes) || !mul_i64(bytes, (int64_t)dtype_bytes(work), &bytes) || bytes > INT64_MAX / 4096)
+        return -1;
+    return (bytes + 63) / 64 * 64;
+}
+
+/* The matrices of a batch, which the members of a team share. Each member has room of its own. */
+struct batch {
+    const struct view *out, *a, *b;
+    enum dtype work;
+    const struct kern_triangular *how; /* of systems */
+    bool lower;                        /* of factors */
+    char *rooms;
+    int64_t a_room, out_room; /* bytes, one behind the other */
+    int64_t blocks, block;    /* of each system's right-hand sides */
+    atomic_bool failed;       /* no memory */
+};
+
+static int64_t batch_count(const struct view *v)
+{
+    int64_t count = 1;
+    for (int d = 0; d < v->rank - 2; d++)
+        count *= v->dims[d];
+    return count;
+}
+
+/* The matrix of the batch with this number, where it begins. */
+static char *batch_at(const struct view *v, int64_t number)
+{
+    char *at = v->data;
+    for (int d = v->rank - 3; d >= 0; d--) {
+        at += number % v->dims[d] * v->strides[d];
+        number /= v->dims[d];
+    }
+    return at;
+}
+
+/* Threads are not worth their start for less. */
+enum { WORTH_TEAM = 1 << 20 };
+
+/* False: no memory. */
+static bool run_batch(struct team *team, struct batch *t, int64_t parts, int64_t work, team_fn *fn)
+{
+    struct team *those = work >= WORTH_TEAM || parts > WORTH_TEAM / (work + 1) ? team : NULL;
+    const int64_t room = t->a_room + t->out_room;
+    t->rooms = room > 0 ? mem_alloc((size_t)(room * team_size(those))) : NULL;
+    if (room > 0 && !t->rooms)
         return false;
-    *room = mem_alloc((size_t)bytes);
-    return *room != NULL;
+    team_run(those, parts, fn, t);
+    mem_free(t->rooms);
+    return !t->failed;
 }
 
 /* A matrix as the library takes it: m itself, or with its dimensions in `room`, not yet filled. */
@@ -114,84 +160,104 @@ static bool factor(const struct view *m, bool lower)
     return true;
 }
 
+static void factor_part(void *context, int64_t part, int member)
+{
+    struct batch *t = context;
+    char *room = t->out_room ? t->rooms + member * t->out_room : NULL;
+    const struct view from = matrix_at(t->a, batch_at(t->a, part)), to = matrix_at(t->out, batch_at(t->out, part));
+    const struct view m = packed(&to, t->work, room);
+    kern_convert_view(NULL, &m, &from);
+    if (!factor(&m, t->lower)) {
+        if (!plain_cholesky(NULL, &to, &from, t->lower))
+            t->failed = true;
+    } else if (room) {
+        kern_convert_view(NULL, &to, &m);
+    }
+}
+
 /* spec: Cholesky */
 bool kern_cholesky(struct team *team, const struct view *out, const struct view *a, bool lower)
 {
-    const enum dtype work = work_type(a->dtype);
     const int64_t n = a->dims[a->rank - 1];
-    int64_t index[VIEW_MAX_RANK] = {0};
-    char *room;
+    struct batch t = {.out = out, .a = a, .work = work_type(a->dtype), .lower = lower};
     if (view_elements(a) == 0 || n * n / 3 < WORTH_LAPACK / n || n > INT32_MAX || !blas_is_there())
         return plain_cholesky(NULL, out, a, lower);
-    if (!take_room(out, work, &room))
-        return false;
-    bool ok = true;
-    do {
-        const struct view from = matrix_at(a, view_at(a, index)), to = matrix_at(out, view_at(out, index));
-        const struct view m = packed(&to, work, room);
-        kern_convert_view(NULL, &m, &from);
-        if (!factor(&m, lower))
-            ok = plain_cholesky(NULL, &to, &from, lower);
-        else if (room)
-            kern_convert_view(NULL, &to, &m);
-    } while (ok && index_next(a->rank - 2, a->dims, index));
-    mem_free(room);
-    return ok;
+    t.out_room = room_for(out, t.work);
+    return t.out_room >= 0 && run_batch(team, &t, batch_count(a), n * n / 3 < WORTH_TEAM / n ? n * n * n / 3 : WORTH_TEAM, factor_part);
 }
 
 /* ---- triangular systems ---- */
 
-/* Solves for b in place. */
-static void solve(const struct view *a, const struct view *b, const struct kern_triangular *how)
+/* Solves for `count` right-hand sides of b from `first` on, in place. */
+static void solve(const struct view *a, const struct view *b, const struct kern_triangular *how, int64_t first, int64_t count)
 {
-    fint m = (fint)b->dims[1], n = (fint)b->dims[0], lda = (fint)a->dims[0];
+    fint ldb = (fint)b->dims[1], m = how->left_side ? (fint)count : ldb, n = how->left_side ? (fint)b->dims[0] : (fint)count;
+    fint lda = (fint)a->dims[0];
     char side = how->left_side ? 'R' : 'L', uplo = how->lower ? 'U' : 'L';
     char trans = how->conjugate ? 'C' : how->transpose ? 'T' : 'N', diag = how->unit_diagonal ? 'U' : 'N';
     float one[2] = {1, 0};
     double wide_one[2] = {1, 0};
     void *alpha = dtype_component(a->dtype) == DT_F64 ? (void *)wide_one : one;
     ((void (*)(P, P, P, P, P, P, P, P, P, P, P, L, L, L, L))lapack_function(a->dtype, "trsm"))(
-        &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda, b->data, &m, 1, 1, 1, 1);
+        &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda, b->data + first * b->strides[how->left_side], &ldb, 1, 1, 1, 1);
 }
 
-/* Every system of the batch, with room for one matrix of a and one of b where they need it. */
-static bool solve_all(const struct view *out, const struct view *a, const struct view *b,
-                      const struct kern_triangular *how, char *a_room, char *b_room)
+/* Some right-hand sides of one system: columns of b where a stands on the left, rows where it doesn't. */
+static struct view sides_at(const struct view *m, const struct kern_triangular *how, int64_t first, int64_t count)
 {
-    const enum dtype work = work_type(a->dtype);
-    int64_t index[VIEW_MAX_RANK] = {0};
-    bool ok = true;
-    do {
-        const struct view a_from = matrix_at(a, view_at(a, index)), b_from = matrix_at(b, view_at(b, index));
-        const struct view to = matrix_at(out, view_at(out, index)), x = packed(&to, work, b_room);
-        const struct view m = packed(&a_from, work, a_room);
-        if (a_room)
-            kern_convert_view(NULL, &m, &a_from);
-        if (!how->unit_diagonal && !tame_diagonal(&m, false)) {
-            ok = plain_triangular_solve(NULL, &to, &a_from, &b_from, how);
-            continue;
-        }
-        kern_convert_view(NULL, &x, &b_from);
-        solve(&m, &x, how);
-        if (b_room)
-            kern_convert_view(NULL, &to, &x);
-    } while (ok && index_next(b->rank - 2, b->dims, index));
-    return ok;
+    struct view some = *m;
+    some.data += first * m->strides[how->left_side];
+    some.dims[how->left_side] = count;
+    return some;
+}
+
+static void solve_part(void *context, int64_t part, int member)
+{
+    struct batch *t = context;
+    char *room = t->rooms + (t->rooms ? member * (t->a_room + t->out_room) : 0);
+    const int64_t number = part / t->blocks, first = part % t->blocks * t->block;
+    const struct view a = matrix_at(t->a, batch_at(t->a, number)), all_from = matrix_at(t->b, batch_at(t->b, number));
+    const struct view all_to = matrix_at(t->out, batch_at(t->out, number));
+    const int64_t left = all_to.dims[t->how->left_side] - first, count = left < t->block ? left : t->block;
+    const struct view from = sides_at(&all_from, t->how, first, count), to = sides_at(&all_to, t->how, first, count);
+    const struct view m = packed(&a, t->work, t->a_room ? room : NULL);
+    if (t->a_room)
+        kern_convert_view(NULL, &m, &a);
+    if (!t->how->unit_diagonal && !tame_diagonal(&m, false)) {
+        if (!plain_triangular_solve(NULL, &to, &a, &from, t->how))
+            t->failed = true;
+    } else if (t->out_room) {
+        const struct view x = packed(&to, t->work, room + t->a_room);
+        kern_convert_view(NULL, &x, &from);
+        solve(&m, &x, t->how, 0, count);
+        kern_convert_view(NULL, &to, &x);
+    } else {
+        kern_convert_view(NULL, &to, &from);
+        solve(&m, &all_to, t->how, first, count);
+    }
+}
+
+/* Right-hand sides in a block, so that there are some and each is worth the triangle that goes with it. */
+enum { FEW_SIDES = 64, MANY_SIDES = 256 };
+
+static int64_t sides_in_block(int64_t sides)
+{
+    return sides <= FEW_SIDES ? sides : sides <= 4 * MANY_SIDES ? (sides + 3) / 4 < FEW_SIDES ? FEW_SIDES : (sides + 3) / 4 : MANY_SIDES;
 }
 
 /* spec: TriangularSolve */
 bool kern_triangular_solve(struct team *team, const struct view *out, const struct view *a, const struct view *b,
                            const struct kern_triangular *how)
 {
-    const enum dtype work = work_type(a->dtype);
-    const int64_t n = a->dims[a->rank - 1], *dims = b->dims + b->rank - 2;
-    char *a_room = NULL, *b_room = NULL;
+    const int64_t n = a->dims[a->rank - 1], *dims = b->dims + b->rank - 2, sides = dims[how->left_side];
+    struct batch t = {.out = out, .a = a, .b = b, .work = work_type(a->dtype), .how = how};
     if (view_elements(b) == 0 || dims[0] * dims[1] < WORTH_LAPACK / n || dims[0] > INT32_MAX || dims[1] > INT32_MAX ||
         how->conjugate > how->transpose || !blas_is_there())
         return plain_triangular_solve(NULL, out, a, b, how);
-    const bool ok = take_room(a, work, &a_room) && take_room(out, work, &b_room) &&
-                    solve_all(out, a, b, how, a_room, b_room);
-    mem_free(a_room);
-    mem_free(b_room);
-    return ok;
+    t.block = sides_in_block(sides);
+    t.blocks = (sides + t.block - 1) / t.block;
+    t.a_room = room_for(a, t.work);
+    t.out_room = room_for(out, t.work);
+    const int64_t work = n * n < WORTH_TEAM / t.block ? n * n * t.block : WORTH_TEAM;
+    return t.a_room >= 0 && t.out_room >= 0 && run_batch(team, &t, batch_count(b) * t.blocks, work, solve_part);
 }

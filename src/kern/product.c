@@ -198,20 +198,26 @@ static struct room member_room(const struct task *t, int member)
     return r;
 }
 
+/* Whole panels at a time, where their columns are neighbours and the terms are; else one by one. */
 static void pack_panels(const struct task *t, const struct block *b, int64_t l, int64_t terms, char *panels)
 {
     const struct gemm *g = &t->g;
     const struct nest *k = &t->p->k, *n = &t->p->n;
     const int64_t bytes = gemm_lanes(g, terms) * g->panel;
-    if (k->rank <= 1 && n->rank <= 1) {
-        const int64_t down = only_step(k, 1), across = only_step(n, 1);
-        gemm_pack(g, t->p->rhs_type, b->rhs + (b->l + l) * down + b->j * across, down, across, terms, b->columns, panels);
-        return;
-    }
     const struct stretch along = {k, 1, b->l + l, terms};
-    for (int64_t j = 0; j < b->columns; j += g->columns, panels += bytes) {
-        const struct stretch columns = {n, 1, b->j + j, least(g->columns, b->columns - j)};
-        stretch_pack(g, t->p->rhs_type, b->rhs, &along, &columns, panels);
+    int64_t k_run, run;
+    char *from = b->rhs + nest_offset(k, 1, along.from, &k_run);
+    for (int64_t j = 0; j < b->columns; j += run) {
+        const int64_t across = nest_offset(n, 1, b->j + j, &run), left = b->columns - j;
+        run = run < left ? run / g->columns * g->columns : left;
+        if (run > 0 && k_run >= terms) {
+            gemm_pack(g, t->p->rhs_type, from + across, only_step(k, 1), only_step(n, 1), terms, run, panels);
+        } else {
+            run = least(g->columns, left);
+            const struct stretch columns = {n, 1, b->j + j, run};
+            stretch_pack(g, t->p->rhs_type, b->rhs, &along, &columns, panels);
+        }
+        panels += ratio_up(run, g->columns) * bytes;
     }
 }
 
