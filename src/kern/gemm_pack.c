@@ -116,12 +116,13 @@ static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], in
         memcpy(to, rows[0], (size_t)(n * g->lane));
 }
 
-/* Rows that are far apart would be waited for one by one. What lies behind the last is asked for in vain. */
+/* Gapless rows that are far apart would be waited for one by one. What lies behind the last is asked for in vain. */
 INLINE void look_ahead(const struct packing *p, const char *from, int64_t count)
 {
     enum { AHEAD = 4, LINE = 64 };
     const uintptr_t at = (uintptr_t)from + (uintptr_t)(AHEAD * p->k_step);
-    for (int64_t i = 0; i < count * p->column_step; i += LINE)
+    const int64_t bytes = p->column_step == (int64_t)p->load.from ? count * p->column_step : 0;
+    for (int64_t i = 0; i < bytes; i += LINE)
         __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
 

@@ -1,0 +1,237 @@
+/*
+ * test_kern_gemm: products in blocks, on every instruction set that the machine has. Numbers are such that their sums are
+ * exact, so the fast kernel has to give what the plain one gives; and where they are not, any number of threads has to give
+ * the same bits.
+ */
+#include "check_quiet.h"
+
+#include <sys/mman.h>
+
+#include "kern/plain/plain.h"
+#include "random_view.h"
+
+static const char *const isas[] = {"baseline", "avx2", "avx512"};
+
+static const enum dtype types[][3] = {
+    {DT_F32, DT_F32, DT_F32},         {DT_F64, DT_F64, DT_F64},      {DT_C64, DT_C64, DT_C64},
+    {DT_C128, DT_C128, DT_C128},      {DT_BF16, DT_BF16, DT_F32},    {DT_BF16, DT_BF16, DT_BF16},
+    {DT_F16, DT_F16, DT_F16},         {DT_F8E4M3FN, DT_F8E5M2, DT_F32}, {DT_F8E8M0FNU, DT_F8E4M3FN, DT_F32},
+    {DT_F32, DT_BF16, DT_F32},        {DT_F16, DT_F32, DT_F64},      {DT_S8, DT_S8, DT_S32},
+    {DT_U8, DT_U8, DT_U8},            {DT_S8, DT_U8, DT_S16},        {DT_S4, DT_S4, DT_S32},
+    {DT_U8, DT_S8, DT_S64},           {DT_S16, DT_S16, DT_S16},      {DT_S32, DT_S32, DT_S32},
+    {DT_U64, DT_U64, DT_U64},         {DT_PRED, DT_PRED, DT_PRED},   {DT_S32, DT_S32, DT_F32}};
+
+/* lhs[m, k] by rhs[k, n], or one of them turned round. */
+struct matrices {
+    struct random_view lhs, rhs;
+    struct kern_dot_dims dims;
+    int64_t out_dims[2];
+};
+
+static void make_matrices(struct matrices *x, struct random *r, const enum dtype *t, int64_t m, int64_t n, int64_t k)
+{
+    const int64_t left = random_in(r, 0, 1), right = random_in(r, 0, 1);
+    r->small = true;
+    x->dims = (struct kern_dot_dims){.contracting_count = 1, .lhs_contracting = {!left}, .rhs_contracting = {right}};
+    x->lhs = random_array(r, t[0], 2, left ? (int64_t[]){k, m} : (int64_t[]){m, k});
+    x->rhs = random_array(r, t[1], 2, right ? (int64_t[]){n, k} : (int64_t[]){k, n});
+    x->out_dims[0] = m;
+    x->out_dims[1] = n;
+}
+
+static void free_matrices(struct matrices *x)
+{
+    free(x->lhs.block);
+    free(x->rhs.block);
+}
+
+/* Sizes round those of registers, panels and lanes, and some that are none. */
+START_TEST(blocks_agree_with_plain)
+{
+    setenv("HLO_ISA", isas[_i], 1);
+    for (int seed = 0; seed < 210; seed++) {
+        struct random r = {(uint64_t)seed};
+        const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
+        struct matrices x;
+        const int64_t most = seed % 5 == 0 ? 9 : 36;
+        make_matrices(&x, &r, t, random_in(&r, seed % 31 == 0 ? 0 : 1, most), random_in(&r, seed % 37 == 0 ? 0 : 1, most * 4),
+                      seed % 41 == 0 ? 0 : random_in(&r, 1, most));
+        struct random_view out = random_layout(&r, t[2], 2, x.out_dims), want = random_layout(&r, t[2], 2, x.out_dims);
+        ck_assert(kern_dot(NULL, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
+        ck_assert(plain_dot(NULL, &want.view, &x.lhs.view, &x.rhs.view, &x.dims));
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s: %s by %s, seed %d", isas[_i],
+                      dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
+        free_matrices(&x);
+        free(out.block);
+        free(want.block);
+    }
+    unsetenv("HLO_ISA");
+}
+END_TEST
+
+/* Some results of a product that is too large for the plain kernel. */
+static void check_some(struct random *r, const struct matrices *x, const struct view *out, const char *what)
+{
+    for (int i = 0; i < 8; i++) {
+        const int64_t at[2] = {random_in(r, 0, out->dims[0] - 1), random_in(r, 0, out->dims[1] - 1)};
+        const int64_t left = !x->dims.lhs_contracting[0] ? 1 : 0, right = x->dims.rhs_contracting[0] ? 0 : 1;
+        struct view row = x->lhs.view, column = x->rhs.view;
+        row.data += at[0] * row.strides[left];
+        row.dims[left] = 1;
+        column.data += at[1] * column.strides[right];
+        column.dims[right] = 1;
+        struct view one = *out;
+        one.data = view_at(out, at);
+        one.dims[0] = one.dims[1] = 1;
+        union { double align; char bytes[16]; } room;
+        struct view want;
+        view_dense(&want, out->dtype, 2, one.dims, room.bytes);
+        ck_assert(plain_dot(NULL, &want, &row, &column, &x->dims));
+        ck_assert_msg(views_agree(&one, &want, EQUAL_NUMBERS, 0), "%s at %lld, %lld", what, (long long)at[0], (long long)at[1]);
+    }
+}
+
+/* Many blocks, long sums that are cut, matrices by few vectors; none that fits them. */
+static const int64_t large[][3] = {{70, 300, 230}, {3, 700, 401}, {500, 2, 600}, {9, 11, 20011}, {1, 5, 60000},
+                                   {8, 4200, 70}, {40, 1100, 90}, {1100, 17, 131}};
+
+START_TEST(large_products_agree_with_plain)
+{
+    const enum dtype *t = types[_i];
+    for (size_t s = 0; s < COUNT_OF(large); s++) {
+        struct random r = {s * 100 + (uint64_t)_i};
+        struct matrices x;
+        make_matrices(&x, &r, t, large[s][0], large[s][1], large[s][2]);
+        struct random_view out = random_layout(&r, t[2], 2, x.out_dims);
+        struct team *team = team_new(2);
+        ck_assert(kern_dot(team, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
+        team_free(team);
+        if (t[2] != DT_F16 && t[0] != DT_F8E8M0FNU)
+            check_some(&r, &x, &out.view, dtype_spelling(t[0]));
+        free_matrices(&x);
+        free(out.block);
+    }
+}
+END_TEST
+
+/* Numbers with all their bits, whose sums depend on the order. */
+static void fill_unevenly(struct random *r, const struct view *v)
+{
+    const enum dtype part = dtype_component(v->dtype);
+    int64_t i[VIEW_MAX_RANK] = {0};
+    if (!dtype_is_float(part))
+        return;
+    do
+        for (size_t at = 0; at < dtype_bytes(v->dtype); at += dtype_bytes(part))
+            float_store(part, (char *)view_at(v, i) + at, (double)(int64_t)random_bits(r) * 0x1p-62);
+    while (index_next(v->rank, v->dims, i));
+}
+
+START_TEST(threads_make_no_difference)
+{
+    static const int sizes[] = {2, 3, 8};
+    const enum dtype *t = types[_i];
+    for (size_t s = 0; s < COUNT_OF(large); s++) {
+        struct random r = {s * 100 + (uint64_t)_i};
+        struct matrices x;
+        make_matrices(&x, &r, t, large[s][0], large[s][1], large[s][2]);
+        fill_unevenly(&r, &x.lhs.view);
+        fill_unevenly(&r, &x.rhs.view);
+        struct random_view out = random_layout(&r, t[2], 2, x.out_dims);
+        const size_t bytes = (size_t)view_elements(&out.view) * dtype_bytes(t[2]);
+        struct view alone, shared;
+        view_dense(&alone, t[2], 2, x.out_dims, calloc(1, bytes));
+        view_dense(&shared, t[2], 2, x.out_dims, calloc(1, bytes));
+        ck_assert(kern_dot(NULL, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
+        kern_copy(NULL, &alone, &out.view);
+        for (size_t k = 0; k < COUNT_OF(sizes); k++) {
+            struct team *team = team_new(sizes[k]);
+            ck_assert(kern_dot(team, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
+            kern_copy(NULL, &shared, &out.view);
+            ck_assert_msg(memcmp(alone.data, shared.data, bytes) == 0, "%s by %s, case %zu, %d threads", dtype_spelling(t[0]),
+                          dtype_spelling(t[1]), s, sizes[k]);
+            team_free(team);
+        }
+        free_matrices(&x);
+        free(alone.data);
+        free(shared.data);
+        free(out.block);
+    }
+}
+END_TEST
+
+/* Several dimensions of each kind, batches among them, in a team and alone. */
+START_TEST(tensors_and_teams)
+{
+    struct team *team = team_new(3);
+    for (int seed = 0; seed < 63; seed++) {
+        struct random r = {(uint64_t)seed};
+        const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
+        const int64_t b = random_in(&r, 1, 12), m = random_in(&r, 1, 9), n = random_in(&r, 1, 30);
+        const int64_t k = random_in(&r, 1, 9), l = seed % 3 ? 4 : 5;
+        struct kern_dot_dims dims = {.batch_count = 1, .contracting_count = 2, .lhs_contracting = {1, 3}, .rhs_contracting = {2, 4}};
+        r.small = true;
+        struct random_view lhs = random_operand(&r, t[0], 5, (int64_t[]){b, k, m, l, 3});
+        struct random_view rhs = random_operand(&r, t[1], 5, (int64_t[]){b, n, k, 7, l});
+        const int64_t out_dims[5] = {b, m, 3, n, 7};
+        struct random_view out = random_layout(&r, t[2], 5, out_dims), want = random_layout(&r, t[2], 5, out_dims);
+        ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
+        ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s by %s, seed %d", dtype_spelling(t[0]),
+                      dtype_spelling(t[1]), seed);
+        struct random_view *all[] = {&lhs, &rhs, &out, &want};
+        for (size_t i = 0; i < COUNT_OF(all); i++)
+            free(all[i]->block);
+    }
+    team_free(team);
+}
+END_TEST
+
+/* Rows more than 2 GiB apart, of which only the first bytes are ever touched. */
+START_TEST(rows_far_apart)
+{
+    enum { ROWS = 3, TERMS = 70, COLUMNS = 80 };
+    const size_t step = ((size_t)1 << 31) + 256, size = step * (ROWS - 1) + 65536;
+    char *far = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static float rhs[TERMS][COLUMNS], out[ROWS][COLUMNS];
+    struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
+    ck_assert(far != MAP_FAILED);
+    for (int i = 0; i < TERMS; i++) {
+        for (int r = 0; r < ROWS; r++)
+            ((float *)(void *)(far + (size_t)r * step))[i] = (float)(r + 1);
+        for (int j = 0; j < COLUMNS; j++)
+            rhs[i][j] = (float)j;
+    }
+    struct view l = {.dtype = DT_F32, .rank = 2, .data = far, .dims = {ROWS, TERMS}, .strides = {(int64_t)step, 4}}, x, o;
+    view_dense(&x, DT_F32, 2, (int64_t[]){TERMS, COLUMNS}, rhs);
+    view_dense(&o, DT_F32, 2, (int64_t[]){ROWS, COLUMNS}, out);
+    ck_assert(kern_dot(NULL, &o, &l, &x, &dims));
+    for (int r = 0; r < ROWS; r++)
+        for (int j = 0; j < COLUMNS; j++)
+            ck_assert(out[r][j] == (float)(TERMS * (r + 1) * j));
+    /* and as the result */
+    o.data = far;
+    o.strides[0] = (int64_t)step;
+    view_dense(&l, DT_F32, 2, (int64_t[]){ROWS, TERMS}, rhs);
+    ck_assert(kern_dot(NULL, &o, &l, &x, &dims));
+    munmap(far, size);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kern_gemm");
+    TCase *tests = tcase_create("gemm");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, blocks_agree_with_plain, 0, COUNT_OF(isas));
+    tcase_add_loop_test(tests, large_products_agree_with_plain, 0, COUNT_OF(types));
+    tcase_add_loop_test(tests, threads_make_no_difference, 0, COUNT_OF(types));
+    tcase_add_test(tests, tensors_and_teams);
+    tcase_add_test(tests, rows_far_apart);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
