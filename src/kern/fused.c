@@ -15,6 +15,7 @@
 
 enum {
     SHARE = 1 << 15,       /* elements of a part */
+    ROWS_TILE = 2 * KERN_TILE, /* elements of a tile, where blocks are whole rows: more if a row has more */
     FEW_ROWS = 8,          /* below so many rows, long ones are cut */
     WORTH_A_TEAM = 1 << 19 /* elements, times what is done with each of them */
 };
@@ -87,9 +88,8 @@ static int64_t tile_elements(const struct kern_fused *f)
 {
     int64_t rows, columns;
     sizes(f, &rows, &columns);
-    if (f->whole_rows && columns > KERN_TILE)
-        return columns;
-    return rows < KERN_TILE && columns < KERN_TILE && rows * columns < KERN_TILE ? rows * columns : KERN_TILE;
+    const int64_t most = !f->whole_rows ? KERN_TILE : columns > ROWS_TILE ? columns : ROWS_TILE;
+    return rows < most && columns < most && rows * columns < most ? rows * columns : most;
 }
 
 static size_t tile_bytes(const struct kern_fused *f)
@@ -211,7 +211,8 @@ static void choose_blocks(struct loop *l)
 {
     const struct kern_fused *f = l->f;
     l->block_columns = f->whole_rows ? l->columns : least(l->columns, KERN_TILE);
-    l->block_rows = l->columns < KERN_TILE ? least(KERN_TILE / l->columns, l->rows) : 1;
+    const int64_t tile = f->whole_rows ? ROWS_TILE : KERN_TILE;
+    l->block_rows = l->columns < tile ? least(tile / l->columns, l->rows) : 1;
     l->segment_columns = choose_segment(l);
     l->segments = pieces(l->columns, l->segment_columns);
     l->part_rows = l->segments > 1 ? 1 : pieces(pieces(SHARE, l->columns), l->block_rows) * l->block_rows;
@@ -290,6 +291,30 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
 
 /* ---- gathering ---- */
 
+#define FILL(W)                                                                                              \
+    KERN_CLONES static void fill_##W(W *out, W x, int64_t n)                                                 \
+    {                                                                                                        \
+        for (int64_t i = 0; i < n; i++)                                                                      \
+            out[i] = x;                                                                                      \
+    }
+FILL(kern_w1)
+FILL(kern_w2)
+FILL(kern_w4)
+FILL(kern_w8)
+#undef FILL
+
+/* One element n times. */
+static void fill(void *out, const void *x, size_t width, int64_t n)
+{
+    switch (width) {
+    case 1: fill_kern_w1(out, *(const kern_w1 *)x, n); break;
+    case 2: fill_kern_w2(out, *(const kern_w2 *)x, n); break;
+    case 4: fill_kern_w4(out, *(const kern_w4 *)x, n); break;
+    case 8: fill_kern_w8(out, *(const kern_w8 *)x, n); break;
+    default: kern_pack(out, x, 0, width, n); break;
+    }
+}
+
 /* Columns of a row that begins at `from`. */
 static void gather_row(const struct loop *l, int k, char *to, const char *from, int64_t column, int64_t count)
 {
@@ -308,7 +333,10 @@ static void gather_row(const struct loop *l, int k, char *to, const char *from, 
         rest /= n->dims[last];
         for (int d = last - 1; d >= 0; rest /= n->dims[d--])
             run += rest % n->dims[d] * n->strides[k][d];
-        kern_pack(to + (size_t)done * width, run, stride, width, some);
+        if (stride == 0)
+            fill(to + (size_t)done * width, run, width, some);
+        else
+            kern_pack(to + (size_t)done * width, run, stride, width, some);
         done += some;
     }
 }
@@ -318,7 +346,7 @@ static void gather_once(const struct loop *l, const struct seat *s, int k)
     const size_t width = dtype_bytes(l->views[k].dtype), row = (size_t)l->block_columns * width;
     char *to = view_tile(l, s, k);
     if (is_zero(&l->inner, k)) {
-        kern_pack(to, l->views[k].data, 0, width, l->block_rows * l->block_columns);
+        fill(to, l->views[k].data, width, l->block_rows * l->block_columns);
         return;
     }
     gather_row(l, k, to, l->views[k].data, 0, l->columns);
@@ -387,8 +415,7 @@ static void repeat(const struct run *r, const struct kern_fused_op *op, char *ou
 {
     const char *x = argument(r, op, 0);
     for (int64_t k = 0; k < r->b.rows; k++)
-        kern_pack(out + (size_t)(k * r->b.columns) * op->width, x + (size_t)k * op->width, 0, op->width,
-                  r->b.columns);
+        fill(out + (size_t)(k * r->b.columns) * op->width, x + (size_t)k * op->width, op->width, r->b.columns);
 }
 
 static void fold(const struct run *r, const struct kern_fused_op *op, char *out)

@@ -100,9 +100,9 @@ size_t kern_fused_room(const struct kern_fused *f, int members);
 void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
                     void *room);
 
-/* Rounds f32 numbers to those that a narrower float type has, which stay f32; NULL for types that have no such
- * kernel. */
-kern_tile_fn *kern_find_round(enum dtype t);
+/* Rounds f32 numbers to those that bf16 or f16 have, which stay f32; or an operation on f32 that ends in this (opcode
+ * not NULL). NULL where there is no such kernel. */
+kern_tile_fn *kern_find_rounded(const char *opcode, enum dtype t);
 
 /* spec: ReducePrecision (hlo-values 8.1) */
 typedef void kern_reduce_precision_fn(struct team *team, const struct view *out, const struct view *x, int exponent_bits,

@@ -173,6 +173,15 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
 
 /* ---- f32 rounded to what a narrower type has ---- */
 
+/* bf16_to_f32(f32_to_bf16(x)), without going through words of 16 bits. */
+static inline float round_to_bf16(float x)
+{
+    const union bits v = {.f = x};
+    union bits r = {(v.u + 0x7fff + (v.u >> 16 & 1)) & 0xffff0000};
+    r.u = (v.u & 0x7fffffff) > 0x7f800000 ? (v.u & 0x80000000) | 0x7fc00000 : r.u;
+    return r.f;
+}
+
 #define ROUND(id, rounded)                                                                                   \
     static void round_##id(void *result, const void *const *args, int64_t n)                                 \
     {                                                                                                        \
@@ -184,11 +193,45 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
             out[i] = rounded;                                                                                \
         }                                                                                                    \
     }
-ROUND(BF16, bf16_to_f32(f32_to_bf16(x)))
+ROUND(BF16, round_to_bf16(x))
 ROUND(F16, decode(encode(x, formats[DT_F16]), formats[DT_F16]))
 #undef ROUND
 
-kern_tile_fn *tile_find_round(enum dtype t)
+/* The commonest operations with the rounding in the same loop, by spelling. */
+#define BINARY(id, type, formula)                                                                            \
+    static void type##_##id(void *result, const void *const *args, int64_t n)                                \
+    {                                                                                                        \
+        float *out = result;                                                                                 \
+        const float *a = args[0], *b = args[1];                                                              \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const float x = a[i], y = b[i];                                                                  \
+            out[i] = ROUNDED(formula);                                                                       \
+        }                                                                                                    \
+    }
+#define ROUNDED(x) round_to_bf16(x)
+BINARY(add, BF16, x + y)
+BINARY(divide, BF16, x / y)
+BINARY(multiply, BF16, x *y)
+BINARY(subtract, BF16, x - y)
+static const struct tile_row rounded_bf16[] = {
+    {"add", BF16_add}, {"divide", BF16_divide}, {"multiply", BF16_multiply}, {"subtract", BF16_subtract}};
+#undef ROUNDED
+#define ROUNDED(x) decode(encode(x, formats[DT_F16]), formats[DT_F16])
+BINARY(add, F16, x + y)
+BINARY(divide, F16, x / y)
+BINARY(multiply, F16, x *y)
+BINARY(subtract, F16, x - y)
+static const struct tile_row rounded_f16[] = {
+    {"add", F16_add}, {"divide", F16_divide}, {"multiply", F16_multiply}, {"subtract", F16_subtract}};
+#undef ROUNDED
+#undef BINARY
+
+kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t)
 {
+    if (opcode && t == DT_BF16)
+        return tile_find((struct tile_table){rounded_bf16, COUNT_OF(rounded_bf16)}, opcode);
+    if (opcode && t == DT_F16)
+        return tile_find((struct tile_table){rounded_f16, COUNT_OF(rounded_f16)}, opcode);
     return t == DT_BF16 ? round_BF16 : t == DT_F16 ? round_F16 : NULL;
 }

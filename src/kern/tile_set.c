@@ -36,7 +36,7 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
     return tile_set()->convert(to, from);
 }
 
-kern_tile_fn *kern_find_round(enum dtype t)
+kern_tile_fn *kern_find_rounded(const char *opcode, enum dtype t)
 {
-    return tile_set()->round(t);
+    return tile_set()->rounded(opcode, t);
 }

@@ -160,12 +160,13 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
     if (from_wide)
         fn = plan_tile_of(m->pl, i, DT_F32);
     if (i->opcode == OP_CONVERT && to_wide && (s->tile_type == DT_F32 || from_wide))
-        fn = kern_find_round(s->tile_result);
+        fn = kern_find_rounded(NULL, s->tile_result);
     if (fn) { /* on f32 throughout */
         const int n = gather_args(m, s, args, from_wide);
-        int out = emit_apply(m, fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
-        if (to_wide && i->opcode != OP_CONVERT && !is_exact(i->opcode))
-            out = emit_apply(m, kern_find_round(s->tile_result), rows, 1, &out, DT_F32);
+        kern_tile_fn *rounded = to_wide ? kern_find_rounded(op_spelling(i->opcode), s->tile_result) : NULL;
+        int out = emit_apply(m, rounded ? rounded : fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
+        if (to_wide && !rounded && i->opcode != OP_CONVERT && !is_exact(i->opcode))
+            out = emit_apply(m, kern_find_rounded(NULL, s->tile_result), rows, 1, &out, DT_F32);
         add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out, to_wide ? out : NONE);
         return;
     }
