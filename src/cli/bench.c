@@ -207,10 +207,12 @@ int bench_command(const struct options *o)
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
     for (size_t i = 0; i < o->arg_count; i++) {
+        if (i > 0) {
+            forget_peak();
+            start = now_seconds();
+        }
         int status = bench_file(o, o->args[i], start);
         worst = status > worst ? status : worst;
-        forget_peak();
-        start = now_seconds();
     }
     return worst;
 }
