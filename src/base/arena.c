@@ -157,12 +157,14 @@ struct arena_mark arena_mark(struct arena *a)
     return (struct arena_mark){a->chunk, a->at};
 }
 
+/* An arena that was empty keeps its first chunk, a small one, for what comes next. */
 void arena_release(struct arena *a, struct arena_mark mark)
 {
-    while (a->chunk != mark.chunk)
+    while (a->chunk != mark.chunk && (mark.chunk || a->chunk->older || a->chunk->size > CHUNK_MIN))
         drop_newest(a);
-    a->at = mark.at;
-    a->end = mark.chunk ? mark.chunk->end : NULL;
+    bool kept = a->chunk && !mark.chunk;
+    a->at = kept ? (char *)(a->chunk + 1) : mark.at;
+    a->end = a->chunk ? a->chunk->end : NULL;
 }
 
 void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, size_t item_size)

@@ -410,6 +410,49 @@ START_TEST(backend_config_is_cleaned)
 }
 END_TEST
 
+static struct buf printed(const struct outcome *o)
+{
+    struct buf b = {0};
+    text_print_module(&b, o->m, &(struct print_options){0});
+    return b;
+}
+
+static const char *const metadata_texts[] = {
+    "op_type=\"a\"", "op_name=\"a}b\" source_line=7", "op_type=\"\" op_name=\"x y\" source_file=\"f.py\" source_line=12",
+    "source_line=3 op_name=\"a\"", "op_name=\"a\" op_name=\"b\"", "op_name=\"a\\n\" source_line=1", "op_name='a' source_line=1",
+    "source_line=999999999", "source_line=1999999999", "source_line=9999999999", "source_line=-5", "source_line=007",
+    "source_line=5x", "source_line=", "source_line=5 ", "op_name=\"a\"source_line=5", "op_name=\"a\",source_line=5",
+    "op_name=a", "op_name=\"a", "op_name=", "op_nam=\"a\"", "source_line=1 source_end_line=2 source_column=3 source_end_column=4",
+    "op_name=\"a\" deduplicated_name=\"d\" scheduling_name=\"s\" stack_frame_id=0", "profile_type={1} op_name=\"a\"",
+    "op_name=\"a\" metadata_payload=\"\"", "op_name=\"a\" /* c */ source_line=5", "op_name=\"\xff\" source_line=5", "stack_frame_id=1",
+};
+
+/* Simple fields in the order of print are read without tokens; with two blanks before them all are read by tokens. */
+START_TEST(metadata_is_read_in_two_ways)
+{
+    for (int strict = 0; strict < 2; strict++) {
+        struct buf simple = {0}, tokens = {0};
+        buf_printf(&simple, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={%s}, sharding={replicated}\n}", metadata_texts[_i]);
+        buf_printf(&tokens, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={  %s}, sharding={replicated}\n}", metadata_texts[_i]);
+        struct outcome a = parse(buf_view(&simple), strict), b = parse(buf_view(&tokens), strict);
+        ck_assert_msg((a.m == NULL) == (b.m == NULL), "%s", metadata_texts[_i]);
+        ck_assert_uint_eq(a.ds.errors, b.ds.errors);
+        if (a.m) {
+            struct buf x = printed(&a), y = printed(&b);
+            ck_assert_str_eq(x.data, y.data);
+            buf_free(&x);
+            buf_free(&y);
+        } else {
+            ck_assert_str_eq(a.ds.first->text.ptr, b.ds.first->text.ptr);
+        }
+        done(&a);
+        done(&b);
+        buf_free(&simple);
+        buf_free(&tokens);
+    }
+}
+END_TEST
+
 START_TEST(frames_are_renumbered)
 {
     struct outcome o = parse(STR("HloModule m\nFileNames\n1 \"a\"\n2 \"b\"\nFunctionNames\n1 \"f\"\n"
@@ -773,6 +816,7 @@ int main(void)
     tcase_add_test(tcase, always_there);
     tcase_add_test(tcase, backend_config_is_cleaned);
     tcase_add_test(tcase, frames_are_renumbered);
+    tcase_add_loop_test(tcase, metadata_is_read_in_two_ways, 0, COUNT_OF(metadata_texts));
     tcase_add_test(tcase, each_mistake_once);
     tcase_add_test(tcase, nothing_cascades);
     tcase_add_test(tcase, messages_are_limited);

@@ -205,14 +205,57 @@ static const struct field metadata_fields[] = {
 static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true, false};
 enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
 
+/* The value of a field, which ends before a blank or the brace; NULL: it is not as simple as that. */
+static const char *scan_value(const struct field *f, const char *s, const char *end, void *out)
+{
+    enum { MOST_DIGITS = 9 }; /* of a number that fits surely */
+    if (f->kind == FIELD_STRING) {
+        const char *close = s < end && *s == '"' ? memchr(s + 1, '"', (size_t)(end - s - 1)) : NULL;
+        if (!close || memchr(s, '\\', (size_t)(close - s)))
+            return NULL;
+        *(struct str *)out = (struct str){s + 1, (size_t)(close - s) - 1};
+        return close + 1;
+    }
+    const char *begin = s;
+    int32_t v = 0;
+    while (s < end && s - begin < MOST_DIGITS && *s >= '0' && *s <= '9')
+        v = v * 10 + (*s++ - '0');
+    *(int32_t *)out = v;
+    return f->kind == FIELD_INT32 && s > begin ? s : NULL;
+}
+
+/* Most of the text of a dump is metadata, and nearly all of it strings and numbers in the order in which they are
+ * printed: that is read here without a look at tokens. Of anything else nothing is consumed. */
+static bool scan_metadata(struct parser *p, struct metadata_whole *whole)
+{
+    const char *s = p->text.ptr + p->at, *end = p->text.ptr + p->text.len;
+    for (size_t k = 0; k < COUNT_OF(metadata_fields); k++) {
+        const struct field *f = &metadata_fields[k];
+        size_t n = strlen(f->key);
+        if ((size_t)(end - s) <= n || memcmp(s, f->key, n) != 0 || s[n] != '=')
+            continue;
+        s = scan_value(f, s + n + 1, end, (char *)whole + f->offset);
+        if (!s || s == end || (*s != ' ' && *s != '}') || k == PAYLOAD_FIELD)
+            return false;
+        if (*s++ == '}') {
+            lex_jump(p, (size_t)(s - p->text.ptr));
+            return true;
+        }
+    }
+    return false;
+}
+
 /* metadata = sub_attributes ; */
 bool parse_metadata(struct parser *p, struct metadata *out)
 {
     struct metadata_whole whole = {0};
     struct metadata_rest *rest = &whole.rest;
-    uint32_t begin = p->tok.span.begin, seen;
-    if (!parse_block(p, &metadata_block, &whole, &seen))
-        return false;
+    uint32_t begin = p->tok.span.begin, seen = 0;
+    if (p->tok.kind != TOK_LBRACE || !scan_metadata(p, &whole)) {
+        whole = (struct metadata_whole){0};
+        if (!parse_block(p, &metadata_block, &whole, &seen))
+            return false;
+    }
     rest->has_payload = seen >> PAYLOAD_FIELD & 1;
     for (int64_t i = 0; i < rest->profile_type.count; i++)
         if (rest->profile_type.at[i] < 0 || rest->profile_type.at[i] > 3)

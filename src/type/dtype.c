@@ -29,13 +29,22 @@ static bool may_be_type(struct str word)
     }
 }
 
+static bool is_type(struct str word, int t)
+{
+    return *word.ptr == *dtype_table[t].spelling && word.len == dtype_table[t].length &&
+           memcmp(word.ptr, dtype_table[t].spelling, word.len) == 0;
+}
+
 enum dtype dtype_find(struct str word)
 {
+    static const uint8_t usual[] = {DT_F32, DT_S32, DT_PRED, DT_BF16, DT_U32}; /* asked for more often than all others */
     if (!may_be_type(word))
         return DT_INVALID;
+    for (size_t i = 0; i < COUNT_OF(usual); i++)
+        if (is_type(word, usual[i]))
+            return (enum dtype)usual[i];
     for (int t = 0; t < DT_TUPLE; t++)
-        if (*word.ptr == *dtype_table[t].spelling && word.len == dtype_table[t].length &&
-            memcmp(word.ptr, dtype_table[t].spelling, word.len) == 0)
+        if (is_type(word, t))
             return (enum dtype)t;
     return DT_INVALID;
 }
