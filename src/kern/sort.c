@@ -13,6 +13,7 @@
 /* ---- lines and their keys ---- */
 
 struct sorter {
+    struct team *team; /* NULL: what is called knows only one caller */
     int n;
     const struct view *x, *out;
     int dimension;
@@ -22,7 +23,32 @@ struct sorter {
     const void **args;
     char *lanes, *computed; /* of make_keys: KERN_LANES elements of each operand; as many keys */
     void *room;             /* twice a line of the widest entries */
+    uint64_t index;         /* the bits of an entry in order that are its index */
+    bool failed;
 };
+
+/* Elements [from, limit) of a line; lines that are long are shared. */
+typedef void stretch_fn(struct sorter *s, void *with, int64_t from, int64_t limit);
+struct stretches {
+    struct sorter *s;
+    stretch_fn *fn;
+    void *with;
+    int64_t n;
+};
+enum { STRETCH = 128 * KERN_LANES };
+
+static void do_stretch(void *context, int64_t part, int member)
+{
+    const struct stretches *c = context;
+    int64_t from = part * STRETCH;
+    c->fn(c->s, c->with, from, c->n - from < STRETCH ? c->n : from + STRETCH);
+}
+
+static void share_line(struct sorter *s, int64_t n, stretch_fn *fn, void *with)
+{
+    struct stretches c = {s, fn, with, n};
+    team_run(s->team, (n + STRETCH - 1) / STRETCH, do_stretch, &c);
+}
 
 /* Keys of elements [i, i + count) that the comparator computes from all operands. */
 static bool compute_keys(struct sorter *s, uint64_t *keys, int64_t i, int64_t count)
@@ -109,36 +135,48 @@ static bool fits_word(const struct sorter *s, int64_t n)
     return s->rule.width <= sizeof(uint32_t) && n <= UINT32_MAX;
 }
 
-/* Key and index in one word. */
-static uint64_t *order_by_words(struct sorter *s, int64_t n)
+static void make_words(struct sorter *s, void *words, int64_t from, int64_t limit)
 {
-    uint64_t *e = s->room, keys[KERN_LANES];
-    for (int64_t i = 0; i < n; i += KERN_LANES) {
-        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
+    uint64_t *e = words, keys[KERN_LANES];
+    for (int64_t i = from; i < limit && !s->failed; i += KERN_LANES) {
+        int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
         if (!take_keys(s, keys, i, count))
-            return NULL;
+            s->failed = true; /* nobody else is there then */
         for (int64_t j = 0; j < count; j++)
             e[i + j] = keys[j] << PACKED_KEY | (uint64_t)(i + j);
     }
-    e = sort_words64(e, e + n, n, PACKED_KEY);
-    for (int64_t i = 0; i < n; i++)
-        e[i] &= UINT32_MAX;
-    return e;
+}
+
+/* Key and index in one word. */
+static uint64_t *order_by_words(struct sorter *s, int64_t n)
+{
+    uint64_t *e = s->room;
+    share_line(s, n, make_words, e);
+    s->index = UINT32_MAX;
+    return s->failed ? NULL : sort_words64(s->team, e, e + n, n, PACKED_KEY);
+}
+
+static void make_entries(struct sorter *s, void *entries, int64_t from, int64_t limit)
+{
+    struct key_entry *e = entries;
+    uint64_t keys[KERN_LANES];
+    for (int64_t i = from; i < limit && !s->failed; i += KERN_LANES) {
+        int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
+        if (!take_keys(s, keys, i, count))
+            s->failed = true;
+        for (int64_t j = 0; j < count; j++)
+            e[i + j] = (struct key_entry){keys[j], (uint64_t)(i + j)};
+    }
 }
 
 /* Key and index side by side. */
 static uint64_t *order_by_entries(struct sorter *s, int64_t n)
 {
     struct key_entry *e = s->room, *room = e + n;
-    uint64_t keys[KERN_LANES];
-    for (int64_t i = 0; i < n; i += KERN_LANES) {
-        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
-        if (!take_keys(s, keys, i, count))
-            return NULL;
-        for (int64_t j = 0; j < count; j++)
-            e[i + j] = (struct key_entry){keys[j], (uint64_t)(i + j)};
-    }
-    const struct key_entry *sorted = sort_key_entries(e, room, n);
+    share_line(s, n, make_entries, e);
+    if (s->failed)
+        return NULL;
+    const struct key_entry *sorted = sort_key_entries(s->team, e, room, n);
     uint64_t *order = (uint64_t *)(void *)(sorted == e ? room : e);
     for (int64_t i = 0; i < n; i++)
         order[i] = sorted[i].index;
@@ -147,15 +185,24 @@ static uint64_t *order_by_entries(struct sorter *s, int64_t n)
 
 /* ---- elements in an order ---- */
 
+struct picking {
+    const uint64_t *order;
+    const char *x;
+    char *out;
+    int64_t x_stride, out_stride;
+    size_t width;
+};
+
 #define PICK(W)                                                                                              \
-    for (int64_t i = 0; i < n; i++)                                                                          \
-    *(W *)(void *)(out + i * out_stride) = *(const W *)(const void *)(x + (int64_t)order[i] * x_stride)
+    for (int64_t i = from; i < limit; i++)                                                                   \
+    *(W *)(void *)(p->out + i * p->out_stride) =                                                             \
+        *(const W *)(const void *)(p->x + (int64_t)(p->order[i] & s->index) * p->x_stride)
 
 /* out[i] = x[order[i]] */
-static void pick_elements(char *out, int64_t out_stride, const char *x, int64_t x_stride, size_t width,
-                          const uint64_t *order, int64_t n)
+static void pick_elements(struct sorter *s, void *picking, int64_t from, int64_t limit)
 {
-    switch (width) {
+    const struct picking *p = picking;
+    switch (p->width) {
     case 1: PICK(kern_w1); break;
     case 2: PICK(kern_w2); break;
     case 4: PICK(kern_w4); break;
@@ -169,9 +216,15 @@ static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
     const uint64_t *order = s->less->order == KERN_ORDER_CALL ? order_by_calls(s, n)
                             : fits_word(s, n)                 ? order_by_words(s, n)
                                                               : order_by_entries(s, n);
-    for (int k = 0; order && k < s->n; k++)
-        pick_elements(view_at(&s->out[k], index), s->out[k].strides[s->dimension], s->line[k],
-                      s->x[k].strides[s->dimension], dtype_bytes(s->out[k].dtype), order, n);
+    for (int k = 0; order && k < s->n; k++) {
+        struct picking p = {order,
+                            s->line[k],
+                            view_at(&s->out[k], index),
+                            s->x[k].strides[s->dimension],
+                            s->out[k].strides[s->dimension],
+                            dtype_bytes(s->out[k].dtype)};
+        share_line(s, n, pick_elements, &p);
+    }
     return order != NULL;
 }
 
@@ -220,13 +273,13 @@ static void place_alike(struct sorter *s, char *out, const void *sorted, int64_t
     }
 }
 
-static void *sorted_keys(struct sorter *s, int64_t n)
+static void make_keys_alone(struct sorter *s, void *room, int64_t from, int64_t limit)
 {
-    uint64_t keys[KERN_LANES], *wide = s->room;
-    uint32_t *narrow = s->room;
+    uint64_t keys[KERN_LANES], *wide = room;
+    uint32_t *narrow = room;
     bool is_wide = s->rule.width == sizeof *wide;
-    for (int64_t i = 0; i < n; i += KERN_LANES) {
-        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
+    for (int64_t i = from; i < limit; i += KERN_LANES) {
+        int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
         take_keys(s, keys, i, count);
         if (is_wide)
             memcpy(wide + i, keys, (size_t)count * sizeof *wide);
@@ -234,45 +287,105 @@ static void *sorted_keys(struct sorter *s, int64_t n)
             for (int64_t j = 0; j < count; j++)
                 narrow[i + j] = (uint32_t)keys[j];
     }
-    return is_wide ? (void *)sort_words64(wide, wide + n, n, 0) : (void *)sort_words32(narrow, narrow + n, n);
+}
+
+static void *sorted_keys(struct sorter *s, int64_t n)
+{
+    uint64_t *wide = s->room;
+    uint32_t *narrow = s->room;
+    share_line(s, n, make_keys_alone, s->room);
+    if (s->rule.width == sizeof *wide)
+        return sort_words64(s->team, wide, wide + n, n, 0);
+    return sort_words32(s->team, narrow, narrow + n, n);
+}
+
+struct storing {
+    const void *sorted;
+    char *out;
+};
+
+static void store_alone(struct sorter *s, void *storing, int64_t from, int64_t limit)
+{
+    const struct storing *to = storing;
+    char packed[KERN_LANES * sizeof(uint64_t)];
+    uint64_t elements[KERN_LANES];
+    int64_t stride = s->out->strides[s->dimension];
+    size_t width = s->rule.width;
+    for (int64_t i = from; i < limit; i += KERN_LANES) {
+        int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
+        for (int64_t j = 0; j < count; j++)
+            elements[j] = key_element(&s->rule, sorted_key(s, to->sorted, i + j));
+        kern_pack(packed, (const char *)elements, sizeof *elements, width, count); /* little-endian */
+        kern_unpack(to->out + i * stride, stride, packed, width, count);
+    }
 }
 
 static void sort_alone(struct sorter *s, const int64_t *index, int64_t n)
 {
-    char *out = view_at(s->out, index), packed[KERN_LANES * sizeof(uint64_t)];
-    uint64_t elements[KERN_LANES];
-    int64_t stride = s->out->strides[s->dimension];
-    size_t width = s->rule.width;
-    const void *sorted = sorted_keys(s, n);
-    for (int64_t i = 0; i < n; i += KERN_LANES) {
-        int64_t count = n - i < KERN_LANES ? n - i : KERN_LANES;
-        for (int64_t j = 0; j < count; j++)
-            elements[j] = key_element(&s->rule, sorted_key(s, sorted, i + j));
-        kern_pack(packed, (const char *)elements, sizeof *elements, width, count); /* little-endian */
-        kern_unpack(out + i * stride, stride, packed, width, count);
-    }
+    struct storing to = {sorted_keys(s, n), view_at(s->out, index)};
+    share_line(s, n, store_alone, &to);
     if (s->rule.one_to_one)
         return;
-    place_alike(s, out, sorted, n, s->rule.sign ^ s->rule.flip);
-    place_alike(s, out, sorted, n, s->rule.all ^ s->rule.flip);
+    place_alike(s, to.out, to.sorted, n, s->rule.sign ^ s->rule.flip);
+    place_alike(s, to.out, to.sorted, n, s->rule.all ^ s->rule.flip);
 }
 
 /* ---- all lines ---- */
 
-static bool sort_lines(struct sorter *s)
+/* Lines of the same dimensions, which members of a team sort, each in a room of its own. */
+struct line_task {
+    const struct sorter *all;
+    int64_t lines, piece;
+    int64_t dims[VIEW_MAX_RANK]; /* by which lines are counted */
+    char *rooms;
+    size_t entries, room; /* bytes: for entries, and with what stands behind them */
+};
+
+static bool sort_line(struct sorter *s, const int64_t *index)
 {
-    int64_t index[VIEW_MAX_RANK] = {0}, lines[VIEW_MAX_RANK], n = s->out->dims[s->dimension];
-    bool alone = stands_alone(s);
-    memcpy(lines, s->out->dims, sizeof *lines * (size_t)s->out->rank);
-    lines[s->dimension] = 1;
-    do {
-        for (int k = 0; k < s->n; k++)
-            s->line[k] = view_at(&s->x[k], index);
-        if (alone)
-            sort_alone(s, index, n);
-        else if (!sort_by_order(s, index, n))
+    int64_t n = s->out->dims[s->dimension];
+    for (int k = 0; k < s->n; k++)
+        s->line[k] = view_at(&s->x[k], index);
+    if (!stands_alone(s))
+        return sort_by_order(s, index, n);
+    sort_alone(s, index, n);
+    return true;
+}
+
+/* The index of line number `line`. */
+static void find_line(const struct line_task *t, int64_t line, int64_t *index)
+{
+    for (int d = t->all->out->rank - 1; d >= 0; d--) {
+        index[d] = line % t->dims[d];
+        line /= t->dims[d];
+    }
+}
+
+static void sort_part(void *context, int64_t part, int member)
+{
+    struct line_task *t = context;
+    struct sorter s = *t->all;
+    int64_t index[VIEW_MAX_RANK], from = part * t->piece, left = t->lines - from;
+    s.room = t->rooms + (size_t)member * t->room;
+    s.line = (char **)(void *)((char *)s.room + t->entries);
+    s.args = (const void **)(s.line + s.n);
+    find_line(t, from, index);
+    for (int64_t k = left < t->piece ? left : t->piece; k > 0 && sort_line(&s, index); k--)
+        index_next(s.out->rank, t->dims, index);
+}
+
+/* With a comparator or keys that are called: in one room, until they fail. */
+static bool sort_by_calls(struct line_task *t)
+{
+    struct sorter s = *t->all;
+    int64_t index[VIEW_MAX_RANK] = {0};
+    s.room = t->rooms;
+    s.line = (char **)(void *)(t->rooms + t->entries);
+    s.args = (const void **)(s.line + s.n);
+    do
+        if (!sort_line(&s, index))
             return false;
-    } while (index_next(s->out->rank, lines, index));
+    while (index_next(s.out->rank, t->dims, index));
     return true;
 }
 
@@ -280,27 +393,41 @@ static bool sort_lines(struct sorter *s)
 bool kern_sort(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                const struct kern_comparator *less)
 {
+    enum { PART = 1 << 14 }; /* elements */
     if (view_elements(out) == 0)
         return true;
-    struct sorter s = {.n = n, .x = x, .out = out, .dimension = dimension, .less = less};
+    bool called = less->order == KERN_ORDER_CALL || less->make_keys;
+    struct sorter s = {.team = called ? NULL : team,
+                       .n = n,
+                       .x = x,
+                       .out = out,
+                       .dimension = dimension,
+                       .less = less,
+                       .index = UINT64_MAX};
     if (less->order != KERN_ORDER_CALL) {
         enum dtype t = less->make_keys ? less->key_type : x[less->key].dtype;
         key_rule_init(&s.rule, t, less->total_order, less->order == KERN_ORDER_GREATER);
     }
     int64_t length = out->dims[dimension];
-    size_t lines = 2 * (size_t)length * (fits_word(&s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
+    struct line_task t = {.all = &s, .lines = view_elements(out) / length, .piece = PART / length + 1};
+    memcpy(t.dims, out->dims, sizeof *t.dims * (size_t)out->rank);
+    t.dims[dimension] = 1;
+    t.entries = 2 * (size_t)length * (fits_word(&s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
+    t.room = (t.entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
+    int64_t parts = (t.lines + t.piece - 1) / t.piece, rooms = called || parts == 1 ? 1 : team_size(team);
     size_t lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
-    char *room = mem_alloc(lines + lanes + (size_t)n * 3 * sizeof(void *));
-    if (!room)
+    s.computed = mem_alloc(lanes + (size_t)rooms * t.room);
+    if (!s.computed)
         return false;
-    s.room = room;
-    s.computed = room + lines;
     memset(s.computed, 0, lanes); /* the last lanes of a line stay as they are */
     s.lanes = s.computed + (lanes > 0 ? KERN_LANES * sizeof(union kern_cell) : 0);
-    s.args = (const void **)(void *)(s.computed + lanes);
-    s.line = (char **)(s.args + 2 * n);
-    bool ok = sort_lines(&s);
-    mem_free(room);
+    t.rooms = s.computed + lanes;
+    bool ok = true;
+    if (called)
+        ok = sort_by_calls(&t);
+    else
+        team_run(team, parts, sort_part, &t);
+    mem_free(s.computed);
     return ok;
 }
 
@@ -357,8 +484,8 @@ static void topk_line(const struct key_rule *rule, const struct view *values, co
                       const struct view *x, const int64_t *index, struct key_entry *best, int64_t k)
 {
     int d = x->rank - 1;
-    uint64_t keys[KERN_LANES], *order = (uint64_t *)(void *)(best + k);
-    char *from = view_at(x, index), *to = view_at(indices, index);
+    uint64_t keys[KERN_LANES];
+    char *from = view_at(x, index), *to = view_at(indices, index), *picked = view_at(values, index);
     for (int64_t i = 0; i < x->dims[d]; i += KERN_LANES) {
         int64_t count = x->dims[d] - i < KERN_LANES ? x->dims[d] - i : KERN_LANES;
         keys_make(rule, keys, from + i * x->strides[d], x->strides[d], count);
@@ -366,29 +493,51 @@ static void topk_line(const struct key_rule *rule, const struct view *values, co
     }
     sort_heap(best, k);
     for (int64_t i = 0; i < k; i++) {
-        order[i] = best[i].index;
-        *(int32_t *)(void *)(to + i * indices->strides[d]) = (int32_t)order[i];
+        int64_t at = (int64_t)best[i].index;
+        *(int32_t *)(void *)(to + i * indices->strides[d]) = (int32_t)at;
+        memcpy(picked + i * values->strides[d], from + at * x->strides[d], rule->width);
     }
-    pick_elements(view_at(values, index), values->strides[d], from, x->strides[d], rule->width, order, k);
+}
+
+struct topk_task {
+    const struct key_rule *rule;
+    const struct view *values, *indices, *x;
+    struct key_entry *best; /* k for each member */
+    int64_t k, lines, piece;
+};
+
+static void topk_part(void *context, int64_t part, int member)
+{
+    const struct topk_task *t = context;
+    int rank = t->x->rank - 1;
+    int64_t index[VIEW_MAX_RANK] = {0}, from = part * t->piece, left = t->lines - from;
+    for (int64_t d = rank - 1, line = from; d >= 0; line /= t->x->dims[d--])
+        index[d] = line % t->x->dims[d];
+    for (int64_t i = left < t->piece ? left : t->piece; i > 0; i--) {
+        topk_line(t->rule, t->values, t->indices, t->x, index, t->best + member * t->k, t->k);
+        index_next(rank, t->x->dims, index);
+    }
 }
 
 /* spec: TopK. In the total order of the elements; of equal ones the smaller index comes first. */
-bool kern_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x, int64_t k,
-               bool largest)
+bool kern_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x,
+               int64_t k, bool largest)
 {
-    int64_t index[VIEW_MAX_RANK] = {0};
+    enum { PART = 1 << 16 }; /* elements */
     struct key_rule rule;
+    struct topk_task t = {&rule, values, indices, x, .k = k};
     if (view_elements(values) == 0)
         return true;
     if (dtype_is_complex(x->dtype)) /* whose order no key of 64 bits has */
         return plain_topk(NULL, values, indices, x, k, largest);
-    struct key_entry *best = mem_alloc((size_t)k * (sizeof *best + sizeof(uint64_t)));
-    if (!best)
+    int64_t length = x->dims[x->rank - 1];
+    t.lines = view_elements(x) / length;
+    t.piece = PART / length + 1;
+    t.best = mem_alloc((size_t)(team_size(team) * k) * sizeof *t.best);
+    if (!t.best)
         return false;
     key_rule_init(&rule, x->dtype, true, largest);
-    do {
-        topk_line(&rule, values, indices, x, index, best, k);
-    } while (index_next(x->rank - 1, x->dims, index));
-    mem_free(best);
+    team_run(team, (t.lines + t.piece - 1) / t.piece, topk_part, &t);
+    mem_free(t.best);
     return true;
 }

@@ -33,8 +33,8 @@ enum { PACKED_KEY = 32 };
 
 /* Sort n of them with room for as many; return where the result is: in one or in the other. Bits of words
  * below `lowest` are in order already. */
-uint32_t *sort_words32(uint32_t *e, uint32_t *room, int64_t n);
-uint64_t *sort_words64(uint64_t *e, uint64_t *room, int64_t n, unsigned lowest);
-struct key_entry *sort_key_entries(struct key_entry *e, struct key_entry *room, int64_t n);
+uint32_t *sort_words32(struct team *team, uint32_t *e, uint32_t *room, int64_t n);
+uint64_t *sort_words64(struct team *team, uint64_t *e, uint64_t *room, int64_t n, unsigned lowest);
+struct key_entry *sort_key_entries(struct team *team, struct key_entry *e, struct key_entry *room, int64_t n);
 
 #endif

@@ -187,23 +187,153 @@ enum {
         return from;                                                                                         \
     }
 
+/* ---- sorting many of them, shared by threads ---- */
+
+/*
+ * First all go to buckets by the highest digit, block by block: blocks count their entries apart, so that
+ * each knows the places of its own in every bucket, behind those of the blocks before. Then the buckets are
+ * sorted, which fit into the caches near to a processor.
+ */
+enum {
+    SHARED_FROM = 1 << 16, /* entries */
+    GROUPS = 32,           /* of buckets: the parts of the last step */
+    MAX_BLOCKS = 16
+};
+struct shared_sort {
+    void *from, *to;
+    int64_t n, block; /* entries, in each block */
+    unsigned lowest, shift, buckets;
+    bool one_digit; /* all that differ are in it */
+    uint64_t differ[MAX_BLOCKS];
+    uint32_t *places; /* `buckets` for each block; in the end that of the last is where buckets end */
+};
+
+#define SHARED_SORT_OF(NAME, E, KEY)                                                                         \
+    static void NAME##_differ(void *context, int64_t part, int member)                                       \
+    {                                                                                                        \
+        struct shared_sort *s = context;                                                                     \
+        const E *from = s->from;                                                                             \
+        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;                      \
+        uint64_t differ = 0;                                                                                 \
+        for (; i < limit; i++)                                                                               \
+            differ |= KEY(from[i]) ^ KEY(from[0]);                                                           \
+        s->differ[part] = differ;                                                                            \
+    }                                                                                                        \
+    static void NAME##_count(void *context, int64_t part, int member)                                        \
+    {                                                                                                        \
+        struct shared_sort *s = context;                                                                     \
+        const E *from = s->from;                                                                             \
+        uint32_t mask = s->buckets - 1, *place = s->places + part * s->buckets;                              \
+        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;                      \
+        memset(place, 0, s->buckets * sizeof *place);                                                        \
+        for (; i < limit; i++)                                                                               \
+            place[KEY(from[i]) >> s->shift & mask]++;                                                        \
+    }                                                                                                        \
+    static void NAME##_spread(void *context, int64_t part, int member)                                       \
+    {                                                                                                        \
+        struct shared_sort *s = context;                                                                     \
+        const E *from = s->from;                                                                             \
+        E *to = s->to;                                                                                       \
+        uint32_t mask = s->buckets - 1, *place = s->places + part * s->buckets;                              \
+        int64_t i = part * s->block, limit = s->n - i < s->block ? s->n : i + s->block;                      \
+        for (; i < limit; i++)                                                                               \
+            to[place[KEY(from[i]) >> s->shift & mask]++] = from[i];                                          \
+    }                                                                                                        \
+    /* Those buckets that begin in its share of the places. */                                               \
+    static void NAME##_finish(void *context, int64_t part, int member)                                       \
+    {                                                                                                        \
+        const struct shared_sort *s = context;                                                               \
+        E *from = s->from, *to = s->to;                                                                      \
+        const uint32_t *ends = s->places + (block_count(s) - 1) * s->buckets;                                \
+        int64_t first = s->n * part / GROUPS, limit = s->n * (part + 1) / GROUPS;                            \
+        for (unsigned b = 0; b < s->buckets; b++) {                                                          \
+            int64_t begin = b > 0 ? ends[b - 1] : 0, n = ends[b] - begin;                                    \
+            if (n == 0 || begin < first || begin >= limit)                                                   \
+                continue;                                                                                    \
+            if (NAME##_sort(to + begin, from + begin, n, s->lowest) != to + begin)                           \
+                memcpy(to + begin, from + begin, (size_t)n * sizeof *to);                                    \
+        }                                                                                                    \
+    }                                                                                                        \
+    static E *NAME##_share(struct team *team, E *from, E *to, int64_t n, unsigned lowest)                    \
+    {                                                                                                        \
+        struct shared_sort s = {.from = from, .to = to, .n = n, .lowest = lowest};                           \
+        if (n < SHARED_FROM || n > UINT32_MAX)                                                               \
+            return NAME##_sort(from, to, n, lowest);                                                         \
+        set_blocks(&s, team);                                                                                \
+        team_run(team, block_count(&s), NAME##_differ, &s);                                                  \
+        if (!choose_digit(&s))                                                                               \
+            return NAME##_sort(from, to, n, lowest);                                                         \
+        team_run(team, block_count(&s), NAME##_count, &s);                                                   \
+        add_up_places(&s);                                                                                   \
+        team_run(team, block_count(&s), NAME##_spread, &s);                                                  \
+        if (!s.one_digit)                                                                                    \
+            team_run(team, GROUPS, NAME##_finish, &s);                                                       \
+        mem_free(s.places);                                                                                  \
+        return to;                                                                                           \
+    }
+
+static int64_t block_count(const struct shared_sort *s)
+{
+    return (s->n + s->block - 1) / s->block;
+}
+
+static void set_blocks(struct shared_sort *s, struct team *team)
+{
+    int64_t blocks = team_size(team) == 1 ? 1 : 2 * team_size(team);
+    blocks = blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS;
+    s->block = (s->n + blocks - 1) / blocks;
+}
+
+/* The highest bits that differ. False: there are none, or no memory. */
+static bool choose_digit(struct shared_sort *s)
+{
+    uint64_t differ = 0;
+    for (int64_t k = 0; k < block_count(s); k++)
+        differ |= s->differ[k];
+    differ = differ >> s->lowest << s->lowest;
+    if (differ == 0)
+        return false;
+    unsigned end = 64 - (unsigned)__builtin_clzll(differ);
+    unsigned first = (unsigned)__builtin_ctzll(differ);
+    s->shift = end < first + MAX_DIGIT ? first : end - MAX_DIGIT;
+    s->buckets = 1u << (end - s->shift);
+    s->one_digit = differ >> s->shift << s->shift == differ;
+    s->places = mem_alloc((size_t)(block_count(s) * s->buckets) * sizeof *s->places);
+    return s->places != NULL;
+}
+
+/* From how many to where. */
+static void add_up_places(struct shared_sort *s)
+{
+    uint32_t sum = 0;
+    for (unsigned b = 0; b < s->buckets; b++)
+        for (int64_t k = 0; k < block_count(s); k++) {
+            uint32_t *place = &s->places[k * s->buckets + b], count = *place;
+            *place = sum;
+            sum += count;
+        }
+}
+
 #define WORD_KEY(e) (e)
 #define ENTRY_KEY(e) ((e).key)
 SORT_OF(word32, uint32_t, WORD_KEY)
 SORT_OF(word64, uint64_t, WORD_KEY)
 SORT_OF(entry, struct key_entry, ENTRY_KEY)
+SHARED_SORT_OF(word32, uint32_t, WORD_KEY)
+SHARED_SORT_OF(word64, uint64_t, WORD_KEY)
+SHARED_SORT_OF(entry, struct key_entry, ENTRY_KEY)
 
-uint32_t *sort_words32(uint32_t *e, uint32_t *room, int64_t n)
+uint32_t *sort_words32(struct team *team, uint32_t *e, uint32_t *room, int64_t n)
 {
-    return word32_sort(e, room, n, 0);
+    return word32_share(team, e, room, n, 0);
 }
 
-uint64_t *sort_words64(uint64_t *e, uint64_t *room, int64_t n, unsigned lowest)
+uint64_t *sort_words64(struct team *team, uint64_t *e, uint64_t *room, int64_t n, unsigned lowest)
 {
-    return word64_sort(e, room, n, lowest);
+    return word64_share(team, e, room, n, lowest);
 }
 
-struct key_entry *sort_key_entries(struct key_entry *e, struct key_entry *room, int64_t n)
+struct key_entry *sort_key_entries(struct team *team, struct key_entry *e, struct key_entry *room, int64_t n)
 {
-    return entry_sort(e, room, n, 0);
+    return entry_share(team, e, room, n, 0);
 }

@@ -75,6 +75,7 @@ struct trial {
     struct kern_body body;
     struct kern_pad_dim pads[3];
     struct kern_gather_dims gather;
+    struct kern_comparator less;
     int dimension;
 };
 
@@ -155,6 +156,48 @@ START_TEST(reductions)
         trial.init[0] = init;
         trial.x[0] = large_array(&r, t, 3, dims);
         trial.out[0] = random_layout(&r, t, kept, out_dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+/* The greater value, and of equal ones the one with the lesser index. */
+static bool greater_pair(void *context, const void *const *args, void *const *results)
+{
+    float a = *(const float *)args[0], b = *(const float *)args[2];
+    int32_t i = *(const int32_t *)args[1], j = *(const int32_t *)args[3];
+    bool keep = a > b || (a == b && i < j);
+    memcpy(results[0], args[keep ? 0 : 2], sizeof a);
+    memcpy(results[1], args[keep ? 1 : 3], sizeof i);
+    return true;
+}
+
+static bool run_pick(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    struct view x[2] = {t->x[0].view, t->x[1].view};
+    return (plain ? plain_reduce : kern_reduce)(team, 2, out, x, t->init, t->acc, t->reduced, &t->body);
+}
+
+START_TEST(picks)
+{
+    static const struct kern_pick greatest = {true,
+                                              {[KERN_BELOW] = {3, 3, 3},
+                                               [KERN_EQUAL] = {0, 3, 3},
+                                               [KERN_ELEMENT_NAN] = {3, 3, 3},
+                                               [KERN_SO_FAR_NAN] = {3, 3, 3},
+                                               [KERN_BOTH_NAN] = {3, 3, 3}}};
+    static const float low = -2;
+    static const int32_t none = -1;
+    for (int seed = 0; seed < 12; seed++) {
+        struct random r = {(uint64_t)seed, .specials = seed % 2};
+        struct trial trial = {"pick", seed, run_pick, 2, .init = {&low, &none}, .acc = {DT_F32, DT_S32}};
+        int64_t dims[2] = {random_in(&r, 1, 700), random_in(&r, 1, 700)};
+        trial.body = (struct kern_body){.combine = KERN_CALL, .call = greater_pair, .pick = &greatest};
+        trial.reduced[seed % 2] = true;
+        trial.x[0] = large_array(&r, DT_F32, 2, dims);
+        trial.x[1] = large_array(&r, DT_S32, 2, dims);
+        trial.out[0] = random_layout(&r, DT_F32, 1, &dims[!(seed % 2)]);
+        trial.out[1] = random_layout(&r, DT_S32, 1, &dims[!(seed % 2)]);
         check_trial(&trial, &r);
     }
 }
@@ -313,6 +356,56 @@ START_TEST(scatters)
 }
 END_TEST
 
+/* ---- sort.c ---- */
+
+static bool run_sort(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    struct view x[2] = {t->x[0].view, t->x[1].view};
+    return (plain ? plain_sort : kern_sort)(team, t->count, out, x, t->dimension, &t->less);
+}
+
+START_TEST(sorts)
+{
+    for (int seed = 0; seed < 16; seed++) {
+        struct random r = {(uint64_t)seed, .small = true, .specials = seed % 2};
+        struct trial trial = {"sort", seed, run_sort, (int)random_in(&r, 1, 2), .dimension = seed % 3 == 0};
+        int64_t dims[2] = {random_in(&r, 66000, 90000), 1};
+        if (seed % 3 == 0) {
+            dims[0] = random_in(&r, 20, 60);
+            dims[1] = random_in(&r, 1000, 3000);
+        }
+        trial.less = (struct kern_comparator){seed % 4 < 2 ? KERN_ORDER_LESS : KERN_ORDER_GREATER,
+                                              (int)random_in(&r, 0, trial.count - 1), seed % 2, NULL, NULL};
+        for (int k = 0; k < trial.count; k++) {
+            trial.x[k] = large_array(&r, ONE_OF(&r, DT_F32, DT_BF16, DT_S32, DT_F64, DT_U8), 2, dims);
+            trial.out[k] = same_layout(&trial.x[k], &r);
+        }
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+static bool run_topk(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    return (plain ? plain_topk : kern_topk)(team, &out[0], &out[1], &t->x[0].view, out[0].dims[1],
+                                            t->dimension == 1);
+}
+
+START_TEST(topks)
+{
+    for (int seed = 0; seed < 10; seed++) {
+        struct random r = {(uint64_t)seed};
+        struct trial trial = {"topk", seed, run_topk, 2, .dimension = seed % 2};
+        int64_t dims[2] = {random_in(&r, 40, 90), random_in(&r, 2000, 4000)};
+        trial.x[0] = large_array(&r, ONE_OF(&r, DT_F32, DT_BF16, DT_S32), 2, dims);
+        dims[1] = random_in(&r, 1, 50);
+        trial.out[0] = random_layout(&r, trial.x[0].view.dtype, 2, dims);
+        trial.out[1] = random_layout(&r, DT_S32, 2, dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
 /* ---- random bits ---- */
 
 /* Large enough for several shares each; next to the end a share may be of any length. */
@@ -359,6 +452,9 @@ int main(void)
     tcase_add_test(tests, iotas);
     tcase_add_test(tests, gathers);
     tcase_add_test(tests, scatters);
+    tcase_add_test(tests, picks);
+    tcase_add_test(tests, sorts);
+    tcase_add_test(tests, topks);
     tcase_add_test(tests, bits_by_teams);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
