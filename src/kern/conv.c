@@ -1,8 +1,7 @@
 /*
- * conv: convolution as a product of matrices. Once padding and base dilation are made real, the patches
- * under all kernel positions are only another view of the input, with overlapping strides; the product
- * packs them panel by panel, or uses the input as it is when the kernel is 1 x 1. Groups are its batch
- * dimension. One input feature to a group leaves no matrices to multiply: those run directly (depthwise.c).
+ * conv: convolution, in an order of dimensions that suits us. It runs as a product of matrices (conv_tiled.c), or, where one
+ * input feature to a group leaves no matrices to multiply, directly (depthwise.c). A dilated input whose windows step by one
+ * is taken phase by phase, so that nothing is multiplied with the holes.
  *
  * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN. Such
  * kernels, and paddings out of all proportion, go to the plain loop.
@@ -15,15 +14,9 @@
 #include "kern/plain/plain.h"
 
 enum {
-    IMAGE_BYTES = 64 << 20, /* of a chunk of the batch, for a product that gains by its length */
-    CACHED_BYTES = 1 << 20, /* the same for one input feature to a group */
+    CACHED_BYTES = 1 << 20, /* of a chunk of the batch that is padded */
     MOST_SPATIAL = 14
 };
-
-static bool one_feature(const struct conv *c)
-{
-    return c->kernel.dims[1] == 1 && c->feature_groups > 1;
-}
 
 static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
                  const int64_t *rest)
@@ -62,7 +55,7 @@ static int64_t reach(const struct conv *c, int d)
     return (c->out.dims[d + 2] - 1) * w->stride + (c->kernel.dims[d + 2] - 1) * w->window_dilation + 1;
 }
 
-static bool needs_padding(const struct conv *c)
+bool conv_pads(const struct conv *c)
 {
     bool needs = false;
     for (int d = 0; d < c->spatial; d++) {
@@ -83,12 +76,17 @@ KERN_CLONES static bool run_is_finite_f32(const float *x, int64_t n)
     return !odd;
 }
 
-static bool run_is_finite_f64(const double *x, int64_t n)
+KERN_CLONES static bool run_is_finite_f64(const double *x, int64_t n)
 {
-    bool odd = false;
+    uint64_t odd = 0;
     for (int64_t i = 0; i < n; i++)
         odd |= x[i] - x[i] != 0;
     return !odd;
+}
+
+bool conv_run_is_finite(enum dtype t, const void *x, int64_t n)
+{
+    return t == DT_F64 ? run_is_finite_f64(x, n) : run_is_finite_f32(x, n);
 }
 
 /* All parts of all elements, in the order of memory. */
@@ -111,8 +109,7 @@ static void memory_order(struct nest *n, const struct view *k, enum dtype part)
         nest_add(n, 1, (int64_t[]){0});
 }
 
-/* True for a kernel without infinities and NaNs, and for types that have none. */
-static bool kernel_is_finite(const struct view *k)
+bool conv_kernel_is_finite(const struct view *k)
 {
     char room[LOADER_ROOM] __attribute__((aligned(64)));
     enum dtype part = dtype_component(k->dtype), work = part == DT_F64 ? DT_F64 : DT_F32;
@@ -129,28 +126,22 @@ static bool kernel_is_finite(const struct view *k)
         for (int64_t i = 0; i < dim; i += KERN_TILE) {
             int64_t count = dim - i < KERN_TILE ? dim - i : KERN_TILE;
             const void *run = loader_read(&widen, room, w.at[0] + i * stride, stride, count);
-            if (work == DT_F64 ? !run_is_finite_f64(run, count) : !run_is_finite_f32(run, count))
+            if (!conv_run_is_finite(work, run, count))
                 return false;
         }
     } while (nest_step(&w));
     return true;
 }
 
-/* Gapless strides for dims [n, c, x...] with the features inside or outside of the space. */
-static void feature_strides(struct view *v, bool features_last)
+/* Gapless strides for dims [n, c, x...], features side by side. */
+static void feature_strides(struct view *v)
 {
     int64_t step = (int64_t)dtype_bytes(v->dtype);
-    if (features_last) {
-        v->strides[1] = step;
-        step *= v->dims[1];
-    }
+    v->strides[1] = step;
+    step *= v->dims[1];
     for (int d = v->rank - 1; d >= 2; d--) {
         v->strides[d] = step;
         step *= v->dims[d];
-    }
-    if (!features_last) {
-        v->strides[1] = step;
-        step *= v->dims[1];
     }
     v->strides[0] = step;
 }
@@ -180,104 +171,58 @@ static void make_padded(struct conv *c, const struct view *like, const struct ke
 {
     struct view padded = *like, from = c->in;
     padded.dims[0] = c->in.dims[0];
-    feature_strides(&padded,
-                    one_feature(c) || c->spatial == 0 || c->in.strides[1] <= c->in.strides[c->in.rank - 1]);
+    feature_strides(&padded);
     padded.data = storage;
     c->in = padded;
     pad_landing(&padded, &from, pads);
     kern_convert_view(NULL, &padded, &from);
 }
 
-/* ---- the product ---- */
+/* ---- one input feature to a group: one chunk of the batch after the other ---- */
 
-static bool conv_product(const struct conv *c)
-{
-    struct product p = {.out_type = c->out.dtype,
-                        .lhs_type = c->in.dtype,
-                        .rhs_type = c->kernel.dtype,
-                        .work = c->work,
-                        .out = c->out.data,
-                        .lhs = c->in.data,
-                        .rhs = c->kernel.data};
-    int64_t groups = c->feature_groups * c->batch_groups, features = c->kernel.dims[0] / groups;
-    int64_t group_stride = c->batch_groups > 1 ? c->in.strides[0] * (c->in.dims[0] / groups)
-                                               : c->in.strides[1] * c->kernel.dims[1];
-    nest_init(&p.batch, 3);
-    nest_init(&p.m, 2);
-    nest_init(&p.n, 2);
-    nest_init(&p.k, 2);
-    nest_add(&p.batch, groups,
-             (int64_t[]){c->out.strides[1] * features, group_stride, c->kernel.strides[0] * features});
-    nest_add(&p.m, c->out.dims[0], (int64_t[]){c->out.strides[0], c->in.strides[0]});
-    nest_add(&p.n, features, (int64_t[]){c->out.strides[1], c->kernel.strides[0]});
-    for (int d = 2; d < c->out.rank; d++) {
-        const struct kern_window_dim *w = &c->window[d - 2];
-        nest_add(&p.m, c->out.dims[d], (int64_t[]){c->out.strides[d], c->in.strides[d] * w->stride});
-        nest_add(&p.k, c->kernel.dims[d],
-                 (int64_t[]){c->in.strides[d] * w->window_dilation, c->kernel.strides[d]});
-    }
-    nest_add(&p.k, c->kernel.dims[1], (int64_t[]){c->in.strides[1], c->kernel.strides[1]});
-    return product_run(NULL, &p);
-}
-
-/* ---- one chunk of the batch after the other ---- */
-
-/* Runs images [from, from + count) (all when there are batch groups). */
+/* Runs images [from, from + count). */
 static bool conv_images(const struct conv *whole, int64_t from, int64_t count, const struct view *padded,
                         const struct kern_pad_dim *pads, void *storage)
 {
     struct conv c = *whole;
-    c.out.dims[0] = count;
+    c.out.dims[0] = c.in.dims[0] = count;
     c.out.data += from * c.out.strides[0];
-    c.in.dims[0] = count * c.batch_groups;
     c.in.data += from * c.in.strides[0];
-    if (padded) {
-        make_padded(&c, padded, pads, storage);
-    } else {
-        for (int d = 0; d < c.spatial; d++)
-            c.in.data -= c.window[d].pad_low * c.in.strides[d + 2];
-    }
-    return depthwise_applies(&c) ? depthwise_run(&c) : conv_product(&c);
+    make_padded(&c, padded, pads, storage);
+    return depthwise_run(&c);
 }
 
-static bool conv_batch(const struct conv *c, const struct view *padded, const struct kern_pad_dim *pads)
-{
-    int64_t images = c->out.dims[0], chunk = images;
-    void *storage = NULL; /* every chunk overwrites what the one before left in it, and leaves the padding */
-    if (padded) {
-        int64_t image = (int64_t)dtype_bytes(c->work), most = one_feature(c) ? CACHED_BYTES : IMAGE_BYTES;
-        for (int d = 1; d < padded->rank; d++)
-            image *= padded->dims[d];
-        if (c->batch_groups == 1)
-            chunk = image > most ? 1 : image > 0 ? most / image : images;
-        chunk = chunk < images ? chunk : images;
-        storage = mem_zalloc((size_t)(chunk * c->batch_groups * image));
-        if (!storage)
-            return false;
-    }
-    bool ok = true;
-    for (int64_t i = 0; i < images && ok; i += chunk)
-        ok = conv_images(c, i, images - i < chunk ? images - i : chunk, padded, pads, storage);
-    mem_free(storage);
-    return ok;
-}
-
-enum outcome { CONV_DONE, CONV_NO_MEMORY, CONV_BY_FORMULA /* this is for the plain kernel */ };
-
-static enum outcome conv_whole(const struct conv *c)
+static enum conv_outcome conv_depthwise(const struct conv *c)
 {
     struct view padded;
     struct kern_pad_dim pads[VIEW_MAX_RANK];
-    int64_t taps = 1;
-    for (int d = 0; d < c->spatial; d++)
-        taps *= c->kernel.dims[d + 2];
-    bool empty = taps * c->kernel.dims[1] == 0, pad = !empty && needs_padding(c);
-    bool copy = pad || (!empty && taps > 1 && (c->in.dtype != c->work || one_feature(c)));
-    if (pad && !kernel_is_finite(&c->kernel))
+    const int64_t images = c->out.dims[0];
+    if (!padded_dims(c, &padded, pads) || (conv_pads(c) && !conv_kernel_is_finite(&c->kernel)))
         return CONV_BY_FORMULA;
-    if (copy && !padded_dims(c, &padded, pads))
-        return CONV_BY_FORMULA;
-    return conv_batch(c, copy ? &padded : NULL, pads) ? CONV_DONE : CONV_NO_MEMORY;
+    int64_t image = (int64_t)dtype_bytes(c->work);
+    for (int d = 1; d < padded.rank; d++)
+        image *= padded.dims[d];
+    int64_t chunk = image > CACHED_BYTES ? 1 : CACHED_BYTES / image;
+    chunk = chunk < images ? chunk : images;
+    /* Every chunk overwrites what the one before left in it, and leaves the padding. */
+    void *storage = mem_zalloc((size_t)(chunk * image));
+    bool ok = storage != NULL;
+    for (int64_t i = 0; i < images && ok; i += chunk)
+        ok = conv_images(c, i, images - i < chunk ? images - i : chunk, &padded, pads, storage);
+    mem_free(storage);
+    return ok ? CONV_DONE : CONV_NO_MEMORY;
+}
+
+static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
+{
+    union kern_cell zero = {{0}};
+    if (view_elements(&c->kernel) == 0) {
+        if (dtype_is_float(c->out.dtype))
+            float_store(c->out.dtype, &zero, 0);
+        kern_fill(&c->out, &zero);
+        return CONV_DONE;
+    }
+    return depthwise_applies(c) ? conv_depthwise(c) : conv_tiled(team, c);
 }
 
 /* ---- base dilation ---- */
@@ -314,16 +259,16 @@ static void take_phase(struct conv *c, int d, int64_t phase)
 }
 
 /* Nothing is multiplied with the zeros between the elements of a dilated input. */
-static enum outcome fast_conv(const struct conv *c)
+static enum conv_outcome fast_conv(struct team *team, const struct conv *c)
 {
     int d = dilated_dimension(c);
-    enum outcome outcome = CONV_DONE;
+    enum conv_outcome outcome = CONV_DONE;
     if (d < 0)
-        return conv_whole(c);
+        return conv_whole(team, c);
     for (int64_t phase = 0; phase < c->window[d].base_dilation && phase < c->out.dims[d + 2]; phase++) {
         struct conv part = *c;
         take_phase(&part, d, phase);
-        outcome = fast_conv(&part);
+        outcome = fast_conv(team, &part);
         if (outcome != CONV_DONE)
             break;
     }
@@ -337,7 +282,7 @@ bool kern_conv(struct team *team, const struct view *out, const struct view *lhs
     struct product_types types;
     struct conv c;
     void *storage[2] = {NULL, NULL};
-    enum outcome outcome = CONV_NO_MEMORY;
+    enum conv_outcome outcome = CONV_NO_MEMORY;
     if (view_elements(out) == 0)
         return true;
     if (dims->spatial_count > MOST_SPATIAL)
@@ -345,9 +290,11 @@ bool kern_conv(struct team *team, const struct view *out, const struct view *lhs
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
+    if (c.in.dtype == DT_F8E8M0FNU) /* has no zero for what lies in the padding */
+        types.via[0] = types.work;
     if (product_convert_operand(team, &c.in, types.via[0], &storage[0]) &&
         product_convert_operand(team, &c.kernel, types.via[1], &storage[1]))
-        outcome = fast_conv(&c);
+        outcome = fast_conv(team, &c);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return outcome == CONV_BY_FORMULA ? plain_conv(NULL, out, lhs, rhs, dims) : outcome == CONV_DONE;

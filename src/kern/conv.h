@@ -15,6 +15,17 @@ struct conv {
     enum dtype work; /* of products and sums */
 };
 
+enum conv_outcome { CONV_DONE, CONV_NO_MEMORY, CONV_BY_FORMULA /* this is for the plain kernel */ };
+
+bool conv_pads(const struct conv *c); /* windows reach beyond the input, or into holes of it */
+
+/* True for a kernel without infinities and NaNs, and for types that have none. */
+bool conv_kernel_is_finite(const struct view *kernel);
+bool conv_run_is_finite(enum dtype t, const void *x, int64_t n); /* gapless f32 or f64 */
+
+/* As a product of matrices, block by block, in any types. */
+enum conv_outcome conv_tiled(struct team *team, const struct conv *c);
+
 /* Groups of one input feature, in f32 or f64, padded and converted, features side by side. */
 bool depthwise_applies(const struct conv *c);
 bool depthwise_run(const struct conv *c); /* false: no memory */

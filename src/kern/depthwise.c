@@ -37,10 +37,7 @@ DEPTHWISE_ROW(double)
 
 bool depthwise_applies(const struct conv *c)
 {
-    int64_t width = (int64_t)dtype_bytes(c->work);
-    return c->feature_groups > 1 && c->batch_groups == 1 && c->kernel.dims[1] == 1 &&
-           view_elements(&c->kernel) > 0 && c->in.dtype == c->work && c->in.strides[1] == width &&
-           (c->work == DT_F32 || c->work == DT_F64);
+    return c->feature_groups > 1 && c->kernel.dims[1] == 1 && (c->work == DT_F32 || c->work == DT_F64);
 }
 
 struct depthwise {

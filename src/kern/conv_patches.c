@@ -1,0 +1,349 @@
+/*
+ * conv_patches: what the windows of a convolution see (spec: ConvWithGeneralPadding), copied out of the input into the
+ * blocks that are multiplied. Of an image nothing is ever made but these blocks: padding and the holes of a dilated
+ * input become zeros here.
+ */
+#include "kern/conv_patches.h"
+
+/* 64 bytes that lie anywhere. */
+typedef char chunk __attribute__((vector_size(64), aligned(1), may_alias));
+
+#define OUTSIDE INT64_MIN
+
+/* Adds to *offset where kernel position k of the window at o looks; false in padding and holes. */
+static inline bool place(const struct patch_dim *d, int64_t o, int64_t k, int64_t *offset)
+{
+    int64_t i = o * d->stride - d->pad + k * d->dilation;
+    if (d->base > 1) {
+        if (i < 0 || i % d->base != 0)
+            return false;
+        i /= d->base;
+    }
+    *offset += i * d->step;
+    return i >= 0 && i < d->in;
+}
+
+/* Row-major digits of a number. */
+static void digits(int64_t number, int count, const int64_t *dims, int64_t *index)
+{
+    for (int d = count - 1; d >= 0; d--) {
+        index[d] = number % dims[d];
+        number /= dims[d];
+    }
+}
+
+void patches_init(struct patches *p, const struct conv *c, const struct view *in)
+{
+    *p = (struct patches){.spatial = c->spatial, .taps = 1, .image_points = 1, .at = in->data};
+    p->width = (int64_t)dtype_bytes(in->dtype);
+    p->channels = in->dims[1];
+    p->channel_step = in->strides[1];
+    p->image_step = in->strides[0];
+    p->limit = in->data + p->width;
+    for (int d = 0; d < in->rank; d++)
+        p->limit += c->in.strides[d] > 0 ? (c->in.dims[d] - 1) * c->in.strides[d] : 0;
+    for (int d = 0; d < c->spatial; d++) {
+        const struct kern_window_dim *w = &c->window[d];
+        p->dim[d] = (struct patch_dim){in->dims[d + 2], in->strides[d + 2], w->stride, w->pad_low, w->window_dilation, w->base_dilation};
+        p->outs[d] = c->out.dims[d + 2];
+        p->sizes[d] = c->kernel.dims[d + 2];
+        p->image_points *= p->outs[d];
+        p->taps *= p->sizes[d];
+    }
+    if (c->spatial == 0) { /* one place in a line of one */
+        p->spatial = 1;
+        p->dim[0] = (struct patch_dim){.in = 1, .stride = 1, .dilation = 1, .base = 1};
+        p->outs[0] = p->sizes[0] = 1;
+    }
+    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    const int64_t size = p->sizes[p->spatial - 1];
+    p->joined = p->channel_step == p->width && last->dilation == 1 && last->base == 1 &&
+                last->step == p->channels * p->width;
+    p->run = p->channels * (p->joined ? size : 1);
+    p->inner = p->joined ? 1 : size;
+}
+
+void patches_line(const struct patches *p, int64_t from, int64_t to, struct patch_line *s)
+{
+    const int last = p->spatial - 1;
+    s->image = from / p->image_points;
+    digits(from % p->image_points, p->spatial, p->outs, s->o);
+    s->count = p->outs[last] - s->o[last] < to - from ? p->outs[last] - s->o[last] : to - from;
+}
+
+/* Where the window at o begins to look along all dimensions but the last, for kernel positions from number `first` on. */
+static void find_lines(const struct patches *p, const struct patch_line *s, int64_t first, int64_t count, int64_t *lines)
+{
+    const int outer = p->spatial - 1;
+    int64_t k[VIEW_MAX_RANK];
+    digits(first, outer, p->sizes, k);
+    for (int64_t t = 0; t < count; t++) {
+        bool inside = true;
+        lines[t] = s->image * p->image_step;
+        for (int d = 0; d < outer && inside; d++)
+            inside = place(&p->dim[d], s->o[d], k[d], &lines[t]);
+        if (!inside)
+            lines[t] = OUTSIDE;
+        index_next(outer, p->sizes, k);
+    }
+}
+
+/* ---- positions as rows ---- */
+
+static inline void copy_chunks(char *to, const char *from, int64_t bytes, const char *limit)
+{
+    if (limit - from < bytes + (int64_t)sizeof(chunk)) { /* nothing may be read so far behind them */
+        memcpy(to, from, (size_t)bytes);
+        return;
+    }
+    for (int64_t i = 0; i < bytes; i += (int64_t)sizeof(chunk))
+        *(chunk *)(to + i) = *(const chunk *)(from + i);
+}
+
+static inline void clear_chunks(char *to, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i += (int64_t)sizeof(chunk))
+        *(chunk *)(to + i) = (chunk){0};
+}
+
+/* ---- rows whose windows see whole lines of elements ---- */
+
+/* A part of the contracted index: count pieces, of which the first lacks its first `skip` elements, and the last those
+ * behind `end`. */
+struct span {
+    int64_t count, skip, end;
+};
+
+/* Elements [a, b) of a piece that sees only [low, high). */
+static inline char *copy_clipped(const struct patches *p, const char *from, int64_t a, int64_t b, int64_t low, int64_t high,
+                                 char *to)
+{
+    const int64_t w = p->width;
+    low = low < a ? a : low < b ? low : b;
+    high = high < low ? low : high < b ? high : b;
+    if (low > a)
+        clear_chunks(to, (low - a) * w);
+    if (high > low)
+        copy_chunks(to + (low - a) * w, from + low * w, (high - low) * w, p->limit);
+    if (high < b)
+        clear_chunks(to + (high - a) * w, (b - high) * w);
+    return to + (b - a) * w;
+}
+
+/* What is copied or cleared may end in up to 63 bytes of anything: the next piece, or row, comes on top of that. */
+KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_line *s, const int64_t *lines, struct span k,
+                                    char *rows, int64_t row)
+{
+    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    const int64_t c = p->channels, run = p->run;
+    int64_t x = s->o[p->spatial - 1] * last->stride - last->pad;
+    for (int64_t i = 0; i < s->count; i++, x += last->stride) {
+        const int64_t low = x < 0 ? -x * c : 0, high = (last->in - x) * c;
+        const char *from = p->at + x * last->step;
+        char *to = rows + i * row;
+        for (int64_t t = 0; t < k.count; t++) {
+            const int64_t a = t == 0 ? k.skip : 0, b = t == k.count - 1 ? k.end : run;
+            if (lines[t] == OUTSIDE) {
+                clear_chunks(to, (b - a) * p->width);
+                to += (b - a) * p->width;
+            } else if (low <= a && high >= b) {
+                copy_chunks(to, from + lines[t] + a * p->width, (b - a) * p->width, p->limit);
+                to += (b - a) * p->width;
+            } else {
+                to = copy_clipped(p, from + lines[t], a, b, low, high, to);
+            }
+        }
+    }
+}
+
+/* ---- rows of single kernel positions ---- */
+
+/* Elements [a, b) of a piece of one kernel position. */
+static inline void copy_features(const struct patches *p, const char *at, int64_t a, int64_t b, char *to)
+{
+    if (p->channel_step == p->width)
+        copy_chunks(to, at + a * p->width, (b - a) * p->width, p->limit);
+    else
+        kern_pack(to, at + a * p->channel_step, p->channel_step, (size_t)p->width, b - a);
+}
+
+/* `inner`: the first piece's kernel position along the last dimension. */
+KERN_CLONES static void single_rows(const struct patches *p, const struct patch_line *s, const int64_t *lines, struct span k,
+                                    int64_t inner, char *rows, int64_t row)
+{
+    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    for (int64_t i = 0; i < s->count; i++) {
+        const int64_t o = s->o[p->spatial - 1] + i;
+        const int64_t *line = lines;
+        char *to = rows + i * row;
+        for (int64_t t = 0, at_inner = inner; t < k.count; t++) {
+            const int64_t a = t == 0 ? k.skip : 0, b = t == k.count - 1 ? k.end : p->run;
+            int64_t at = *line;
+            if (at != OUTSIDE && place(last, o, at_inner, &at))
+                copy_features(p, p->at + at, a, b, to);
+            else
+                clear_chunks(to, (b - a) * p->width);
+            to += (b - a) * p->width;
+            if (++at_inner == p->inner) {
+                at_inner = 0;
+                line++;
+            }
+        }
+    }
+}
+
+void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *rows, int64_t row)
+{
+    const int64_t first = k0 / p->run, end = (k1 - 1) / p->run + 1, line = first / p->inner;
+    const struct span k = {end - first, k0 - first * p->run, k1 - (end - 1) * p->run};
+    int64_t lines[PATCH_DEPTH + 1];
+    struct patch_line s;
+    for (int64_t at = from; at < to; at += s.count) {
+        patches_line(p, at, to, &s);
+        find_lines(p, &s, line, (end - 1) / p->inner + 1 - line, lines);
+        if (p->joined)
+            joined_rows(p, &s, lines, k, rows + (at - from) * row, row);
+        else
+            single_rows(p, &s, lines, k, first % p->inner, rows + (at - from) * row, row);
+    }
+}
+
+/* ---- positions as columns ---- */
+
+/* Neighbouring columns of a block whose elements lie a fixed step apart. */
+struct piece {
+    const char *from; /* of the first feature */
+    int64_t first, count;
+};
+
+/* The columns of a line that see something at kernel position k of the last dimension. */
+static struct piece find_piece(const struct patches *p, const struct patch_line *s, int64_t line, int64_t k)
+{
+    const struct patch_dim *d = &p->dim[p->spatial - 1];
+    const int64_t o = s->o[p->spatial - 1], x = o * d->stride - d->pad + k * d->dilation;
+    const int64_t low = x < 0 ? (-x + d->stride - 1) / d->stride : 0;
+    const int64_t high = d->in - x > 0 ? (d->in - x + d->stride - 1) / d->stride : 0;
+    struct piece piece = {.first = low, .count = (high < s->count ? high : s->count) - low};
+    piece.from = p->at + line + (x + low * d->stride) * d->step;
+    return piece;
+}
+
+typedef struct kern_w16 wide;
+
+/* Rows of one feature each. */
+#define COLUMNS(T)                                                                                                     \
+    KERN_CLONES static void columns_##T(const struct piece *pieces, int64_t count, int64_t step, int64_t channel_step, \
+                                        int64_t channels, T *to, int64_t columns)                                      \
+    {                                                                                                                  \
+        for (int64_t z = 0; z < channels; z++, to += columns)                                                          \
+            for (int64_t i = 0; i < count; i++) {                                                                      \
+                const char *from = pieces[i].from + z * channel_step;                                                  \
+                T *at = to + pieces[i].first;                                                                          \
+                if (step == (int64_t)sizeof(T))                                                                        \
+                    for (int64_t j = 0; j < pieces[i].count; j++)                                                      \
+                        at[j] = ((const T *)(const void *)from)[j];                                                    \
+                else                                                                                                   \
+                    for (int64_t j = 0; j < pieces[i].count; j++)                                                      \
+                        at[j] = *(const T *)(const void *)(from + j * step);                                           \
+            }                                                                                                          \
+    }
+COLUMNS(kern_w1)
+COLUMNS(kern_w2)
+COLUMNS(kern_w4)
+COLUMNS(kern_w8)
+COLUMNS(wide)
+
+static void columns_of(int64_t width, const struct piece *pieces, int64_t count, int64_t step, int64_t channel_step,
+                       int64_t channels, void *to, int64_t columns)
+{
+    if (width == 1)
+        columns_kern_w1(pieces, count, step, channel_step, channels, to, columns);
+    else if (width == 2)
+        columns_kern_w2(pieces, count, step, channel_step, channels, to, columns);
+    else if (width == 4)
+        columns_kern_w4(pieces, count, step, channel_step, channels, to, columns);
+    else if (width == 8)
+        columns_kern_w8(pieces, count, step, channel_step, channels, to, columns);
+    else
+        columns_wide(pieces, count, step, channel_step, channels, to, columns);
+}
+
+/* Position by position: where the input is dilated, neighbours may see nothing. */
+static int64_t find_single(const struct patches *p, const struct patch_line *s, int64_t line, int64_t k, int64_t column,
+                           struct piece *pieces)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        int64_t at = line;
+        if (place(&p->dim[p->spatial - 1], s->o[p->spatial - 1] + i, k, &at))
+            pieces[found++] = (struct piece){p->at + at, column + i, 1};
+    }
+    return found;
+}
+
+/* What columns [from, to) see at one kernel position. */
+static int64_t find_pieces(const struct patches *p, int64_t from, int64_t to, int64_t tap, struct piece *pieces)
+{
+    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    const int64_t size = p->sizes[p->spatial - 1];
+    int64_t found = 0, line;
+    struct patch_line s;
+    for (int64_t at = from; at < to; at += s.count) {
+        patches_line(p, at, to, &s);
+        find_lines(p, &s, tap / size, 1, &line);
+        if (line == OUTSIDE)
+            continue;
+        if (last->base > 1) {
+            found += find_single(p, &s, line, tap % size, at - from, pieces + found);
+            continue;
+        }
+        struct piece piece = find_piece(p, &s, line, tap % size);
+        piece.first += at - from;
+        if (piece.count > 0)
+            pieces[found++] = piece;
+    }
+    return found;
+}
+
+void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room,
+                     int64_t columns)
+{
+    const int64_t step = p->dim[p->spatial - 1].step * p->dim[p->spatial - 1].stride;
+    struct piece pieces[PATCH_COLUMNS];
+    for (int64_t t = k0 / p->channels, a = k0 % p->channels; t * p->channels < k1; t++, a = 0) {
+        const int64_t b = k1 - t * p->channels < p->channels ? k1 - t * p->channels : p->channels;
+        const int64_t count = find_pieces(p, from, to, t, pieces);
+        int64_t seen = 0;
+        for (int64_t i = 0; i < count; i++) {
+            seen += pieces[i].count;
+            pieces[i].from += a * p->channel_step;
+        }
+        if (seen < columns)
+            memset(room, 0, (size_t)((b - a) * columns * p->width));
+        columns_of(p->width, pieces, count, step, p->channel_step, b - a, room, columns);
+        room += (b - a) * columns * p->width;
+    }
+}
+
+/* ---- patches that lie in the input as they are ---- */
+
+bool patches_lie(const struct patches *p, int64_t images, int64_t *step)
+{
+    int64_t next = 0;
+    *step = 0;
+    if (p->channel_step != p->width)
+        return false;
+    for (int d = p->spatial; d >= 0; d--) {
+        const struct patch_dim *dim = &p->dim[d - 1];
+        const int64_t count = d > 0 ? p->outs[d - 1] : images, here = d > 0 ? dim->stride * dim->step : p->image_step;
+        if (d > 0 && (p->sizes[d - 1] != 1 || dim->base > 1 || dim->pad != 0 || (count - 1) * dim->stride >= dim->in))
+            return false;
+        if (count == 1)
+            continue;
+        if (*step != 0 && here != next)
+            return false;
+        *step = *step ? *step : here;
+        next = here * count;
+    }
+    return true;
+}

@@ -1,0 +1,489 @@
+/*
+ * conv_tiled: convolution by blocks of a matrix product (spec: ConvWithGeneralPadding). Where the features of the result
+ * lie side by side, positions are rows of the left matrix and the kernel is the right one, packed once for all; else the
+ * kernel is the left matrix and positions are columns of the right one. Either way a block of patches is packed when it is
+ * needed, straight from the input (conv_patches.c), and stays in the second level of the cache.
+ *
+ * Blocks follow from the shapes alone, so the threads of a team make no difference to any bit.
+ */
+#include "kern/conv_patches.h"
+#include "kern/gemm.h"
+
+enum {
+    BLOCK_BYTES = 256 << 10, /* of packed patches */
+    MOST_FEATURES = 512,     /* of a part whose sums are not yet the result */
+    FEW_FEATURES = 16,       /* are not worth a panel of them */
+    WANTED_PARTS = 16,
+    LEAST_ROWS = 48,         /* of a part, where more parts are wanted */
+    ROWS = 12,               /* a number of rows that suits gemm_block */
+    LINE = 64,
+    SMALL = 1 << 20          /* products that are done before a second thread has begun */
+};
+
+struct tiled {
+    const struct conv *c;
+    struct gemm g;
+    struct patches patches; /* of the first group */
+    bool by_rows;           /* positions are rows */
+    bool own_panels;        /* by rows: each part packs its panels, which no other one needs */
+    bool lies;              /* by rows: patches are rows as they lie, `step` bytes apart */
+    int64_t step;
+    bool look;              /* for infinities and NaNs in the panels */
+    enum dtype sum;         /* of a whole element of C */
+    int64_t groups, features, k, positions; /* features, k: of a group */
+    int64_t group_step;                     /* bytes of the input from one to the next */
+    int64_t depth;                          /* elements of k in a block */
+    int64_t span, block, slice;             /* positions that blocks do not reach across, those of a block, features of a part */
+    int64_t blocks, slices;                 /* of a group */
+    char *kernel;       /* by rows: panels of all groups, or of none; else rows, packed or as they lie */
+    struct view matrix; /* by rows: what panels are packed from, `kernel_element` bytes from one k to the next */
+    int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
+    void *storage[2];
+    bool direct;            /* C is the result */
+    int64_t room;           /* bytes, for each member of the team; it begins with a flag, */
+    int64_t patch, raw, panel, starts, sums; /* and here stand patches, those of another type, a panel, gemm_excess and C */
+    int64_t row;            /* bytes of a packed row of patches */
+    char *rooms;
+};
+
+static int64_t round_up(int64_t n, int64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- how it is cut ---- */
+
+/* Positions of the result that follow each other lie a fixed step apart, from dimension `from` on. */
+static bool is_linear(const struct view *out, bool images, int64_t *step)
+{
+    int64_t next = 0;
+    *step = 0;
+    for (int d = out->rank - 1; d >= 0; d--) {
+        if (d == 1 || (d == 0 && !images) || out->dims[d] == 1)
+            continue;
+        if (*step != 0 && out->strides[d] != next)
+            return false;
+        *step = *step ? *step : out->strides[d];
+        next = out->strides[d] * out->dims[d];
+    }
+    return true;
+}
+
+static bool same_storage(enum dtype a, enum dtype b)
+{
+    return a == b || (dtype_is_integer(a) && dtype_is_integer(b) && dtype_bits(a) == dtype_bits(b));
+}
+
+static void choose_form(struct tiled *t)
+{
+    const struct conv *c = t->c;
+    const int64_t width = (int64_t)dtype_bytes(c->out.dtype);
+    const bool features_last = c->out.strides[1] == width || c->out.rank == 2;
+    t->by_rows = features_last ? t->features >= FEW_FEATURES || t->positions < FEW_FEATURES
+                               : t->positions < FEW_FEATURES && t->features >= FEW_FEATURES;
+    if (t->by_rows)
+        gemm_choose(&t->g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
+    else
+        gemm_choose(&t->g, c->out.dtype, c->kernel.dtype, c->in.dtype, c->work, false);
+    t->sum = t->g.twofold ? c->work : t->g.sum;
+    int64_t step;
+    t->span = t->by_rows || t->patches.image_points < t->g.columns ? t->positions : t->patches.image_points;
+    t->direct = same_storage(c->out.dtype, t->sum) && is_linear(&c->out, t->span > t->patches.image_points, &step) &&
+                (t->by_rows ? c->out.strides[1] == width || t->features == 1 : step == width || t->span == 1);
+}
+
+static int64_t parts_of(const struct tiled *t)
+{
+    return t->groups * t->blocks * t->slices;
+}
+
+static void count_parts(struct tiled *t)
+{
+    t->blocks = t->positions / t->span * ((t->span + t->block - 1) / t->block);
+    t->slices = (t->features + t->slice - 1) / t->slice;
+}
+
+/* Even shares of n, of a number that `unit` divides. */
+static int64_t even_share(int64_t n, int64_t most, int64_t unit)
+{
+    const int64_t shares = (n + most - 1) / most;
+    return least(round_up((n + shares - 1) / shares, unit), round_up(n, unit));
+}
+
+static void cut(struct tiled *t)
+{
+    const int64_t columns = t->g.columns, rows = t->by_rows ? ROWS : columns, width = t->by_rows ? columns : ROWS;
+    t->depth = even_share(t->k, PATCH_DEPTH, 16);
+    t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) + LINE; /* an odd number of lines as often as not */
+    int64_t most = BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
+    most = least(most / rows * rows, PATCH_COLUMNS / rows * rows);
+    t->block = even_share(t->span, most > rows ? most : rows, rows);
+    t->slice = round_up(least(t->features, t->direct ? t->features : MOST_FEATURES), width);
+    for (count_parts(t); parts_of(t) < WANTED_PARTS && t->by_rows && t->slice > columns; count_parts(t))
+        t->slice = round_up(t->slice / 2, columns);
+    for (; parts_of(t) < WANTED_PARTS && t->block >= 2 * (t->by_rows ? LEAST_ROWS : columns); count_parts(t))
+        t->block = round_up(t->block / 2, rows);
+    for (; parts_of(t) < WANTED_PARTS && !t->by_rows && t->slice >= 2 * LEAST_ROWS; count_parts(t))
+        t->slice = round_up(t->slice / 2, ROWS);
+}
+
+/* ---- the kernel ---- */
+
+/* Bytes from one element of the contracted index to the next; false when there is no such number. */
+static bool contracted_step(const struct view *k, int64_t *step)
+{
+    struct nest n;
+    nest_init(&n, 1);
+    for (int d = 2; d < k->rank; d++)
+        nest_add(&n, k->dims[d], &k->strides[d]);
+    nest_add(&n, k->dims[1], &k->strides[1]);
+    nest_merge(&n);
+    *step = n.rank == 0 ? (int64_t)dtype_bytes(k->dtype) : n.strides[0][0];
+    return n.rank <= 1;
+}
+
+/* Its dimensions in the order of the contracted index, output features first or last. */
+static void contracted_order(struct view *v, const struct view *k, bool features_first)
+{
+    int64_t order[VIEW_MAX_RANK];
+    int n = 0;
+    if (features_first)
+        order[n++] = 0;
+    for (int d = 2; d < k->rank; d++)
+        order[n++] = d;
+    order[n++] = 1;
+    if (!features_first)
+        order[n++] = 0;
+    view_pick(v, k, n, order);
+}
+
+/* The kernel as a matrix [k, features] or, by rows, [features, k], of elements of type `type`. */
+static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel, bool features_first, enum dtype type)
+{
+    struct view from, to;
+    const int64_t size = (int64_t)dtype_bytes(type), row = features_first ? round_up(t->k * size, LINE) + LINE : 0;
+    int64_t bytes;
+    contracted_order(&from, &t->c->kernel, features_first);
+    view_dense(&to, type, from.rank, from.dims, NULL);
+    if (features_first)
+        to.strides[0] = row;
+    if (!mul_i64(features_first ? row : t->k * size, from.dims[features_first ? 0 : from.rank - 1], &bytes))
+        return false;
+    t->storage[0] = to.data = mem_alloc((size_t)bytes);
+    if (!to.data)
+        return false;
+    kern_convert_view(team, &to, &from);
+    *kernel = to;
+    return true;
+}
+
+/* Rows, as they lie where that is possible. Where rows are a multiple of a page apart they would meet in the cache. */
+static bool prepare_rows(struct team *team, struct tiled *t)
+{
+    const struct view *k = &t->c->kernel;
+    struct view copy;
+    const int64_t size = (int64_t)dtype_bytes(t->g.lhs);
+    bool lies = k->dtype == t->g.lhs && contracted_step(k, &t->kernel_element) &&
+                (t->kernel_element == size || (t->g.per_lane == 1 && !t->g.twofold && k->strides[0] == size)) &&
+                k->strides[0] % 512 != 0;
+    t->kernel = k->data;
+    t->kernel_row = k->strides[0];
+    if (!lies) {
+        if (!copy_kernel(team, t, &copy, true, t->g.lhs))
+            return false;
+        t->kernel = copy.data;
+        t->kernel_row = copy.strides[0];
+        t->kernel_element = size;
+    }
+    t->kernel_lane = t->kernel_element == size ? t->g.lane : t->kernel_element;
+    t->kernel_group = t->features * t->kernel_row;
+    return true;
+}
+
+/* Elements [k, k + count) of the panel that starts with a group's feature number `first`. */
+static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int64_t k, int64_t count, int member, void *panel)
+{
+    const struct gemm *g = &t->g;
+    const int64_t feature = t->matrix.strides[0];
+    gemm_pack(g, t->matrix.dtype, t->matrix.data + (group * t->features + first) * feature + k * t->kernel_element,
+              t->kernel_element, feature, count, least(g->columns, t->features - first), panel);
+    if (t->look && !conv_run_is_finite(g->sum, panel, gemm_lanes(g, count) * g->panel / g->lane))
+        t->rooms[member * t->room] = true;
+}
+
+static void pack_part(void *context, int64_t part, int member)
+{
+    const struct tiled *t = context;
+    const int64_t panels = (t->features + t->g.columns - 1) / t->g.columns;
+    pack_panel(t, part / panels, part % panels * t->g.columns, 0, t->k, member,
+               t->kernel + part * gemm_lanes(&t->g, t->k) * t->g.panel);
+}
+
+static bool prepare_panels(struct team *team, struct tiled *t)
+{
+    const int64_t panels = t->groups * ((t->features + t->g.columns - 1) / t->g.columns);
+    int64_t bytes;
+    t->matrix = t->c->kernel;
+    if (!contracted_step(&t->matrix, &t->kernel_element)) {
+        if (!copy_kernel(team, t, &t->matrix, false, t->matrix.dtype))
+            return false;
+        t->matrix.strides[0] = (int64_t)dtype_bytes(t->matrix.dtype);
+        t->kernel_element = t->matrix.strides[0] * t->c->kernel.dims[0];
+    }
+    if (t->own_panels)
+        return true;
+    if (!mul_i64(gemm_lanes(&t->g, t->k) * t->g.panel, panels, &bytes))
+        return false;
+    t->storage[1] = t->kernel = mem_alloc((size_t)bytes);
+    if (!t->kernel)
+        return false;
+    t->kernel_group = bytes / t->groups;
+    team_run(team, panels, pack_part, t);
+    return true;
+}
+
+/* ---- parts ---- */
+
+struct part {
+    int64_t group, from, to;  /* positions */
+    int64_t first, features;
+    char *room, *out; /* out: of the group's first feature */
+    struct patches patches;
+};
+
+static void find_part(const struct tiled *t, int64_t number, int member, struct part *p)
+{
+    const int64_t slice = number % t->slices, block = number / t->slices % t->blocks;
+    const int64_t span_blocks = (t->span + t->block - 1) / t->block, start = block / span_blocks * t->span;
+    p->group = number / t->slices / t->blocks;
+    p->from = start + block % span_blocks * t->block;
+    p->to = least(p->from + t->block, start + t->span);
+    p->first = slice * t->slice;
+    p->features = least(t->slice, t->features - p->first);
+    p->room = t->rooms + member * t->room;
+    p->out = t->c->out.data + p->group * t->features * t->c->out.strides[1];
+    p->patches = t->patches;
+    p->patches.at += p->group * t->group_step;
+}
+
+static char *position_out(const struct tiled *t, const struct part *p, int64_t position)
+{
+    struct patch_line s;
+    patches_line(&t->patches, position, position + 1, &s);
+    char *at = p->out + p->first * t->c->out.strides[1] + s.image * t->c->out.strides[0];
+    for (int d = 0; d < t->c->spatial; d++)
+        at += s.o[d] * t->c->out.strides[d + 2];
+    return at;
+}
+
+/* Sums become results, line by line; they lie `position` and `feature` bytes apart. */
+static void store_sums(const struct tiled *t, const struct part *p, char *sums, int64_t position, int64_t feature)
+{
+    const struct view *out = &t->c->out;
+    struct patch_line s;
+    for (int64_t at = p->from; at < p->to; at += s.count) {
+        patches_line(&t->patches, at, p->to, &s);
+        const int64_t step = t->c->spatial ? out->strides[out->rank - 1] : out->strides[0];
+        struct view to = {.dtype = out->dtype, .rank = 2, .dims = {s.count, p->features}, .strides = {step, out->strides[1]}};
+        struct view from = to;
+        to.data = position_out(t, p, at);
+        from.dtype = t->sum;
+        from.strides[0] = position;
+        from.strides[1] = feature;
+        from.data = sums + (at - p->from) * position;
+        kern_convert_view(NULL, &to, &from);
+    }
+}
+
+static void set_depth(const struct gemm *g, struct gemm_block *b, int64_t k)
+{
+    b->lanes = g->twofold ? 2 * k : k / g->per_lane;
+    b->rest = g->twofold ? 0 : k % g->per_lane;
+}
+
+/* Patches of positions [p->from, p->to) as rows of lanes. */
+static void pack_rows(const struct tiled *t, const struct part *p, int64_t k, int64_t count)
+{
+    const int64_t width = t->patches.width, raw_row = t->depth * width;
+    const enum dtype from = t->c->in.dtype;
+    char *rows = p->room + t->patch;
+    if (from == t->g.lhs) {
+        patches_rows(&p->patches, p->from, p->to, k, k + count, rows, t->row);
+        return;
+    }
+    kern_tile_fn *convert = kern_find_convert(t->g.lhs, from);
+    patches_rows(&p->patches, p->from, p->to, k, k + count, p->room + t->raw, raw_row);
+    for (int64_t i = 0; i < p->to - p->from; i++)
+        convert(rows + i * t->row, (const void *const[]){p->room + t->raw + i * raw_row}, count);
+}
+
+/* What gemm_block needs to know of the rows of A. */
+static void set_starts(const struct tiled *t, const struct part *p, struct gemm_block *b, int64_t count)
+{
+    int32_t *starts = (void *)(p->room + t->starts);
+    if (t->g.moved) {
+        gemm_excess(&t->g, b->a, b->a_row, b->rows, count, starts);
+        b->start = starts;
+    }
+}
+
+/* The panel of the features from `first` on, made or found. */
+static const void *find_panel(const struct tiled *t, const struct part *p, int64_t first, int64_t k, int64_t count, int member)
+{
+    const struct gemm *g = &t->g;
+    if (!t->own_panels)
+        return t->kernel + p->group * t->kernel_group +
+               (first / g->columns * gemm_lanes(g, t->k) + gemm_lanes(g, k)) * g->panel;
+    pack_panel(t, p->group, first, k, count, member, p->room + t->panel);
+    return p->room + t->panel;
+}
+
+static void run_rows(void *context, int64_t number, int member)
+{
+    const struct tiled *t = context;
+    const int64_t size = (int64_t)dtype_bytes(t->sum);
+    struct part p;
+    find_part(t, number, member, &p);
+    struct gemm_block b = {.rows = p.to - p.from, .a_row = t->lies ? t->step : t->row, .a_lane = t->g.lane};
+    char *c = t->direct ? position_out(t, &p, p.from) : p.room + t->sums;
+    int64_t step;
+    is_linear(&t->c->out, true, &step);
+    b.c_row = t->direct ? step : t->slice * size;
+    for (int64_t k = 0; k < t->k; k += t->depth) {
+        const int64_t count = least(t->depth, t->k - k);
+        if (!t->lies)
+            pack_rows(t, &p, k, count);
+        b.a = t->lies ? p.patches.at + p.from * t->step + k * t->patches.width : p.room + t->patch;
+        b.add = k > 0;
+        set_depth(&t->g, &b, count);
+        set_starts(t, &p, &b, count);
+        for (int64_t f = 0; f < p.features; f += t->g.columns) {
+            b.panel = find_panel(t, &p, p.first + f, k, count, member);
+            b.n = least(t->g.columns, p.features - f);
+            b.c = c + f * size;
+            gemm_block(&t->g, &b);
+        }
+    }
+    if (!t->direct)
+        store_sums(t, &p, p.room + t->sums, b.c_row, size);
+}
+
+/* Patches of up to so many positions as a panel. */
+static void pack_columns(const struct tiled *t, const struct part *p, int64_t from, int64_t to, int64_t k, int64_t count,
+                         char *panel)
+{
+    const struct gemm *g = &t->g;
+    if (g->per_lane == 1 && !g->twofold && t->c->in.dtype == g->rhs) {
+        patches_columns(&p->patches, from, to, k, k + count, panel, g->columns);
+        return;
+    }
+    patches_columns(&p->patches, from, to, k, k + count, p->room + t->raw, g->columns);
+    gemm_pack(g, t->c->in.dtype, p->room + t->raw, g->columns * t->patches.width, t->patches.width, count, to - from, panel);
+}
+
+static void run_columns(void *context, int64_t number, int member)
+{
+    const struct tiled *t = context;
+    const struct gemm *g = &t->g;
+    const int64_t size = (int64_t)dtype_bytes(t->sum);
+    struct part p;
+    find_part(t, number, member, &p);
+    struct gemm_block b = {.rows = p.features, .a_row = t->kernel_row, .a_lane = t->kernel_lane};
+    char *c = t->direct ? position_out(t, &p, p.from) : p.room + t->sums;
+    b.c_row = t->direct ? t->c->out.strides[1] : t->block * size;
+    for (int64_t k = 0; k < t->k; k += t->depth) {
+        const int64_t count = least(t->depth, t->k - k);
+        b.a = t->kernel + p.group * t->kernel_group + p.first * t->kernel_row + k * t->kernel_element;
+        b.add = k > 0;
+        set_depth(g, &b, count);
+        set_starts(t, &p, &b, count);
+        for (int64_t at = p.from; at < p.to; at += g->columns) {
+            const int64_t end = least(at + g->columns, p.to);
+            pack_columns(t, &p, at, end, k, count, p.room + t->panel);
+            b.panel = p.room + t->panel;
+            b.n = end - at;
+            b.c = c + (at - p.from) * size;
+            gemm_block(g, &b);
+        }
+    }
+    if (!t->direct)
+        store_sums(t, &p, p.room + t->sums, size, b.c_row);
+}
+
+/* ---- the whole ---- */
+
+static bool make_rooms(struct team *team, struct tiled *t)
+{
+    const int64_t raw = t->depth * t->patches.width * (t->by_rows ? t->block : t->g.columns);
+    const int64_t sums = t->block * t->slice * (int64_t)dtype_bytes(t->sum);
+    const int64_t starts = (t->by_rows ? t->block : t->slice) * (int64_t)sizeof(int32_t);
+    t->patch = LINE;
+    t->raw = t->patch + (t->by_rows && !t->lies ? t->block * t->row + PATCH_SLACK : 0);
+    t->panel = t->raw + round_up(raw, LINE) + PATCH_SLACK;
+    t->starts = t->panel + (t->by_rows && !t->own_panels ? 0 : gemm_lanes(&t->g, t->depth) * t->g.panel);
+    t->sums = t->starts + round_up(starts, LINE);
+    t->room = t->sums + (t->direct ? 0 : round_up(sums, LINE));
+    t->rooms = mem_alloc((size_t)(t->room * team_size(team)));
+    for (int k = 0; t->rooms && k < team_size(team); k++)
+        t->rooms[k * t->room] = false;
+    return t->rooms != NULL;
+}
+
+static bool found_odd(struct team *team, const struct tiled *t)
+{
+    bool odd = false;
+    for (int k = 0; k < team_size(team); k++)
+        odd |= t->rooms[k * t->room] != 0;
+    return odd;
+}
+
+static void shape_up(struct tiled *t, const struct conv *c)
+{
+    struct view in = c->in;
+    t->groups = c->feature_groups * c->batch_groups;
+    t->features = c->kernel.dims[0] / t->groups;
+    in.dims[1] = c->kernel.dims[1];
+    in.dims[0] /= c->batch_groups;
+    t->group_step = c->batch_groups > 1 ? in.dims[0] * in.strides[0] : in.dims[1] * in.strides[1];
+    patches_init(&t->patches, c, &in);
+    t->positions = t->patches.image_points * in.dims[0];
+    t->k = t->patches.taps * in.dims[1];
+    choose_form(t);
+    t->lies = t->by_rows && c->in.dtype == t->g.lhs && patches_lie(&t->patches, in.dims[0], &t->step);
+    cut(t);
+    t->own_panels = t->blocks == 1;
+}
+
+/* Products that a team is worth. */
+static bool is_small(const struct tiled *t)
+{
+    int64_t products;
+    return mul_i64(t->positions, t->k, &products) && mul_i64(products, t->features * t->groups, &products) &&
+           products < SMALL;
+}
+
+enum conv_outcome conv_tiled(struct team *team, const struct conv *c)
+{
+    struct tiled t = {.c = c};
+    enum conv_outcome outcome = CONV_NO_MEMORY;
+    shape_up(&t, c);
+    t.look = conv_pads(c) && t.by_rows && (t.g.kind == GEMM_F32 || t.g.kind == GEMM_F64);
+    if (!t.look && conv_pads(c) && !conv_kernel_is_finite(&c->kernel))
+        return CONV_BY_FORMULA;
+    if (is_small(&t))
+        team = NULL;
+    if (make_rooms(team, &t) && (t.by_rows ? prepare_panels(team, &t) : prepare_rows(team, &t))) {
+        if (!found_odd(team, &t))
+            team_run(team, parts_of(&t), t.by_rows ? run_rows : run_columns, &t);
+        outcome = found_odd(team, &t) ? CONV_BY_FORMULA : CONV_DONE;
+    }
+    mem_free(t.rooms);
+    mem_free(t.storage[0]);
+    mem_free(t.storage[1]);
+    return outcome;
+}
