@@ -13,10 +13,7 @@
 #include "kern/conv.h"
 #include "kern/plain/plain.h"
 
-enum {
-    CACHED_BYTES = 1 << 20, /* of a chunk of the batch that is padded */
-    MOST_SPATIAL = 14
-};
+enum { MOST_SPATIAL = 14 };
 
 static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
                  const int64_t *rest)
@@ -133,86 +130,6 @@ bool conv_kernel_is_finite(const struct view *k)
     return true;
 }
 
-/* Gapless strides for dims [n, c, x...], features side by side. */
-static void feature_strides(struct view *v)
-{
-    int64_t step = (int64_t)dtype_bytes(v->dtype);
-    v->strides[1] = step;
-    step *= v->dims[1];
-    for (int d = v->rank - 1; d >= 2; d--) {
-        v->strides[d] = step;
-        step *= v->dims[d];
-    }
-    v->strides[0] = step;
-}
-
-/* The dims of the input with everything that the windows reach made real; false when that is out of
- * all proportion. */
-static bool padded_dims(const struct conv *c, struct view *padded, struct kern_pad_dim *pads)
-{
-    int64_t bytes = (int64_t)dtype_bytes(c->work);
-    *padded = c->in;
-    padded->dtype = c->work;
-    pads[0] = pads[1] = (struct kern_pad_dim){0};
-    for (int d = 0; d < c->spatial; d++) {
-        pads[d + 2] =
-            (struct kern_pad_dim){.low = c->window[d].pad_low, .interior = c->window[d].base_dilation - 1};
-        padded->dims[d + 2] = reach(c, d);
-    }
-    for (int d = 0; d < padded->rank; d++)
-        if (!mul_i64(bytes, padded->dims[d], &bytes))
-            return false;
-    return bytes / 64 <= view_elements(&c->in) + view_elements(&c->out) + (1 << 20);
-}
-
-/* Replaces the input by a padded copy in the work type. Its storage is zeros where the padding will be. */
-static void make_padded(struct conv *c, const struct view *like, const struct kern_pad_dim *pads,
-                        void *storage)
-{
-    struct view padded = *like, from = c->in;
-    padded.dims[0] = c->in.dims[0];
-    feature_strides(&padded);
-    padded.data = storage;
-    c->in = padded;
-    pad_landing(&padded, &from, pads);
-    kern_convert_view(NULL, &padded, &from);
-}
-
-/* ---- one input feature to a group: one chunk of the batch after the other ---- */
-
-/* Runs images [from, from + count). */
-static bool conv_images(const struct conv *whole, int64_t from, int64_t count, const struct view *padded,
-                        const struct kern_pad_dim *pads, void *storage)
-{
-    struct conv c = *whole;
-    c.out.dims[0] = c.in.dims[0] = count;
-    c.out.data += from * c.out.strides[0];
-    c.in.data += from * c.in.strides[0];
-    make_padded(&c, padded, pads, storage);
-    return depthwise_run(&c);
-}
-
-static enum conv_outcome conv_depthwise(const struct conv *c)
-{
-    struct view padded;
-    struct kern_pad_dim pads[VIEW_MAX_RANK];
-    const int64_t images = c->out.dims[0];
-    if (!padded_dims(c, &padded, pads) || (conv_pads(c) && !conv_kernel_is_finite(&c->kernel)))
-        return CONV_BY_FORMULA;
-    int64_t image = (int64_t)dtype_bytes(c->work);
-    for (int d = 1; d < padded.rank; d++)
-        image *= padded.dims[d];
-    int64_t chunk = image > CACHED_BYTES ? 1 : CACHED_BYTES / image;
-    chunk = chunk < images ? chunk : images;
-    /* Every chunk overwrites what the one before left in it, and leaves the padding. */
-    void *storage = mem_zalloc((size_t)(chunk * image));
-    bool ok = storage != NULL;
-    for (int64_t i = 0; i < images && ok; i += chunk)
-        ok = conv_images(c, i, images - i < chunk ? images - i : chunk, &padded, pads, storage);
-    mem_free(storage);
-    return ok ? CONV_DONE : CONV_NO_MEMORY;
-}
-
 static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
 {
     union kern_cell zero = {{0}};
@@ -222,7 +139,9 @@ static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
         kern_fill(&c->out, &zero);
         return CONV_DONE;
     }
-    return depthwise_applies(c) ? conv_depthwise(c) : conv_tiled(team, c);
+    if (depthwise_applies(c))
+        return depthwise_run(team, c) ? CONV_DONE : CONV_NO_MEMORY;
+    return conv_tiled(team, c);
 }
 
 /* ---- base dilation ---- */

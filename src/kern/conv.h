@@ -26,8 +26,8 @@ bool conv_run_is_finite(enum dtype t, const void *x, int64_t n); /* gapless f32 
 /* As a product of matrices, block by block, in any types. */
 enum conv_outcome conv_tiled(struct team *team, const struct conv *c);
 
-/* Groups of one input feature, in f32 or f64, padded and converted, features side by side. */
+/* One input feature to a group, in floats, and not much else. */
 bool depthwise_applies(const struct conv *c);
-bool depthwise_run(const struct conv *c); /* false: no memory */
+bool depthwise_run(struct team *team, const struct conv *c); /* false: no memory */
 
 #endif

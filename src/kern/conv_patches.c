@@ -10,19 +10,6 @@ typedef char chunk __attribute__((vector_size(64), aligned(1), may_alias));
 
 #define OUTSIDE INT64_MIN
 
-/* Adds to *offset where kernel position k of the window at o looks; false in padding and holes. */
-static inline bool place(const struct patch_dim *d, int64_t o, int64_t k, int64_t *offset)
-{
-    int64_t i = o * d->stride - d->pad + k * d->dilation;
-    if (d->base > 1) {
-        if (i < 0 || i % d->base != 0)
-            return false;
-        i /= d->base;
-    }
-    *offset += i * d->step;
-    return i >= 0 && i < d->in;
-}
-
 /* Row-major digits of a number. */
 static void digits(int64_t number, int count, const int64_t *dims, int64_t *index)
 {
@@ -81,11 +68,23 @@ static void find_lines(const struct patches *p, const struct patch_line *s, int6
         bool inside = true;
         lines[t] = s->image * p->image_step;
         for (int d = 0; d < outer && inside; d++)
-            inside = place(&p->dim[d], s->o[d], k[d], &lines[t]);
+            inside = patch_place(&p->dim[d], s->o[d], k[d], &lines[t]);
         if (!inside)
             lines[t] = OUTSIDE;
         index_next(outer, p->sizes, k);
     }
+}
+
+int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets, int64_t *numbers)
+{
+    int64_t all = p->taps / p->sizes[p->spatial - 1], found = 0;
+    find_lines(p, l, 0, all, offsets);
+    for (int64_t t = 0; t < all; t++)
+        if (offsets[t] != OUTSIDE) {
+            numbers[found] = t;
+            offsets[found++] = offsets[t];
+        }
+    return found;
 }
 
 /* ---- positions as rows ---- */
@@ -179,7 +178,7 @@ KERN_CLONES static void single_rows(const struct patches *p, const struct patch_
         for (int64_t t = 0, at_inner = inner; t < k.count; t++) {
             const int64_t a = t == 0 ? k.skip : 0, b = t == k.count - 1 ? k.end : p->run;
             int64_t at = *line;
-            if (at != OUTSIDE && place(last, o, at_inner, &at))
+            if (at != OUTSIDE && patch_place(last, o, at_inner, &at))
                 copy_features(p, p->at + at, a, b, to);
             else
                 clear_chunks(to, (b - a) * p->width);
@@ -275,7 +274,7 @@ static int64_t find_single(const struct patches *p, const struct patch_line *s, 
     int64_t found = 0;
     for (int64_t i = 0; i < s->count; i++) {
         int64_t at = line;
-        if (place(&p->dim[p->spatial - 1], s->o[p->spatial - 1] + i, k, &at))
+        if (patch_place(&p->dim[p->spatial - 1], s->o[p->spatial - 1] + i, k, &at))
             pieces[found++] = (struct piece){p->at + at, column + i, 1};
     }
     return found;

@@ -11,6 +11,19 @@ struct patch_dim {
     int64_t stride, pad, dilation, base;
 };
 
+/* Adds to *offset where kernel position k of the window at o looks; false in padding and holes. */
+static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, int64_t *offset)
+{
+    int64_t i = o * d->stride - d->pad + k * d->dilation;
+    if (d->base > 1) {
+        if (i < 0 || i % d->base != 0)
+            return false;
+        i /= d->base;
+    }
+    *offset += i * d->step;
+    return i >= 0 && i < d->in;
+}
+
 /* The positions of a result, images first, then its dimensions row-major; behind each of them the elements under its
  * window: kernel positions row-major, then features. */
 struct patches {
@@ -49,5 +62,8 @@ struct patch_line {
     int64_t count;
 };
 void patches_line(const struct patches *p, int64_t from, int64_t to, struct patch_line *s);
+/* Kernel positions along all dimensions but the last that see something from a line: their number, which they are, counted
+ * row-major, and where they look, in bytes from p->at. */
+int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets, int64_t *numbers);
 
 #endif

@@ -1,39 +1,70 @@
 /*
- * depthwise: convolutions with one input feature to a group (spec: ConvWithGeneralPadding). Every result
- * position is a sum, over kernel positions, of products of whole rows of channels.
+ * depthwise: convolutions with one input feature to a group (spec: ConvWithGeneralPadding). Every result position is a sum, over
+ * kernel positions, of products of whole rows of features. What looks beyond the input is left out of the sum. A team shares
+ * the lines of the result.
  *
  * Order and accumulation: kernel positions row-major, in f32 or f64, rounded once.
  */
-#include "kern/conv.h"
+#include "kern/conv_patches.h"
 
 /* 64 bytes of elements, whatever the machine's vectors hold. */
 typedef float lanes_float __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double lanes_double __attribute__((vector_size(64), aligned(8), may_alias));
 
-/* acc[i] = sum over taps t of x[t][i] * kernel[t][i]; rows of x begin at byte offsets from `x`. */
-#define DEPTHWISE_ROW(T)                                                                                     \
-    KERN_CLONES static void row_##T(T *restrict acc, const char *x, const int64_t *offset, const T *kernel,  \
-                                    int64_t taps, int64_t n)                                                 \
-    {                                                                                                        \
-        enum { LANES = 64 / sizeof(T) };                                                                     \
-        int64_t i = 0;                                                                                       \
-        for (; i + LANES <= n; i += LANES) {                                                                 \
-            lanes_##T sum = {0};                                                                             \
-            for (int64_t t = 0; t < taps; t++) {                                                             \
-                const T *xt = (const T *)(const void *)(x + offset[t]) + i;                                  \
-                sum += *(const lanes_##T *)xt * *(const lanes_##T *)(kernel + t * n + i);                    \
-            }                                                                                                \
-            *(lanes_##T *)(acc + i) = sum;                                                                   \
-        }                                                                                                    \
-        for (; i < n; i++) {                                                                                 \
-            T sum = 0;                                                                                       \
-            for (int64_t t = 0; t < taps; t++)                                                               \
-                sum += ((const T *)(const void *)(x + offset[t]))[i] * kernel[t * n + i];                    \
-            acc[i] = sum;                                                                                    \
-        }                                                                                                    \
+enum { ABREAST = 4, SHARE = 1 << 16 /* products of a part, at least */ };
+
+/* Rows of n features of `count` neighbouring positions, whose inputs and results lie `x_step` and `acc_step` bytes apart: sums
+ * over kernel positions t of what is at x + looks[t] times what is at kernel + weights[t]. */
+struct rows {
+    char *acc;
+    const char *x, *kernel;
+    int64_t acc_step, x_step, n, taps;
+    const int64_t *looks, *weights;
+};
+
+#define AT(T, at, i) (*(const lanes_##T *)(const void *)((at) + (i) * (int64_t)sizeof(T)))
+#define DEPTHWISE_ROWS(T)                                                                                              \
+    __attribute__((always_inline)) static inline void lanes_of_##T(const struct rows *r, int64_t i, int count)        \
+    {                                                                                                                  \
+        lanes_##T sum[ABREAST];                                                                                        \
+        for (int p = 0; p < count; p++)                                                                                \
+            sum[p] = (lanes_##T){0};                                                                                   \
+        for (int64_t t = 0; t < r->taps; t++) {                                                                        \
+            const lanes_##T weight = AT(T, r->kernel + r->weights[t], i);                                              \
+            const char *x = r->x + r->looks[t];                                                                        \
+            for (int p = 0; p < count; p++)                                                                            \
+                sum[p] += AT(T, x + p * r->x_step, i) * weight;                                                        \
+        }                                                                                                              \
+        for (int p = 0; p < count; p++)                                                                                \
+            *(lanes_##T *)(void *)(r->acc + p * r->acc_step + i * (int64_t)sizeof(T)) = sum[p];                        \
+    }                                                                                                                  \
+    __attribute__((always_inline)) static inline void rows_of_##T(const struct rows *r, int count)                    \
+    {                                                                                                                  \
+        enum { LANES = 64 / sizeof(T) };                                                                               \
+        int64_t i = 0;                                                                                                 \
+        for (; i + LANES <= r->n; i += LANES)                                                                          \
+            lanes_of_##T(r, i, count);                                                                                 \
+        if (i < r->n && i > 0) /* once more, in part */                                                                \
+            lanes_of_##T(r, r->n - LANES, count);                                                                      \
+        for (; r->n < LANES && i < r->n; i++)                                                                          \
+            for (int p = 0; p < count; p++) {                                                                          \
+                T sum = 0;                                                                                             \
+                for (int64_t t = 0; t < r->taps; t++)                                                                  \
+                    sum += ((const T *)(const void *)(r->x + p * r->x_step + r->looks[t]))[i] *                        \
+                           ((const T *)(const void *)(r->kernel + r->weights[t]))[i];                                  \
+                ((T *)(void *)(r->acc + p * r->acc_step))[i] = sum;                                                    \
+            }                                                                                                          \
+    }                                                                                                                  \
+    KERN_CLONES static void four_##T(const struct rows *r)                                                             \
+    {                                                                                                                  \
+        rows_of_##T(r, ABREAST);                                                                                       \
+    }                                                                                                                  \
+    KERN_CLONES static void one_##T(const struct rows *r)                                                              \
+    {                                                                                                                  \
+        rows_of_##T(r, 1);                                                                                             \
     }
-DEPTHWISE_ROW(float)
-DEPTHWISE_ROW(double)
+DEPTHWISE_ROWS(float)
+DEPTHWISE_ROWS(double)
 
 bool depthwise_applies(const struct conv *c)
 {
@@ -41,90 +72,210 @@ bool depthwise_applies(const struct conv *c)
 }
 
 struct depthwise {
-    const struct conv *c;
-    int64_t channels, taps, multiplier;
-    int64_t *offset; /* of each tap's row of channels */
-    char *kernel;    /* [multiplier][taps][channels] in the work type */
-    char *acc;       /* one row of channels */
-    struct loader out;
+    struct conv c; /* its input in the work type, features side by side */
+    struct patches p;
+    int64_t channels, multiplier, lines, share; /* lines of the result, and those of a part */
+    int64_t width, length;                      /* bytes of an element; positions of a line */
+    bool direct;  /* sums are the result */
+    char *kernel; /* [multiplier][kernel position][channel] in the work type */
+    int64_t room; /* bytes, for each member of the team: four tables by kernel position, sums of a line */
+    char *rooms;
+    void *storage[2];
 };
 
-static void find_offsets(struct depthwise *w)
+/* ---- preparations ---- */
+
+/* Gapless storage for dims [n, c, x...], features side by side; its bytes, or 0 when they are too many. */
+static int64_t features_last(struct view *v, enum dtype t)
 {
-    const struct conv *c = w->c;
-    int64_t k[VIEW_MAX_RANK] = {0}, t = 0;
-    do {
-        w->offset[t] = 0;
-        for (int d = 0; d < c->spatial; d++)
-            w->offset[t] += k[d] * c->window[d].window_dilation * c->in.strides[d + 2];
-        t++;
-    } while (index_next(c->spatial, c->kernel.dims + 2, k));
+    int64_t step = (int64_t)dtype_bytes(t);
+    v->dtype = t;
+    for (int k = 0; k < v->rank; k++) {
+        const int d = k == 0 ? 1 : k == v->rank - 1 ? 0 : v->rank - k;
+        v->strides[d] = step;
+        if (!mul_i64(step, v->dims[d], &step))
+            return 0;
+    }
+    return step;
 }
 
-static void pack_kernel(struct depthwise *w)
+static bool move_input(struct team *team, struct depthwise *w, enum dtype t, void **storage)
 {
-    const struct view *k = &w->c->kernel; /* [channel * multiplier + j, 1, k...] */
+    struct view *in = &w->c.in, to = *in;
+    const int64_t bytes = features_last(&to, t);
+    *storage = to.data = bytes ? mem_alloc((size_t)bytes) : NULL;
+    if (!to.data)
+        return false;
+    kern_convert_view(team, &to, in);
+    *in = to;
+    return true;
+}
+
+/* The input in the work type, features side by side. It is turned round first, then converted: both at once take longer. */
+static bool prepare_input(struct team *team, struct depthwise *w)
+{
+    const struct view *in = &w->c.in;
+    if (in->strides[1] != (int64_t)dtype_bytes(in->dtype) && !move_input(team, w, in->dtype, &w->storage[0]))
+        return false;
+    return in->dtype == w->c.work || move_input(team, w, w->c.work, &w->storage[1]);
+}
+
+static bool prepare_kernel(struct depthwise *w)
+{
+    const struct view *k = &w->c.kernel; /* [channel * multiplier + j, 1, k...] */
     struct view from = *k, to;
-    from.rank = w->c->spatial + 2;
+    from.rank = w->c.spatial + 2;
     from.dims[0] = w->multiplier;
-    for (int d = 0; d < w->c->spatial; d++) {
+    for (int d = 0; d < w->c.spatial; d++) {
         from.dims[d + 1] = k->dims[d + 2];
         from.strides[d + 1] = k->strides[d + 2];
     }
     from.dims[from.rank - 1] = w->channels;
     from.strides[from.rank - 1] = k->strides[0] * w->multiplier;
-    view_dense(&to, w->c->work, from.rank, from.dims, w->kernel);
-    kern_convert_view(NULL, &to, &from);
-}
-
-static void run_positions(const struct depthwise *w)
-{
-    const struct conv *c = w->c;
-    struct nest n;
-    struct nest_walk at;
-    size_t kernel_bytes = (size_t)(w->taps * w->channels) * dtype_bytes(c->work);
-    int64_t step = c->out.strides[1] * w->multiplier;
-    bool direct = !w->out.convert && step == (int64_t)w->out.to; /* a row of channels goes where it belongs */
-    nest_init(&n, 2);
-    nest_add(&n, c->out.dims[0], (int64_t[]){c->out.strides[0], c->in.strides[0]});
-    for (int d = 2; d < c->out.rank; d++)
-        nest_add(&n, c->out.dims[d],
-                 (int64_t[]){c->out.strides[d], c->in.strides[d] * c->window[d - 2].stride});
-    nest_start(&at, &n, n.rank, (char *[]){c->out.data, c->in.data});
-    do {
-        for (int64_t j = 0; j < w->multiplier; j++) {
-            const void *kernel = w->kernel + (size_t)j * kernel_bytes;
-            char *to = at.at[0] + j * c->out.strides[1], *acc = direct ? to : w->acc;
-            if (c->work == DT_F32)
-                row_float((float *)(void *)acc, at.at[1], w->offset, kernel, w->taps, w->channels);
-            else
-                row_double((double *)(void *)acc, at.at[1], w->offset, kernel, w->taps, w->channels);
-            for (int64_t i = 0; !direct && i < w->channels; i += KERN_TILE) {
-                int64_t count = w->channels - i < KERN_TILE ? w->channels - i : KERN_TILE;
-                loader_write(&w->out, to + i * step, step, w->acc + (size_t)i * dtype_bytes(c->work), count);
-            }
-        }
-    } while (nest_step(&at));
-}
-
-bool depthwise_run(const struct conv *c)
-{
-    struct depthwise w = {.c = c, .channels = c->feature_groups, .taps = 1};
-    size_t width = dtype_bytes(c->work);
-    w.multiplier = c->kernel.dims[0] / w.channels;
-    for (int d = 0; d < c->spatial; d++)
-        w.taps *= c->kernel.dims[d + 2];
-    char *room = mem_alloc((size_t)w.taps * sizeof *w.offset +
-                           (size_t)(w.taps * c->kernel.dims[0] + w.channels) * width);
-    if (!room)
+    w->kernel = mem_alloc((size_t)(view_elements(k) * w->width));
+    if (!w->kernel)
         return false;
-    w.offset = (int64_t *)(void *)room;
-    w.kernel = room + (size_t)w.taps * sizeof *w.offset;
-    w.acc = w.kernel + (size_t)(w.taps * c->kernel.dims[0]) * width;
-    loader_init(&w.out, c->out.dtype, c->work);
-    find_offsets(&w);
-    pack_kernel(&w);
-    run_positions(&w);
-    mem_free(room);
+    view_dense(&to, w->c.work, from.rank, from.dims, w->kernel);
+    kern_convert_view(NULL, &to, &from);
     return true;
+}
+
+/* ---- lines ---- */
+
+struct line {
+    struct patch_line at;
+    struct rows rows;
+    int64_t *looks, *weights;
+    int64_t outer; /* kernel positions of all dimensions but the last that see something: the first ones of both tables */
+};
+
+/* Fills both tables for position o of the line; the first entries of looks say what the outer dimensions make of it. */
+static void look_at(const struct depthwise *w, struct line *l, int64_t o, const int64_t *outer, const int64_t *number)
+{
+    const struct patch_dim *last = &w->p.dim[w->p.spatial - 1];
+    const int64_t size = w->p.sizes[w->p.spatial - 1], row = w->channels * w->width;
+    l->rows.taps = 0;
+    for (int64_t t = 0; t < l->outer; t++)
+        for (int64_t k = 0; k < size; k++) {
+            int64_t at = outer[t];
+            if (!patch_place(last, o, k, &at))
+                continue;
+            l->looks[l->rows.taps] = at;
+            l->weights[l->rows.taps++] = (number[t] * size + k) * row;
+        }
+}
+
+/* The positions of a line whose windows see something wherever they look along it. */
+static void find_inside(const struct depthwise *w, int64_t *from, int64_t *to)
+{
+    const struct patch_dim *d = &w->p.dim[w->p.spatial - 1];
+    const int64_t reach = (w->p.sizes[w->p.spatial - 1] - 1) * d->dilation, end = d->in - reach + d->pad;
+    *from = d->pad > 0 ? (d->pad + d->stride - 1) / d->stride : 0;
+    *to = d->base > 1 || end <= 0 ? 0 : (end + d->stride - 1) / d->stride;
+    *to = *to < w->length ? *to : w->length;
+}
+
+static void run_rows(const struct depthwise *w, struct line *l, int64_t o, bool four)
+{
+    const int64_t kernel = w->p.taps * w->channels * w->width;
+    for (int64_t j = 0; j < w->multiplier; j++) {
+        struct rows r = l->rows;
+        r.acc += o * r.acc_step + j * w->channels * w->width;
+        r.kernel = w->kernel + j * kernel;
+        if (w->c.work == DT_F32)
+            (four ? four_float : one_float)(&r);
+        else
+            (four ? four_double : one_double)(&r);
+    }
+}
+
+/* The sums of a line become results: converted where they are in order, then put where they belong. */
+static void store_line(const struct depthwise *w, const struct line *l, char *to)
+{
+    const struct view *out = &w->c.out;
+    struct view sums, rounded, results = {.dtype = out->dtype, .rank = 3, .data = to};
+    const int64_t dims[3] = {w->length, w->multiplier, w->channels};
+    view_dense(&sums, w->c.work, 3, dims, l->rows.acc);
+    view_dense(&rounded, out->dtype, 3, dims, l->rows.acc + view_elements(&sums) * w->width);
+    if (out->dtype == w->c.work)
+        rounded = sums;
+    else
+        kern_convert_view(NULL, &rounded, &sums);
+    memcpy(results.dims, dims, sizeof dims);
+    results.strides[0] = w->c.spatial ? out->strides[out->rank - 1] : 0;
+    results.strides[1] = out->strides[1];
+    results.strides[2] = out->strides[1] * w->multiplier;
+    kern_copy(NULL, &results, &rounded);
+}
+
+static void run_line(const struct depthwise *w, int64_t number, char *room)
+{
+    const struct view *out = &w->c.out;
+    const int64_t taps = w->p.taps, x_step = w->p.dim[w->p.spatial - 1].step * w->p.dim[w->p.spatial - 1].stride;
+    int64_t *looks = (int64_t *)(void *)room, *weights = looks + taps, *outer = weights + taps, *numbers = outer + taps, from, to;
+    struct line l = {.looks = looks, .weights = weights};
+    patches_line(&w->p, number * w->length, (number + 1) * w->length, &l.at);
+    char *result = out->data + l.at.image * out->strides[0];
+    for (int d = 0; d + 1 < w->c.spatial; d++)
+        result += l.at.o[d] * out->strides[d + 2];
+    l.outer = patches_outer(&w->p, &l.at, outer, numbers);
+    l.rows = (struct rows){.acc = w->direct ? result : (char *)(numbers + taps), .x = w->p.at, .n = w->channels};
+    l.rows.acc_step = w->direct ? out->strides[out->rank - 1] : w->multiplier * w->channels * w->width;
+    l.rows.x_step = x_step;
+    l.rows.looks = looks;
+    l.rows.weights = weights;
+    find_inside(w, &from, &to);
+    for (int64_t o = 0; o < w->length;) {
+        look_at(w, &l, o, outer, numbers);
+        bool four = o >= from && o + ABREAST <= to;
+        do {
+            run_rows(w, &l, o, four);
+            o += four ? ABREAST : 1;
+            l.rows.x += four ? ABREAST * x_step : 0;
+        } while (four && o + ABREAST <= to);
+        l.rows.x = w->p.at;
+    }
+    if (!w->direct)
+        store_line(w, &l, result);
+}
+
+static void run_part(void *context, int64_t part, int member)
+{
+    const struct depthwise *w = context;
+    const int64_t end = (part + 1) * w->share;
+    for (int64_t k = part * w->share; k < end && k < w->lines; k++)
+        run_line(w, k, w->rooms + member * w->room);
+}
+
+/* ---- the whole ---- */
+
+static bool make_rooms(struct team *team, struct depthwise *w)
+{
+    int64_t bytes = w->direct ? 0 : w->length * w->multiplier * w->channels * 2 * w->width;
+    w->room = (bytes + 4 * w->p.taps * (int64_t)sizeof(int64_t) + 127) & ~(int64_t)63;
+    w->rooms = mem_alloc((size_t)(w->room * team_size(team)));
+    return w->rooms != NULL;
+}
+
+bool depthwise_run(struct team *team, const struct conv *c)
+{
+    struct depthwise w = {.c = *c, .channels = c->feature_groups, .width = (int64_t)dtype_bytes(c->work)};
+    w.multiplier = c->kernel.dims[0] / w.channels;
+    bool ok = prepare_input(team, &w);
+    if (ok) {
+        patches_init(&w.p, &w.c, &w.c.in);
+        w.length = w.p.outs[w.p.spatial - 1];
+        w.lines = c->out.dims[0] * w.p.image_points / w.length;
+        const int64_t products = w.length * w.p.taps * c->kernel.dims[0];
+        w.share = products < SHARE ? SHARE / products : 1;
+        w.direct = c->out.dtype == c->work && w.multiplier == 1 && c->out.strides[1] == w.width;
+        ok = prepare_kernel(&w) && make_rooms(team, &w);
+    }
+    if (ok)
+        team_run(team, (w.lines + w.share - 1) / w.share, run_part, &w);
+    mem_free(w.kernel);
+    mem_free(w.rooms);
+    mem_free(w.storage[0]);
+    mem_free(w.storage[1]);
+    return ok;
 }
