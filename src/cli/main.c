@@ -4,6 +4,9 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#if defined __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -84,9 +87,20 @@ static int dispatch(struct options *o, int argc, char **argv)
     return HLO_USAGE;
 }
 
+/* Kernels take scratch memory and give it back, again and again: were it returned to the system each time, the first touch
+ * of its pages would take longer than many a kernel does. */
+static void keep_scratch(void)
+{
+#if defined __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct options o = {.command = CMD_NONE};
+    keep_scratch();
     o.args = calloc((size_t)argc + 1, sizeof *o.args);
     o.each = calloc((size_t)argc + 1, sizeof *o.each);
     if (!o.args || !o.each)
