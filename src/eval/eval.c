@@ -3,6 +3,8 @@
  */
 #include "eval/eval_priv.h"
 
+#include <stdlib.h>
+
 static eval_family_fn *const families[FAMILY_COUNT] = {
 #define X(name) eval_##name,
     FAMILIES(X)
@@ -102,7 +104,7 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
 
 static struct value *frame_of(struct eval *ev, const struct function *f)
 {
-    struct value **frame = &ev->frames[f->index];
+    struct value **frame = &ev->pool.frames[f->index];
     if (!*frame)
         *frame = ARENA_ARRAY(&ev->pool.headers, struct value, f->slot_count);
     return *frame;
@@ -153,7 +155,7 @@ static void forget_loop(struct eval *ev, const struct function *f)
     if (ev->done[f->index] == ONCE_LOOP)
         ev->done[f->index] = ONCE_RUN;
     for (int k = 0; k < f->loop_kept_count; k++)
-        value_drop(ev, &ev->frames[f->index][f->loop_kept[k]]);
+        value_drop(ev, &ev->pool.frames[f->index][f->loop_kept[k]]);
 }
 
 static bool passes(const struct function *f, int leaf)
@@ -224,7 +226,7 @@ void eval_leave_loop(struct eval *ev, const struct function *body, struct value 
 {
     for (int k = 0; k < body->param_count; k++)
         if (passes(body, k))
-            value_move(&state[k], &ev->frames[body->index][body->params[k]]);
+            value_move(&state[k], &ev->pool.frames[body->index][body->params[k]]);
     forget_loop(ev, body);
 }
 
@@ -421,14 +423,52 @@ static void leave_scratch(struct eval *ev)
 
 /* ---- the whole ---- */
 
+static void free_pool(struct pool *p)
+{
+    pool_free(p);
+    free(p);
+}
+
+/* A rehearsal has a pool of its own. */
+static void take_pool(struct eval *ev)
+{
+    struct program *p = ev->p;
+    if (p->pool && !eval_rehearsed(ev)) {
+        ev->pool = *p->pool;
+        return;
+    }
+    pool_init(&ev->pool);
+    ev->pool.frames = ARENA_ARRAY(&ev->pool.headers, struct value *, p->function_count);
+}
+
+static void leave_pool(struct eval *ev)
+{
+    struct program *p = ev->p;
+    if (!p->pool && !eval_rehearsed(ev)) {
+        p->pool = calloc(1, sizeof *p->pool);
+        p->pool_free = free_pool;
+    }
+    if (!p->pool || eval_rehearsed(ev)) {
+        pool_free(&ev->pool);
+        return;
+    }
+    for (int k = 0; k < p->function_count; k++) {
+        struct value *frame = ev->pool.frames[k];
+        for (int j = 0; frame && j < p->functions[k]->slot_count; j++)
+            frame[j].buffer = NULL;
+    }
+    pool_settle(&ev->pool);
+    *p->pool = ev->pool;
+}
+
 void eval_begin(struct eval *ev)
 {
     const struct program *p = ev->p;
-    pool_init(&ev->pool);
+    take_pool(ev);
     take_scratch(ev);
+    arena_init(&ev->posts);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
     ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
-    ev->frames = ARENA_ARRAY(&ev->scratch, struct value *, p->function_count);
     for (int k = 0; k < p->constant_count; k++) {
         view_copy(&ev->constants[k].view, &p->constants[k]);
         ev->constants[k].buffer = pool_borrow(&ev->pool, p->constants[k].data, 0);
@@ -437,8 +477,9 @@ void eval_begin(struct eval *ev)
 
 void eval_end(struct eval *ev)
 {
-    pool_free(&ev->pool);
+    leave_pool(ev);
     leave_scratch(ev);
+    arena_free(&ev->posts);
 }
 
 /* What the plan says is needed must be allowed. Where sizes change at run time it says the most that might be

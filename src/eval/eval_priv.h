@@ -40,6 +40,7 @@ struct pool {
     size_t limit;                      /* of all that is in use or idle; 0: none */
     bool over;                         /* the limit stood in the way */
     struct pretence *pretence;         /* of a rehearsal, where storage is addresses only; else NULL */
+    struct value **frames;             /* by function, made when it first runs; empty between runs */
 };
 
 /* The dims of the view are always the sizes that hold at the moment, never mere bounds. */
@@ -60,6 +61,8 @@ void *pretend(struct pretence *p, size_t size); /* NULL when it is larger than a
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
+/* After a run: whatever somebody still held is idle now, and little enough of it is kept. */
+void pool_settle(struct pool *p);
 struct buffer *pool_take(struct pool *p, size_t size); /* one reference; NULL without memory */
 struct buffer *pool_borrow(struct pool *p, void *data, size_t size);
 void pool_drop(struct pool *p, struct buffer *b);
@@ -80,11 +83,11 @@ struct eval {
     struct arena scratch;    /* arrays of values, by mark and release */
     struct arena_mark start; /* where it is empty */
     struct value *constants;
-    struct value **frames; /* by function */
     uint8_t *done;         /* by function: enum once, the steps of that kind and the rarer ones are done */
     struct value *frame;   /* of the function that runs */
     const struct sizes *sizes; /* of the step that runs; NULL when its operands are as large as can be */
     struct posted *posted; /* recv without its recv-done yet, oldest first */
+    struct arena posts;    /* where those lie */
     struct rehearsal *rehearsal; /* NULL: a true run */
     bool watched;                /* somebody wants to know of each step */
 };

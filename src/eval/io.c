@@ -222,7 +222,7 @@ static bool recv(struct eval *ev, const struct step *s)
     bool host = inst_bool(s->inst, A_IS_HOST_TRANSFER);
     if (!clear_from(ev, s, 0) || (!host && !find_partners(ev, s, &w)))
         return false;
-    struct posted *p = ARENA_NEW(&ev->pool.headers, struct posted), **end = &ev->posted;
+    struct posted *p = ARENA_NEW(&ev->posts, struct posted), **end = &ev->posted;
     p->channel = inst_int(s->inst, A_CHANNEL_ID, 0);
     p->from = host ? HOST : w.source_count > 0 ? w.sources[0] : NOBODY;
     while (*end)

@@ -47,6 +47,14 @@ static void free_storage(struct pool *p, void *data)
         mem_free(data);
 }
 
+static void make_spare(struct pool *p, struct buffer *b)
+{
+    b->data = NULL;
+    b->refs = 0;
+    b->next = p->spare;
+    p->spare = b;
+}
+
 static void trim(struct pool *p)
 {
     for (unsigned c = 0; c < POOL_CLASSES; c++)
@@ -54,9 +62,7 @@ static void trim(struct pool *p)
             struct buffer *b = p->free[c];
             p->free[c] = b->next;
             free_storage(p, b->data);
-            b->data = NULL;
-            b->next = p->spare;
-            p->spare = b;
+            make_spare(p, b);
         }
     p->cached = 0;
 }
@@ -190,9 +196,7 @@ void pool_drop(struct pool *p, struct buffer *b)
             p->live -= b->used;
             free_storage(p, b->data);
         }
-        b->data = NULL;
-        b->next = p->spare;
-        p->spare = b;
+        make_spare(p, b);
         return;
     }
     p->live -= b->used;
@@ -201,14 +205,26 @@ void pool_drop(struct pool *p, struct buffer *b)
     p->free[b->class] = b;
 }
 
+/* What nobody refers to is idle or spare already. */
+void pool_settle(struct pool *p)
+{
+    for (struct buffer *b = p->newest; b; b = b->older)
+        if (b->refs > 0) {
+            b->refs = 1;
+            pool_drop(p, b);
+        }
+    if (p->cached > IDLE_BYTES)
+        trim(p);
+    p->live = p->peak = 0;
+    p->over = false;
+}
+
 void *pool_steal(struct pool *p, struct buffer *b)
 {
     if (b->refs != 1 || b->class == POOL_BORROWED)
         return NULL;
     void *data = b->data; /* which goes on counting: it is handed out, but not gone */
-    b->data = NULL;
-    b->next = p->spare;
-    p->spare = b;
+    make_spare(p, b);
     return data;
 }
 

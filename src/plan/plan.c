@@ -184,6 +184,8 @@ void program_free(struct program *p)
         return;
     for (int k = 0; k < p->filled_count; k++)
         literal_free_data(p->filled[k]);
+    if (p->pool)
+        p->pool_free(p->pool);
     reserve_release(p->reserve);
     arena_free(&p->scratch);
     struct arena arena = p->arena; /* the program itself lives in it */

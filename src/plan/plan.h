@@ -113,6 +113,7 @@ struct watch {
 };
 
 struct foresight; /* eval.h */
+struct pool;
 
 struct program {
     struct arena arena;
@@ -131,6 +132,8 @@ struct program {
     struct budget budget;    /* of the run that is going on */
     struct arena scratch;    /* of its runs, empty between them; they would take longer to get it than to run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
+    struct pool *pool;             /* small storage, likewise: eval's, which frees it; NULL before the first run */
+    void (*pool_free)(struct pool *pool);
     const struct watch *watch;     /* of its runs; NULL: nobody */
     struct foresight *foresight;   /* what eval has found out about the memory of a run; NULL: nobody has asked */
     size_t peak;                   /* bytes of values that were alive at once in the last run */
