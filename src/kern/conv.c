@@ -136,7 +136,7 @@ static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
     if (view_elements(&c->kernel) == 0) {
         if (dtype_is_float(c->out.dtype))
             float_store(c->out.dtype, &zero, 0);
-        kern_fill(&c->out, &zero);
+        kern_fill(team, &c->out, &zero);
         return CONV_DONE;
     }
     if (depthwise_applies(c))
