@@ -1,7 +1,7 @@
 /*
  * spec: Fft
  *
- * Transforms of one row: by FFTW where that is worth it; else factor by factor (Stockham's order, which needs no
+ * Transforms of one row: by FFTW where there are many elements; else factor by factor (Stockham's order, which needs no
  * sorting), or, when a prime above 31 is among the factors, as a convolution (Bluestein) whose length is a power
  * of two.
  */
@@ -103,6 +103,7 @@ static void pass_any(const struct pass *p, int r)
         }
 }
 
+/* False when there is a larger one. */
 static bool find_factors(struct fft_rows *f, int64_t m)
 {
     static const uint8_t factors[] = {4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, FFT_RADIX};
@@ -114,9 +115,10 @@ static bool find_factors(struct fft_rows *f, int64_t m)
     return m == 1;
 }
 
-static void by_factors(const struct fft_rows *f, struct c128 *x)
+/* `room`: m elements */
+static void by_factors(const struct fft_rows *f, struct c128 *x, struct c128 *room)
 {
-    struct pass p = {.m = f->m, .s = 1, .x = x, .y = f->work, .roots = f->roots};
+    struct pass p = {.m = f->m, .s = 1, .x = x, .y = room, .roots = f->roots};
     for (int k = 0; k < f->factor_count; k++) {
         int r = f->factors[k];
         p.m /= r;
@@ -128,7 +130,7 @@ static void by_factors(const struct fft_rows *f, struct c128 *x)
             pass_any(&p, r);
         p.s *= r;
         struct c128 *done = p.y;
-        p.y = p.y == x ? f->work : x;
+        p.y = p.y == x ? room : x;
         p.x = done;
     }
     if (p.x != x)
@@ -137,7 +139,7 @@ static void by_factors(const struct fft_rows *f, struct c128 *x)
 
 /* ---- as a convolution ---- */
 
-static void make_chirp(struct fft_rows *f)
+static void make_chirp(struct fft_rows *f, struct c128 *room)
 {
     for (int64_t k = 0; k < f->n; k++)
         f->chirp[k] = kern_root_of_unity((int64_t)((__int128)k * k % (2 * f->n)), 2 * f->n);
@@ -148,69 +150,81 @@ static void make_chirp(struct fft_rows *f)
         f->filter[k] = v;
         f->filter[(f->m - k) % f->m] = v;
     }
-    by_factors(f, f->filter);
+    by_factors(f, f->filter, room);
 }
 
-static void by_chirp(const struct fft_rows *f, struct c128 *x)
+static void by_chirp(const struct fft_rows *f, struct c128 *x, struct c128 *room)
 {
+    struct c128 *wide = room + f->m;
     for (int64_t k = 0; k < f->m; k++)
-        f->wide[k] = k < f->n ? times(x[k], f->chirp[k]) : (struct c128){0, 0};
-    by_factors(f, f->wide);
+        wide[k] = k < f->n ? times(x[k], f->chirp[k]) : (struct c128){0, 0};
+    by_factors(f, wide, room);
     for (int64_t k = 0; k < f->m; k++) { /* conjugated, so that the same transform goes back */
-        struct c128 v = times(f->wide[k], f->filter[k]);
-        f->wide[k] = (struct c128){v.re, -v.im};
+        struct c128 v = times(wide[k], f->filter[k]);
+        wide[k] = (struct c128){v.re, -v.im};
     }
-    by_factors(f, f->wide);
+    by_factors(f, wide, room);
     for (int64_t k = 0; k < f->n; k++) {
-        struct c128 v = {f->wide[k].re / (double)f->m, -f->wide[k].im / (double)f->m};
+        struct c128 v = {wide[k].re / (double)f->m, -wide[k].im / (double)f->m};
         x[k] = times(v, f->chirp[k]);
     }
 }
 
 /* ---- plans ---- */
 
-/* Fewer elements than this in all are done before FFTW has made its plan. */
-enum { FEW = 4096 };
-
-static bool by_fftw_instead(struct fft_rows *f, int64_t all)
+static bool make_roots(struct fft_rows *f, int64_t more)
 {
-    if (all >= FEW)
-        f->fftw = fftw_make(f->n, f->type);
-    f->work = f->roots = f->fftw.plan ? mem_alloc((size_t)f->n * sizeof *f->roots) : NULL;
-    if (!f->roots)
-        fftw_done(&f->fftw);
-    return f->fftw.plan != NULL;
+    int64_t count, bytes;
+    if (!add_i64(f->m, more, &count) || !mul_i64(count, (int64_t)sizeof(struct c128), &bytes))
+        return false;
+    f->roots = mem_alloc((size_t)bytes);
+    for (int64_t k = 0; f->roots && k < f->m; k++)
+        f->roots[k] = kern_root_of_unity(k, f->m);
+    return f->roots != NULL;
+}
+
+bool fft_has_factors(int64_t n)
+{
+    struct fft_rows f;
+    return find_factors(&f, n);
+}
+
+bool fft_factors_make(struct fft_rows *f, int64_t n)
+{
+    *f = (struct fft_rows){.type = KERN_FFT, .n = n};
+    return find_factors(f, n) && make_roots(f, 0);
+}
+
+static bool make_convolution(struct fft_rows *f)
+{
+    int64_t m = 1, more;
+    while (m < 2 * f->n - 1)
+        m *= 2;
+    find_factors(f, m);
+    if (!add_i64(f->m, f->n, &more) || !make_roots(f, more))
+        return false;
+    struct c128 *room = mem_alloc((size_t)f->m * sizeof *room);
+    f->filter = f->roots + f->m;
+    f->chirp = f->filter + f->m;
+    if (room)
+        make_chirp(f, room);
+    mem_free(room);
+    return room != NULL;
 }
 
 bool fft_rows_make(struct fft_rows *f, int64_t n, enum kern_fft type, int64_t all)
 {
-    *f = (struct fft_rows){.type = type, .n = n};
-    if (by_fftw_instead(f, all))
+    *f = (struct fft_rows){.type = type, .n = n, .m = n};
+    if (all >= FFT_FEW)
+        f->fftw = fftw_make(n, type);
+    if (f->fftw.plan)
         return true;
-    bool chirp = !find_factors(f, n);
-    if (chirp) {
-        int64_t m = 1;
-        while (m < 2 * n - 1)
-            m *= 2;
-        find_factors(f, m);
-    }
-    int64_t count, bytes;
-    if (!mul_i64(f->m, chirp ? 4 : 2, &count) || !add_i64(count, chirp ? n : 0, &count) ||
-        !mul_i64(count, (int64_t)sizeof(struct c128), &bytes))
-        return false;
-    f->roots = mem_alloc((size_t)bytes);
-    if (!f->roots)
-        return false;
-    f->work = f->roots + f->m;
-    for (int64_t k = 0; k < f->m; k++)
-        f->roots[k] = kern_root_of_unity(k, f->m);
-    if (chirp) {
-        f->wide = f->work + f->m;
-        f->filter = f->wide + f->m;
-        f->chirp = f->filter + f->m;
-        make_chirp(f);
-    }
-    return true;
+    return find_factors(f, n) ? make_roots(f, 0) : make_convolution(f);
+}
+
+int64_t fft_row_room(const struct fft_rows *f)
+{
+    return f->chirp ? 2 * f->m : f->m;
 }
 
 void fft_rows_free(struct fft_rows *f)
@@ -221,66 +235,64 @@ void fft_rows_free(struct fft_rows *f)
 
 /* ---- rows ---- */
 
-static void transform(const struct fft_rows *f, struct c128 *x)
+static void transform(const struct fft_rows *f, struct c128 *x, struct c128 *room)
 {
     if (f->chirp)
-        by_chirp(f, x);
+        by_chirp(f, x, room);
     else
-        by_factors(f, x);
+        by_factors(f, x, room);
 }
 
-static void transform_back(const struct fft_rows *f, struct c128 *x)
+static void transform_back(const struct fft_rows *f, struct c128 *x, struct c128 *room)
 {
     for (int64_t k = 0; k < f->n; k++)
         x[k].im = 0 - x[k].im; /* a zero stays +0 */
-    transform(f, x);
+    transform(f, x, room);
     for (int64_t k = 0; k < f->n; k++)
         x[k] = (struct c128){x[k].re / (double)f->n, (0 - x[k].im) / (double)f->n};
 }
 
-/* Of a real row the transform's first element and, where there is one, the middle one are real. */
-static void clear_real_places(struct c128 *x, int64_t n)
+void fft_clear_real_places(struct c128 *x, int64_t n)
 {
     x[0].im = 0;
     if (n % 2 == 0)
         x[n / 2].im = 0;
 }
 
-/* The other half of a row: conjugates in reverse. */
-static void extend(struct c128 *x, int64_t n)
+void fft_extend(struct c128 *x, int64_t n)
 {
-    clear_real_places(x, n);
+    fft_clear_real_places(x, n);
     for (int64_t k = 1; k < n - n / 2; k++)
         x[n - k] = (struct c128){x[k].re, -x[k].im};
 }
 
-static void by_fftw(const struct fft_rows *f, struct c128 *x)
+static void by_fftw(const struct fft_rows *f, struct c128 *x, struct c128 *room)
 {
-    double *real = (double *)f->work, scale = (double)f->n;
+    double *real = (double *)room, scale = (double)f->n;
     bool back = f->type == KERN_IFFT || f->type == KERN_IRFFT;
     for (int64_t k = 0; k < f->n && f->type == KERN_RFFT; k++)
         real[k] = x[k].re;
     fftw_row(&f->fftw, f->type == KERN_RFFT ? (void *)real : x, f->type == KERN_IRFFT ? (void *)real : x);
     if (f->type == KERN_RFFT)
-        clear_real_places(x, f->n);
+        fft_clear_real_places(x, f->n);
     for (int64_t k = 0; k < f->n && back; k++) {
         struct c128 v = f->type == KERN_IRFFT ? (struct c128){real[k], 0} : x[k];
         x[k] = (struct c128){v.re / scale, v.im / scale};
     }
 }
 
-void fft_row(struct fft_rows *f, struct c128 *x)
+void fft_row(const struct fft_rows *f, struct c128 *x, struct c128 *room)
 {
     if (f->fftw.plan) {
-        by_fftw(f, x);
+        by_fftw(f, x, room);
         return;
     }
     if (f->type == KERN_IRFFT)
-        extend(x, f->n);
+        fft_extend(x, f->n);
     if (f->type == KERN_FFT || f->type == KERN_RFFT)
-        transform(f, x);
+        transform(f, x, room);
     else
-        transform_back(f, x);
+        transform_back(f, x, room);
     if (f->type == KERN_RFFT)
-        clear_real_places(x, f->n);
+        fft_clear_real_places(x, f->n);
 }

@@ -7,24 +7,32 @@
 #include "kern/fftw.h"
 
 enum { FFT_RADIX = 31, FFT_FACTORS = 64 };
+enum { FFT_FEW = 4096 }; /* elements in all, fewer than which are done before a team or FFTW has begun */
 struct fft_rows {
     enum kern_fft type;
-    struct fftw_rows fftw; /* where it has a plan, that does it all, with `work` */
+    struct fftw_rows fftw; /* where it has a plan, that does it all */
     int64_t n, m;          /* length; length that the work is done in, another one only with a chirp */
     int factor_count;
     uint8_t factors[FFT_FACTORS]; /* of m, up to FFT_RADIX each */
     struct c128 *roots;           /* exp(-2 pi i k / m), k < m */
-    struct c128 *work;            /* m elements */
     struct c128 *chirp;           /* exp(-pi i k^2 / n), k < n; NULL if not needed */
     struct c128 *filter;          /* transform of the conjugate chirp, wrapped around */
-    struct c128 *wide;            /* m elements, with a chirp */
 };
 
 /* For rows of n elements of an array of so many in all. False: out of memory. */
 bool fft_rows_make(struct fft_rows *f, int64_t n, enum kern_fft type, int64_t all);
-/* A row in place, in room for n elements, of which a half spectrum takes the first n / 2 + 1. Back it is
+int64_t fft_row_room(const struct fft_rows *f); /* elements that fft_row needs */
+/* A row in place, in storage for n elements, of which a half spectrum takes the first n / 2 + 1. Back it is
  * divided by n. */
-void fft_row(struct fft_rows *f, struct c128 *x);
+void fft_row(const struct fft_rows *f, struct c128 *x, struct c128 *room);
 void fft_rows_free(struct fft_rows *f);
+
+/* What such transforms consist of, for others that do them: */
+
+bool fft_has_factors(int64_t n); /* none of its prime factors is above FFT_RADIX */
+bool fft_factors_make(struct fft_rows *f, int64_t n); /* factors and roots of such a number. False: out of memory */
+/* Of a real row half the spectrum is there, and the other half is its conjugate in reverse. */
+void fft_clear_real_places(struct c128 *x, int64_t n); /* its first element and, where there is one, the middle one are real */
+void fft_extend(struct c128 *x, int64_t n);
 
 #endif

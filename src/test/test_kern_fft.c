@@ -101,12 +101,76 @@ START_TEST(waves)
 }
 END_TEST
 
+/* Real rows that are long, alone or a few, forth and back again; half the spectrum is that of the whole. */
+START_TEST(real_waves_there_and_back)
+{
+    static const int64_t dims[][2] = {{1, 4096}, {1, 10000}, {3, 6001}, {2, 65536}, {9, 4410}};
+    for (size_t l = 0; l < COUNT_OF(dims); l++) {
+        const int64_t n = dims[l][1], rows = dims[l][0], half = n / 2 + 1;
+        double *x = numbers(rows * n), *again = mem_zalloc((size_t)(rows * n) * sizeof *again);
+        struct c128 *wide = mem_zalloc((size_t)(rows * n) * sizeof *wide), *y = mem_zalloc((size_t)(rows * half) * sizeof *y);
+        struct view real, spectrum, whole, back;
+        view_dense(&real, DT_F64, 2, dims[l], x);
+        view_dense(&back, DT_F64, 2, dims[l], again);
+        view_dense(&whole, DT_C128, 2, dims[l], wide);
+        view_dense(&spectrum, DT_C128, 2, (int64_t[]){rows, half}, y);
+        for (int64_t k = 0; k < rows * n; k++)
+            wide[k].re = x[k];
+        ck_assert(kern_fft(NULL, &whole, &whole, KERN_FFT, 1, &n));
+        ck_assert(kern_fft(NULL, &spectrum, &real, KERN_RFFT, 1, &n));
+        ck_assert(kern_fft(NULL, &back, &spectrum, KERN_IRFFT, 1, &n));
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t k = 0; k < half; k++) {
+                const struct c128 a = y[r * half + k], b = wide[r * n + k];
+                ck_assert_msg(fabs(a.re - b.re) < 1e-10 && fabs(a.im - b.im) < 1e-10, "row of %lld, %lld", (long long)n, (long long)k);
+            }
+        for (int64_t k = 0; k < rows * n; k++)
+            ck_assert_msg(fabs(again[k] - x[k]) < 1e-13, "row of %lld, %lld again", (long long)n, (long long)k);
+        mem_free(x);
+        mem_free(again);
+        mem_free(wide);
+        mem_free(y);
+    }
+}
+END_TEST
+
+/* Bits do not depend on who does what. */
+START_TEST(teams)
+{
+    static const struct {
+        enum kern_fft type;
+        int rank, count;
+        int64_t dims[3];
+    } all[] = {{KERN_FFT, 1, 1, {65536}},      {KERN_IFFT, 1, 1, {30000}},   {KERN_FFT, 2, 2, {96, 100}}, {KERN_IFFT, 3, 2, {5, 70, 33}},
+               {KERN_FFT, 2, 1, {40, 6007}},   {KERN_IFFT, 2, 2, {74, 202}}, {KERN_FFT, 2, 1, {11, 2500}}};
+    static const int sizes[] = {1, 2, 3, 8};
+    for (size_t k = 0; k < COUNT_OF(all); k++) {
+        const int64_t n = elements(all[k].rank, all[k].dims);
+        double *x = numbers(2 * n), *first = mem_alloc((size_t)n * 16), *y = mem_alloc((size_t)n * 16);
+        struct view from, to;
+        view_dense(&from, DT_C128, all[k].rank, all[k].dims, x);
+        for (size_t t = 0; t < COUNT_OF(sizes); t++) {
+            struct team *team = team_new(sizes[t]);
+            view_dense(&to, DT_C128, all[k].rank, all[k].dims, t == 0 ? first : y);
+            ck_assert(kern_fft(team, &to, &from, all[k].type, all[k].count, all[k].dims + all[k].rank - all[k].count));
+            ck_assert_msg(t == 0 || memcmp(first, y, (size_t)n * 16) == 0, "case %zu, team of %d", k, sizes[t]);
+            team_free(team);
+        }
+        mem_free(x);
+        mem_free(first);
+        mem_free(y);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("fft");
     TCase *tests = tcase_create("fft");
     tcase_add_test(tests, many_rows_as_one);
     tcase_add_test(tests, waves);
+    tcase_add_test(tests, real_waves_there_and_back);
+    tcase_add_test(tests, teams);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
