@@ -43,18 +43,24 @@ static void sort_dims(struct product *p, const struct view *out, const struct vi
     add_free(&p->n, out, rhs, dims->rhs_batch, dims->rhs_contracting, dims, at);
 }
 
+static void make_product(struct product *p, const struct view *out, const struct view *lhs, const struct view *rhs,
+                         const struct kern_dot_dims *dims, enum dtype work)
+{
+    p->out_type = out->dtype; /* to clear its loops as well would take longer than a small product */
+    p->lhs_type = lhs->dtype;
+    p->rhs_type = rhs->dtype;
+    p->work = work;
+    p->out = out->data;
+    p->lhs = lhs->data;
+    p->rhs = rhs->data;
+    sort_dims(p, out, lhs, rhs, dims);
+}
+
 static bool fast_dot(struct team *team, const struct view *out, struct view *lhs, struct view *rhs,
                      const struct kern_dot_dims *dims, enum dtype work)
 {
-    struct product p; /* to clear its loops would take longer than a small product */
-    p.out_type = out->dtype;
-    p.lhs_type = lhs->dtype;
-    p.rhs_type = rhs->dtype;
-    p.work = work;
-    p.out = out->data;
-    p.lhs = lhs->data;
-    p.rhs = rhs->data;
-    sort_dims(&p, out, lhs, rhs, dims);
+    struct product p;
+    make_product(&p, out, lhs, rhs, dims, work);
     if (nest_points(&p.k) >= INT_MAX) /* more than the sums of pred can count */
         return plain_dot(NULL, out, lhs, rhs, dims);
     return product_run(team, &p);
@@ -74,6 +80,19 @@ bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;
+}
+
+const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
+                            const struct kern_dot_dims *dims)
+{
+    struct product_types types;
+    struct product p;
+    struct view l = *lhs, r = *rhs;
+    product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
+    l.dtype = types.via[0];
+    r.dtype = types.via[1];
+    make_product(&p, out, &l, &r, dims, types.work);
+    return product_choice(&p);
 }
 
 /* ---- ragged-dot: a dot for each group ---- */

@@ -198,6 +198,10 @@ struct kern_dot_dims {
 typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                          const struct kern_dot_dims *dims);
 
+/* How the fast kernel does it, in words; looks at no element. */
+const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
+                            const struct kern_dot_dims *dims);
+
 /* A dot whose ragged dimension of lhs falls into groups, one after the other from its start; positions
  * behind the last belong to none. Where the dimension is
  *   free          rhs has one matrix for each group, along `rhs_group`; rows of no group give zeros

@@ -7,9 +7,8 @@
 #include "kern/product.h"
 
 enum {
-    MATVEC_MOST = 8, /* vectors */
-    MATVEC_COUNTS = 4, /* of them that there are loops for: 1, 2, 4, 8 */
-    MATVEC_ROWS = 4  /* of the matrix at a time */
+    MATVEC_COUNTS = 4, /* of vectors that there are loops for: 1, 2, 4, 8 = MATVEC_MOST */
+    MATVEC_ROWS = 4    /* of the matrix at a time */
 };
 /* What the matrix consists of; other types are converted to f32 first, some at a time. */
 enum matvec_source { MATVEC_F32, MATVEC_BF16, MATVEC_F16 /* may be absent */, MATVEC_F64, MATVEC_SOURCES };

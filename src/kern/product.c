@@ -353,6 +353,13 @@ static void add_parts(const struct task *t)
     store_sums(t, &all, t->partial, t->n * t->g.lane << t->g.twofold);
 }
 
+/* Lanes of several elements must not lie across the end of a dimension. */
+static void choose(struct gemm *g, const struct product *p)
+{
+    const bool broken = p->k.rank > 1 && p->k.dims[p->k.rank - 1] % 4 != 0;
+    gemm_choose(g, p->out_type, p->lhs_type, p->rhs_type, p->work, broken);
+}
+
 static bool by_blocks(struct team *team, const struct product *p)
 {
     struct task t = {.p = p,
@@ -360,8 +367,7 @@ static bool by_blocks(struct team *team, const struct product *p)
                      .n = nest_points(&p->n),
                      .k = nest_points(&p->k),
                      .batch = nest_points(&p->batch)};
-    const bool broken = p->k.rank > 1 && p->k.dims[p->k.rank - 1] % 4 != 0;
-    gemm_choose(&t.g, p->out_type, p->lhs_type, p->rhs_type, p->work, broken);
+    choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
     t.sums_in_place = usable_result(&t);
     t.row_step = only_step(&p->m, 1);
@@ -433,6 +439,44 @@ static bool by_columns(struct team *team, const struct product *p)
     return by_blocks(team, &turned);
 }
 
+/* Few vectors by a matrix that has several dimensions beside the terms: all but the innermost become those of a batch. False
+ * where that is not worth it. */
+static bool peel_matrix(struct product *p)
+{
+    enum { WORTH = 64 /* results in the innermost */ };
+    const bool by_lhs = nest_points(&p->n) < nest_points(&p->m);
+    struct nest *free_dims = by_lhs ? &p->m : &p->n;
+    const int inner = free_dims->rank - 1;
+    if (inner < 1 || free_dims->dims[inner] < WORTH || p->batch.rank + inner > VIEW_MAX_RANK)
+        return false;
+    for (int d = 0; d < inner; d++) {
+        const int64_t out = free_dims->strides[0][d], matrix = free_dims->strides[1][d];
+        nest_add(&p->batch, free_dims->dims[d], (int64_t[]){out, by_lhs ? matrix : 0, by_lhs ? 0 : matrix});
+    }
+    const struct nest all = *free_dims;
+    nest_init(free_dims, 2);
+    nest_add(free_dims, all.dims[inner], (int64_t[]){all.strides[0][inner], all.strides[1][inner]});
+    return true;
+}
+
+/* Merges the nests and, for a matrix by few vectors, changes them to what matvec.c takes; whether it does. */
+static bool prepare(struct product *p)
+{
+    nest_merge(&p->batch);
+    nest_merge(&p->m);
+    nest_merge(&p->n);
+    nest_merge(&p->k);
+    if (least(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MOST)
+        return false;
+    if (matvec_applies(p))
+        return true;
+    struct product peeled = *p;
+    if (!peel_matrix(&peeled) || !matvec_applies(&peeled))
+        return false;
+    *p = peeled;
+    return true;
+}
+
 bool product_run(struct team *team, struct product *p)
 {
     if (nest_points(&p->batch) == 0 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0)
@@ -441,11 +485,27 @@ bool product_run(struct team *team, struct product *p)
         fill_zero(p);
         return true;
     }
-    nest_merge(&p->batch);
-    nest_merge(&p->m);
-    nest_merge(&p->n);
-    nest_merge(&p->k);
-    if (matvec_applies(p))
+    if (prepare(p))
         return matvec_run(team, p);
     return stands_upright(p) ? by_columns(team, p) : by_blocks(team, p);
+}
+
+const char *product_choice(struct product *p)
+{
+    static const char *const lanes[GEMM_KINDS] = {
+        [GEMM_F32] = "packed panels, lanes of f32",
+        [GEMM_F64] = "packed panels, lanes of f64",
+        [GEMM_PAIRS] = "packed panels, two bf16 to a lane",
+        [GEMM_SIGNED_BYTES] = "packed panels, four bytes to a lane",
+        [GEMM_UNSIGNED_BYTES] = "packed panels, four bytes to a lane",
+        [GEMM_WORDS] = "packed panels, lanes of 32-bit integers",
+        [GEMM_DWORDS] = "packed panels, lanes of 64-bit integers",
+    };
+    if (nest_points(&p->k) == 0)
+        return "zeros, for there is nothing to sum";
+    if (prepare(p))
+        return "few vectors by a matrix that is read once, where it lies";
+    struct gemm g;
+    choose(&g, p);
+    return lanes[g.kind];
 }

@@ -16,7 +16,8 @@ struct product {
     struct nest n;     /* out, rhs */
     struct nest k;     /* lhs, rhs */
 };
-bool product_run(struct team *team, struct product *p); /* false: no memory */
+bool product_run(struct team *team, struct product *p); /* merges its nests; false: no memory */
+const char *product_choice(struct product *p);          /* how product_run computes it; merges its nests */
 
 /* What operand types are multiplied and summed in for a result type (hlo-values 13.1). An operand whose
  * `via` differs from its type is converted to that first. */
@@ -52,6 +53,7 @@ void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const s
 
 /* ---- matvec.c: a matrix of floats, gapless in some direction, times up to eight vectors ---- */
 
+enum { MATVEC_MOST = 8 /* vectors */ };
 bool matvec_applies(const struct product *p); /* its nests are merged */
 bool matvec_run(struct team *team, const struct product *p); /* false: no memory */
 

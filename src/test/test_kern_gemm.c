@@ -167,13 +167,13 @@ START_TEST(tensors_and_teams)
     for (int seed = 0; seed < 63; seed++) {
         struct random r = {(uint64_t)seed};
         const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
-        const int64_t b = random_in(&r, 1, 12), m = random_in(&r, 1, 9), n = random_in(&r, 1, 30);
+        const int64_t b = random_in(&r, 1, 12), m = random_in(&r, 1, 2), n = random_in(&r, 1, 9), last = seed % 2 ? 70 : 7;
         const int64_t k = random_in(&r, 1, 9), l = seed % 3 ? 4 : 5;
         struct kern_dot_dims dims = {.batch_count = 1, .contracting_count = 2, .lhs_contracting = {1, 3}, .rhs_contracting = {2, 4}};
         r.small = true;
         struct random_view lhs = random_operand(&r, t[0], 5, (int64_t[]){b, k, m, l, 3});
-        struct random_view rhs = random_operand(&r, t[1], 5, (int64_t[]){b, n, k, 7, l});
-        const int64_t out_dims[5] = {b, m, 3, n, 7};
+        struct random_view rhs = random_operand(&r, t[1], 5, (int64_t[]){b, n, k, last, l});
+        const int64_t out_dims[5] = {b, m, 3, n, last};
         struct random_view out = random_layout(&r, t[2], 5, out_dims), want = random_layout(&r, t[2], 5, out_dims);
         ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
@@ -218,6 +218,29 @@ START_TEST(rows_far_apart)
 }
 END_TEST
 
+/* What hlo plan says of a product. */
+START_TEST(choices)
+{
+    static const struct {
+        enum dtype type;
+        int64_t m, n, k;
+        const char *choice;
+    } rows[] = {{DT_F32, 100, 100, 100, "packed panels, lanes of f32"},
+                {DT_C128, 100, 100, 100, "packed panels, lanes of f64"},
+                {DT_S32, 1, 100, 100, "packed panels, lanes of 32-bit integers"},
+                {DT_BF16, 1, 100, 100, "few vectors by a matrix that is read once, where it lies"},
+                {DT_F64, 100, 100, 0, "zeros, for there is nothing to sum"}};
+    struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct view l, r, o;
+        view_dense(&l, rows[i].type, 2, (int64_t[]){rows[i].m, rows[i].k}, NULL);
+        view_dense(&r, rows[i].type, 2, (int64_t[]){rows[i].k, rows[i].n}, NULL);
+        view_dense(&o, rows[i].type, 2, (int64_t[]){rows[i].m, rows[i].n}, NULL);
+        ck_assert_str_eq(kern_dot_choice(&o, &l, &r, &dims), rows[i].choice);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kern_gemm");
@@ -228,6 +251,7 @@ int main(void)
     tcase_add_loop_test(tests, threads_make_no_difference, 0, COUNT_OF(types));
     tcase_add_test(tests, tensors_and_teams);
     tcase_add_test(tests, rows_far_apart);
+    tcase_add_test(tests, choices);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
