@@ -1,0 +1,21 @@
+# A large file that was cut short is refused when it is opened, not when it is used.
+# status: 2
+# stderr: w.npy: error: not a sound .npy file: it ends before the elements that its shape promises
+# stderr: w.safetensors: error: not a sound safetensors file: a tensor lies outside it
+cat >ones.hlo <<'X'
+HloModule ones
+ENTRY e {
+  one = f32[] constant(1)
+  ROOT r = f32[50000] broadcast(one), dimensions={}
+}
+X
+printf 'HloModule a\nENTRY e { p = f32[50000] parameter(0)\n ROOT r = f32[50000] negate(p) }\n' >a.hlo
+$HLO run ones.hlo --output=all.npy || exit 1
+head -c 200000 all.npy >w.npy
+$HLO run a.hlo p=@w.npy
+header='{"p": {"dtype": "F32", "shape": [50000], "data_offsets": [0, 200000]}}'
+{
+    printf "\\$(printf %o ${#header})\000\000\000\000\000\000\000%s" "$header"
+    tail -c 199999 all.npy
+} >w.safetensors
+$HLO run a.hlo --inputs=w.safetensors
