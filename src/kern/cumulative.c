@@ -17,8 +17,9 @@ struct cumulative {
     kern_tile_fn *fn;
     size_t width; /* of the work type */
     struct loader in, narrow;
-    union kern_cell init; /* in the work type */
-    bool sum_f32;         /* of lines without gaps */
+    union kern_cell init;   /* in the work type */
+    bool sum_f32;           /* of lines without gaps */
+    int64_t bundles, piece; /* of lines side by side: all, and in one part of the task */
 };
 
 static int64_t last_step(const struct cumulative *c)
@@ -67,27 +68,38 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
         }
 }
 
-static void run_all(const struct cumulative *c)
+/* Lines are counted row-major along the dimensions but those two, and then in bundles of lines side by side.
+ */
+static void run_part(void *context, int64_t part, int member)
 {
-    int64_t at[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK];
+    const struct cumulative *c = context;
     int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], most = c->sum_f32 ? SUMS : LINES;
-    memcpy(dims, c->x->dims, sizeof *dims * (size_t)c->x->rank);
-    dims[c->dimension] = 1;
-    if (c->lane >= 0)
-        dims[c->lane] = 1;
-    do {
-        for (int64_t i = 0; i < lanes; i += most) {
-            int64_t count = lanes - i < most ? lanes - i : most;
-            if (c->lane >= 0)
-                at[c->lane] = i;
-            if (c->sum_f32)
-                sum_lines_f32(c, view_at(c->out, at), view_at(c->x, at), count);
-            else
-                run_lines(c, view_at(c->out, at), view_at(c->x, at), count);
-        }
+    int64_t across = (lanes + most - 1) / most, from = part * c->piece, left = c->bundles - from;
+    for (int64_t b = from; b < from + (left < c->piece ? left : c->piece); b++) {
+        int64_t at[VIEW_MAX_RANK] = {0}, first = b % across * most, outer = b / across;
+        for (int d = c->x->rank - 1; d >= 0; d--)
+            if (d != c->dimension && d != c->lane) {
+                at[d] = outer % c->x->dims[d];
+                outer /= c->x->dims[d];
+            }
         if (c->lane >= 0)
-            at[c->lane] = 0;
-    } while (index_next(c->x->rank, dims, at));
+            at[c->lane] = first;
+        int64_t count = lanes - first < most ? lanes - first : most;
+        if (c->sum_f32)
+            sum_lines_f32(c, view_at(c->out, at), view_at(c->x, at), count);
+        else
+            run_lines(c, view_at(c->out, at), view_at(c->x, at), count);
+    }
+}
+
+static void run_all(struct team *team, struct cumulative *c)
+{
+    enum { PART = 1 << 15 }; /* elements */
+    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], most = c->sum_f32 ? SUMS : LINES;
+    int64_t length = c->x->dims[c->dimension], lines = view_elements(c->x) / length;
+    c->bundles = (lanes + most - 1) / most * (lines / lanes);
+    c->piece = PART / (length * most) + 1;
+    team_run(team, (c->bundles + c->piece - 1) / c->piece, run_part, c);
 }
 
 /* The one dimension whose windows share an end, the others having windows of one element. */
@@ -120,7 +132,7 @@ static int find_lane(const struct view *x, int dimension)
     return lane;
 }
 
-bool reduce_cumulative(const struct view *out, const struct view *x, const void *init,
+bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x, const void *init,
                        const struct kern_window_dim *window, enum kern_combine combine)
 {
     enum dtype t = x->dtype, work = combine_work_type(combine, t);
@@ -138,6 +150,6 @@ bool reduce_cumulative(const struct view *out, const struct view *x, const void 
     memcpy(&c.init, loader_read(&start, &cell, init, 0, 1), c.width);
     c.sum_f32 = t == DT_F32 && combine == KERN_ADD && x->strides[c.dimension] == (int64_t)sizeof(float) &&
                 out->strides[c.dimension] == (int64_t)sizeof(float);
-    run_all(&c);
+    run_all(team, &c);
     return true;
 }

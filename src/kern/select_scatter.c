@@ -123,16 +123,39 @@ static void take(void *dst, char *at, const struct lanes *l, const int64_t *offs
     }
 }
 
+/* A part of the source: along dimension `d` (-1: all of it) only [from, limit). */
+struct source_part {
+    int d;
+    int64_t from, limit;
+};
+
+/* Steps an index of the source through a part of it; dimensions of `dims` that are 1 stay. */
+static bool next_in_part(const struct source_part *p, int rank, const int64_t *dims, int64_t *o)
+{
+    for (int d = rank - 1; d >= 0; d--) {
+        bool cut = d == p->d && dims[d] > 1;
+        if (++o[d] < (cut ? p->limit : dims[d]))
+            return true;
+        o[d] = cut ? p->from : 0;
+    }
+    return false;
+}
+
 static void scatter_lanes(const struct lanes *l, const struct view *out, const struct view *x,
-                          const struct view *source, const struct kern_window_dim *window)
+                          const struct view *source, const struct kern_window_dim *window,
+                          const struct source_part *part)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK], offset[KERN_TILE];
+    int64_t first = part->d == l->d ? part->from : 0,
+            limit = part->d == l->d ? part->limit : source->dims[l->d];
     char now[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
     memcpy(dims, source->dims, sizeof dims);
     dims[l->d] = 1;
+    if (part->d >= 0)
+        o[part->d] = part->from;
     do {
-        for (int64_t i = 0; i < source->dims[l->d]; i += KERN_TILE) {
-            int64_t n = source->dims[l->d] - i < KERN_TILE ? source->dims[l->d] - i : KERN_TILE;
+        for (int64_t i = first; i < limit; i += KERN_TILE) {
+            int64_t n = limit - i < KERN_TILE ? limit - i : KERN_TILE;
             o[l->d] = i;
             if (!select_lanes(l, out, x, window, o, n, offset))
                 continue;
@@ -142,16 +165,19 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
             take(now, view_at(out, o), l, offset, n, true);
         }
         o[l->d] = 0;
-    } while (index_next(source->rank, dims, o));
+    } while (next_in_part(part, source->rank, dims, o));
 }
 
 /* ---- one window after the other ---- */
 
 static bool scatter_one_by_one(const struct view *out, const struct view *x, const struct view *source,
                                const struct kern_window_dim *window, const struct pair_fn *choose,
-                               const struct pair_fn *combine, const struct loader *narrow)
+                               const struct pair_fn *combine, const struct loader *narrow,
+                               const struct source_part *part)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
+    if (part->d >= 0)
+        o[part->d] = part->from;
     do {
         union kern_cell room, result;
         bool found;
@@ -163,34 +189,89 @@ static bool scatter_one_by_one(const struct view *out, const struct view *x, con
         if (!apply_pair(combine, to, loader_read(narrow, &room, view_at(source, o), 0, 1), &result))
             return false;
         memcpy(to, &result, dtype_bytes(out->dtype));
-    } while (index_next(source->rank, source->dims, o));
+    } while (next_in_part(part, source->rank, source->dims, o));
     return true;
+}
+
+/* ---- shared by threads ---- */
+
+struct scatter_task {
+    const struct view *out, *x, *source;
+    const struct kern_window_dim *window;
+    struct pair_fn choose, combine;
+    struct loader narrow;
+    struct lanes lanes;
+    int cut;       /* the dimension of the source along which parts go; -1: there is one part */
+    int64_t piece; /* of it */
+};
+
+/* Never fails where nothing is called. */
+static bool scatter_some(const struct scatter_task *t, const struct source_part *part)
+{
+    if (t->lanes.d < 0)
+        return scatter_one_by_one(t->out, t->x, t->source, t->window, &t->choose, &t->combine, &t->narrow,
+                                  part);
+    scatter_lanes(&t->lanes, t->out, t->x, t->source, t->window, part);
+    return true;
+}
+
+static void scatter_part(void *context, int64_t part, int member)
+{
+    const struct scatter_task *t = context;
+    struct source_part p = {t->cut, part * t->piece, (part + 1) * t->piece};
+    p.limit = p.limit < t->source->dims[t->cut] ? p.limit : t->source->dims[t->cut];
+    scatter_some(t, &p);
+}
+
+/* Along a dimension in which no two windows meet no two parts do. */
+static void cut_source(struct scatter_task *t)
+{
+    enum { PART = 1 << 13, LANES_FROM = 64 }; /* elements of the source; lanes of a part */
+    int64_t most = 1, all = view_elements(t->source);
+    for (int d = 0; d < t->source->rank; d++) {
+        const struct kern_window_dim *w = &t->window[d];
+        int64_t grain = d == t->lanes.d ? LANES_FROM : 1, pieces = t->source->dims[d] / grain;
+        bool apart = w->base_dilation == 1 && (w->size - 1) * w->window_dilation < w->stride;
+        if (!apart || pieces <= most)
+            continue;
+        int64_t wanted = all / PART < pieces ? all / PART : pieces;
+        most = pieces;
+        t->cut = wanted > 1 ? d : -1;
+        t->piece = wanted > 1 ? (pieces + wanted - 1) / wanted * grain : 0;
+    }
 }
 
 /* spec: SelectAndScatter. In each window the first element is selected until select(selected, next) is
  * false; then out = scatter(out, source) at its place. */
-bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x, const struct view *source,
-                             const void *init, const struct kern_window_dim *window,
-                             const struct kern_body *select, const struct kern_body *scatter)
+bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x,
+                             const struct view *source, const void *init,
+                             const struct kern_window_dim *window, const struct kern_body *select,
+                             const struct kern_body *scatter)
 {
-    struct pair_fn choose, combine;
-    struct loader narrow;
-    find_pair(&choose, select, x->dtype);
-    find_pair(&combine, scatter, out->dtype);
-    loader_init(&narrow, out->dtype, source->dtype);
+    struct scatter_task t = {.out = out, .x = x, .source = source, .window = window, .cut = -1};
+    struct lanes *l = &t.lanes;
+    find_pair(&t.choose, select, x->dtype);
+    find_pair(&t.combine, scatter, out->dtype);
+    loader_init(&t.narrow, out->dtype, source->dtype);
     kern_fill(team, out, init);
     if (view_elements(source) == 0)
         return true;
-    struct lanes l = {.d = lane_dimension(x, source, window),
-                      .width = dtype_bytes(out->dtype),
-                      .compare = choose.fn,
-                      .combine = combine.fn,
-                      .source = narrow};
-    l.choose = kern_find_elementwise("select", x->dtype);
-    if (l.d < 0 || !l.compare || !l.combine || !l.choose)
-        return scatter_one_by_one(out, x, source, window, &choose, &combine, &narrow);
-    l.out = out->strides[l.d];
-    l.x = x->strides[l.d];
-    scatter_lanes(&l, out, x, source, window);
+    *l = (struct lanes){.d = lane_dimension(x, source, window),
+                        .width = dtype_bytes(out->dtype),
+                        .compare = t.choose.fn,
+                        .choose = kern_find_elementwise("select", x->dtype),
+                        .combine = t.combine.fn,
+                        .source = t.narrow};
+    if (!l->compare || !l->combine || !l->choose)
+        l->d = -1;
+    if (l->d >= 0) {
+        l->out = out->strides[l->d];
+        l->x = x->strides[l->d];
+    }
+    if (l->compare && l->combine)
+        cut_source(&t);
+    if (t.cut < 0)
+        return scatter_some(&t, &(struct source_part){.d = -1});
+    team_run(team, (source->dims[t.cut] + t.piece - 1) / t.piece, scatter_part, &t);
     return true;
 }

@@ -2,8 +2,9 @@
  * window: reductions over sliding windows. A recognised combiner sees the operand padded with its
  * identity, whose windows are then only another view of it, and is left to kern_reduce; long windows at
  * every position run in time independent of their length (van Herk's two scans; cumulative.c where all
- * share an end). What the padding does
- * not suit is left to the plain kernel; other bodies walk the windows position by position.
+ * share an end), and short ones that leave the innermost dimension alone need no padding (window_lanes.c).
+ * What the padding does not suit is left to the plain kernel; other bodies walk the windows position by
+ * position.
  *
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a window is
  * long); padding and the holes of dilation contribute nothing.
@@ -259,7 +260,9 @@ static bool reduce_window_recognised(struct team *team, const struct view *out, 
     for (int d = 0; d < x->rank; d++)
         if (x->dims[d] == 0 || window[d].size == 0)
             return false;
-    if (reduce_cumulative(out, x, init, window, body->combine))
+    if (reduce_cumulative(team, out, x, init, window, body->combine))
+        return true;
+    if (!has_long(x, window, body, acc) && reduce_window_lanes(team, out, x, init, window, body->combine))
         return true;
     if (!combine_identity(body->combine, acc, &filler))
         return false;

@@ -63,7 +63,14 @@ static inline bool window_next(struct window_walk *w)
 
 /* Reduce-window by a recognised combiner where all windows of a line share an end; false when they don't. All
  * of one type, no dimension and no window empty. */
-bool reduce_cumulative(const struct view *out, const struct view *x, const void *init,
+bool reduce_cumulative(struct team *team, const struct view *out, const struct view *x, const void *init,
                        const struct kern_window_dim *window, enum kern_combine combine);
+
+/* ---- window_lanes.c ---- */
+
+/* Reduce-window by a recognised combiner where elements side by side are under windows of their own; false
+ * when they aren't. All of one type, no dimension and no window empty. */
+bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x, const void *init,
+                         const struct kern_window_dim *window, enum kern_combine combine);
 
 #endif

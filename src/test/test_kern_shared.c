@@ -75,6 +75,7 @@ struct trial {
     struct kern_body body;
     struct kern_pad_dim pads[3];
     struct kern_gather_dims gather;
+    struct kern_window_dim window[4];
     struct kern_comparator less;
     int dimension;
 };
@@ -198,6 +199,88 @@ START_TEST(picks)
         trial.x[1] = large_array(&r, DT_S32, 2, dims);
         trial.out[0] = random_layout(&r, DT_F32, 1, &dims[!(seed % 2)]);
         trial.out[1] = random_layout(&r, DT_S32, 1, &dims[!(seed % 2)]);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+/* ---- window.c, window_lanes.c, cumulative.c, select_scatter.c ---- */
+
+static bool run_window(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    return (plain ? plain_reduce_window : kern_reduce_window)(team, 1, out, &t->x[0].view, t->init, t->acc,
+                                                              t->window, &t->body);
+}
+
+/* Images, whose last dimension is a feature's or a column's. */
+static void window_dims(struct trial *t, struct random *r, int64_t *dims, int64_t *out_dims)
+{
+    int64_t features = random_in(r, 1, 70);
+    dims[0] = random_in(r, 1, 3);
+    dims[1] = random_in(r, 1, 40);
+    dims[2] = 60000 / (dims[0] * dims[1] * features) + 1;
+    dims[3] = features;
+    random_window(r, 4, dims, t->window, out_dims);
+    for (int d = 0; d < 4; d += 3)
+        if (random_in(r, 0, 4)) {
+            t->window[d] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
+            out_dims[d] = dims[d];
+        }
+}
+
+START_TEST(windows)
+{
+    for (int seed = 0; seed < 80; seed++) {
+        struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
+        enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F64, DT_S32, DT_U8);
+        struct trial trial = {"reduce-window",         seed,      run_window, 1, .acc = {t},
+                              .error = order_error(t), .scale = 1};
+        int64_t dims[4], out_dims[4];
+        char init[16] = {0};
+        window_dims(&trial, &r, dims, out_dims);
+        if (seed % 8 == 7) { /* running sums */
+            int d = (int)random_in(&r, 1, 2);
+            for (int k = 0; k < 4; k++)
+                trial.window[k] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
+            dims[d] = dims[d] > 200 ? 200 : dims[d];
+            trial.window[d].size = dims[d];
+            trial.window[d].pad_low = random_in(&r, 0, 1) ? dims[d] - 1 : 0;
+            memcpy(out_dims, dims, sizeof dims);
+        }
+        trial.body.combine = (enum kern_combine)random_in(&r, KERN_MAXIMUM, KERN_MINIMUM);
+        if (random_in(&r, 0, 1))
+            trial.body.combine = KERN_ADD;
+        random_element(&r, t, init);
+        trial.init[0] = init;
+        trial.x[0] = large_array(&r, t, 4, dims);
+        trial.out[0] = random_layout(&r, t, 4, out_dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
+static bool run_select(const struct trial *t, struct team *team, bool plain, struct view *out)
+{
+    struct kern_body select = {.combine = KERN_SELECT_GE};
+    return (plain ? plain_select_and_scatter : kern_select_and_scatter)(
+        team, out, &t->x[0].view, &t->x[1].view, t->init[0], t->window, &select, &t->body);
+}
+
+START_TEST(selections)
+{
+    for (int seed = 0; seed < 40; seed++) {
+        struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
+        enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_S32);
+        struct trial trial = {"select-and-scatter", seed, run_select, 1, .error = EQUAL_NUMBERS};
+        int64_t dims[4], out_dims[4];
+        char init[16] = {0};
+        window_dims(&trial, &r, dims, out_dims);
+        random_element(&r, t, init);
+        trial.body.combine = KERN_ADD;
+        trial.init[0] = init;
+        trial.x[0] = large_array(&r, t, 4, dims);
+        trial.x[1] = large_array(&r, t, 4, out_dims);
+        trial.out[0] = random_layout(&r, t, 4, dims);
         check_trial(&trial, &r);
     }
 }
@@ -452,6 +535,8 @@ int main(void)
     tcase_add_test(tests, iotas);
     tcase_add_test(tests, gathers);
     tcase_add_test(tests, scatters);
+    tcase_add_test(tests, windows);
+    tcase_add_test(tests, selections);
     tcase_add_test(tests, picks);
     tcase_add_test(tests, sorts);
     tcase_add_test(tests, topks);
