@@ -136,7 +136,7 @@ static bool run_reduce(const struct trial *t, struct team *team, bool plain, str
 
 START_TEST(reductions)
 {
-    for (int seed = 0; seed < 60; seed++) {
+    for (int seed = 0; seed < 40; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
         enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F16, DT_F64, DT_S32, DT_U8, DT_PRED, DT_C64);
         struct trial trial = {"reduce", seed, run_reduce, 1, .acc = {t}, .error = order_error(t), .scale = 1};
@@ -230,7 +230,7 @@ static void window_dims(struct trial *t, struct random *r, int64_t *dims, int64_
 
 START_TEST(windows)
 {
-    for (int seed = 0; seed < 80; seed++) {
+    for (int seed = 0; seed < 48; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
         enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F64, DT_S32, DT_U8);
         struct trial trial = {"reduce-window",         seed,      run_window, 1, .acc = {t},
@@ -268,7 +268,7 @@ static bool run_select(const struct trial *t, struct team *team, bool plain, str
 
 START_TEST(selections)
 {
-    for (int seed = 0; seed < 40; seed++) {
+    for (int seed = 0; seed < 20; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
         enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_S32);
         struct trial trial = {"select-and-scatter", seed, run_select, 1, .error = EQUAL_NUMBERS};
@@ -302,7 +302,7 @@ static bool run_copy(const struct trial *t, struct team *team, bool plain, struc
 
 START_TEST(copies)
 {
-    for (int seed = 0; seed < 36; seed++) {
+    for (int seed = 0; seed < 20; seed++) {
         struct random r = {(uint64_t)seed};
         enum dtype t = ONE_OF(&r, DT_U8, DT_BF16, DT_F32, DT_S64, DT_C128);
         struct trial trial = {"copy", seed, run_copy, 1};
@@ -329,7 +329,7 @@ static bool run_pad(const struct trial *t, struct team *team, bool plain, struct
 
 START_TEST(pads)
 {
-    for (int seed = 0; seed < 30; seed++) {
+    for (int seed = 0; seed < 12; seed++) {
         struct random r = {(uint64_t)seed};
         enum dtype t = ONE_OF(&r, DT_U8, DT_BF16, DT_F32, DT_F64);
         struct trial trial = {"pad", seed, run_pad, 1};
@@ -415,7 +415,7 @@ static void row_trial(struct trial *t, struct random *r, bool few)
 
 START_TEST(gathers)
 {
-    for (int seed = 0; seed < 25; seed++) {
+    for (int seed = 0; seed < 15; seed++) {
         struct random r = {(uint64_t)seed};
         struct trial trial = {"gather", seed, run_gather, 1};
         row_trial(&trial, &r, seed % 5 == 0);
@@ -427,7 +427,7 @@ END_TEST
 
 START_TEST(scatters)
 {
-    for (int seed = 0; seed < 25; seed++) {
+    for (int seed = 0; seed < 15; seed++) {
         struct random r = {(uint64_t)seed};
         struct trial trial = {"scatter", seed, run_scatter, 1, .in_place = true};
         row_trial(&trial, &r, seed % 5 == 0);
@@ -449,7 +449,7 @@ static bool run_sort(const struct trial *t, struct team *team, bool plain, struc
 
 START_TEST(sorts)
 {
-    for (int seed = 0; seed < 16; seed++) {
+    for (int seed = 0; seed < 12; seed++) {
         struct random r = {(uint64_t)seed, .small = true, .specials = seed % 2};
         struct trial trial = {"sort", seed, run_sort, (int)random_in(&r, 1, 2), .dimension = seed % 3 == 0};
         int64_t dims[2] = {random_in(&r, 66000, 90000), 1};
