@@ -5,7 +5,6 @@
  * in f32, a small buffer at a time, each result rounded to the type (hlo-values 1.2).
  * spec: the heading stands behind each formula.
  */
-#include "kern/extremes.h"
 #include "kern/tile.h"
 
 #include <math.h>
