@@ -69,7 +69,7 @@ static bool reduce_by_call(int n, const struct view *out, const struct view *x, 
 enum {
     PART = 64 * KERN_TILE, /* elements: what a part of the task is worth while of */
     NARROW = 128,          /* columns: few enough that lines of the cache stay for the next row */
-    SPREAD = 8             /* tiles that columns are cut into, so that each thread has some */
+    SPREAD = 4             /* tiles that columns are cut into, so that each thread has some */
 };
 
 struct reduction {
