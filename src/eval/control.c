@@ -153,6 +153,75 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
     return true;
 }
 
+/* The value in one piece, and where it is to be changed in storage that nobody else sees. */
+static bool make_ready(struct eval *ev, struct value *v, bool change)
+{
+    bool own = v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED;
+    struct value copy;
+    if (view_is_dense(&v->view) && (own || !change))
+        return true;
+    if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
+        return false;
+    ev->kern->copy(ev->team, &copy.view, &v->view);
+    value_drop(ev, v);
+    value_move(v, &copy);
+    return true;
+}
+
+/* A loop from its second iteration to its end, where that is a scalar program. */
+struct rest {
+    const struct scalar_rest *plan;
+    int state_count, arg_count;
+    struct value **args; /* the state, then what is kept */
+    const void **addresses;
+    struct value *made; /* parts of the state, as the program leaves them */
+    void **results;
+};
+
+static bool bind_rest(struct eval *ev, struct rest *r)
+{
+    const struct scalar_code *code = r->plan->code;
+    for (int k = 0; k < r->arg_count; k++) {
+        if (!code->args[k].at)
+            continue;
+        if (!make_ready(ev, r->args[k], code->args[k].written))
+            return false;
+        r->addresses[k] = r->args[k]->view.data;
+    }
+    for (int k = 0; k < r->state_count; k++) {
+        if (!code->results[k].at || code->results[k].large)
+            continue;
+        const struct view *v = &r->args[k]->view;
+        if (!value_new(ev, &r->made[k], v->dtype, v->rank, v->dims))
+            return false;
+        r->results[k] = r->made[k].view.data;
+    }
+    return true;
+}
+
+static bool run_rest(struct eval *ev, const struct step *s, const struct loop *l)
+{
+    const struct function *body = l->body;
+    struct arena *a = &ev->scratch;
+    int state = body->param_count, n = state + body->rest->kept_count;
+    struct rest r = {.plan = body->rest, .state_count = state, .arg_count = n,
+                     .args = ARENA_ARRAY(a, struct value *, n), .addresses = ARENA_ARRAY(a, const void *, n),
+                     .made = ARENA_ARRAY(a, struct value, state), .results = ARENA_ARRAY(a, void *, state)};
+    for (int k = 0; k < n; k++)
+        r.args[k] = k < state ? l->at[k] : &ev->pool.frames[body->index][body->rest->kept[k - state]];
+    unsigned errors = ev->ds->errors;
+    if (!bind_rest(ev, &r))
+        return eval_kernel_failed(ev, s, errors);
+    if (!eval_rehearsed(ev) && !scalar_call((void *)(uintptr_t)r.plan->code, r.addresses, r.results))
+        return eval_kernel_failed(ev, s, errors);
+    for (int k = 0; k < state; k++)
+        if (r.results[k]) {
+            value_drop(ev, l->at[k]);
+            value_move(l->at[k], &r.made[k]);
+        }
+    return true;
+}
+
 static bool run_loop(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count;
@@ -177,6 +246,11 @@ static bool run_loop(struct eval *ev, const struct step *s)
             return eval_limit(ev, s);
         if (!eval_iterate(ev, l.body, l.state))
             return false;
+        if (l.body->rest && l.body->rest->condition == l.condition->computation) {
+            if (!run_rest(ev, s, &l))
+                return false;
+            break;
+        }
     }
     eval_leave_loop(ev, l.body, l.state);
     keep_results(ev, s, l.state);

@@ -344,6 +344,8 @@ static void find_kept(struct build *b, struct slots *s, struct leaves results)
     for (int j = 0; j < results.count; j++)
         if (results.at[j] >= 0 && once[results.at[j]] != ONCE_NOT)
             s->last_use[results.at[j]] = FOR_EVER;
+    for (int k = 0; b->rest && k < b->rest->kept_count; k++)
+        s->last_use[b->rest->kept[k]] = FOR_EVER;
 }
 
 static void find_last_uses(struct build *b, struct slots *s, struct leaves results)
@@ -465,6 +467,9 @@ static void assign_slots(struct build *b, struct leaves results)
     b->f->loop_kept = ARENA_DUP(keep(b), s.loop_kept, b->f->loop_kept_count);
     if (b->f->is_body && plan_optimises(b->pl))
         find_passing(b);
+    for (int k = 0; b->rest && k < b->rest->kept_count; k++)
+        b->rest->kept[k] = s.slot[b->rest->kept[k]];
+    b->f->rest = b->rest;
 }
 
 /* ---- the whole ---- */
@@ -481,7 +486,17 @@ static struct function *new_function(struct planner *pl, const struct computatio
     return f;
 }
 
-static bool build_function(struct planner *pl, struct function *f)
+/* What the function returns, and what the rest of its loop reads. */
+static struct leaves read_from_outside(struct build *b, struct leaves results)
+{
+    int kept = b->rest ? b->rest->kept_count : 0;
+    struct leaves all = {results.count + kept, ARENA_ARRAY(&b->pl->scratch, int, results.count + kept)};
+    for (int k = 0; k < all.count; k++)
+        all.at[k] = k < results.count ? results.at[k] : b->rest->kept[k - results.count];
+    return all;
+}
+
+static bool build_function(struct planner *pl, const struct inst *caller, struct function *f)
 {
     const struct computation *c = f->computation;
     struct build b = {.pl = pl, .f = f};
@@ -495,8 +510,10 @@ static bool build_function(struct planner *pl, struct function *f)
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
     if (pl->depth > 1) /* the entry computation runs only once anyhow */
         plan_once(pl, f, b.value_count, b.env[c->root->index]);
+    if (f->is_body && plan_optimises(pl))
+        b.rest = scalar_rest_of_loop(pl, caller, f, b.value_count, b.env[c->root->index]);
     if (plan_optimises(pl))
-        plan_fuse(pl, f, b.value_count, b.env[c->root->index]);
+        plan_fuse(pl, f, b.value_count, read_from_outside(&b, b.env[c->root->index]));
     assign_slots(&b, b.env[c->root->index]);
     return true;
 }
@@ -513,7 +530,7 @@ struct function *plan_function(struct planner *pl, const struct inst *caller, co
     pl->depth++;
     struct function *f = new_function(pl, c);
     f->is_body = caller && caller->opcode == OP_WHILE && inst_computation(caller, A_BODY) == c;
-    bool ok = build_function(pl, f);
+    bool ok = build_function(pl, caller, f);
     pl->depth--;
     return *known = ok ? f : NULL;
 }

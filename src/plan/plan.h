@@ -71,6 +71,8 @@ struct step {
     const struct inst *const *members;
 };
 
+struct scalar_rest;
+
 /* A computation, planned. Nothing is recursive, so one frame for each function is enough. */
 struct function {
     const struct computation *computation;
@@ -83,6 +85,7 @@ struct function {
     int step_count;
     struct step *steps;
     int once_steps, loop_steps; /* how many are done once in a run; in a run of the loop, those included: the first ones */
+    const struct scalar_rest *rest; /* of a body, or NULL */
     int loop_kept_count;
     const int *loop_kept; /* slots of what is kept through a run of the loop */
     const bool *passes;   /* of a body, by leaf of the state: it is handed on as it is, and stays in its slot */
@@ -286,6 +289,14 @@ struct scalar_code {
     struct scalar_op *ops;
     const struct quick_op *quick; /* the same in the form in which it runs; NULL: as it stands */
     struct budget *budget; /* the program's; loops pay for every iteration */
+};
+/* What is left of a loop after its first iteration, as a scalar program: its arguments are the state and what that
+ * iteration has kept, its results the state, but for what is handed on as it is. */
+struct scalar_rest {
+    const struct scalar_code *code;
+    const struct computation *condition; /* of the loop that it is the rest of */
+    int kept_count;
+    int *kept; /* values, in the end slots of the body's frame */
 };
 /* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory,
  * or a limit was hit. */

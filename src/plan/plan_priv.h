@@ -9,6 +9,7 @@
  * fuse.c      elementwise steps made one     key.c       keys of comparators
  * pick.c      argmax and its like            inline.c  calls and maps as steps of their callers
  * dead.c      steps that nobody reads        same.c    steps that make the same
+ * scalar_rest.c  loops as scalar programs after their first iteration
  * scalar_moves.c  values made where they are wanted   scalar_quick.c  the form in which scalar programs run
  * describe.c  steps in words                 cost.c      what instructions cost
  */
@@ -92,6 +93,7 @@ struct build {
     int value_count;
     int64_t total_leaves;
     size_t step_capacity;
+    struct scalar_rest *rest; /* that the function gets */
 };
 
 /* The passes below change what is done, never a bit of what comes of it. Plain programs are run as they
@@ -173,6 +175,13 @@ struct elided {
 };
 void elided_collect(struct planner *pl);
 struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l);
+
+/* ---- scalar_rest.c ---- */
+
+/* What is left of a body after the steps that are done once, as a scalar program with the loop around it; NULL
+ * when it can't be one. `caller` is the loop, `results` are what the body returns. */
+struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller, const struct function *f,
+                                        int value_count, struct leaves results);
 
 /* ---- scalar.c ---- */
 

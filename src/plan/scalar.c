@@ -95,9 +95,6 @@ static bool is_small(const struct program *p, const struct shape *s)
            n <= SCALAR_MAX_ELEMENTS;
 }
 
-static bool make_computation(struct maker *m, const struct computation *c, struct leaves args,
-                             struct leaves *out);
-
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
 {
     *out = (struct leaves){1, ARENA_NEW(&m->pl->scratch, int)};
@@ -302,31 +299,43 @@ static bool move_state(struct maker *m, struct leaves state, struct leaves next)
     return true;
 }
 
-static bool make_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool scalar_loop(struct maker *m, const struct computation *condition, struct leaves state, scalar_body_fn *body,
+                 const void *context)
 {
-    struct leaves init = operand_leaves(m, i, env, 0), go, next;
-    if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
-        return false;
-    move_all(m, *out, init);
+    struct leaves go, next;
     int top = m->op_count;
-    if (!make_computation(m, inst_computation(i, A_CONDITION), *out, &go))
+    if (!scalar_computation(m, condition, state, &go))
         return false;
     int test = m->op_count;
     push(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
-    if (!make_computation(m, inst_computation(i, A_BODY), *out, &next) || !make_like(m, &next, *out) ||
-        !scalar_same_cells(m, next, *out) || !move_state(m, *out, next))
+    if (!body(m, context, state, &next) || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) ||
+        !move_state(m, state, next))
         return false;
-    scalar_refresh(m, *out);
+    scalar_refresh(m, state);
     push(m, SCALAR_JUMP)->count = top;
     m->ops[test].count = m->op_count;
     return true;
+}
+
+static bool make_body(struct maker *m, const void *body, struct leaves state, struct leaves *next)
+{
+    return scalar_computation(m, body, state, next);
+}
+
+static bool make_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    struct leaves init = operand_leaves(m, i, env, 0);
+    if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
+        return false;
+    move_all(m, *out, init);
+    return scalar_loop(m, inst_computation(i, A_CONDITION), *out, make_body, inst_computation(i, A_BODY));
 }
 
 static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,
                         const struct leaves *env, int operand, struct leaves *out)
 {
     struct leaves made;
-    if (!make_computation(m, c, env[i->operands[operand]->index], &made))
+    if (!scalar_computation(m, c, env[i->operands[operand]->index], &made))
         return false;
     if (!out->at && !registers_like(m, made, out))
         return false;
@@ -395,7 +404,7 @@ static bool takes_large(const struct inst *i)
     return scalar_may_be_large(i) || i->opcode == OP_DYNAMIC_SLICE || i->opcode == OP_GATHER;
 }
 
-static bool make_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     const struct program *p = m->pl->p;
     if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)))
@@ -413,9 +422,9 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
             return false;
         /* fallthrough */
     case OP_CALL:
-        return make_computation(m, inst_computation(i, A_TO_APPLY), operand_leaves(m, i, env, 0), out);
+        return scalar_computation(m, inst_computation(i, A_TO_APPLY), operand_leaves(m, i, env, 0), out);
     case OP_FUSION:
-        return make_computation(m, inst_computation(i, A_CALLS), operand_leaves(m, i, env, 0), out);
+        return scalar_computation(m, inst_computation(i, A_CALLS), operand_leaves(m, i, env, 0), out);
     case OP_WHILE: return make_while(m, i, env, out);
     case OP_CONDITIONAL: return make_conditional(m, i, env, out);
     case OP_TUPLE:
@@ -482,6 +491,11 @@ static bool may_be_understood(const struct inst *i)
     }
 }
 
+bool scalar_takes(const struct maker *m, const struct inst *i)
+{
+    return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(i);
+}
+
 /* What is not live may be anything: conditions of loops look at one or two of their parameters. */
 static bool all_live_small(const struct maker *m, struct inst *const *order, int count)
 {
@@ -489,7 +503,7 @@ static bool all_live_small(const struct maker *m, struct inst *const *order, int
         const struct inst *i = order[k];
         if (i->opcode == OP_PARAMETER && shape_is_tuple(i->shape))
             continue;
-        if (!all_fit(m, i->shape, scalar_may_be_large(i)) || !may_be_understood(i))
+        if (!scalar_takes(m, i))
             return false;
     }
     return true;
@@ -509,13 +523,13 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
         first += n;
     }
     for (int k = 0; k < count; k++)
-        if (order[k]->opcode != OP_PARAMETER && !make_inst(m, order[k], env, &env[order[k]->index]))
+        if (order[k]->opcode != OP_PARAMETER && !scalar_inst(m, order[k], env, &env[order[k]->index]))
             return false;
     *out = env[c->root->index];
     return true;
 }
 
-static bool make_computation(struct maker *m, const struct computation *c, struct leaves args,
+bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args,
                              struct leaves *out)
 {
     if (m->depth >= SCALAR_INLINE || m->pl->not_scalar[c->index])
@@ -540,7 +554,7 @@ static struct scalar_slot slot_of(const struct maker *m, int reg)
     return (struct scalar_slot){.at = r->at, .size = (uint32_t)bytes_of(m, reg)};
 }
 
-static void set_args(struct maker *m, struct scalar_code *code, struct leaves args)
+void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args)
 {
     code->arg_count = args.count;
     code->args = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, args.count);
@@ -557,7 +571,7 @@ static void mark_written(struct maker *m, struct scalar_code *code)
                 code->args[k].written = m->cells[c]->written;
 }
 
-static struct scalar_code *finish(struct maker *m, struct scalar_code *code, struct leaves results,
+struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
                                   const enum dtype *types)
 {
     code->kern = m->pl->p->kern;
@@ -613,7 +627,7 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
                 return false;
         }
     }
-    set_args(m, code, given);
+    scalar_set_args(m, code, given);
     return true;
 }
 
@@ -626,9 +640,9 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
     if (pl->not_scalar[c->index] || !all_fit(&m, c->root->shape, false) ||
         !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
-    if (!make_computation(&m, c, args, &results))
+    if (!scalar_computation(&m, c, args, &results))
         return NULL;
-    return finish(&m, code, results, t ? t->results : NULL);
+    return scalar_finish(&m, code, results, t ? t->results : NULL);
 }
 
 /* Registers for the leaves of an operand, which are the arguments from `first` on. */
@@ -664,6 +678,6 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
         if (!make_operand(&m, i->operands[k], first, &env[i->operands[k]->index]))
             return NULL;
     struct leaves args = operand_leaves(&m, i, env, 0), results;
-    set_args(&m, code, args);
-    return make_inst(&m, i, env, &results) ? finish(&m, code, results, NULL) : NULL;
+    scalar_set_args(&m, code, args);
+    return scalar_inst(&m, i, env, &results) ? scalar_finish(&m, code, results, NULL) : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * Private to the making of scalar programs: scalar.c, scalar_array.c, scalar_moves.c, scalar_quick.c.
+ * Private to the making of scalar programs: scalar.c, scalar_array.c, scalar_rest.c, scalar_moves.c, scalar_quick.c.
  *
  * A register is a fixed address that holds a dense array, mostly of one element. What is computed
  * from constants alone is computed while the program is made.
@@ -63,6 +63,18 @@ void scalar_done(struct maker *m, int out, bool constant);
 /* The register, or a new one with its value in another type; -1 when types don't convert. */
 int scalar_convert(struct maker *m, int reg, enum dtype t);
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out); /* false for a negative register */
+
+bool scalar_takes(const struct maker *m, const struct inst *i); /* a first look, before anything is made */
+/* The operations of an instruction, of a computation; false when they are not understood. */
+bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
+bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out);
+/* A loop over a state in these registers. `body` makes the next state. */
+typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves state, struct leaves *next);
+bool scalar_loop(struct maker *m, const struct computation *condition, struct leaves state, scalar_body_fn *body,
+                 const void *context);
+void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
+struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
+                                  const enum dtype *types);
 
 /* ---- scalar_array.c: what needs more than one element to be worth anything ---- */
 

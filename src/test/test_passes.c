@@ -342,6 +342,107 @@ static void put_module(struct text *t)
     put(t, "  ROOT r = (%s, %s, %s) tuple(v%d, v%d, v%d)\n}\n", t->array, t->array, t->array, any(t), any(t), any(t));
 }
 
+/* ---- loops that read and change pieces of large arrays ---- */
+
+enum { LARGE = 2000, PIECE = 3, MOST = 12 };
+
+struct narrow {
+    struct text text;
+    int large[MOST], piece[MOST], index[MOST]; /* l%d, v%d: arrays, i%d: where */
+    int large_count, piece_count, index_count;
+};
+
+static int one_of(struct narrow *n, const int *of, int count)
+{
+    return of[chance(&n->text, count)];
+}
+
+static int name_one(struct narrow *n, int *of, int *count)
+{
+    if (*count == MOST)
+        --*count;
+    return of[(*count)++] = ++n->text.number;
+}
+
+static void put_narrow_operation(struct narrow *n)
+{
+    struct text *t = &n->text;
+    const char *type = t->type;
+    int l = one_of(n, n->large, n->large_count), i = one_of(n, n->index, n->index_count), j = one_of(n, n->index, n->index_count);
+    int x = one_of(n, n->piece, n->piece_count), y = one_of(n, n->piece, n->piece_count), k;
+    switch (chance(t, 8)) {
+    case 0: put(t, "  i%d = s32[] add(i%d, i%d)\n", name_one(n, n->index, &n->index_count), i, j); break;
+    case 1: put(t, "  i%d = s32[] multiply(i%d, i%d)\n", name_one(n, n->index, &n->index_count), i, j); break;
+    case 2:
+    case 3:
+        put(t, "  v%d = %s[%d] dynamic-slice(l%d, i%d), dynamic_slice_sizes={%d}\n", name_one(n, n->piece, &n->piece_count), type, PIECE, l, i, PIECE);
+        break;
+    case 4:
+    case 5:
+        k = chance(t, n->large_count); /* in place, mostly; old versions may be read later */
+        l = n->large[k];
+        put(t, "  l%d = %s[%d] dynamic-update-slice(l%d, v%d, i%d)\n", t->number + 1, type, LARGE, l, x, i);
+        if (chance(t, 8) == 0)
+            name_one(n, n->large, &n->large_count);
+        else
+            n->large[k] = ++t->number;
+        break;
+    case 6:
+        k = ++t->number;
+        put(t, "  p%d = pred[] compare(i%d, i%d), direction=LT\n  b%d = pred[%d] broadcast(p%d), dimensions={}\n", k, i, j, k, PIECE, k);
+        put(t, "  v%d = %s[%d] select(b%d, v%d, v%d)\n", name_one(n, n->piece, &n->piece_count), type, PIECE, k, x, y);
+        break;
+    default: put(t, "  v%d = %s[%d] add(v%d, v%d)\n", name_one(n, n->piece, &n->piece_count), type, PIECE, x, y); break;
+    }
+}
+
+static void put_narrow_module(struct narrow *n)
+{
+    struct text *t = &n->text;
+    char state[96];
+    t->type = chance(t, 2) ? "s32" : "f32";
+    snprintf(state, sizeof state, "(s32[], %s[%d], %s[%d], %s[%d])", t->type, LARGE, t->type, LARGE, t->type, PIECE);
+    put(t, "HloModule m\nc {\n  p = %s parameter(0)\n  i1 = s32[] get-tuple-element(p), index=0\n", state);
+    put(t, "  n = s32[] constant(%d)\n  ROOT r = pred[] compare(i1, n), direction=LT\n}\n", chance(t, 6));
+    put(t, "b {\n  p = %s parameter(0)\n  i1 = s32[] get-tuple-element(p), index=0\n", state);
+    put(t, "  l2 = %s[%d] get-tuple-element(p), index=1\n  l3 = %s[%d] get-tuple-element(p), index=2\n", t->type, LARGE, t->type, LARGE);
+    put(t, "  v4 = %s[%d] get-tuple-element(p), index=3\n  i5 = s32[] constant(1)\n  i6 = s32[] constant(700)\n", t->type, PIECE);
+    put(t, "  next = s32[] add(i1, i5)\n  l7 = %s[%d] iota(), iota_dimension=0\n  l8 = %s[%d] divide(l2, l7)\n", t->type, LARGE, t->type, LARGE);
+    n->large_count = 2 + chance(t, 3);
+    memcpy(n->large, (const int[]){2, 3, 7, 8}, 4 * sizeof(int));
+    n->piece[n->piece_count++] = 4;
+    n->index_count = 3;
+    memcpy(n->index, (const int[]){1, 5, 6}, 3 * sizeof(int));
+    t->number = 8;
+    for (int k = chance(t, 10); k >= 0; k--)
+        put_narrow_operation(n);
+    bool swap = chance(t, 8) == 0;
+    put(t, "  ROOT r = %s tuple(next, l%d, l%d, v%d)\n}\n", state, n->large[swap], n->large[!swap], n->piece[n->piece_count - 1]);
+    put(t, "ENTRY e {\n  z = s32[] constant(0)\n  l = %s[%d] iota(), iota_dimension=0\n  m = %s[%d] %s\n", t->type, LARGE, t->type, LARGE,
+        chance(t, 2) ? "negate(l)" : "reverse(l), dimensions={0}");
+    put(t, "  k = %s[%d] constant({1, 2, 3})\n  t = %s tuple(z, l, %s, k)\n  ROOT w = %s while(t), condition=c, body=b\n}\n", t->type, PIECE, state,
+        chance(t, 3) ? "m" : "l", state);
+}
+
+START_TEST(rests_of_loops_change_no_bit)
+{
+    int rests = 0;
+    for (int seed = 0; seed < MODULES; seed++) {
+        struct narrow n = {.text = {.random = {(uint64_t)seed, 0, 0}}};
+        put_narrow_module(&n);
+        struct run r;
+        run_text(&r, n.text.out.data, false);
+        for (int k = 0; k < r.program->function_count; k++)
+            rests += r.program->functions[k]->rest != NULL;
+        run_free(&r);
+        check_text(n.text.out.data, NULL, NULL);
+        buf_free(&n.text.out);
+    }
+    ck_assert_int_gt(rests, MODULES / 10);
+    ck_assert_int_lt(rests, MODULES);
+}
+END_TEST
+
 START_TEST(passes_change_no_bit)
 {
     struct plan_stats s = {0};
@@ -371,6 +472,7 @@ int main(void)
     tcase_add_test(tc, random_numbers_are_not_equal);
     tcase_add_test(tc, loops_keep_what_they_do_not_change);
     tcase_add_test(tc, passes_change_no_bit);
+    tcase_add_test(tc, rests_of_loops_change_no_bit);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);

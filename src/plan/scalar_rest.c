@@ -1,0 +1,193 @@
+/*
+ * Loops that are scalar programs but for what is done once: the first iteration is run step by step, the others
+ * as one scalar program made of the steps that are left, with the loop around them.
+ */
+#include "plan/scalar.h"
+
+struct rest {
+    struct planner *pl;
+    const struct function *f;
+    struct leaves results;
+    struct scalar_rest *made;
+    int *reg;           /* by value: its register, NO_VALUE when it has none */
+    struct leaves *env; /* by index, for the operands of one instruction */
+};
+
+/* ---- arguments: the state, then what is kept ---- */
+
+static int new_argument(struct maker *m, const struct shape *s, int arg)
+{
+    int64_t n;
+    if (!shape_is_array(s) || !shape_elements(s, &n))
+        return NO_VALUE;
+    return n <= SCALAR_MAX_ELEMENTS ? scalar_new_reg(m, s->dtype, n) : scalar_new_large(m, s, arg, NULL);
+}
+
+static bool add_argument(struct rest *r, struct maker *m, int value, const struct shape *s, struct leaves *given)
+{
+    int reg = value < 0 ? NO_VALUE : new_argument(m, s, given->count);
+    given->at[given->count++] = reg;
+    if (value >= 0)
+        r->reg[value] = reg;
+    return value < 0 || reg >= 0;
+}
+
+static void mark_read(const struct rest *r, bool *read)
+{
+    const struct function *f = r->f;
+    for (int k = 0; k < f->step_count; k++)
+        for (int j = 0; j < f->steps[k].operand_count && f->steps[k].once == ONCE_NOT; j++)
+            if (f->steps[k].operands[j] >= 0)
+                read[f->steps[k].operands[j]] = true;
+    for (int j = 0; j < r->results.count; j++)
+        if (r->results.at[j] >= 0)
+            read[r->results.at[j]] = true;
+}
+
+/* Results of steps that are done once, where the others read them. */
+static bool add_kept(struct rest *r, struct maker *m, const struct step *s, const bool *read, struct leaves *given)
+{
+    for (int k = 0; k < s->result_count; k++) {
+        int v = s->results[k];
+        if (v < 0 || !read[v])
+            continue;
+        r->made->kept[r->made->kept_count++] = v;
+        if (!add_argument(r, m, v, s->shapes[k], given))
+            return false;
+    }
+    return true;
+}
+
+static bool add_arguments(struct rest *r, struct maker *m, int value_count, struct leaves *given)
+{
+    const struct function *f = r->f;
+    bool *read = ARENA_ARRAY(&m->pl->scratch, bool, value_count);
+    mark_read(r, read);
+    *given = (struct leaves){0, ARENA_ARRAY(&m->pl->scratch, int, value_count + f->param_count)};
+    for (int k = 0; k < f->param_count; k++)
+        if (!add_argument(r, m, f->params[k], f->param_shapes[k], given))
+            return false;
+    for (int k = 0; k < f->step_count; k++)
+        if (f->steps[k].once != ONCE_NOT && !add_kept(r, m, &f->steps[k], read, given))
+            return false;
+    return true;
+}
+
+/* ---- steps ---- */
+
+static int constant_register(struct maker *m, int number)
+{
+    struct arena *keep = &m->pl->p->arena;
+    const struct view *v = &m->pl->p->constants[number];
+    int64_t n = view_elements(v);
+    if (n > SCALAR_MAX_ELEMENTS)
+        return scalar_new_large(m, shape_array(keep, v->dtype, v->rank, v->dims, NULL, NULL), -1, v->data);
+    int reg = scalar_new_reg(m, v->dtype, n);
+    if (reg < 0)
+        return NO_VALUE;
+    memcpy(m->regs[reg].at, v->data, (size_t)n * dtype_bytes(v->dtype));
+    m->regs[reg].constant = true;
+    return reg;
+}
+
+static int register_of(const struct rest *r, struct maker *m, int value)
+{
+    return value == NO_VALUE ? NO_VALUE : value < 0 ? constant_register(m, ~value) : r->reg[value];
+}
+
+static bool set_operands(struct rest *r, struct maker *m, const struct step *s)
+{
+    for (int k = 0; k < s->inst->operand_count; k++) {
+        struct leaves l = {s->starts[k + 1] - s->starts[k], NULL};
+        l.at = ARENA_ARRAY(&m->pl->scratch, int, l.count + 1);
+        for (int j = 0; j < l.count; j++) {
+            l.at[j] = register_of(r, m, s->operands[s->starts[k] + j]);
+            if (l.at[j] < 0)
+                return false;
+        }
+        r->env[s->inst->operands[k]->index] = l;
+    }
+    return true;
+}
+
+static bool make_step(struct rest *r, struct maker *m, const struct step *s)
+{
+    struct leaves made;
+    if (--m->budget < 0 || !scalar_takes(m, s->inst) || !set_operands(r, m, s) ||
+        !scalar_inst(m, s->inst, r->env, &made) || made.count != s->result_count)
+        return false;
+    for (int k = 0; k < s->result_count; k++)
+        if (s->results[k] >= 0)
+            r->reg[s->results[k]] = made.at[k];
+    return true;
+}
+
+/* A scalar_body_fn, of a struct rest. */
+static bool make_steps(struct maker *m, const void *context, struct leaves state, struct leaves *next)
+{
+    struct rest *r = (struct rest *)(uintptr_t)context;
+    for (int k = 0; k < r->f->step_count; k++)
+        if (r->f->steps[k].once == ONCE_NOT && !make_step(r, m, &r->f->steps[k]))
+            return false;
+    *next = (struct leaves){state.count, ARENA_ARRAY(&m->pl->scratch, int, state.count + 1)};
+    for (int k = 0; k < state.count; k++) {
+        next->at[k] = register_of(r, m, r->results.at[k]);
+        if (r->results.at[k] != NO_VALUE && next->at[k] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static int greatest_index(const struct function *f)
+{
+    int most = 0;
+    for (int k = 0; k < f->step_count; k++)
+        for (int j = 0; j < f->steps[k].inst->operand_count; j++)
+            if (f->steps[k].inst->operands[j]->index > most)
+                most = f->steps[k].inst->operands[j]->index;
+    return most;
+}
+
+static struct scalar_code *make_program(struct rest *r, struct maker *m, int value_count)
+{
+    const struct function *f = r->f;
+    struct leaves given;
+    if (!add_arguments(r, m, value_count, &given))
+        return NULL;
+    struct scalar_code *code = ARENA_NEW(&m->pl->p->arena, struct scalar_code);
+    struct leaves state = {f->param_count, given.at};
+    scalar_set_args(m, code, given);
+    if (!scalar_loop(m, r->made->condition, state, make_steps, r))
+        return NULL;
+    struct leaves results = {state.count, ARENA_DUP(&m->pl->scratch, state.at, state.count)};
+    for (int k = 0; k < state.count; k++)
+        if (f->params[k] == r->results.at[k])
+            results.at[k] = NO_VALUE; /* as it was given */
+    if (!scalar_finish(m, code, results, NULL))
+        return NULL;
+    for (int k = f->param_count; k < code->arg_count; k++)
+        if (code->args[k].written) /* what is kept is to stay as it is */
+            return NULL;
+    return code;
+}
+
+struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller, const struct function *f,
+                                        int value_count, struct leaves results)
+{
+    struct arena *a = &pl->scratch;
+    struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = true};
+    struct rest r = {.pl = pl, .f = f, .results = results};
+    if (results.count != f->param_count)
+        return NULL;
+    r.reg = ARENA_ARRAY(a, int, value_count);
+    r.env = ARENA_ARRAY(a, struct leaves, greatest_index(f) + 1);
+    for (int v = 0; v < value_count; v++)
+        r.reg[v] = NO_VALUE;
+    r.made = ARENA_NEW(&pl->p->arena, struct scalar_rest);
+    r.made->kept = ARENA_ARRAY(&pl->p->arena, int, value_count);
+    r.made->condition = inst_computation(caller, A_CONDITION);
+    r.made->code = make_program(&r, &m, value_count);
+    return r.made->code ? r.made : NULL;
+}
