@@ -15,8 +15,12 @@ static struct arena *keep(struct build *b)
 
 static void fresh_values(struct build *b, const struct shape *const *shapes, int count, int *out)
 {
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < count; k++) {
+        size_t n = (size_t)b->value_count;
+        if (shape_is_array(shapes[k]))
+            VEC_PUSH(&b->pl->scratch, b->maker, n, b->maker_capacity) = -1;
         out[k] = shape_is_array(shapes[k]) ? b->value_count++ : NO_VALUE;
+    }
 }
 
 static struct leaves join_operands(struct build *b, const struct inst *i, int **starts)
@@ -228,12 +232,14 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
     struct leaves operands = join_operands(b, i, &starts);
-    if (same_find(b, i, operands, out))
+    i = simple_inst(b, i, &operands);
+    if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
         return true;
     struct step *s = emit(b, i, operands, starts, i->shape, out);
     if (!s || !prepare(b, s))
         return false;
     same_note(b, i, operands, *out);
+    simple_note(b, *out);
     return true;
 }
 

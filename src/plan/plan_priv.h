@@ -9,6 +9,7 @@
  * fuse.c      elementwise steps made one     key.c       keys of comparators
  * pick.c      argmax and its like            inline.c  calls and maps as steps of their callers
  * dead.c      steps that nobody reads        same.c    steps that make the same
+ * simple.c    instructions that are less than they seem
  * scalar_rest.c  loops as scalar programs after their first iteration
  * scalar_moves.c  values made where they are wanted   scalar_quick.c  the form in which scalar programs run
  * describe.c  steps in words                 cost.c      what instructions cost
@@ -91,6 +92,8 @@ struct build {
     struct leaves *env; /* by instruction of the computation that is being taken apart */
     struct map same;    /* from what a step is to its results */
     int value_count;
+    int *maker;         /* by value: the step; -1: a parameter, or it is not known */
+    size_t maker_capacity;
     int64_t total_leaves;
     size_t step_capacity;
     struct scalar_rest *rest; /* that the function gets */
@@ -128,6 +131,14 @@ void plan_drop_dead(struct planner *pl, struct function *f, int value_count, str
 bool same_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out);
 void same_note(struct build *b, const struct inst *i, struct leaves operands, struct leaves made);
 int same_constant(struct planner *pl, const struct literal *l); /* the number of an equal one, or of a new one */
+
+/* ---- simple.c ---- */
+
+/* The instruction, or one that does at once what it and the maker of its operand do; `operands` are its own then. */
+const struct inst *simple_inst(struct build *b, const struct inst *i, struct leaves *operands);
+/* The value that the instruction gives, where that is there already or can be computed now. */
+bool simple_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out);
+void simple_note(struct build *b, struct leaves made); /* by the last step */
 
 /* ---- once.c ---- */
 

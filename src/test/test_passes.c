@@ -137,6 +137,59 @@ START_TEST(equal_steps_are_made_once)
 }
 END_TEST
 
+START_TEST(simple_instructions_are_names)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "ENTRY e {\n  x = s32[2,3] iota(), iota_dimension=1\n  t = s32[3,2] transpose(x), dimensions={1,0}\n"
+               "  u = s32[2,3] transpose(t), dimensions={1,0}\n  r = s32[2,3] reverse(u), dimensions={0,1}\n"
+               "  v = s32[2,3] reverse(r), dimensions={1,0}\n  one = s32[] constant(1)\n"
+               "  ones = s32[2,3] broadcast(one), dimensions={}\n  w = s32[2,3] multiply(v, ones)\n"
+               "  a = s32[2,3] slice(w), slice={[0:2], [0:3]}\n  b = s32[2,3] maximum(a, a)\n"
+               "  ROOT c = s32[2,3] convert(b)\n}\n",
+               "{ { 0, 1, 2 }, { 0, 1, 2 } }", &s);
+    ck_assert_int_eq(s.simplified, 6);
+    ck_assert_int_eq(s.dropped, 3);
+    s = (struct plan_stats){0};
+    check_text("HloModule m\n" /* a transpose and its like do not undo each other when there are three of them in a circle */
+               "ENTRY e {\n  x = s32[2,3,4] iota(), iota_dimension=1\n  t = s32[3,4,2] transpose(x), dimensions={1,2,0}\n"
+               "  ROOT u = s32[4,2,3] transpose(t), dimensions={1,2,0}\n}\n",
+               NULL, &s);
+    ck_assert_int_eq(s.simplified, 0);
+}
+END_TEST
+
+START_TEST(rearrangements_become_one)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "ENTRY e {\n  x = s32[24] iota(), iota_dimension=0\n  m = s32[4,6] reshape(x)\n  n = s32[2,3,4] reshape(m)\n"
+               "  i = s32[] constant(7)\n  j = s32[] negate(i)\n  b = s32[5,6] broadcast(j), dimensions={}\n"
+               "  t = s32[6,5] transpose(b), dimensions={1,0}\n  u = s32[30] reshape(t)\n  v = s32[2] slice(u), slice={[0:4:2]}\n"
+               "  ROOT r = (s32[2,3,4], s32[2]) tuple(n, v)\n}\n",
+               NULL, &s);
+    ck_assert_int_eq(s.simplified, 4);
+    ck_assert_int_eq(s.folded, 1);
+    ck_assert_int_eq(s.dropped, 4);
+}
+END_TEST
+
+/* Of floats, -0 + 0 is not -0, and only what is chosen by a constant is known. */
+START_TEST(zeros_keep_their_signs)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "ENTRY e {\n  x = f32[] constant(-0.0)\n  y = f32[100] broadcast(x), dimensions={}\n  z = f32[] constant(0)\n"
+               "  o = f32[100] broadcast(z), dimensions={}\n  a = f32[100] add(y, o)\n  one = f32[] constant(1)\n"
+               "  d = f32[100] divide(o, a)\n  p = pred[] constant(false)\n  q = pred[100] broadcast(p), dimensions={}\n"
+               "  c = f32[100] select(q, d, y)\n  i = f32[100] divide(y, c)\n"
+               "  e = f32[1] slice(a), slice={[0:1]}\n  f = f32[1] slice(c), slice={[0:1]}\n"
+               "  ROOT r = (f32[1], f32[1]) tuple(e, f)\n}\n",
+               "( {0}, {-0} )", &s);
+    ck_assert_int_eq(s.simplified, 2); /* the select, and the slice of a broadcast */
+}
+END_TEST
+
 START_TEST(random_numbers_are_not_equal)
 {
     struct run r;
@@ -455,6 +508,7 @@ START_TEST(passes_change_no_bit)
     ck_assert_int_gt(s.inlined, MODULES / 10);
     ck_assert_int_gt(s.mapped, MODULES / 10);
     ck_assert_int_gt(s.merged, MODULES / 10);
+    ck_assert_int_gt(s.simplified, MODULES / 10);
     ck_assert_int_gt(s.dropped, MODULES / 100);
     ck_assert_int_gt(s.once, MODULES / 10);
     ck_assert_int_gt(s.invariant, MODULES / 10);
@@ -469,6 +523,9 @@ int main(void)
     tcase_add_test(tc, calls_become_steps);
     tcase_add_test(tc, maps_become_elementwise);
     tcase_add_test(tc, equal_steps_are_made_once);
+    tcase_add_test(tc, simple_instructions_are_names);
+    tcase_add_test(tc, rearrangements_become_one);
+    tcase_add_test(tc, zeros_keep_their_signs);
     tcase_add_test(tc, random_numbers_are_not_equal);
     tcase_add_test(tc, loops_keep_what_they_do_not_change);
     tcase_add_test(tc, passes_change_no_bit);
