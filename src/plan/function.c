@@ -368,22 +368,34 @@ static void find_last_uses(struct build *b, struct slots *s, struct leaves resul
             s->last_use[results.at[j]] = f->step_count;
 }
 
-/* Marks the operands of a step that nothing reads afterwards: the last occurrence of each. `seen`
+/* Marks the operands `from` to `to` of a step that nothing reads afterwards: the last occurrence of each. `seen`
  * counts occurrences by value and is all zero before and after. */
-static void mark_uses(struct slots *s, struct step *step, int number, uint8_t *uses, uint8_t *seen)
+static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to, uint8_t *uses,
+                       uint8_t *seen)
 {
-    for (int j = 0; j < step->operand_count; j++) {
+    for (int j = from; j < to; j++) {
         int v = step->operands[j];
         if (v >= 0 && s->last_use[v] == number && seen[v] < 2)
             seen[v]++;
     }
-    for (int j = step->operand_count - 1; j >= 0; j--) {
+    for (int j = to - 1; j >= from; j--) {
         int v = step->operands[j];
         if (v >= 0 && seen[v] > 0) {
             uses[j] = seen[v] == 1 ? USE_ONLY : USE_LAST;
             seen[v] = 0;
         }
     }
+}
+
+/* Of the branches of a conditional only one runs, and what it is given it may have to itself. */
+static void mark_uses(const struct slots *s, struct step *step, int number, uint8_t *uses, uint8_t *seen)
+{
+    const struct inst *i = step->inst;
+    if (i->opcode == OP_CONDITIONAL)
+        for (int k = 0; k < i->operand_count; k++)
+            mark_range(s, step, number, step->starts[k], step->starts[k + 1], uses, seen);
+    else
+        mark_range(s, step, number, 0, step->operand_count, uses, seen);
     step->uses = uses;
 }
 
@@ -406,9 +418,14 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
     for (int j = 0; j < step->operand_count; j++) {
         int v = step->operands[j];
         operands[j] = v >= 0 ? s->slot[v] : v;
-        if (uses[j] != USE_KEEP)
+        if (uses[j] != USE_KEEP && !seen[v]) {
             release[step->release_count++] = operands[j];
+            seen[v] = 1;
+        }
     }
+    for (int j = 0; j < step->operand_count; j++)
+        if (step->operands[j] >= 0)
+            seen[step->operands[j]] = 0;
     for (int j = 0; j < step->release_count; j++)
         s->free[s->free_count++] = release[j];
     step->release = release;

@@ -404,6 +404,46 @@ START_TEST(scalar_loop_swaps_its_state)
 }
 END_TEST
 
+/* A large state that one branch changes and the other leaves alone, `piece` elements at a time. Bytes of values that
+ * were alive at once. */
+static size_t peak_of_branches(const char *piece)
+{
+    struct run r;
+    char text[3000];
+    snprintf(text, sizeof text,
+             "HloModule m\n"
+             "yes {\n  p = (f32[1000000], s32[]) parameter(0)\n  x = f32[1000000] get-tuple-element(p), index=0\n"
+             "  i = s32[] get-tuple-element(p), index=1\n  u = f32[%s] dynamic-slice(x, i), dynamic_slice_sizes={%s}\n"
+             "  v = f32[%s] add(u, u)\n  ROOT r = f32[1000000] dynamic-update-slice(x, v, i)\n}\n"
+             "no {\n  p = (f32[1000000], s32[]) parameter(0)\n  ROOT x = f32[1000000] get-tuple-element(p), index=0\n}\n"
+             "c {\n  p = (s32[], (f32[1000000])) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+             "  n = s32[] constant(7)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+             "b {\n  p = (s32[], (f32[1000000])) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+             "  w = (f32[1000000]) get-tuple-element(p), index=1\n  x = f32[1000000] get-tuple-element(w), index=0\n"
+             "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = s32[] and(i, one)\n"
+             "  t = (f32[1000000], s32[]) tuple(x, i)\n"
+             "  y = f32[1000000] conditional(k, t, t), branch_computations={yes, no}\n"
+             "  z = (f32[1000000]) tuple(y)\n  ROOT r = (s32[], (f32[1000000])) tuple(j, z)\n}\n"
+             "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[1000000] iota(), iota_dimension=0\n"
+             "  y = f32[1000000] negate(x)\n  w = (f32[1000000]) tuple(y)\n  t = (s32[], (f32[1000000])) tuple(z, w)\n"
+             "  ROOT r = (s32[], (f32[1000000])) while(t), condition=c, body=b\n}\n",
+             piece, piece, piece);
+    run_text(&r, text);
+    const float *x = r.result->elements[1]->elements[0]->data;
+    ck_assert_float_eq(x[6], -6 * 2 * 2 * 2 * 2); /* windows that begin at 0, 2, 4 and 6 */
+    ck_assert_float_eq(x[7000], -7000);
+    size_t peak = r.program->peak;
+    run_free(&r);
+    return peak;
+}
+
+START_TEST(branches_change_a_large_state_in_place)
+{
+    ck_assert_uint_lt(peak_of_branches("8"), 5000000);    /* all of it a scalar program */
+    ck_assert_uint_lt(peak_of_branches("5000"), 5000000); /* step by step */
+}
+END_TEST
+
 /* ---- what constants alone decide ---- */
 
 START_TEST(constants_are_computed_once_and_stay)
@@ -474,6 +514,7 @@ int main(void)
     tcase_add_test(c, bodies_are_recognised);
     tcase_add_test(c, scalar_programs_give_the_same_bits);
     tcase_add_test(c, scalar_loop_swaps_its_state);
+    tcase_add_test(c, branches_change_a_large_state_in_place);
     tcase_add_test(c, constants_are_computed_once_and_stay);
     tcase_add_test(c, failures_say_why);
     suite_add_tcase(suite, c);
