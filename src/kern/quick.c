@@ -194,6 +194,29 @@ int quick_move(size_t bytes)
     }
 }
 
+struct quick_widths quick_widths(int code)
+{
+    static const struct quick_widths known[] = {
+#define AT_CODE(code) [(code) - QUICK_FIRST]
+#define UNARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T)}},
+#define BINARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T)}},
+#define TERNARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T), sizeof(T)}},
+#define TEST(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {1, {sizeof(T)}},
+#include "kern/quick.inc"
+#define X(SELF, T, id, operator) AT_CODE(COMPARE_##SELF##_##id) = {1, {sizeof(T), sizeof(T)}},
+        COMPARISONS(X)
+#undef X
+#define X(TO, T, FROM, S) AT_CODE(CONVERT_##TO##_##FROM) = {sizeof(T), {sizeof(S)}},
+        CONVERSIONS(X)
+#undef X
+#define X(bits, T) AT_CODE(SELECT_##bits) = {sizeof(T), {1, sizeof(T), sizeof(T)}}, AT_CODE(MOVE_##bits) = {sizeof(T), {sizeof(T)}},
+        WIDTHS(X)
+#undef X
+    };
+    return code >= QUICK_FIRST && code < QUICK_FIRST + (int)COUNT_OF(known) ? known[code - QUICK_FIRST]
+                                                                           : (struct quick_widths){0};
+}
+
 /* ---- running ---- */
 
 /* One place may hold a number of one type and its bits as another. */
@@ -202,6 +225,28 @@ X(uint8_t) X(uint16_t) X(int32_t) X(uint32_t) X(int64_t) X(uint64_t) X(float) X(
 #undef X
 #define ALIAS_(T) alias_##T
 #define ALIAS(T) ALIAS_(T)
+static char *window_at(const struct quick_window *w)
+{
+    char *at = w->cell ? *w->cell : w->at;
+    for (int d = 0; d < w->rank; d++) {
+        const int64_t i = *(const alias_int32_t *)w->index[d].at, last = w->index[d].last;
+        at += (i < 0 ? 0 : i > last ? last : i) * w->index[d].stride;
+    }
+    return at;
+}
+
+/* Rows of a few numbers are what is read and written most. */
+static inline void move_bytes(char *out, const char *x, int32_t n)
+{
+    switch (n) {
+    case 4: memcpy(out, x, 4); break;
+    case 8: memcpy(out, x, 8); break;
+    case 12: memcpy(out, x, 12); break;
+    case 16: memcpy(out, x, 16); break;
+    default: memcpy(out, x, (size_t)n);
+    }
+}
+
 #define AT(T, k) (*(const ALIAS(T) *)op->args[k])
 #define OUT(T) (*(ALIAS(T) *)op->out)
 
@@ -225,7 +270,9 @@ bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn
         switch (op->code) {
         case QUICK_STOP: return true;
         case QUICK_CALL: op->fn(op->out, op->args, op->n); break;
-        case QUICK_MOVE: memcpy(op->out, op->args[0], (size_t)op->n); break;
+        case QUICK_MOVE: move_bytes(op->out, op->args[0], op->n); break;
+        case QUICK_READ: move_bytes(op->out, window_at(op->window), op->n); break;
+        case QUICK_WRITE: move_bytes(window_at(op->window), op->args[0], op->n); break;
         case QUICK_FILL: fill(op); break;
         case QUICK_JUMP:
             if (!budget_step(budget))

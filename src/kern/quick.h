@@ -16,11 +16,25 @@ enum quick_code {
     QUICK_CALL,        /* fn(out, args, n) */
     QUICK_MOVE,        /* n bytes from args[0] to out */
     QUICK_FILL,        /* out[0..n) = the element of 4 bytes at args[0] */
+    QUICK_READ,        /* n bytes of the window `window` to out */
+    QUICK_WRITE,       /* n bytes from args[0] to the window */
     QUICK_OTHER,       /* what `other` makes of it */
     QUICK_JUMP,        /* to operation n; costs a step */
     QUICK_JUMP_UNLESS, /* to operation n when the pred args[0] is false */
     QUICK_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; n of them */
     QUICK_FIRST        /* of those that the functions below find */
+};
+
+/* Bytes in one piece of an array, at a place that is clamped so that they lie in it. */
+enum { QUICK_INDICES = 3 };
+struct quick_window {
+    char *const *cell; /* where the array's address is; NULL: it is `at` */
+    char *at;
+    int rank; /* indices that matter; all of them s32 */
+    struct {
+        const int32_t *at;
+        int64_t last, stride; /* the greatest; bytes from one to the next */
+    } index[QUICK_INDICES];
 };
 
 struct quick_op {
@@ -29,6 +43,7 @@ struct quick_op {
     union {
         kern_tile_fn *fn;
         const int32_t *targets;
+        const struct quick_window *window;
         const void *with;
     };
     void *out;
@@ -44,6 +59,11 @@ int quick_elementwise(const char *opcode, enum dtype t);
 int quick_compare(enum kern_direction d, enum dtype t); /* not in total order, where that is another */
 int quick_convert(enum dtype to, enum dtype from);
 int quick_move(size_t bytes);
+/* Bytes of its result's element and of its operands'; 0: it has none, or more than one element. */
+struct quick_widths {
+    uint8_t out, args[KERN_MAX_ARGS];
+};
+struct quick_widths quick_widths(int code);
 /* The same comparison, after which the list goes on at n unless it holds. */
 int quick_branch(int compare);
 bool quick_is_branch(int code);

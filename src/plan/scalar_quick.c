@@ -59,6 +59,29 @@ static void set_copy(struct planner *pl, struct quick_op *q, const struct view *
     q->with = pieces_of(&pl->p->arena, out, x);
 }
 
+/* A window in one piece with a few indices of s32. */
+static bool set_window(struct planner *pl, struct quick_op *q, const struct scalar_slice *s, const struct scalar_window *w)
+{
+    bool plain = w->pieces->count == 1 && w->pieces->size <= INT32_MAX && w->rank <= QUICK_INDICES;
+    for (int d = 0; d < w->rank; d++)
+        plain &= w->index[d].type == DT_S32;
+    if (!plain)
+        return false;
+    struct quick_window *quick = ARENA_NEW(&pl->p->arena, struct quick_window);
+    *quick = (struct quick_window){.cell = w->cell, .at = s->whole.data, .rank = w->rank};
+    for (int d = 0; d < w->rank; d++) {
+        quick->index[d].at = w->index[d].at;
+        quick->index[d].last = w->index[d].last;
+        quick->index[d].stride = w->index[d].stride;
+    }
+    q->code = s->update ? QUICK_WRITE : QUICK_READ;
+    q->n = (int32_t)w->pieces->size;
+    q->window = quick;
+    q->out = s->update ? NULL : s->piece.data;
+    q->args[0] = s->update ? s->piece.data : NULL;
+    return true;
+}
+
 static void set_slice(struct planner *pl, struct quick_op *q, const struct scalar_slice *s)
 {
     struct scalar_window *w = ARENA_NEW(&pl->p->arena, struct scalar_window);
@@ -71,6 +94,8 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
         if (s->whole.dims[d] > s->piece.dims[d]) /* else there is one place only */
             w->index[w->rank++] = (struct scalar_index){s->index[d].at, s->index[d].type,
                                                         s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
+    if (set_window(pl, q, s, w))
+        return;
     q->n = SCALAR_SLICE;
     q->with = w;
     q->out = s->whole.data;
@@ -153,17 +178,49 @@ static void move_targets(struct planner *pl, struct quick_op *q, const int *plac
     q->targets = targets;
 }
 
+/* So few elements are done one by one sooner than by a call. */
+enum { FEW = 3 };
+
+static int operations_of(const struct scalar_op *op)
+{
+    return op->kind == SCALAR_APPLY && op->quick != QUICK_NONE && op->count > 0 && op->count <= FEW ? op->count : 1;
+}
+
+/* An operation, or one for each of its elements. */
+static int set_ops(struct planner *pl, struct quick_op *q, const struct scalar_op *op)
+{
+    int n = operations_of(op);
+    struct quick_widths w = quick_widths(op->quick);
+    struct scalar_op one = *op;
+    if (n == 1) {
+        set_op(pl, q, op);
+        return n;
+    }
+    one.count = 1;
+    for (int k = 0; k < n; k++) {
+        set_op(pl, &q[k], &one);
+        one.out = (char *)one.out + w.out;
+        for (int j = 0; j < KERN_MAX_ARGS; j++)
+            if (one.args[j])
+                one.args[j] = (const char *)one.args[j] + w.args[j];
+    }
+    return n;
+}
+
 void scalar_set_quick(struct planner *pl, struct scalar_code *code)
 {
     struct arena *scratch = &pl->scratch;
-    struct quick_op *ops = ARENA_ARRAY(&pl->p->arena, struct quick_op, code->op_count);
+    int most = 0;
+    for (int k = 0; k < code->op_count; k++)
+        most += operations_of(&code->ops[k]);
+    struct quick_op *ops = ARENA_ARRAY(&pl->p->arena, struct quick_op, most);
     bool *target = ARENA_ARRAY(scratch, bool, code->op_count);
     int *place = ARENA_ARRAY(scratch, int, code->op_count), n = 0;
     mark_targets(code, target);
     for (int k = 0; k < code->op_count; k++) {
         place[k] = n;
         if (n == 0 || target[k] || !join_branch(&ops[n - 1], &code->ops[k]))
-            set_op(pl, &ops[n++], &code->ops[k]);
+            n += set_ops(pl, &ops[n], &code->ops[k]);
     }
     for (int k = 0; k < n; k++)
         move_targets(pl, &ops[k], place);
