@@ -150,7 +150,9 @@ hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims
     hlo_literal *h = hlo_literal_begin();
     struct literal *l = NULL;
     int64_t size;
-    const struct shape *shape = dtype_is_array(t) && rank <= INT16_MAX ? shape_array(&h->arena, t, (int)rank, dims, NULL, NULL) : NULL;
+    const struct shape *shape = NULL;
+    if (dtype_is_array(t) && rank <= INT16_MAX)
+        shape = shape_array(&h->arena, t, (int)rank, dims, NULL, NULL);
     if (!shape) {
         hlo_messages_add(m, dtype, "no element type");
     } else if (!shape_bytes(shape, &size)) {

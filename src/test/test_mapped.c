@@ -1,6 +1,6 @@
 /*
  * Property of arguments in memory of the caller's: kernels give the same bits wherever the elements lie, aligned as
- * elements are and no better; nothing is written there; and it is given back.
+ * elements are and no better; nothing is written there, not by what updates arrays either; and it is given back.
  */
 #include "hlo.h"
 
@@ -43,6 +43,20 @@ static const char *const bodies[] = {
     " slice_sizes={1,33} }",
     "ENTRY e { a = f16[99,31] parameter(0) b = f16[] parameter(1) c = f16[103,35] pad(a, b), padding=2_2x1_3\n"
     "  ROOT r = f32[103,35] convert(c) }",
+    "ENTRY e { a = f32[5000] parameter(0) b = f32[7] parameter(1) i = s32[] constant(9)\n"
+    "  ROOT r = f32[5000] dynamic-update-slice(a, b, i) }",
+    "more { t = (s32[], f32[500,9]) parameter(0) i = s32[] get-tuple-element(t), index=0 n = s32[] constant(20)\n"
+    "  ROOT r = pred[] compare(i, n), direction=LT }\n"
+    "row { t = (s32[], f32[500,9]) parameter(0) i = s32[] get-tuple-element(t), index=0 o = s32[] constant(1)\n"
+    "  a = f32[500,9] get-tuple-element(t), index=1 z = s32[] constant(0) j = s32[] add(i, o)\n"
+    "  b = f32[1,9] dynamic-slice(a, i, z), dynamic_slice_sizes={1,9} c = f32[1,9] add(b, b)\n"
+    "  d = f32[500,9] dynamic-update-slice(a, c, i, z) ROOT r = (s32[], f32[500,9]) tuple(j, d) }\n"
+    "ENTRY e { a = f32[500,9] parameter(0) b = s32[] parameter(1) t = (s32[], f32[500,9]) tuple(b, a)\n"
+    "  w = (s32[], f32[500,9]) while(t), condition=more, body=row ROOT r = f32[500,9] get-tuple-element(w), index=1 }",
+    "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
+    "ENTRY e { a = f32[600,8] parameter(0) b = f32[3,8] parameter(1) i = s32[3,1] constant({{5}, {1}, {5}})\n"
+    "  ROOT r = f32[600,8] scatter(a, i, b), update_window_dims={1}, inserted_window_dims={0},"
+    " scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }",
     "// peers: param=0 range=0,1 eye=50\nENTRY e { a = f32[40,40] parameter(0) b = f32[40,3] parameter(1)\n"
     "  ROOT r = f32[40,3] triangular-solve(a, b), left_side=true, lower=true, transpose_a=NO_TRANSPOSE }",
 };
