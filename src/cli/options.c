@@ -144,7 +144,7 @@ static const struct command_row command_table[CMD_COUNT] = {
                    "  hlo bench step.hlo -n 20 --json\n"
                    "  hlo bench model.hlo --inputs=weights.npz\n"
                    "\n"
-                   "What --inputs does not give is made up. In seconds, of each FILE:\n"
+                   "Inputs are made up, unless --inputs has them. In seconds, of each FILE:\n"
                    "  parse_s         from text to module\n"
                    "  plan_s          checking and planning\n"
                    "  inputs_s        reading or making up the inputs; in no other figure\n"

@@ -155,6 +155,30 @@ START_TEST(values_outlive_their_file)
 }
 END_TEST
 
+/* What has no shape of its own needs somebody who wants one; names are those of one array. */
+START_TEST(raw_bytes_have_no_shape)
+{
+    char path[] = "/tmp/test_arrays.XXXXXX.bin";
+    struct io_arrays s;
+    int fd = mkstemps(path, 4);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, "1234", 4), 4);
+    close(fd);
+    ck_assert(io_arrays_known(path) && !io_arrays_known("/tmp/x.txt") && io_arrays_known("/tmp"));
+    ck_assert(io_arrays_open(&ds, &arena, path, &s));
+    unlink(path);
+    ck_assert(io_arrays_has(&arena, &s, STR("")) && !io_arrays_has(&arena, &s, STR("x")));
+    ck_assert_ptr_null(io_arrays_get(&ds, &arena, &s, STR(""), NULL, STR("it")));
+    expect_error(MSG_FAILURE, "raw bytes have no shape of their own");
+    ck_assert_ptr_null(io_arrays_get(&ds, &arena, &s, STR("x"), NULL, STR("it")));
+    ck_assert_int_eq(ds.last->msg, MSG_ARRAY_MISSING);
+    struct literal *l = io_arrays_get(&ds, &arena, &s, STR(""), shape_scalar(&arena, DT_U32), STR("it"));
+    ck_assert_mem_eq(l->data, "1234", 4);
+    literal_free_data(l);
+    io_arrays_close(&s);
+}
+END_TEST
+
 /* ---- safetensors ---- */
 
 static struct buf tensors(const char *header, const char *data, size_t size)
@@ -258,6 +282,7 @@ int main(void)
     tcase_add_loop_test(t, npy_in_place, 0, COUNT_OF(npy_cases));
     tcase_add_test(t, raw_in_place);
     tcase_add_loop_test(t, values_outlive_their_file, 0, 4);
+    tcase_add_test(t, raw_bytes_have_no_shape);
     tcase_add_loop_test(t, tensor_types_are_read, 0, COUNT_OF(tensor_types));
     tcase_add_loop_test(t, broken_tensors_are_refused, 0, COUNT_OF(broken));
     tcase_add_test(t, tensors_cut_short);
