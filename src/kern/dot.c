@@ -3,7 +3,7 @@
  * to the product.
  *
  * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are, in the
- * order of product.c or matvec.c, and is rounded once; integers wrap in the result's type.
+ * order of product.c, product_small.c or matvec.c, and is rounded once; integers wrap in the result's type.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
@@ -66,11 +66,39 @@ static bool fast_dot(struct team *team, const struct view *out, struct view *lhs
     return product_run(team, &p);
 }
 
+/* A small product of matrices; false where it is none. */
+static bool small_dot(struct small *s, const struct view *out, const struct view *lhs, const struct view *rhs,
+                      const struct kern_dot_dims *dims)
+{
+    if (dims->batch_count > 0 || dims->contracting_count != 1 || lhs->rank > 2 || rhs->rank > 2 || lhs->dtype != out->dtype ||
+        rhs->dtype != out->dtype)
+        return false;
+    const int64_t l = dims->lhs_contracting[0], r = dims->rhs_contracting[0];
+    const bool rows = lhs->rank == 2, columns = rhs->rank == 2;
+    *s = (struct small){out->dtype, 1, 1, lhs->dims[l], 0, lhs->strides[l], rhs->strides[r], 0, 0, 0};
+    if (rows) {
+        s->m = lhs->dims[!l];
+        s->a_row = lhs->strides[!l];
+        s->c_row = out->strides[0];
+    }
+    if (columns) {
+        s->n = rhs->dims[!r];
+        s->b_n = rhs->strides[!r];
+        s->c_n = out->strides[rows];
+    }
+    return s->m > 0 && s->n > 0 && s->k > 0 && small_applies(s);
+}
+
 /* spec: DotGeneral */
 bool kern_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
               const struct kern_dot_dims *dims)
 {
     struct product_types types;
+    struct small small;
+    if (small_dot(&small, out, lhs, rhs, dims)) {
+        small_run(&small, lhs->data, rhs->data, out->data);
+        return true;
+    }
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);

@@ -387,6 +387,42 @@ static bool by_blocks(struct team *team, const struct product *p)
     return true;
 }
 
+/* ---- batches of small products ---- */
+
+struct small_task {
+    const struct product *p;
+    struct small small;
+    int64_t count, group; /* products, and those in one part of the task */
+};
+
+static bool is_small(const struct product *p, struct small *s)
+{
+    if (p->lhs_type != p->out_type || p->rhs_type != p->out_type || p->m.rank > 1 || p->n.rank > 1 || p->k.rank > 1)
+        return false;
+    *s = (struct small){p->out_type,           nest_points(&p->m),   nest_points(&p->n),   nest_points(&p->k),
+                        only_step(&p->m, 1), only_step(&p->k, 0), only_step(&p->k, 1), only_step(&p->n, 1),
+                        only_step(&p->m, 0), only_step(&p->n, 0)};
+    return small_applies(s);
+}
+
+static void run_small_part(void *context, int64_t part, int member)
+{
+    const struct small_task *t = context;
+    const struct product *p = t->p;
+    int64_t ignored;
+    (void)member;
+    for (int64_t i = part * t->group; i < least(t->count, (part + 1) * t->group); i++)
+        small_run(&t->small, p->lhs + nest_offset(&p->batch, 1, i, &ignored), p->rhs + nest_offset(&p->batch, 2, i, &ignored),
+                  p->out + nest_offset(&p->batch, 0, i, &ignored));
+}
+
+static void by_small_ones(struct team *team, const struct product *p, const struct small *s)
+{
+    struct small_task t = {.p = p, .small = *s, .count = nest_points(&p->batch)};
+    t.group = LEAST_WORK / (s->m * s->n * s->k);
+    team_run(team, ratio_up(t.count, t.group), run_small_part, &t);
+}
+
 /* A sum of nothing. */
 static void fill_zero(const struct product *p)
 {
@@ -459,13 +495,17 @@ static bool peel_matrix(struct product *p)
     return true;
 }
 
-/* Merges the nests and, for a matrix by few vectors, changes them to what matvec.c takes; whether it does. */
-static bool prepare(struct product *p)
+static void merge(struct product *p)
 {
     nest_merge(&p->batch);
     nest_merge(&p->m);
     nest_merge(&p->n);
     nest_merge(&p->k);
+}
+
+/* Whether this is a matrix by few vectors, for which the nests may change to what matvec.c takes. */
+static bool prepare_vectors(struct product *p)
+{
     if (least(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MOST)
         return false;
     if (matvec_applies(p))
@@ -485,7 +525,13 @@ bool product_run(struct team *team, struct product *p)
         fill_zero(p);
         return true;
     }
-    if (prepare(p))
+    struct small small;
+    merge(p);
+    if (is_small(p, &small)) {
+        by_small_ones(team, p, &small);
+        return true;
+    }
+    if (prepare_vectors(p))
         return matvec_run(team, p);
     return stands_upright(p) ? by_columns(team, p) : by_blocks(team, p);
 }
@@ -503,7 +549,11 @@ const char *product_choice(struct product *p)
     };
     if (nest_points(&p->k) == 0)
         return "zeros, for there is nothing to sum";
-    if (prepare(p))
+    struct small small;
+    merge(p);
+    if (is_small(p, &small))
+        return "small: operands and sums in registers";
+    if (prepare_vectors(p))
         return "few vectors by a matrix that is read once, where it lies";
     struct gemm g;
     choose(&g, p);

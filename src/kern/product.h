@@ -51,6 +51,16 @@ void stretch_store(const struct dense *from, enum dtype type, char *at, const st
 void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms, const struct stretch *columns,
                   char *panel);
 
+/* ---- product_small.c: f32 and f64, some ten thousand terms ---- */
+
+struct small {
+    enum dtype type;
+    int64_t m, n, k;                          /* none of them 0 */
+    int64_t a_row, a_k, b_k, b_n, c_row, c_n; /* bytes */
+};
+bool small_applies(const struct small *s);
+void small_run(const struct small *s, const char *a, const char *b, char *c);
+
 /* ---- matvec.c: a matrix of floats, gapless in some direction, times up to eight vectors ---- */
 
 enum { MATVEC_MOST = 8 /* vectors */ };

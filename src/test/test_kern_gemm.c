@@ -187,6 +187,37 @@ START_TEST(tensors_and_teams)
 }
 END_TEST
 
+/* Small products bear the bits of the plain kernel, alone and in batches. */
+START_TEST(small_products_are_plain)
+{
+    struct team *team = team_new(2);
+    for (int seed = 0; seed < 120; seed++) {
+        struct random r = {(uint64_t)seed};
+        const enum dtype t = seed % 2 ? DT_F32 : DT_F64;
+        const int64_t b = seed % 4 == 3 ? 3000 : 1, most = b > 1 ? 4 : 30;
+        const int64_t m = random_in(&r, 1, 9), n = random_in(&r, 1, b > 1 ? 6 : 150), k = random_in(&r, 1, most);
+        struct kern_dot_dims dims = {.batch_count = 1, .contracting_count = 1, .lhs_contracting = {2}, .rhs_contracting = {1}};
+        if (seed % 4 < 2)
+            dims = (struct kern_dot_dims){.contracting_count = 1, .lhs_contracting = {1}};
+        const int skip = seed % 4 < 2;
+        struct random_view lhs = random_array(&r, t, 3 - skip, (int64_t[]){b, m, k} + skip);
+        struct random_view rhs = random_array(&r, t, 3 - skip, (int64_t[]){b, k, n} + skip);
+        fill_unevenly(&r, &lhs.view);
+        fill_unevenly(&r, &rhs.view);
+        const int64_t out_dims[3] = {b, m, n};
+        struct random_view out = random_layout(&r, t, 3 - skip, out_dims + skip), want = random_layout(&r, t, 3 - skip, out_dims + skip);
+        const bool same = strncmp(kern_dot_choice(&out.view, &lhs.view, &rhs.view, &dims), "small", 5) == 0;
+        ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
+        ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
+        ck_assert_msg(views_agree(&out.view, &want.view, same ? 0 : 1e-5, 4), "%s, seed %d", dtype_spelling(t), seed);
+        struct random_view *all[] = {&lhs, &rhs, &out, &want};
+        for (size_t i = 0; i < COUNT_OF(all); i++)
+            free(all[i]->block);
+    }
+    team_free(team);
+}
+END_TEST
+
 /* Rows more than 2 GiB apart, of which only the first bytes are ever touched. */
 START_TEST(rows_far_apart)
 {
@@ -226,6 +257,7 @@ START_TEST(choices)
         int64_t m, n, k;
         const char *choice;
     } rows[] = {{DT_F32, 100, 100, 100, "packed panels, lanes of f32"},
+                {DT_F32, 30, 30, 30, "small: operands and sums in registers"},
                 {DT_C128, 100, 100, 100, "packed panels, lanes of f64"},
                 {DT_S32, 1, 100, 100, "packed panels, lanes of 32-bit integers"},
                 {DT_BF16, 1, 100, 100, "few vectors by a matrix that is read once, where it lies"},
@@ -250,6 +282,7 @@ int main(void)
     tcase_add_loop_test(tests, large_products_agree_with_plain, 0, COUNT_OF(types));
     tcase_add_loop_test(tests, threads_make_no_difference, 0, COUNT_OF(types));
     tcase_add_test(tests, tensors_and_teams);
+    tcase_add_test(tests, small_products_are_plain);
     tcase_add_test(tests, rows_far_apart);
     tcase_add_test(tests, choices);
     suite_add_tcase(suite, tests);

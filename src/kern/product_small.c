@@ -1,0 +1,102 @@
+/*
+ * product_small: products of f32 and f64 that are over before others would have found out how to go about them (spec:
+ * DotGeneral). Nothing is packed and nothing allocated.
+ *
+ * Order and accumulation: terms one by one in their order, multiplied and added in the operands' type, on every processor.
+ */
+#include "kern/product.h"
+
+enum { MOST_WORK = 1 << 15, MOST_SCATTERED = 512 /* where columns are not neighbours, or there is one */ };
+
+static bool is_dense(const struct small *s)
+{
+    const int64_t width = (int64_t)dtype_bytes(s->type);
+    return s->n == 1 || (s->b_n == width && s->c_n == width);
+}
+
+bool small_applies(const struct small *s)
+{
+    const int64_t most = is_dense(s) && s->n > 1 ? MOST_WORK : MOST_SCATTERED;
+    return (s->type == DT_F32 || s->type == DT_F64) && s->m <= most && s->n <= most / s->m && s->k <= most / (s->m * s->n);
+}
+
+#define INLINE __attribute__((always_inline)) static inline
+#define UNROLL _Pragma("GCC unroll 4")
+
+/* `rows` rows by `vectors` registers of V. */
+#define BLOCK(T, V, NAME)                                                                                                  \
+    INLINE void NAME(const struct small *s, int rows, int vectors, const char *a, const char *b, char *c)                 \
+    {                                                                                                                      \
+        V sum[4][4];                                                                                                       \
+        UNROLL for (int r = 0; r < rows; r++)                                                                              \
+            UNROLL for (int v = 0; v < vectors; v++)                                                                       \
+                sum[r][v] = (V){0};                                                                                        \
+        for (int64_t i = 0; i < s->k; i++, a += s->a_k, b += s->b_k)                                                       \
+            UNROLL for (int r = 0; r < rows; r++) {                                                                        \
+                const T x = *(const T *)(const void *)(a + r * s->a_row);                                                  \
+                UNROLL for (int v = 0; v < vectors; v++)                                                                   \
+                    sum[r][v] += x * ((const V *)(const void *)b)[v];                                                      \
+            }                                                                                                              \
+        UNROLL for (int r = 0; r < rows; r++)                                                                              \
+            UNROLL for (int v = 0; v < vectors; v++)                                                                       \
+                ((V *)(void *)(c + r * s->c_row))[v] = sum[r][v];                                                          \
+    }
+
+/* All columns of some rows: as many as fit into registers at a time, then fewer. */
+#define ROWS(T, NAME, WIDE, NARROW)                                                                                        \
+    INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b, char *c)                       \
+    {                                                                                                                      \
+        const int64_t width = (int64_t)sizeof(T), wide = (int64_t)sizeof(WIDE) / width, narrow = (int64_t)sizeof(NARROW) / width; \
+        int64_t j = 0;                                                                                                     \
+        for (; j + 4 * wide <= s->n; j += 4 * wide)                                                                        \
+            NAME##_wide(s, rows, 4, a, b + j * width, c + j * width);                                                      \
+        for (; j + wide <= s->n; j += wide)                                                                                \
+            NAME##_wide(s, rows, 1, a, b + j * width, c + j * width);                                                      \
+        for (; j + narrow <= s->n; j += narrow)                                                                            \
+            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                                                    \
+        for (; j < s->n; j++)                                                                                              \
+            NAME##_single(s, rows, 1, a, b + j * width, c + j * width);                                                    \
+    }                                                                                                                      \
+    KERN_CLONES static void NAME##_dense(const struct small *s, const char *a, const char *b, char *c)                    \
+    {                                                                                                                      \
+        int64_t i = 0;                                                                                                     \
+        for (; i + 4 <= s->m; i += 4)                                                                                      \
+            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                                                      \
+        for (; i < s->m; i++)                                                                                              \
+            NAME##_rows(s, 1, a + i * s->a_row, b, c + i * s->c_row);                                                      \
+    }                                                                                                                      \
+    static void NAME##_scattered(const struct small *s, const char *a, const char *b, char *c)                            \
+    {                                                                                                                      \
+        for (int64_t i = 0; i < s->m; i++)                                                                                 \
+            for (int64_t j = 0; j < s->n; j++) {                                                                           \
+                T sum = 0;                                                                                                 \
+                for (int64_t l = 0; l < s->k; l++)                                                                         \
+                    sum += *(const T *)(const void *)(a + i * s->a_row + l * s->a_k) *                                     \
+                           *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);                                        \
+                *(T *)(void *)(c + i * s->c_row + j * s->c_n) = sum;                                                       \
+            }                                                                                                              \
+    }
+
+typedef float f32x16 __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float f32x1 __attribute__((may_alias));
+typedef double f64x8 __attribute__((vector_size(64), aligned(8), may_alias));
+typedef double f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+typedef double f64x1 __attribute__((may_alias));
+BLOCK(float, f32x16, f32_wide)
+BLOCK(float, f32x4, f32_narrow)
+BLOCK(float, f32x1, f32_single)
+ROWS(float, f32, f32x16, f32x4)
+BLOCK(double, f64x8, f64_wide)
+BLOCK(double, f64x2, f64_narrow)
+BLOCK(double, f64x1, f64_single)
+ROWS(double, f64, f64x8, f64x2)
+
+void small_run(const struct small *s, const char *a, const char *b, char *c)
+{
+    const bool dense = is_dense(s);
+    if (s->type == DT_F32)
+        (dense ? f32_dense : f32_scattered)(s, a, b, c);
+    else
+        (dense ? f64_dense : f64_scattered)(s, a, b, c);
+}
