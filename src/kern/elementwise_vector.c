@@ -7,6 +7,7 @@
  */
 #include "kern/tile.h"
 #include "kern/vector.h"
+#include "kern/vector_single.h"
 
 #define UNARY(id, spelling, formula)                                                                         \
     static void F32_##id(void *result, const void *const *args, int64_t n)                                   \

@@ -24,8 +24,9 @@ typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
  * the op is not defined for it. For select `t` is the type of the branches, for clamp of all three. */
 typedef kern_tile_fn *kern_find_elementwise_fn(const char *opcode, enum dtype t);
 kern_find_elementwise_fn kern_find_elementwise;
-/* The same, with functions that are libm's there computed in lanes: in f32 within 0.51 of the last place and the
- * same bits on every instruction set (vector.h), in f64 within 1.0 (elementwise_sleef.c). */
+/* The same, with functions that are libm's there computed in lanes: the same bits on every instruction set in f32,
+ * where most are within 0.51 of the last place (vector.h), some within 0.8 (vector_single.h); in f64 within 1.0
+ * (elementwise_sleef.c). */
 kern_find_elementwise_fn kern_find_vector;
 
 enum kern_direction { KERN_EQ, KERN_NE, KERN_GE, KERN_GT, KERN_LE, KERN_LT };

@@ -1,5 +1,5 @@
 /*
- * vector.h: the functions of calculus on f32, many at a time.
+ * vector.h: the functions of calculus on f32, many at a time (the commonest are in vector_single.h).
  *
  * Each is one expression of f64 without a branch, so that a compiler computes it in lanes: f64 has the digits
  * and the range that argument reduction in f32 would have to fight for, and the error stays below 2^-32 of
@@ -78,13 +78,6 @@ static inline double vector_expm1(double x)
     return x == 0 ? x : r;
 }
 
-static inline double vector_tanh(double x)
-{
-    const struct vector_power e = vector_exp_parts(2 * vector_hold(vector_abs(x), 0, 20));
-    const double expm1 = e.scale * e.rest + (e.scale - 1);
-    return vector_with_sign(expm1 / (expm1 + 2), x);
-}
-
 /* ---- log x ---- */
 
 /* log(f + 1), where x is normal, f is exact when x is near 1, and k counts the powers of two taken off. */
@@ -119,11 +112,6 @@ static inline double vector_log_ends(double x, double r)
     r = x == 0 ? -(double)INFINITY : r;
     r = x < (double)INFINITY ? r : x; /* infinity and NaN as they are */
     return x < 0 ? (double)NAN : r;
-}
-
-static inline double vector_log(double x)
-{
-    return vector_log_ends(x, vector_log_parts(vector_log_reduce(x), 1));
 }
 
 static inline double vector_log1p(double x)
