@@ -435,7 +435,7 @@ struct hlo_memory {
     uint64_t arguments, results; /* of the entry computation */
     uint64_t constants;
     bool foreseen;     /* false: too much depends on what happens; `peak` is 0 */
-    bool exact;        /* a run needs just that; else there are branches, sizes that change at run time or the like */
+    bool exact;        /* a run needs just that; else there are branches, loops that might not run, sizes that change or the like */
     uint64_t peak;     /* of values that are alive at once, results among them, arguments and constants not */
     uint64_t measured; /* the same, as it was in the last run; 0: there was none */
 };

@@ -37,8 +37,8 @@ struct foreseen_step {
 };
 struct foresight {
     bool known;            /* false: too much depends on what happens, nothing below holds */
-    bool exact;            /* it is what a run needs whose loops run; else there are branches, sizes that change, or
-                            * steps that depend on others, and it is about the most */
+    bool exact;            /* it is what a run needs; else there are branches, loops that might not run, sizes that change,
+                            * or steps that depend on others, and it is about the most */
     size_t peak;           /* bytes of values alive at once, arguments and constants apart */
     const struct step *at; /* which needs them; NULL: the results do, when all is done */
     const struct function *in;

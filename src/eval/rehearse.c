@@ -43,8 +43,10 @@ static bool depends_on_values(const struct step *s)
 /* What can't be run is no reason not to foresee the rest. */
 static bool run(struct eval *ev, const struct step *s)
 {
+    size_t before = ev->pool.peak;
     bool ok = !depends_on_values(s) && eval_step(ev, s);
-    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL)
+    bool loop_may_not_run = s->inst->opcode == OP_WHILE && ev->pool.peak > before;
+    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL || loop_may_not_run)
         ev->rehearsal->out->exact = false;
     return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
