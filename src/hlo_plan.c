@@ -47,8 +47,44 @@ struct hlo_memory hlo_program_memory(const hlo_program *program)
         .foreseen = foresight->known,
         .exact = foresight->exact,
         .peak = foresight->known ? foresight->peak : 0,
+        .kernels = foresight->room,
         .measured = p->peak,
     };
+}
+
+static struct str size_text(struct arena *a, uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double scaled = (double)bytes;
+    int unit = -1;
+    for (; scaled >= 1024 && bytes >= 10240 && unit < 5; unit++)
+        scaled /= 1024;
+    return unit < 0 ? arena_printf(a, "%" PRIu64, bytes) : arena_printf(a, "%.1f %s", scaled, units[unit]);
+}
+
+/* ---- a step ---- */
+
+static const struct foreseen_step *foreseen(const struct program *p, const struct function *f, int step)
+{
+    const struct foreseen_step *steps = p->foresight->steps[f->index];
+    return steps && steps[step].visits > 0 ? &steps[step] : NULL;
+}
+
+struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f, int number)
+{
+    struct buf b = {0};
+    const struct foreseen_step *n = foreseen(p, f, number);
+    const char *choice = n ? n->choice : NULL;
+    plan_describe(&b, &f->steps[number]);
+    if (choice)
+        buf_printf(&b, "%s%s", memchr(b.data, ':', b.size) ? "; " : ": ", choice);
+    if (n && n->room > 0)
+        buf_printf(&b, ", in %.*s", STR_ARG(size_text(a, n->room)));
+    if (f->steps[number].once != ONCE_NOT)
+        buf_puts(&b, "; once in a run");
+    struct str kept = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return kept;
 }
 
 /* ---- which value is where, and for how long ---- */
@@ -122,16 +158,6 @@ static struct str operand_name(const struct following *w, const struct step *s, 
 
 /* ---- as text ---- */
 
-static struct str size_text(struct arena *a, uint64_t bytes)
-{
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double scaled = (double)bytes;
-    int unit = -1;
-    for (; scaled >= 1024 && bytes >= 10240 && unit < 5; unit++)
-        scaled /= 1024;
-    return unit < 0 ? arena_printf(a, "%" PRIu64, bytes) : arena_printf(a, "%.1f %s", scaled, units[unit]);
-}
-
 enum column { STEP, RESULT, SHAPE, BYTES, WHERE, UNTIL, ALIVE, WHAT, COLUMNS };
 static const struct {
     const char *head;
@@ -177,12 +203,6 @@ static void put_table(struct buf *out, const struct table *t)
     }
 }
 
-static const struct foreseen_step *foreseen(const struct program *p, const struct function *f, int step)
-{
-    const struct foreseen_step *steps = p->foresight->steps[f->index];
-    return steps && steps[step].visits > 0 ? &steps[step] : NULL;
-}
-
 static const char *const makings[] = {
     [MADE_NOTHING] = "token", [MADE_NEW] = "new", [MADE_IN_PLACE] = "in place", [MADE_VIEW] = "view", [MADE_WITHIN] = "within"};
 
@@ -198,17 +218,6 @@ static struct str where_text(const struct following *w, const struct step *s, co
     }
 }
 
-static struct str what_text(struct arena *a, const struct step *s)
-{
-    struct buf b = {0};
-    plan_describe(&b, s);
-    if (s->once != ONCE_NOT)
-        buf_puts(&b, ", once in a run");
-    struct str kept = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return kept;
-}
-
 static void add_step(struct following *w, struct table *t, int number)
 {
     const struct step *s = &w->f->steps[number];
@@ -221,7 +230,7 @@ static void add_step(struct following *w, struct table *t, int number)
         if (r == 0) {
             row->cells[STEP] = arena_printf(w->a, "%d", number);
             row->cells[ALIVE] = n ? size_text(w->a, n->peak) : STR("");
-            row->cells[WHAT] = what_text(w->a, s);
+            row->cells[WHAT] = hlo_step_text(w->a, w->p, w->f, number);
         }
         if (r >= s->result_count)
             break;
@@ -311,6 +320,8 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
                    STR_ARG(f->at->inst->name));
     else
         buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)), m.exact ? "" : " at most,");
+    if (m.kernels > 0)
+        buf_printf(out, "  %-11s %10.*s for itself takes the kernel that takes most\n", "kernels", STR_ARG(size_text(&a, m.kernels)));
     arena_free(&a);
 }
 
@@ -369,7 +380,7 @@ static void json_step(struct buf *out, struct following *w, int number)
     json_number(out, "step", (uint64_t)number);
     json_str(out, "name", s->inst->name);
     json_str(out, "op", str_of(op_spelling(s->inst->opcode)));
-    json_str(out, "what", what_text(w->a, s));
+    json_str(out, "what", hlo_step_text(w->a, w->p, w->f, number));
     json_key(out, "members");
     buf_putc(out, '[');
     for (int k = 0; k < s->fused_steps; k++) {
@@ -379,6 +390,8 @@ static void json_step(struct buf *out, struct following *w, int number)
     buf_putc(out, ']');
     if (n)
         json_number(out, "alive", n->peak);
+    if (n && n->room > 0)
+        json_number(out, "room", n->room);
     json_key(out, "results");
     buf_putc(out, '[');
     for (int r = 0; r < s->result_count; r++) {
@@ -417,6 +430,7 @@ static void json_memory(struct buf *out, const hlo_program *program, const struc
     json_bool(out, "foreseen", m.foreseen);
     json_bool(out, "exact", m.exact);
     json_number(out, "peak", m.peak);
+    json_number(out, "kernels", m.kernels);
     if (m.foreseen && p->foresight->at) {
         json_str(out, "peak_computation", p->foresight->in->computation->name);
         json_number(out, "peak_step", (uint64_t)(p->foresight->at - p->foresight->in->steps));

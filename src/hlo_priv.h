@@ -76,6 +76,10 @@ struct hlo_array hlo_array_of(const struct shape *s, void *data);
 /* The same targets as plan wants them; NULL: none. */
 struct foreign hlo_targets_foreign(const hlo_targets *t);
 
+/* What a step is done by, in words; it has been foreseen. */
+struct function;
+struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f, int number);
+
 /* For what is said about a module. */
 struct diags *hlo_sink_of_module(hlo_messages *m, const hlo_module *module);
 /* For what is said about something else that has a name, and perhaps a text of its own. */

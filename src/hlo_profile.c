@@ -87,15 +87,6 @@ static void end(void *context, const struct function *f, const struct step *s)
             (struct event){(uint32_t)number, o.start - p->born, all};
 }
 
-static const char *described(struct hlo_profile *p, const struct step *s)
-{
-    struct buf b = {0};
-    plan_describe(&b, s);
-    const char *kept = arena_str(&p->arena, buf_view(&b)).ptr;
-    buf_free(&b);
-    return kept;
-}
-
 /* A view moves nothing. */
 static struct cost cost_of(const struct foresight *foresight, const struct function *f, int number)
 {
@@ -127,7 +118,7 @@ static void list_steps(struct hlo_profile *p)
                 .cost = cost_of(foresight, q->functions[k], n),
                 .name = arena_str(&p->arena, s->inst->name).ptr,
                 .computation = computation,
-                .what = described(p, s),
+                .what = hlo_step_text(&p->arena, q, q->functions[k], n).ptr,
             };
         }
     }

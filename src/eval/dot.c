@@ -119,6 +119,8 @@ static bool dot(struct eval *ev, const struct step *s)
     if (!out)
         return false;
     plan_dot_dims(s->inst, &dims);
+    if (eval_choices_wanted(ev))
+        rehearse_choice(ev, kern_dot_choice(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims), 0);
     return eval_sum_end(ev, s, &made, ev->kern->dot(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
 }
 

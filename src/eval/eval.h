@@ -33,6 +33,8 @@ struct foreseen_result {
 struct foreseen_step {
     int visits;
     size_t peak; /* bytes of values alive at once while it runs */
+    const char *choice; /* which way its kernel goes; NULL: that isn't known, or there is but one */
+    size_t room;        /* bytes that its kernel takes for itself meanwhile, where it says so */
     struct foreseen_result *results;
 };
 struct foresight {
@@ -42,6 +44,7 @@ struct foresight {
     size_t peak;           /* bytes of values alive at once, arguments and constants apart */
     const struct step *at; /* which needs them; NULL: the results do, when all is done */
     const struct function *in;
+    size_t room;           /* the most that a kernel takes for itself */
     struct foreseen_step **steps; /* of each function, by its index */
 };
 

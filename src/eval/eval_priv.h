@@ -144,6 +144,12 @@ static inline bool eval_rehearsed(const struct eval *ev)
 {
     return ev->rehearsal != NULL;
 }
+/* Whether somebody wants to know which way the fast kernel of the step goes; then they are told. */
+static inline bool eval_choices_wanted(const struct eval *ev)
+{
+    return eval_rehearsed(ev) && !ev->p->options.plain;
+}
+void rehearse_choice(struct eval *ev, const char *choice, size_t room); /* room: bytes that it takes, 0: little */
 bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s);
 /* Every branch of a conditional; its results are those of the one that leaves most behind. */
 bool rehearse_branches(struct eval *ev, const struct step *s);

@@ -56,6 +56,8 @@ static bool run_reduce(struct eval *ev, const struct step *s)
         reduced[dims.at[d]] = true;
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
+    if (out && eval_choices_wanted(ev))
+        rehearse_choice(ev, kern_reduce_choice(n, out, x, s->bodies->args, reduced, &body), 0);
     unsigned errors = ev->ds->errors;
     return out && (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) ||
                    eval_kernel_failed(ev, s, errors));

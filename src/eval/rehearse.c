@@ -90,6 +90,12 @@ static void note_result(struct eval *ev, const struct step *s, int r, const int 
         }
 }
 
+void rehearse_choice(struct eval *ev, const char *choice, size_t room)
+{
+    ev->rehearsal->choice = choice;
+    ev->rehearsal->room = room;
+}
+
 bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s)
 {
     struct rehearsal *h = ev->rehearsal;
@@ -101,8 +107,14 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
     }
     size_t peak = ev->pool.peak;
     ev->pool.peak = ev->pool.live;
+    rehearse_choice(ev, NULL, 0);
     bool ok = run(ev, s);
     struct foreseen_step *n = noted_step(ev, f, s);
+    n->choice = h->choice;
+    n->room = h->room;
+    if (h->room > h->out->room)
+        h->out->room = h->room;
+    rehearse_choice(ev, NULL, 0); /* a step around this one has another */
     n->visits++;
     for (int r = 0; r < s->result_count && ok; r++)
         note_result(ev, s, r, before, s->callee_count > 0, &n->results[r]);
@@ -345,7 +357,7 @@ const struct foresight *eval_foresee(struct program *p)
     if (!open_pages(&h.pretence))
         return out;
     diags_init(&said, NULL);
-    struct eval ev = {.ds = &said, .p = p, .kern = &h.kernels, .rehearsal = &h, .watched = true};
+    struct eval ev = {.ds = &said, .p = p, .kern = &h.kernels, .team = p->options.team, .rehearsal = &h, .watched = true};
     eval_begin(&ev);
     ev.pool.pretence = &h.pretence;
     ev.pool.reserve = p->reserve; /* large storage is counted as it is there; none is taken */

@@ -11,6 +11,8 @@ struct rehearsal {
     struct pretence pretence;
     struct kernels kernels; /* of the program, but they do nothing */
     int buffers;            /* numbers given out so far */
+    const char *choice;     /* of the kernel of the step that runs */
+    size_t room;
 };
 
 /* rehearse_kernels.c: a table with the same kernels that are there, each of which does nothing. */

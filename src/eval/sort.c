@@ -21,6 +21,11 @@ static bool run_sort(struct eval *ev, const struct step *s)
     struct bound_body context;
     struct kern_comparator less = eval_bind_order(ev, s->bodies, &context);
     struct view *x = eval_views(ev, s, 0, n), *out = eval_results(ev, s);
+    if (out && eval_choices_wanted(ev)) {
+        size_t room;
+        const char *choice = kern_sort_choice(ev->team, n, out, x, dimension, &less, &room);
+        rehearse_choice(ev, choice, room);
+    }
     unsigned errors = ev->ds->errors;
     return out && (ev->kern->sort(ev->team, n, out, x, dimension, &less) ||
                    eval_kernel_failed(ev, s, errors));

@@ -177,6 +177,10 @@ struct kern_body {
 typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
                             const enum dtype *acc, const bool *reduced, const struct kern_body *body);
 
+/* How the fast kernel does it, in words; looks at no element. */
+const char *kern_reduce_choice(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
+                               const struct kern_body *body);
+
 struct kern_window_dim { int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation; bool reversal; };
 /* spec: ReduceWindow (hlo-values 12.2) */
 typedef bool kern_reduce_window_fn(struct team *team, int n, const struct view *out, const struct view *x,
@@ -275,6 +279,9 @@ struct kern_comparator {
 };
 typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                           const struct kern_comparator *less);
+/* How the fast kernel does it, in words, and how much memory it takes for itself; looks at no element. */
+const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
+                             const struct kern_comparator *less, size_t *room);
 /* spec: TopK (hlo-values 12.6) */
 typedef bool kern_topk_fn(struct team *team, const struct view *values, const struct view *indices, const struct view *x,
                           int64_t k, bool largest);

@@ -345,28 +345,52 @@ bool fold_dimensions(struct team *team, const struct view *out, const struct vie
     return true;
 }
 
+enum way { BY_NOTHING, BY_INIT, BY_PICK, BY_LANES, BY_FORMULA, BY_CALLS, BY_FOLD };
+
+static enum way choose(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
+                       const struct kern_body *body)
+{
+    if (view_elements(out) == 0)
+        return BY_NOTHING;
+    if (view_elements(x) == 0)
+        return BY_INIT;
+    if (pick_applies(n, out, x, acc, reduced, body))
+        return BY_PICK;
+    if (is_recognised(n, x, acc, body))
+        return BY_FOLD;
+    if (lanes_apply(out, body))
+        return BY_LANES;
+    return n == 1 && combine_opcode(body->combine) ? BY_FORMULA : BY_CALLS; /* there values are rounded on their way in */
+}
+
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
 bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x,
                  const void *const *init, const enum dtype *acc, const bool *reduced,
                  const struct kern_body *body)
 {
-    if (view_elements(out) == 0)
-        return true;
-    if (view_elements(x) == 0) {
-        fill_with_init(team, n, out, init, acc);
-        return true;
+    switch (choose(n, out, x, acc, reduced, body)) {
+    case BY_NOTHING: return true;
+    case BY_INIT: fill_with_init(team, n, out, init, acc); return true;
+    case BY_PICK: reduce_by_pick(team, out, x, init, reduced, body->pick); return true;
+    case BY_LANES: return reduce_by_lanes(n, out, x, init, acc, reduced, body);
+    case BY_FORMULA: return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
+    case BY_CALLS: return reduce_by_call(n, out, x, init, acc, reduced, body);
+    default:
+        return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);
     }
-    if (pick_applies(n, out, x, acc, reduced, body)) {
-        reduce_by_pick(team, out, x, init, reduced, body->pick);
-        return true;
-    }
-    bool recognised = is_recognised(n, x, acc, body);
-    if (!recognised && lanes_apply(out, body))
-        return reduce_by_lanes(n, out, x, init, acc, reduced, body);
-    if (!recognised && n == 1 && combine_opcode(body->combine)) /* values are rounded on their way in */
-        return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
-    if (!recognised)
-        return reduce_by_call(n, out, x, init, acc, reduced, body);
-    return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced,
-                           body->combine);
+}
+
+const char *kern_reduce_choice(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
+                               const struct kern_body *body)
+{
+    static const char *const ways[] = {
+        [BY_NOTHING] = "nothing to make",
+        [BY_INIT] = "nothing to reduce",
+        [BY_PICK] = "the best and its index, in lanes",
+        [BY_LANES] = "a scalar program on lanes of results",
+        [BY_FORMULA] = "one by one",
+        [BY_CALLS] = "one call for each element",
+        [BY_FOLD] = "vectors, blocks folded in order",
+    };
+    return ways[choose(n, out, x, acc, reduced, body)];
 }

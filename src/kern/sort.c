@@ -211,11 +211,19 @@ static void pick_elements(struct sorter *s, void *picking, int64_t from, int64_t
     }
 }
 
+enum order { ORDER_CALLS, ORDER_WORDS, ORDER_ENTRIES };
+
+static enum order order_of(const struct sorter *s, int64_t n)
+{
+    return s->less->order == KERN_ORDER_CALL ? ORDER_CALLS : fits_word(s, n) ? ORDER_WORDS : ORDER_ENTRIES;
+}
+
 static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
 {
-    const uint64_t *order = s->less->order == KERN_ORDER_CALL ? order_by_calls(s, n)
-                            : fits_word(s, n)                 ? order_by_words(s, n)
-                                                              : order_by_entries(s, n);
+    const enum order way = order_of(s, n);
+    const uint64_t *order = way == ORDER_CALLS   ? order_by_calls(s, n)
+                            : way == ORDER_WORDS ? order_by_words(s, n)
+                                                 : order_by_entries(s, n);
     for (int k = 0; order && k < s->n; k++) {
         struct picking p = {order,
                             s->line[k],
@@ -339,6 +347,9 @@ struct line_task {
     int64_t dims[VIEW_MAX_RANK]; /* by which lines are counted */
     char *rooms;
     size_t entries, room; /* bytes: for entries, and with what stands behind them */
+    bool called;          /* the comparator, or what makes keys: one line after the other */
+    int64_t parts;        /* pieces that members take */
+    size_t lanes;         /* bytes for what makes keys */
 };
 
 static bool sort_line(struct sorter *s, const int64_t *index)
@@ -389,46 +400,75 @@ static bool sort_by_calls(struct line_task *t)
     return true;
 }
 
+/* What is to be done, but for the room that it takes, in bytes. There is something to sort. */
+static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, int n, const struct view *out,
+                      const struct view *x, int dimension, const struct kern_comparator *less)
+{
+    enum { PART = 1 << 14 }; /* elements */
+    t->called = less->order == KERN_ORDER_CALL || less->make_keys;
+    *s = (struct sorter){.team = t->called ? NULL : team,
+                         .n = n,
+                         .x = x,
+                         .out = out,
+                         .dimension = dimension,
+                         .less = less,
+                         .index = UINT64_MAX};
+    if (less->order != KERN_ORDER_CALL) {
+        enum dtype type = less->make_keys ? less->key_type : x[less->key].dtype;
+        key_rule_init(&s->rule, type, less->total_order, less->order == KERN_ORDER_GREATER);
+    }
+    int64_t length = out->dims[dimension];
+    t->all = s;
+    t->lines = view_elements(out) / length;
+    t->piece = PART / length + 1;
+    memcpy(t->dims, out->dims, sizeof *t->dims * (size_t)out->rank);
+    t->dims[dimension] = 1;
+    t->entries = 2 * (size_t)length * (fits_word(s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
+    t->room = (t->entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
+    t->parts = (t->lines + t->piece - 1) / t->piece;
+    t->lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
+    return t->lanes + (size_t)(t->called || t->parts == 1 ? 1 : team_size(team)) * t->room;
+}
+
 /* spec: Sort */
 bool kern_sort(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                const struct kern_comparator *less)
 {
-    enum { PART = 1 << 14 }; /* elements */
+    struct sorter s;
+    struct line_task t;
     if (view_elements(out) == 0)
         return true;
-    bool called = less->order == KERN_ORDER_CALL || less->make_keys;
-    struct sorter s = {.team = called ? NULL : team,
-                       .n = n,
-                       .x = x,
-                       .out = out,
-                       .dimension = dimension,
-                       .less = less,
-                       .index = UINT64_MAX};
-    if (less->order != KERN_ORDER_CALL) {
-        enum dtype t = less->make_keys ? less->key_type : x[less->key].dtype;
-        key_rule_init(&s.rule, t, less->total_order, less->order == KERN_ORDER_GREATER);
-    }
-    int64_t length = out->dims[dimension];
-    struct line_task t = {.all = &s, .lines = view_elements(out) / length, .piece = PART / length + 1};
-    memcpy(t.dims, out->dims, sizeof *t.dims * (size_t)out->rank);
-    t.dims[dimension] = 1;
-    t.entries = 2 * (size_t)length * (fits_word(&s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
-    t.room = (t.entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
-    int64_t parts = (t.lines + t.piece - 1) / t.piece, rooms = called || parts == 1 ? 1 : team_size(team);
-    size_t lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
-    s.computed = mem_alloc(lanes + (size_t)rooms * t.room);
+    s.computed = mem_alloc(prepare(&t, &s, team, n, out, x, dimension, less));
     if (!s.computed)
         return false;
-    memset(s.computed, 0, lanes); /* the last lanes of a line stay as they are */
-    s.lanes = s.computed + (lanes > 0 ? KERN_LANES * sizeof(union kern_cell) : 0);
-    t.rooms = s.computed + lanes;
+    memset(s.computed, 0, t.lanes); /* the last lanes of a line stay as they are */
+    s.lanes = s.computed + (t.lanes > 0 ? KERN_LANES * sizeof(union kern_cell) : 0);
+    t.rooms = s.computed + t.lanes;
     bool ok = true;
-    if (called)
+    if (t.called)
         ok = sort_by_calls(&t);
     else
-        team_run(team, parts, sort_part, &t);
+        team_run(team, t.parts, sort_part, &t);
     mem_free(s.computed);
     return ok;
+}
+
+const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
+                             const struct kern_comparator *less, size_t *room)
+{
+    struct sorter s;
+    struct line_task t;
+    *room = 0;
+    if (view_elements(out) == 0)
+        return "nothing to sort";
+    *room = prepare(&t, &s, team, n, out, x, dimension, less);
+    if (stands_alone(&s))
+        return "radix on keys that are made elements again";
+    switch (order_of(&s, out->dims[dimension])) {
+    case ORDER_CALLS: return "merge by calls of the comparator";
+    case ORDER_WORDS: return "radix on keys with their index in one word";
+    default: return "radix on keys with their index beside them";
+    }
 }
 
 /* ---- topk ---- */

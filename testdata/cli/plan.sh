@@ -39,10 +39,10 @@ want() {
 }
 want 'entry %e: 2 parameters'
 want '%sorted f32[65536] 256.0 KiB b'
-want ' sort: ascending by operand 0, a f32'
+want ' sort: ascending by operand 0, a f32; radix on '
 want 'in place of %sorted'
 want ' while: '
-want ' reduce: add'
+want ' reduce: add; '
 want ' arguments 256.0 KiB'
 want ' results 256.0 KiB'
 want ' values 256.'
