@@ -194,6 +194,28 @@ static enum conv_outcome fast_conv(struct team *team, const struct conv *c)
     return outcome;
 }
 
+const char *kern_conv_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
+                             const struct kern_conv_dims *dims)
+{
+    struct product_types types;
+    struct conv c;
+    if (dims->spatial_count > MOST_SPATIAL)
+        return "one by one";
+    sort_dims(&c, out, lhs, rhs, dims);
+    product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
+    c.work = types.work;
+    c.in.dtype = types.via[0];
+    c.kernel.dtype = types.via[1];
+    if (view_elements(&c.kernel) == 0 || view_elements(out) == 0)
+        return "nothing to multiply";
+    const bool phases = dilated_dimension(&c) >= 0;
+    if (depthwise_applies(&c))
+        return phases ? "phase by phase, rows of features" : "rows of features";
+    if (conv_by_rows(&c))
+        return phases ? "phase by phase, patches in rows by the kernel in panels" : "patches in rows by the kernel in panels";
+    return phases ? "phase by phase, the kernel in rows by patches in panels" : "the kernel in rows by patches in panels";
+}
+
 /* spec: ConvWithGeneralPadding */
 bool kern_conv(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                const struct kern_conv_dims *dims)

@@ -25,8 +25,9 @@ bool conv_run_is_finite(enum dtype t, const void *x, int64_t n); /* gapless f32 
 
 /* As a product of matrices, block by block, in any types. */
 enum conv_outcome conv_tiled(struct team *team, const struct conv *c);
+bool conv_by_rows(const struct conv *c); /* its patches are rows */
 
-/* One input feature to a group, in floats, and not much else. */
+/* One input feature to a group, in numbers that are not complex. */
 bool depthwise_applies(const struct conv *c);
 bool depthwise_run(struct team *team, const struct conv *c); /* false: no memory */
 

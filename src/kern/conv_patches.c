@@ -10,6 +10,35 @@ typedef char chunk __attribute__((vector_size(64), aligned(1), may_alias));
 
 #define OUTSIDE INT64_MIN
 
+/* From the innermost dimension outwards. */
+static int turned_dimension(const struct view *v, int k, bool features_last)
+{
+    if (k == v->rank - 1)
+        return 0;
+    if (features_last)
+        return k == 0 ? 1 : v->rank - k;
+    return v->rank - 1 - k;
+}
+
+bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last, void **storage)
+{
+    struct view to = *in;
+    int64_t step = (int64_t)dtype_bytes(t);
+    to.dtype = t;
+    for (int k = 0; k < to.rank; k++) {
+        const int d = turned_dimension(in, k, features_last);
+        to.strides[d] = step;
+        if (!mul_i64(step, to.dims[d], &step))
+            return false;
+    }
+    *storage = to.data = mem_alloc((size_t)step);
+    if (!to.data)
+        return false;
+    kern_convert_view(team, &to, in);
+    *in = to;
+    return true;
+}
+
 /* Row-major digits of a number. */
 static void digits(int64_t number, int count, const int64_t *dims, int64_t *index)
 {
@@ -239,8 +268,7 @@ typedef struct kern_w16 wide;
                 const char *from = pieces[i].from + z * channel_step;                                                  \
                 T *at = to + pieces[i].first;                                                                          \
                 if (step == (int64_t)sizeof(T))                                                                        \
-                    for (int64_t j = 0; j < pieces[i].count; j++)                                                      \
-                        at[j] = ((const T *)(const void *)from)[j];                                                    \
+                    memcpy(at, from, (size_t)pieces[i].count * sizeof(T));                                             \
                 else                                                                                                   \
                     for (int64_t j = 0; j < pieces[i].count; j++)                                                      \
                         at[j] = *(const T *)(const void *)(from + j * step);                                           \

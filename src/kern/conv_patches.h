@@ -41,6 +41,10 @@ struct patches {
 /* `in`: the images and features that take part, of c->in. */
 void patches_init(struct patches *p, const struct conv *c, const struct view *in);
 
+/* Replaces dims [n, c, x...] by a gapless copy of type `t`, features innermost or outside of the space; *storage is then to be
+ * freed. False: no memory. */
+bool patches_turn(struct team *team, struct view *in, enum dtype t, bool features_last, void **storage);
+
 /* How much of the contracted index is packed in one go, at most. */
 enum { PATCH_DEPTH = 512, PATCH_SLACK = 64 /* bytes behind the last row that may be written */ };
 

@@ -38,7 +38,7 @@ struct tiled {
     char *kernel;       /* by rows: panels of all groups, or of none; else rows, packed or as they lie */
     struct view matrix; /* by rows: what panels are packed from, `kernel_element` bytes from one k to the next */
     int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
-    void *storage[2];
+    void *storage[3];
     bool direct;            /* C is the result */
     int64_t room;           /* bytes, for each member of the team; it begins with a flag, */
     int64_t patch, raw, panel, starts, sums; /* and here stand patches, those of another type, a panel, gemm_excess and C */
@@ -79,13 +79,23 @@ static bool same_storage(enum dtype a, enum dtype b)
     return a == b || (dtype_is_integer(a) && dtype_is_integer(b) && dtype_bits(a) == dtype_bits(b));
 }
 
+/* Whether few features of the result are worth a panel, or few positions: patches are packed fastest as they lie. */
+static bool prefers_rows(const struct tiled *t)
+{
+    const struct conv *c = t->c;
+    const bool out_last = c->out.rank == 2 || c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype);
+    if (t->features < FEW_FEATURES && t->positions < FEW_FEATURES)
+        return out_last;
+    if (t->features < FEW_FEATURES)
+        return out_last && t->patches.channel_step == t->patches.width && t->patches.channels >= FEW_FEATURES;
+    return out_last || t->positions < FEW_FEATURES;
+}
+
 static void choose_form(struct tiled *t)
 {
     const struct conv *c = t->c;
     const int64_t width = (int64_t)dtype_bytes(c->out.dtype);
-    const bool features_last = c->out.strides[1] == width || c->out.rank == 2;
-    t->by_rows = features_last ? t->features >= FEW_FEATURES || t->positions < FEW_FEATURES
-                               : t->positions < FEW_FEATURES && t->features >= FEW_FEATURES;
+    t->by_rows = prefers_rows(t);
     if (t->by_rows)
         gemm_choose(&t->g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
     else
@@ -442,21 +452,57 @@ static bool found_odd(struct team *team, const struct tiled *t)
     return odd;
 }
 
-static void shape_up(struct tiled *t, const struct conv *c)
+/* The group's part of the input. */
+static void find_patches(struct tiled *t)
 {
+    const struct conv *c = t->c;
     struct view in = c->in;
-    t->groups = c->feature_groups * c->batch_groups;
-    t->features = c->kernel.dims[0] / t->groups;
     in.dims[1] = c->kernel.dims[1];
     in.dims[0] /= c->batch_groups;
     t->group_step = c->batch_groups > 1 ? in.dims[0] * in.strides[0] : in.dims[1] * in.strides[1];
     patches_init(&t->patches, c, &in);
-    t->positions = t->patches.image_points * in.dims[0];
-    t->k = t->patches.taps * in.dims[1];
+}
+
+static void shape_up(struct tiled *t)
+{
+    const struct conv *c = t->c;
+    t->groups = c->feature_groups * c->batch_groups;
+    t->features = c->kernel.dims[0] / t->groups;
+    find_patches(t);
+    t->positions = t->patches.image_points * (c->in.dims[0] / c->batch_groups);
+    t->k = t->patches.taps * c->kernel.dims[1];
     choose_form(t);
-    t->lies = t->by_rows && c->in.dtype == t->g.lhs && patches_lie(&t->patches, in.dims[0], &t->step);
+}
+
+/* An input that lies in another order than patches are packed in is turned round, where it is looked at several times. */
+static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
+{
+    const struct view *in = &t->c->in;
+    const int64_t inner = in->strides[t->by_rows ? 1 : in->rank - 1];
+    if (t->patches.taps == 1 || in->rank == 2 || inner == t->patches.width)
+        return true;
+    *turned = *t->c;
+    t->c = turned;
+    if (!patches_turn(team, &turned->in, in->dtype, t->by_rows, &t->storage[2]))
+        return false;
+    find_patches(t);
+    return true;
+}
+
+static void decide(struct tiled *t)
+{
+    t->lies = t->by_rows && t->c->in.dtype == t->g.lhs &&
+              patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
     cut(t);
     t->own_panels = t->blocks == 1;
+    t->look = conv_pads(t->c) && t->by_rows && (t->g.kind == GEMM_F32 || t->g.kind == GEMM_F64);
+}
+
+bool conv_by_rows(const struct conv *c)
+{
+    struct tiled t = {.c = c};
+    shape_up(&t);
+    return t.by_rows;
 }
 
 /* Products that a team is worth. */
@@ -470,20 +516,24 @@ static bool is_small(const struct tiled *t)
 enum conv_outcome conv_tiled(struct team *team, const struct conv *c)
 {
     struct tiled t = {.c = c};
+    struct conv turned;
     enum conv_outcome outcome = CONV_NO_MEMORY;
-    shape_up(&t, c);
-    t.look = conv_pads(c) && t.by_rows && (t.g.kind == GEMM_F32 || t.g.kind == GEMM_F64);
-    if (!t.look && conv_pads(c) && !conv_kernel_is_finite(&c->kernel))
-        return CONV_BY_FORMULA;
+    shape_up(&t);
     if (is_small(&t))
         team = NULL;
-    if (make_rooms(team, &t) && (t.by_rows ? prepare_panels(team, &t) : prepare_rows(team, &t))) {
+    bool ok = turn_input(team, &t, &turned);
+    decide(&t);
+    if (!t.look && conv_pads(c) && !conv_kernel_is_finite(&c->kernel)) {
+        outcome = CONV_BY_FORMULA;
+        ok = false;
+    }
+    if (ok && make_rooms(team, &t) && (t.by_rows ? prepare_panels(team, &t) : prepare_rows(team, &t))) {
         if (!found_odd(team, &t))
             team_run(team, parts_of(&t), t.by_rows ? run_rows : run_columns, &t);
         outcome = found_odd(team, &t) ? CONV_BY_FORMULA : CONV_DONE;
     }
     mem_free(t.rooms);
-    mem_free(t.storage[0]);
-    mem_free(t.storage[1]);
+    for (size_t k = 0; k < COUNT_OF(t.storage); k++)
+        mem_free(t.storage[k]);
     return outcome;
 }

@@ -3,13 +3,15 @@
  * kernel positions, of products of whole rows of features. What looks beyond the input is left out of the sum. A team shares
  * the lines of the result.
  *
- * Order and accumulation: kernel positions row-major, in f32 or f64, rounded once.
+ * Order and accumulation: kernel positions row-major, in f32 or f64, rounded once; integers modulo 2^32 or 2^64.
  */
 #include "kern/conv_patches.h"
 
 /* 64 bytes of elements, whatever the machine's vectors hold. */
 typedef float lanes_float __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double lanes_double __attribute__((vector_size(64), aligned(8), may_alias));
+typedef uint32_t lanes_uint32_t __attribute__((vector_size(64), aligned(4), may_alias));
+typedef uint64_t lanes_uint64_t __attribute__((vector_size(64), aligned(8), may_alias));
 
 enum { ABREAST = 4, SHARE = 1 << 16 /* products of a part, at least */ };
 
@@ -65,10 +67,18 @@ struct rows {
     }
 DEPTHWISE_ROWS(float)
 DEPTHWISE_ROWS(double)
+DEPTHWISE_ROWS(uint32_t)
+DEPTHWISE_ROWS(uint64_t)
 
 bool depthwise_applies(const struct conv *c)
 {
-    return c->feature_groups > 1 && c->kernel.dims[1] == 1 && (c->work == DT_F32 || c->work == DT_F64);
+    return c->feature_groups > 1 && c->kernel.dims[1] == 1 && !dtype_is_complex(c->work) && c->work != DT_PRED;
+}
+
+/* Integers wrap in the end, so what is above the result's bits does not matter. */
+static enum dtype sum_type(const struct conv *c)
+{
+    return dtype_is_float(c->work) ? c->work : dtype_bytes(c->work) == 8 ? DT_S64 : DT_S32;
 }
 
 struct depthwise {
@@ -85,39 +95,13 @@ struct depthwise {
 
 /* ---- preparations ---- */
 
-/* Gapless storage for dims [n, c, x...], features side by side; its bytes, or 0 when they are too many. */
-static int64_t features_last(struct view *v, enum dtype t)
-{
-    int64_t step = (int64_t)dtype_bytes(t);
-    v->dtype = t;
-    for (int k = 0; k < v->rank; k++) {
-        const int d = k == 0 ? 1 : k == v->rank - 1 ? 0 : v->rank - k;
-        v->strides[d] = step;
-        if (!mul_i64(step, v->dims[d], &step))
-            return 0;
-    }
-    return step;
-}
-
-static bool move_input(struct team *team, struct depthwise *w, enum dtype t, void **storage)
-{
-    struct view *in = &w->c.in, to = *in;
-    const int64_t bytes = features_last(&to, t);
-    *storage = to.data = bytes ? mem_alloc((size_t)bytes) : NULL;
-    if (!to.data)
-        return false;
-    kern_convert_view(team, &to, in);
-    *in = to;
-    return true;
-}
-
 /* The input in the work type, features side by side. It is turned round first, then converted: both at once take longer. */
 static bool prepare_input(struct team *team, struct depthwise *w)
 {
-    const struct view *in = &w->c.in;
-    if (in->strides[1] != (int64_t)dtype_bytes(in->dtype) && !move_input(team, w, in->dtype, &w->storage[0]))
+    struct view *in = &w->c.in;
+    if (in->strides[1] != (int64_t)dtype_bytes(in->dtype) && !patches_turn(team, in, in->dtype, true, &w->storage[0]))
         return false;
-    return in->dtype == w->c.work || move_input(team, w, w->c.work, &w->storage[1]);
+    return in->dtype == w->c.work || patches_turn(team, in, w->c.work, true, &w->storage[1]);
 }
 
 static bool prepare_kernel(struct depthwise *w)
@@ -184,8 +168,12 @@ static void run_rows(const struct depthwise *w, struct line *l, int64_t o, bool 
         r.kernel = w->kernel + j * kernel;
         if (w->c.work == DT_F32)
             (four ? four_float : one_float)(&r);
-        else
+        else if (w->c.work == DT_F64)
             (four ? four_double : one_double)(&r);
+        else if (w->c.work == DT_S32)
+            (four ? four_uint32_t : one_uint32_t)(&r);
+        else
+            (four ? four_uint64_t : one_uint64_t)(&r);
     }
 }
 
@@ -259,7 +247,9 @@ static bool make_rooms(struct team *team, struct depthwise *w)
 
 bool depthwise_run(struct team *team, const struct conv *c)
 {
-    struct depthwise w = {.c = *c, .channels = c->feature_groups, .width = (int64_t)dtype_bytes(c->work)};
+    struct depthwise w = {.c = *c, .channels = c->feature_groups};
+    w.c.work = sum_type(c);
+    w.width = (int64_t)dtype_bytes(w.c.work);
     w.multiplier = c->kernel.dims[0] / w.channels;
     bool ok = prepare_input(team, &w);
     if (ok) {
@@ -268,7 +258,7 @@ bool depthwise_run(struct team *team, const struct conv *c)
         w.lines = c->out.dims[0] * w.p.image_points / w.length;
         const int64_t products = w.length * w.p.taps * c->kernel.dims[0];
         w.share = products < SHARE ? SHARE / products : 1;
-        w.direct = c->out.dtype == c->work && w.multiplier == 1 && c->out.strides[1] == w.width;
+        w.direct = c->out.dtype == w.c.work && w.multiplier == 1 && c->out.strides[1] == w.width;
         ok = prepare_kernel(&w) && make_rooms(team, &w);
     }
     if (ok)

@@ -239,6 +239,10 @@ struct kern_conv_dims {
 typedef bool kern_conv_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_conv_dims *dims);
 
+/* How it is computed, in a few words. */
+const char *kern_conv_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
+                             const struct kern_conv_dims *dims);
+
 /* ---- gather.c ---- */
 
 struct kern_gather_dims { /* lists as in the text; counts beside them */
