@@ -3,8 +3,8 @@
  * input feature to a group leaves no matrices to multiply, directly (depthwise.c). A dilated input whose windows step by one
  * is taken phase by phase, so that nothing is multiplied with the holes.
  *
- * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN. Such
- * kernels, and paddings out of all proportion, go to the plain loop.
+ * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN. Where zeros stand in for it,
+ * such kernels go to the plain loop.
  *
  * Order and accumulation: as dot; the contracted index is (kernel position row-major, input feature).
  */

@@ -88,7 +88,8 @@ struct depthwise {
     int64_t width, length;                      /* bytes of an element; positions of a line */
     bool direct;  /* sums are the result */
     char *kernel; /* [multiplier][kernel position][channel] in the work type */
-    int64_t room; /* bytes, for each member of the team: four tables by kernel position, sums of a line */
+    int64_t line; /* bytes of the sums of a line */
+    int64_t room; /* bytes, for each member of the team: four tables by kernel position, a line of sums and one of results */
     char *rooms;
     void *storage[2];
 };
@@ -184,7 +185,7 @@ static void store_line(const struct depthwise *w, const struct line *l, char *to
     struct view sums, rounded, results = {.dtype = out->dtype, .rank = 3, .data = to};
     const int64_t dims[3] = {w->length, w->multiplier, w->channels};
     view_dense(&sums, w->c.work, 3, dims, l->rows.acc);
-    view_dense(&rounded, out->dtype, 3, dims, l->rows.acc + view_elements(&sums) * w->width);
+    view_dense(&rounded, out->dtype, 3, dims, l->rows.acc + w->line);
     if (out->dtype == w->c.work)
         rounded = sums;
     else
@@ -239,8 +240,10 @@ static void run_part(void *context, int64_t part, int member)
 
 static bool make_rooms(struct team *team, struct depthwise *w)
 {
-    int64_t bytes = w->direct ? 0 : w->length * w->multiplier * w->channels * 2 * w->width;
-    w->room = (bytes + 4 * w->p.taps * (int64_t)sizeof(int64_t) + 127) & ~(int64_t)63;
+    const int64_t sums = w->direct ? 0 : w->length * w->multiplier * w->channels;
+    w->line = (sums * w->width + 63) & ~(int64_t)63;
+    w->room = 4 * w->p.taps * (int64_t)sizeof(int64_t) + w->line + sums * (int64_t)dtype_bytes(w->c.out.dtype);
+    w->room = (w->room + 63) & ~(int64_t)63;
     w->rooms = mem_alloc((size_t)(w->room * team_size(team)));
     return w->rooms != NULL;
 }

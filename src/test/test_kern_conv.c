@@ -128,7 +128,8 @@ static const enum dtype types[][3] = {
     {DT_F32, DT_F32, DT_F32},    {DT_BF16, DT_BF16, DT_BF16}, {DT_S8, DT_S8, DT_S32},    {DT_F64, DT_F64, DT_F64},
     {DT_U8, DT_S8, DT_S32},      {DT_F16, DT_F16, DT_F32},    {DT_C64, DT_C64, DT_C64},  {DT_S32, DT_S32, DT_S32},
     {DT_U8, DT_U8, DT_S16},      {DT_BF16, DT_BF16, DT_F32},  {DT_F32, DT_BF16, DT_F32}, {DT_S64, DT_S64, DT_S64},
-    {DT_C128, DT_C128, DT_C128}, {DT_PRED, DT_PRED, DT_PRED}, {DT_S4, DT_S8, DT_S8},     {DT_U32, DT_U32, DT_U32}};
+    {DT_C128, DT_C128, DT_C128}, {DT_PRED, DT_PRED, DT_PRED}, {DT_S4, DT_S8, DT_S8},     {DT_U32, DT_U32, DT_U32},
+    {DT_BF16, DT_BF16, DT_S64}};
 
 START_TEST(blocks_agree_with_plain)
 {
@@ -173,12 +174,13 @@ START_TEST(large_ones_agree_with_plain)
         {1, {9, 300}, 2, 5, {2, 5}, 1, 2, 1, 1, 1, 1, true, true, true},
         {2, {9, 9}, 4, 128, {3, 3}, 1, 1, 1, 1, 4, 1, true, true, true},
         {1, {12, 12}, 1, 48, {3, 3}, 1, 1, 1, 1, 24, 1, true, true, true},
+        {2, {9, 11}, 1, 35, {3, 2}, 2, 1, 1, 1, 35, 1, false, false, false},
         {1, {300, 3}, 4, 20, {1, 1}, 1, 0, 1, 1, 1, 1, true, false, true},
     };
     start_teams();
     for (size_t k = 0; k < COUNT_OF(shapes); k++)
-        for (size_t t = 0; t < 7; t++)
-            if (t < 3 || (k + t) % 4 == 0)
+        for (size_t t = 0; t < COUNT_OF(types); t++)
+            if (t < 3 || (k + t) % 8 == 0 || (t > 12 && shapes[k].feature_groups > 20))
                 check(&shapes[k], types[t], 100 + k);
     end_teams();
 }
