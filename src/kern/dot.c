@@ -286,21 +286,56 @@ bool kern_ragged_dot(struct team *team, const struct view *out, const struct vie
 
 /* ---- scaled-dot: a dot of the scaled operands ---- */
 
-/* A dense copy of the operand times its scale; *storage is then to be freed. */
-static bool scale_operand(struct view *made, const struct view *x, const struct view *scale, void **storage)
+/* Each dimension becomes two: its blocks, and what is in a block, which all have the block's element of the scale. */
+static void split_blocks(struct view *x, struct view *scale)
 {
-    int64_t at[VIEW_MAX_RANK] = {0}, n = view_elements(x);
+    for (int d = x->rank - 1; d >= 0; d--) {
+        const int64_t blocks = scale->dims[d], size = blocks > 0 ? x->dims[d] / blocks : 0;
+        x->dims[2 * d] = scale->dims[2 * d] = blocks;
+        x->dims[2 * d + 1] = scale->dims[2 * d + 1] = size;
+        x->strides[2 * d + 1] = x->strides[d];
+        x->strides[2 * d] = x->strides[2 * d + 1] * size;
+        scale->strides[2 * d] = scale->strides[d];
+        scale->strides[2 * d + 1] = 0;
+    }
+    x->rank = scale->rank = 2 * x->rank;
+}
+
+/* Element by element, where there are too many dimensions to split. */
+static void scale_elements(const struct view *made, const struct view *x, const struct view *scale)
+{
+    int64_t at[VIEW_MAX_RANK] = {0};
     struct plain_scaled s;
     plain_scaled_init(&s, x, scale);
-    *storage = mem_alloc((size_t)(n ? n : 1) * dtype_bytes(s.work));
-    if (!*storage)
-        return false;
-    view_dense(made, s.work, x->rank, x->dims, *storage);
-    if (n == 0)
-        return true;
     do
         plain_scaled_element(&s, at, view_at(made, at));
     while (index_next(x->rank, x->dims, at));
+}
+
+/* A dense copy of the operand times its scale; *storage is then to be freed. */
+static bool scale_operand(struct team *team, struct view *made, const struct view *x, const struct view *scale, void **storage)
+{
+    struct product_types types;
+    product_find_types(&types, x->dtype, x->dtype, x->dtype);
+    const size_t width = dtype_bytes(types.work);
+    const int64_t n = view_elements(x);
+    *storage = mem_alloc((size_t)(n + view_elements(scale)) * width + 1);
+    if (!*storage)
+        return false;
+    view_dense(made, types.work, x->rank, x->dims, *storage);
+    if (n == 0)
+        return true;
+    if (2 * x->rank > VIEW_MAX_RANK) {
+        scale_elements(made, x, scale);
+        return true;
+    }
+    struct view whole = *made, factors[2];
+    view_dense(&factors[1], types.work, scale->rank, scale->dims, (char *)*storage + (size_t)n * width);
+    kern_convert_view(team, made, x);
+    kern_convert_view(team, &factors[1], scale);
+    split_blocks(&whole, &factors[1]);
+    factors[0] = whole;
+    kern_map_tiles(team, kern_find_elementwise("multiply", types.work), &whole, 2, factors);
     return true;
 }
 
@@ -310,8 +345,8 @@ bool kern_scaled_dot(struct team *team, const struct view *out, const struct vie
 {
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
-    bool ok = (!scale[0] || scale_operand(&l, lhs, scale[0], &storage[0])) &&
-              (!scale[1] || scale_operand(&r, rhs, scale[1], &storage[1])) && kern_dot(team, out, &l, &r, dims);
+    bool ok = (!scale[0] || scale_operand(team, &l, lhs, scale[0], &storage[0])) &&
+              (!scale[1] || scale_operand(team, &r, rhs, scale[1], &storage[1])) && kern_dot(team, out, &l, &r, dims);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;

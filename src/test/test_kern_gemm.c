@@ -218,6 +218,33 @@ START_TEST(small_products_are_plain)
 }
 END_TEST
 
+START_TEST(scaled_dots_agree_with_plain)
+{
+    static const enum dtype kinds[] = {DT_F32, DT_BF16, DT_F16, DT_F64, DT_C64, DT_S32};
+    struct team *team = team_new(2);
+    for (int seed = 0; seed < 60; seed++) {
+        struct random r = {(uint64_t)seed, .small = true};
+        const enum dtype t = kinds[(size_t)seed % COUNT_OF(kinds)];
+        const int64_t m = random_in(&r, 1, 4), n = random_in(&r, 1, 4), k = random_in(&r, 1, 5);
+        const int64_t each[3] = {random_in(&r, 1, 3), random_in(&r, 1, 3), random_in(&r, 1, 4)}; /* in a block */
+        struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {1}};
+        struct random_view x[2] = {random_operand(&r, t, 2, (int64_t[]){m * each[0], k * each[2]}),
+                                   random_operand(&r, t, 2, (int64_t[]){k * each[2], n * each[1]})};
+        struct random_view by[2] = {random_array(&r, t, 2, (int64_t[]){m, k}), random_array(&r, t, 2, (int64_t[]){k, n})};
+        const struct view *scale[2] = {seed % 3 ? &by[0].view : NULL, &by[1].view};
+        const int64_t out_dims[2] = {m * each[0], n * each[1]};
+        struct random_view out = random_layout(&r, t, 2, out_dims), want = random_layout(&r, t, 2, out_dims);
+        ck_assert(kern_scaled_dot(team, &out.view, &x[0].view, &x[1].view, scale, &dims));
+        ck_assert(plain_scaled_dot(NULL, &want.view, &x[0].view, &x[1].view, scale, &dims));
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s, seed %d", dtype_spelling(t), seed);
+        struct random_view *all[] = {&x[0], &x[1], &by[0], &by[1], &out, &want};
+        for (size_t i = 0; i < COUNT_OF(all); i++)
+            free(all[i]->block);
+    }
+    team_free(team);
+}
+END_TEST
+
 /* Rows more than 2 GiB apart, of which only the first bytes are ever touched. */
 START_TEST(rows_far_apart)
 {
@@ -283,6 +310,7 @@ int main(void)
     tcase_add_loop_test(tests, threads_make_no_difference, 0, COUNT_OF(types));
     tcase_add_test(tests, tensors_and_teams);
     tcase_add_test(tests, small_products_are_plain);
+    tcase_add_test(tests, scaled_dots_agree_with_plain);
     tcase_add_test(tests, rows_far_apart);
     tcase_add_test(tests, choices);
     suite_add_tcase(suite, tests);
