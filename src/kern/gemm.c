@@ -86,23 +86,14 @@ void gemm_pack(const struct gemm *g, enum dtype type, const char *from, int64_t 
     g->set->pack(g, type, from, k_step, column_step, k, n, panels, bytes);
 }
 
-/* 128 times the sum of a row of bytes, taken off when they have a sign. */
-KERN_CLONES static uint32_t excess(const uint8_t *a, int64_t k, bool is_signed)
-{
-    uint32_t sum = 0;
-    for (int64_t i = 0; i < k; i++)
-        sum += a[i];
-    if (!is_signed)
-        return sum * 128;
-    for (int64_t i = 0; i < k; i++)
-        sum -= (uint32_t)(a[i] >> 7) << 8;
-    return 0 - sum * 128;
-}
-
 void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t rows, int64_t k, int32_t *start)
 {
-    for (int64_t i = 0; i < rows; i++)
-        start[i] = (int32_t)excess((const uint8_t *)a + i * a_row, k, g->kind == GEMM_SIGNED_BYTES);
+    const bool is_signed = g->kind == GEMM_SIGNED_BYTES;
+    for (int64_t i = 0; i < rows; i++) {
+        /* a with a sign is moved by 128, too, for its bytes to be added up */
+        const uint32_t sum = g->set->add_bytes((const uint8_t *)a + i * a_row, k, is_signed ? 0x80 : 0);
+        start[i] = (int32_t)(is_signed ? ((uint32_t)k * 128 - sum) * 128 : sum * 128);
+    }
 }
 
 /* The first of the rows, as many as one function takes; how many these are. */

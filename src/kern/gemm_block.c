@@ -202,6 +202,7 @@ const struct gemm_set TILE_OWN(gemm_set) = {
     .vector = BYTES,
     .vectors = VECTORS,
     .pack = gemm_pack_panels,
+    .add_bytes = gemm_add_bytes,
     .block = {ROW(GEMM_F32), ROW(GEMM_F64), ROW(GEMM_WORDS), ROW(GEMM_DWORDS),
 #if defined __AVX512F__
               ROW(GEMM_PAIRS), ROW(GEMM_SIGNED_BYTES), ROW(GEMM_UNSIGNED_BYTES),

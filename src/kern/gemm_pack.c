@@ -233,6 +233,22 @@ static void pack_columns(const struct packing *p)
         }
 }
 
+uint32_t gemm_add_bytes(const uint8_t *x, int64_t n, uint8_t flip)
+{
+    int64_t i = 0;
+    uint32_t sum = 0;
+#if defined __AVX512F__
+    const __m512i turn = _mm512_set1_epi8((char)flip), zero = _mm512_setzero_si512();
+    __m512i sums = zero;
+    for (; i + 64 <= n; i += 64)
+        sums = _mm512_add_epi64(sums, _mm512_sad_epu8(_mm512_xor_si512(_mm512_loadu_si512(x + i), turn), zero));
+    sum = (uint32_t)_mm512_reduce_add_epi64(sums);
+#endif
+    for (; i < n; i++)
+        sum += x[i] ^ flip;
+    return sum;
+}
+
 void gemm_pack_panels(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
                       int64_t n, char *panel, int64_t panel_bytes)
 {

@@ -17,11 +17,14 @@ struct gemm_set {
     int64_t vector;  /* bytes */
     int64_t vectors; /* in a panel */
     gemm_pack_fn *pack;
+    uint32_t (*add_bytes)(const uint8_t *x, int64_t n, uint8_t flip); /* the sum of all x[i] ^ flip */
     gemm_block_fn *block[GEMM_KINDS][GEMM_WIDTHS][GEMM_HEIGHTS];
 };
 #ifdef TILE_ISA
 #define gemm_pack_panels TILE_OWN(gemm_pack_panels)
+#define gemm_add_bytes TILE_OWN(gemm_add_bytes)
 gemm_pack_fn gemm_pack_panels;
+uint32_t gemm_add_bytes(const uint8_t *x, int64_t n, uint8_t flip);
 #endif
 extern const struct gemm_set gemm_set_baseline, gemm_set_avx2, gemm_set_avx512;
 

@@ -239,16 +239,16 @@ static void find_rows(const struct task *t, const struct block *b, int64_t l, in
     to->a_row = room.row;
 }
 
-/* Six rows at a time, so that they stay in the first cache while the panels go by. */
+/* What stays in the first cache is a panel that fits into it, while many rows go by; else some rows, while the panels do. */
 static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all, const char *panels,
                        const int32_t *start)
 {
-    enum { STRIP = 6 };
+    enum { FEW_ROWS = 6, MANY_ROWS = 96, SMALL_PANEL = 24 << 10 };
     const struct gemm *g = &t->g;
-    const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel;
-    for (int64_t i = 0; i < b->rows; i += STRIP) {
+    const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel, strip = bytes <= SMALL_PANEL ? MANY_ROWS : FEW_ROWS;
+    for (int64_t i = 0; i < b->rows; i += strip) {
         struct gemm_block at = *all;
-        at.rows = least(STRIP, b->rows - i);
+        at.rows = least(strip, b->rows - i);
         at.a += i * all->a_row;
         at.start = start ? start + i : NULL;
         at.panel = panels;
