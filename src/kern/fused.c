@@ -16,6 +16,7 @@
 enum {
     SHARE = 1 << 15,       /* elements of a part */
     ROWS_TILE = 2 * KERN_TILE, /* elements of a tile, where blocks are whole rows: more if a row has more */
+    FETCH_FROM = 1 << 19,  /* bytes of a view that the nearest caches don't hold */
     FEW_ROWS = 8,          /* below so many rows, long ones are cut */
     WORTH_A_TEAM = 1 << 19 /* elements, times what is done with each of them */
 };
@@ -34,6 +35,7 @@ struct loop {
     const struct view *results, *views;
     struct nest outer, inner; /* of the views: where rows begin, and what a row is */
     enum way ways[KERN_FUSED_VIEWS];
+    bool fetches[KERN_FUSED_VIEWS]; /* it is large, and read from one end to the other */
     bool streams[KERN_FUSED_RESULTS];
     bool any_gathered;
     int64_t rows, columns;
@@ -278,6 +280,8 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
     l->any_gathered = false;
     for (int k = 0; k < f->view_count; k++) {
         l->ways[k] = choose_way(l, k, of_rows[k]);
+        l->fetches[k] = l->ways[k] == WAY_IN_PLACE && !is_zero(&l->outer, k) == (l->outer.rank > 0) &&
+                        l->rows * l->columns * (int64_t)dtype_bytes(views[k].dtype) >= FETCH_FROM;
         l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;
     }
     for (int r = 0; r < f->result_count; r++) {
@@ -354,6 +358,14 @@ static void gather_once(const struct loop *l, const struct seat *s, int k)
         memcpy(to + (size_t)r * row, to, row);
 }
 
+/* What lies behind the block in memory is mostly the next one; while the ops are at work on this one, nobody else would
+ * ask for it. */
+static void fetch_next(const char *at, int64_t bytes)
+{
+    for (int64_t k = 0; k < bytes; k += LINE)
+        __builtin_prefetch(at + bytes + k, 0, 2);
+}
+
 /* The views along a block whose rows begin where `w` is; moves `w` to the rows behind them. */
 static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w,
                    const char **at)
@@ -364,6 +376,8 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
         at[k] = l->ways[k] == WAY_IN_PLACE        ? w->at[k] + b->column * (int64_t)width
                 : l->ways[k] == WAY_ROWS_IN_PLACE ? w->at[k]
                                                   : view_tile(l, s, k);
+        if (l->fetches[k])
+            fetch_next(at[k], b->rows * b->columns * (int64_t)width);
     }
     const bool stays = b->column + b->columns < l->columns; /* the next block is of the same row */
     for (int64_t r = 0; r < b->rows; r++) {
