@@ -368,7 +368,7 @@ static void fetch_next(const char *at, int64_t bytes)
 
 /* The views along a block whose rows begin where `w` is; moves `w` to the rows behind them. */
 static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w,
-                   const char **at)
+                   char **at)
 {
     const struct kern_fused *f = l->f;
     for (int k = 0; k < f->view_count; k++) {
@@ -399,15 +399,9 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
 struct run {
     const struct loop *l;
     struct seat *s;
-    const char *at[KERN_FUSED_VIEWS];
+    char *at[KERN_FUSED_VIEWS + KERN_FUSED_OPS + KERN_FUSED_RESULTS]; /* where views, tiles and results are */
     struct block b;
 };
-
-static const char *argument(const struct run *r, const struct kern_fused_op *op, int k)
-{
-    const int v = op->args[k], views = r->l->f->view_count;
-    return v < views ? r->at[v] : tile(r->l, r->s, v - views);
-}
 
 /* Where a result's elements of the block are in the end. */
 static char *result_at(const struct run *r, int result)
@@ -417,17 +411,24 @@ static char *result_at(const struct run *r, int result)
     return r->l->results[result].data + element * (int64_t)x->width;
 }
 
-static char *out_of(const struct run *r, const struct kern_fused_op *op)
+static void start_run(struct run *r, const struct loop *l, struct seat *s)
 {
-    const struct loop *l = r->l;
-    return op->result < 0           ? tile(l, r->s, op->out - l->f->view_count)
-           : l->streams[op->result] ? result_tile(l, r->s, op->result)
-                                    : result_at(r, op->result);
+    r->l = l;
+    r->s = s;
+    for (int t = 0; t < l->f->tile_count; t++)
+        r->at[l->f->view_count + t] = tile(l, s, t);
+}
+
+static void place_results(struct run *r)
+{
+    const struct kern_fused *f = r->l->f;
+    for (int k = 0; k < f->result_count; k++)
+        r->at[f->view_count + f->tile_count + k] = r->l->streams[k] ? result_tile(r->l, r->s, k) : result_at(r, k);
 }
 
 static void repeat(const struct run *r, const struct kern_fused_op *op, char *out)
 {
-    const char *x = argument(r, op, 0);
+    const char *x = r->at[op->args[0]];
     for (int64_t k = 0; k < r->b.rows; k++)
         fill(out + (size_t)(k * r->b.columns) * op->width, x + (size_t)k * op->width, op->width, r->b.columns);
 }
@@ -436,44 +437,45 @@ static void fold(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const struct fused_fold *f = &r->l->folds[op->cell];
     const struct fused_cells *c = &r->s->cells[op->cell];
-    fused_fold_rows(f, c, argument(r, op, 0), r->b.rows, r->b.column, r->b.columns);
+    fused_fold_rows(f, c, r->at[op->args[0]], r->b.rows, r->b.column, r->b.columns);
     if (r->b.last)
         fused_fold_finish(f, c, out, r->b.rows, r->l->columns);
 }
 
 static void run_op(const struct run *r, const struct kern_fused_op *op)
 {
-    const struct loop *l = r->l;
-    const void *args[KERN_MAX_ARGS];
     const int64_t n = op->rows ? r->b.rows : r->b.rows * r->b.columns;
-    char *out = out_of(r, op);
-    switch (op->kind) {
-    case KERN_FUSED_APPLY:
+    char *out = r->at[op->out];
+    if (op->kind == KERN_FUSED_APPLY) {
+        const void *args[KERN_MAX_ARGS];
         for (int k = 0; k < op->arg_count; k++)
-            args[k] = argument(r, op, k);
+            args[k] = r->at[op->args[k]];
         op->fn(out, args, n);
-        break;
-    case KERN_FUSED_REPEAT: repeat(r, op, out); break;
-    default: fold(r, op, out); break;
+    } else if (op->kind == KERN_FUSED_REPEAT) {
+        repeat(r, op, out);
+    } else {
+        fold(r, op, out);
     }
-    if (op->result >= 0 && l->streams[op->result])
+    if (op->result >= 0 && r->l->streams[op->result])
         copy_stream(result_at(r, op->result), out, n * op->width);
 }
 
-static void run_block(const struct run *r)
+static void run_block(struct run *r)
 {
     const struct kern_fused *f = r->l->f;
-    for (int k = 0; k < f->op_count; k++) {
-        const struct kern_fused_op *op = &f->ops[k];
+    const struct kern_fused_op *end = f->ops + f->op_count;
+    place_results(r);
+    for (const struct kern_fused_op *op = f->ops; op < end; op++)
         if (!op->once && (r->b.last || !op->late))
             run_op(r, op);
-    }
 }
 
 static void make_ready(const struct loop *l, struct seat *s)
 {
     const struct kern_fused *f = l->f;
-    struct run r = {.l = l, .s = s, .b = {.rows = l->block_rows, .columns = l->block_columns}};
+    struct run r;
+    start_run(&r, l, s);
+    r.b = (struct block){.rows = l->block_rows, .columns = l->block_columns};
     s->ready = true;
     for (int k = 0; k < f->view_count; k++) {
         r.at[k] = view_tile(l, s, k);
@@ -511,7 +513,7 @@ static void run_part(void *context, int64_t part, int member)
 {
     const struct loop *l = context;
     struct seat *s = seat_of(l, member);
-    struct run r = {.l = l, .s = s};
+    struct run r;
     struct nest_walk w;
     if (!s->ready)
         make_ready(l, s);
@@ -521,6 +523,7 @@ static void run_part(void *context, int64_t part, int member)
     const int64_t first_column = segment * l->segment_columns;
     const int64_t end_row = least(first_row + l->part_rows, l->rows);
     const int64_t end_column = least(first_column + l->segment_columns, l->columns);
+    start_run(&r, l, s);
     for (int k = 0; k < l->f->fold_count; k++)
         s->cells[k].from = first_column;
     walk_to(&w, l, first_row);
@@ -553,17 +556,20 @@ static void join_segments(const struct run *r, const struct kern_fused_op *op, c
 static void finish_rows(const struct loop *l)
 {
     struct seat *s = seat_of(l, 0);
-    struct run r = {.l = l, .s = s, .b = {.rows = 1, .column = l->columns, .last = true}};
+    struct run r;
     struct nest_walk w;
     if (!s->ready)
         make_ready(l, s);
     walk_to(&w, l, 0);
+    start_run(&r, l, s);
+    r.b = (struct block){.rows = 1, .column = l->columns, .last = true};
     for (r.b.row = 0; r.b.row < l->rows; r.b.row++) {
         gather(l, s, &r.b, &w, r.at);
+        place_results(&r);
         for (int k = 0; k < l->f->op_count; k++) {
             const struct kern_fused_op *op = &l->f->ops[k];
             if (op->kind == KERN_FUSED_FOLD)
-                join_segments(&r, op, out_of(&r, op));
+                join_segments(&r, op, r.at[op->out]);
             else if (op->rows && !op->once)
                 run_op(&r, op);
         }

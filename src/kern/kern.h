@@ -53,7 +53,7 @@ enum kern_combine { /* recognised bodies f(accumulator, value) */
  * A fused loop goes over rows of elements: `rank` dimensions, the first `row_rank` of which count the rows. A
  * value has an element for each of these, or for each row, or is a single one that is repeated. What one op
  * makes for another stays in a tile, in the nearest caches, and never becomes an array. Values are numbered:
- * the views first, then tiles.
+ * the views first, then tiles, then results.
  */
 enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 128, KERN_FUSED_FOLDS = 8, KERN_FUSED_RESULTS = 4 };
 enum kern_fused_kind {
@@ -71,8 +71,8 @@ struct kern_fused_op {
     const struct kern_fold *fold;
     uint8_t kind;
     uint8_t arg_count, args[KERN_MAX_ARGS];
-    uint8_t out;   /* a tile */
-    int8_t result; /* >= 0: which result it makes, instead */
+    uint8_t out;   /* a tile or a result */
+    int8_t result; /* which result; -1: none */
     uint8_t width; /* of an element that it makes */
     bool rows;     /* it makes a value of rows */
     bool once;     /* it depends on repeated elements alone: a single run is enough */

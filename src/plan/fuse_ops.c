@@ -237,11 +237,14 @@ static int choose_tiles(struct making *m)
             op->args[j] = (uint8_t)(m->args[k][j] < views ? m->args[k][j] : tiles[m->args[k][j]]);
         if (!op->once && op->result < 0)
             tiles[views + k] = views + take_tile(busy, &count);
-        op->out = (uint8_t)(op->result < 0 ? tiles[views + k] : 0);
+        op->out = (uint8_t)tiles[views + k];
         for (int v = views; v < views + k; v++)
             if (last[v] == k && !m->fixed[v])
                 busy[tiles[v] - views] = false;
     }
+    for (int k = 0; k < m->op_count; k++)
+        if (m->ops[k].result >= 0)
+            m->ops[k].out = (uint8_t)(views + count + m->ops[k].result);
     return count;
 }
 
