@@ -65,18 +65,10 @@ void *mem_alloc(size_t size)
     return align_block(advise_huge(malloc(size), size));
 }
 
-void *mem_zalloc(size_t size)
-{
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
-    return align_block(advise_huge(calloc(1, size), size));
-}
-
 /* ---- from a reserve ---- */
 
 struct reserve_block { /* in the page before the tensor */
-    struct reserve *reserve;
+    struct reserve *reserve;     /* NULL: by itself */
     struct reserve_block *older; /* of those that are idle */
     size_t size;                 /* of the tensor, in whole pages */
 };
@@ -115,6 +107,20 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     *b = (struct reserve_block){.reserve = r, .size = size};
     set_origin(data, (uintptr_t)b | FROM_RESERVE);
     return b;
+}
+
+/* A large one is mapped by itself, as blocks of a reserve are: nobody needs to clear it, it comes by huge pages, and
+ * kernels go through it faster. */
+void *mem_zalloc(size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    if (size >= RESERVE_FROM && !PLAIN_BLOCKS) {
+        struct reserve_block *b = map_block(NULL, round_up(size, PAGE));
+        return b ? (char *)b + PAGE : NULL;
+    }
+    size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
+    return align_block(calloc(1, size));
 }
 
 static void unmap_blocks(struct reserve_block *b)
@@ -223,6 +229,11 @@ void reserve_release(struct reserve *r)
 static void come_back(struct reserve_block *b)
 {
     struct reserve *r = b->reserve;
+    if (!r) {
+        b->older = NULL;
+        unmap_blocks(b);
+        return;
+    }
     pthread_mutex_lock(&r->lock);
     r->used -= b->size;
     bool last = --r->blocks == 0 && r->released, keep = !r->released;

@@ -124,13 +124,17 @@ START_TEST(tensor_memory)
         mem_free(p);
         mem_free(q);
     }
-    enum { LARGE = 20 * 1024 * 1024 };
-    char *large = mem_zalloc(LARGE);
-    ck_assert_ptr_nonnull(large);
-    for (size_t i = 0; i < LARGE; i += 1000)
-        ck_assert_int_eq(large[i], 0);
-    memset(large, 1, LARGE);
-    mem_free(large);
+    static const size_t large[] = {20 << 20, RESERVE_FROM - 1, RESERVE_FROM, RESERVE_FROM + 1, 5 << 20, 20 << 20};
+    for (size_t k = 0; k < COUNT_OF(large); k++) { /* clear, whatever was written there before */
+        char *p = mem_zalloc(large[k]);
+        ck_assert_ptr_nonnull(p);
+        ck_assert_uint_eq((uintptr_t)p % 64, 0);
+        for (size_t i = 0; i < large[k]; i += 500)
+            ck_assert_int_eq(p[i], 0);
+        memset(p, 1, large[k]);
+        mem_free(p);
+    }
+    ck_assert_ptr_null(mem_zalloc(SIZE_MAX / 2 - 3));
     mem_free(NULL);
     ck_assert_ptr_null(mem_alloc(SIZE_MAX - 3));
 }
