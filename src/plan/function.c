@@ -122,6 +122,24 @@ static bool find_tile(struct build *b, struct step *s)
            PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(s->tile_type));
 }
 
+static const struct computation *called(const struct inst *i)
+{
+    return inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS);
+}
+
+/* The whole instruction as a scalar program; calls of the same computation have the same. */
+static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
+{
+    bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
+    if (!call || !inline_fits(i, called(i)))
+        return scalar_of_inst(pl, i);
+    struct known_call *k = &pl->calls[called(i)->index];
+    if (!k->known)
+        k->code = scalar_of_inst(pl, i);
+    k->known = true;
+    return k->code;
+}
+
 /* What the step's family wants to know before it runs. */
 static bool prepare(struct build *b, struct step *s)
 {
@@ -129,7 +147,7 @@ static bool prepare(struct build *b, struct step *s)
     case OP_CALL:
     case OP_FUSION:
     case OP_WHILE:
-    case OP_CONDITIONAL: s->scalar = scalar_of_inst(b->pl, s->inst); return s->scalar || add_callees(b, s);
+    case OP_CONDITIONAL: s->scalar = find_scalar(b->pl, s->inst); return s->scalar || add_callees(b, s);
     case OP_SCAN: return add_callees(b, s);
     case OP_CUSTOM_CALL:
         s->foreign = plan_foreign(b->pl->p, s->inst, false);
@@ -246,9 +264,8 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 /* A computation on scalars runs faster as a scalar program than as steps. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
-    const struct computation *c = inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS);
-    if (inline_wanted(b->pl, i, c) && !scalar_of_inst(b->pl, i))
-        return inline_call(b, i, c, out);
+    if (inline_wanted(b->pl, i, called(i)) && !find_scalar(b->pl, i))
+        return inline_call(b, i, called(i), out);
     return plan_step(b, i, out);
 }
 

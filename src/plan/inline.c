@@ -78,7 +78,7 @@ static bool same_elements(const struct shape *a, const struct shape *b)
     return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
 }
 
-static bool hands_over_as_it_is(const struct inst *i, const struct computation *c)
+bool inline_fits(const struct inst *i, const struct computation *c)
 {
     bool same = c->param_count == i->operand_count && same_elements(c->root->shape, i->shape);
     for (int k = 0; k < c->param_count && same; k++)
@@ -88,7 +88,7 @@ static bool hands_over_as_it_is(const struct inst *i, const struct computation *
 
 bool inline_wanted(struct planner *pl, const struct inst *i, const struct computation *c)
 {
-    if (!plan_optimises(pl) || !hands_over_as_it_is(i, c))
+    if (!plan_optimises(pl) || !inline_fits(i, c))
         return false;
     int size = size_of(pl, c, 0);
     if (size >= INLINE_NEVER || pl->call_sites[c->index] < 2)

@@ -36,10 +36,15 @@ struct planner {
     struct map elided;                /* from the literal's address to a struct elided */
     int constant_capacity, filled_capacity;
     int depth;
+    struct known_call *calls; /* by index */
     int *call_sites;     /* by index: instructions that call or fuse it */
     int *inline_sizes;   /* by index: steps that it would be in its caller, 0: not known yet */
     int64_t inlined;     /* instructions that were planned once more in this way */
     int64_t kept_bytes; /* of results that are kept */
+};
+struct known_call {
+    bool known;
+    const struct scalar_code *code; /* of all calls and fusions of it, or NULL */
 };
 enum known { KNOWN_NOTHING, KNOWN_NO, KNOWN_YES };
 
@@ -113,6 +118,8 @@ struct function *plan_function(struct planner *pl, const struct inst *caller, co
 /* ---- inline.c ---- */
 
 void inline_prepare(struct planner *pl); /* counts who calls whom */
+/* Parameters and result of the computation are what the instruction gives and gets. */
+bool inline_fits(const struct inst *i, const struct computation *c);
 /* Whether the instructions of a call or fusion become steps of the caller. */
 bool inline_wanted(struct planner *pl, const struct inst *i, const struct computation *c);
 /* Whether it, or what it calls, has a state that goes on from one time to the next. */
