@@ -128,7 +128,9 @@ static void sum_rows(const struct fold *f, double *acc, const void *const *rows,
 
 /* ---- the others ---- */
 
-/* Folds n lanes to one, halving; writes to `lanes`. */
+enum { ROW = 64 };
+
+/* Folds n lanes to one, halving; writes to `lanes`, which may be x. */
 static void fold_halves(const struct fold *f, char *lanes, const char *x, int64_t n)
 {
     while (n > 1) {
@@ -153,13 +155,31 @@ static bool fold_extreme(const struct fold *f, union kern_cell *best, const void
     return !nan && best->f32 != 0;
 }
 
+/* The same, as rows that are folded into one. */
+static void fold_as_rows(const struct fold *f, char *lanes, const char *x, int64_t n)
+{
+    const void *rows[KERN_TILE / ROW];
+    size_t bytes = ROW * f->width;
+    int count = (int)(n / ROW) - 1;
+    memcpy(lanes, x, bytes);
+    for (int r = 0; r < count; r++)
+        rows[r] = x + (size_t)(r + 1) * bytes;
+    f->rows(lanes, NULL, rows, count, ROW);
+    if (n % ROW > 0)
+        f->fn(lanes, (const void *const[]){lanes, x + (size_t)(count + 1) * bytes}, n % ROW);
+    fold_halves(f, lanes, lanes, ROW);
+}
+
 static void fold_any(const struct fold *f, union kern_cell *acc, const void *x, int64_t n)
 {
     char lanes[LOADER_ROOM] __attribute__((aligned(64)));
     union kern_cell best;
     const void *next = &best;
     if (!fold_extreme(f, &best, x, n)) {
-        fold_halves(f, lanes, x, n);
+        if (f->rows && n >= 2 * ROW)
+            fold_as_rows(f, lanes, x, n);
+        else
+            fold_halves(f, lanes, x, n);
         next = lanes;
     }
     f->fn(acc, (const void *const[]){acc, next}, 1);
@@ -212,6 +232,10 @@ void fold_rows(const struct fold *f, void *acc, const void *const *rows, int cou
         sum_rows(f, acc, rows, count, n);
         return;
     }
+    if (f->rows && !f->in.convert) {
+        f->rows(acc, NULL, rows, count, n);
+        return;
+    }
     for (int r = 0; r < count; r++) {
         const void *row = loader_read(&f->in, room, rows[r], (int64_t)f->in.from, n);
         f->fn(acc, (const void *const[]){acc, row}, n);
@@ -241,6 +265,7 @@ void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum d
     *f = (struct fold){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
     f->order = sum ? FOLD_SUM : combine_order_free(combine, acc, work) ? FOLD_ANY : FOLD_IN_ORDER;
     f->fn = kern_find_elementwise(combine_opcode(combine), work);
+    f->rows = fold_find_rows(combine, work);
     f->has_identity = combine_identity(combine, work, &f->identity);
     loader_init(&f->in, sum ? sum_type(x) : work, x);
     loader_init(&f->narrow, acc, work);

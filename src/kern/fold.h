@@ -16,6 +16,10 @@
 
 #include "kern/nest.h"
 
+/* out[i] = init, or as it is (NULL), folded with rows[0][i], rows[1][i], ...: elements of the work type. */
+typedef void fold_rows_fn(void *out, const void *init, const void *const *rows, int count, int64_t n);
+fold_rows_fn *fold_find_rows(enum kern_combine combine, enum dtype work); /* NULL: there is none */
+
 enum fold_order {
     FOLD_IN_ORDER, /* every step rounds: one element after the other */
     FOLD_ANY,      /* the same in whatever order */
@@ -27,6 +31,7 @@ struct fold {
     enum dtype x, work;        /* of the elements; what they are folded in */
     size_t width;              /* of the work type */
     kern_tile_fn *fn;          /* of the work type */
+    fold_rows_fn *rows;        /* the same; may be NULL */
     struct loader in;          /* elements -> work type; for most sums -> f32 */
     struct loader narrow, out; /* work type -> accumulator type -> result */
     bool has_identity;

@@ -12,6 +12,42 @@
 #include "kern/plain/plain.h"
 #include "kern/window.h"
 
+/* ---- where the places of a window are ---- */
+
+bool window_places_few(int rank, const struct kern_window_dim *window)
+{
+    int64_t places = 1;
+    for (int d = 0; d < rank; d++)
+        if (window[d].base_dilation != 1 || !mul_i64(places, window[d].size, &places) ||
+            places > WINDOW_PLACES)
+            return false;
+    return true;
+}
+
+int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
+                  const char **rows)
+{
+    int count = 1;
+    rows[0] = x->data;
+    for (int d = 0; d < x->rank && count > 0; d++) {
+        const struct kern_window_dim *w = &window[d];
+        int64_t stride = x->strides[d], step = w->window_dilation, at = o[d] * w->stride - w->pad_low;
+        int64_t first = at >= 0 ? 0 : (-at + step - 1) / step, limit = w->size;
+        if (at + (limit - 1) * step >= x->dims[d])
+            limit = at >= x->dims[d] ? 0 : (x->dims[d] - at + step - 1) / step;
+        if (first >= limit)
+            return 0;
+        int places = (int)(limit - first);
+        for (int k = count - 1; k >= 0; k--) {
+            const char *row = rows[k] + (at + first * step) * stride;
+            for (int j = places - 1; j >= 0; j--)
+                rows[k * places + j] = row + j * step * stride;
+        }
+        count *= places;
+    }
+    return count;
+}
+
 /* ---- reduce-window, any body ---- */
 
 static bool window_fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,

@@ -59,6 +59,15 @@ static inline bool window_next(struct window_walk *w)
     return false;
 }
 
+/* ---- window.c ---- */
+
+enum { WINDOW_PLACES = 128 };
+/* Whether there are at most so many in a window, and no holes between the elements. */
+bool window_places_few(int rank, const struct kern_window_dim *window);
+/* Then: where the elements of x under the window at o are, row-major, those inside of x; how many. */
+int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
+                  const char **rows);
+
 /* ---- cumulative.c ---- */
 
 /* Reduce-window by a recognised combiner where all windows of a line share an end; false when they don't. All
