@@ -58,12 +58,14 @@ static bool select_place(const struct view *x, const struct kern_window_dim *win
 /* ---- many windows side by side ---- */
 
 /* Windows that differ only in a dimension across which none reaches. */
+typedef void select_fn(void *best, int32_t *selected, const void *x, int32_t place, int64_t n);
 struct lanes {
     int d;          /* that dimension; -1: there is none */
     int64_t out, x; /* strides along it */
     size_t width;   /* of an element of the result */
     kern_tile_fn *compare, *choose, *combine;
-    struct loader source;
+    select_fn *select; /* what both do in f32; may be NULL */
+    struct loader candidate, source;
 };
 
 static int lane_dimension(const struct view *x, const struct view *source,
@@ -80,46 +82,68 @@ static int lane_dimension(const struct view *x, const struct view *source,
     return best;
 }
 
-/* Where each lane's selection is in the result, as offsets from the lane's own elements. False: no place
- * of these windows is inside. */
-static bool select_lanes(const struct lanes *l, const struct view *out, const struct view *x,
-                         const struct kern_window_dim *window, const int64_t *o, int64_t n, int64_t *offset)
+/* Where the best so far is not kept, x is the best and its place selected. */
+#define SELECT_OF(NAME, OP)                                                                                  \
+    KERN_CLONES static void select_##NAME(void *so_far, int32_t *restrict selected, const void *candidates,  \
+                                          int32_t place, int64_t n)                                          \
+    {                                                                                                        \
+        float *restrict best = so_far;                                                                       \
+        const float *restrict x = candidates;                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            selected[i] = best[i] OP x[i] ? selected[i] : place;                                             \
+            best[i] = best[i] OP x[i] ? best[i] : x[i];                                                      \
+        }                                                                                                    \
+    }
+SELECT_OF(ge, >=)
+SELECT_OF(gt, >)
+SELECT_OF(le, <=)
+SELECT_OF(lt, <)
+
+static void find_select(struct lanes *l, enum kern_combine select, enum dtype t)
+{
+    static select_fn *const known[] = {select_ge, select_gt, select_le, select_lt};
+    bool in_f32 = dtype_is_float(t) && t != DT_F64 && select >= KERN_SELECT_GE;
+    l->select = in_f32 ? known[select - KERN_SELECT_GE] : NULL;
+    loader_init(&l->candidate, in_f32 ? DT_F32 : t, t);
+}
+
+/* Which of the places each lane selects. */
+static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n,
+                         int32_t *selected)
 {
     char best[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
     uint8_t keep[KERN_TILE];
-    struct loader same = {dtype_bytes(x->dtype), dtype_bytes(x->dtype), NULL};
-    struct window_walk w;
-    bool found = false;
-    for (window_start(&w, x, window, o); window_next(&w); found = true) {
-        const void *candidate = loader_read(&same, room, view_at(x, w.at), l->x, n);
-        int64_t at = view_at(out, w.at) - view_at(out, o);
-        if (!found) {
-            memcpy(best, candidate, (size_t)n * same.to);
-            for (int64_t i = 0; i < n; i++)
-                offset[i] = at;
+    memcpy(best, loader_read(&l->candidate, room, places[0], l->x, n), (size_t)n * l->candidate.to);
+    memset(selected, 0, (size_t)n * sizeof *selected);
+    for (int32_t p = 1; p < count; p++) {
+        const void *candidate = loader_read(&l->candidate, room, places[p], l->x, n);
+        if (l->select) {
+            l->select(best, selected, candidate, p, n);
             continue;
         }
         l->compare(keep, (const void *const[]){best, candidate}, n);
         l->choose(best, (const void *const[]){keep, best, candidate}, n);
         for (int64_t i = 0; i < n; i++)
-            offset[i] = keep[i] ? offset[i] : at;
+            selected[i] = keep[i] ? selected[i] : p;
     }
-    return found;
 }
 
-/* Result elements at the lanes' offsets, to and from packed storage. */
-static void take(void *dst, char *at, const struct lanes *l, const int64_t *offset, int64_t n, bool back)
+/* Result elements at the places that lanes selected, to and from packed storage. */
+static void take(void *dst, const char *const *places, const struct lanes *l, const int32_t *selected,
+                 int64_t n, bool back)
 {
+    int64_t at = 0;
     for (int64_t i = 0; i < n; i++, at += l->out) {
-        char *packed = (char *)dst + (size_t)i * l->width;
+        char *packed = (char *)dst + (size_t)i * l->width,
+             *place = (char *)(uintptr_t)places[selected[i]] + at;
         if (l->width == 4 && back)
-            *(kern_w4 *)(void *)(at + offset[i]) = *(kern_w4 *)(void *)packed;
+            *(kern_w4 *)(void *)place = *(kern_w4 *)(void *)packed;
         else if (l->width == 4)
-            *(kern_w4 *)(void *)packed = *(kern_w4 *)(void *)(at + offset[i]);
+            *(kern_w4 *)(void *)packed = *(kern_w4 *)(void *)place;
         else if (back)
-            memcpy(at + offset[i], packed, l->width);
+            memcpy(place, packed, l->width);
         else
-            memcpy(packed, at + offset[i], l->width);
+            memcpy(packed, place, l->width);
     }
 }
 
@@ -145,7 +169,9 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
                           const struct view *source, const struct kern_window_dim *window,
                           const struct source_part *part)
 {
-    int64_t o[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK], offset[KERN_TILE];
+    int64_t o[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK];
+    int32_t selected[KERN_TILE];
+    const char *places[WINDOW_PLACES], *targets[WINDOW_PLACES];
     int64_t first = part->d == l->d ? part->from : 0,
             limit = part->d == l->d ? part->limit : source->dims[l->d];
     char now[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
@@ -157,12 +183,14 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
         for (int64_t i = first; i < limit; i += KERN_TILE) {
             int64_t n = limit - i < KERN_TILE ? limit - i : KERN_TILE;
             o[l->d] = i;
-            if (!select_lanes(l, out, x, window, o, n, offset))
+            int count = window_places(x, window, o, places);
+            if (window_places(out, window, o, targets) == 0)
                 continue;
+            select_lanes(l, places, count, n, selected);
             const void *values = loader_read(&l->source, room, view_at(source, o), source->strides[l->d], n);
-            take(now, view_at(out, o), l, offset, n, false);
+            take(now, targets, l, selected, n, false);
             l->combine(now, (const void *const[]){now, values}, n);
-            take(now, view_at(out, o), l, offset, n, true);
+            take(now, targets, l, selected, n, true);
         }
         o[l->d] = 0;
     } while (next_in_part(part, source->rank, dims, o));
@@ -262,7 +290,8 @@ bool kern_select_and_scatter(struct team *team, const struct view *out, const st
                         .choose = kern_find_elementwise("select", x->dtype),
                         .combine = t.combine.fn,
                         .source = t.narrow};
-    if (!l->compare || !l->combine || !l->choose)
+    find_select(l, select->combine, x->dtype);
+    if (!l->compare || !l->combine || !l->choose || !window_places_few(x->rank, window))
         l->d = -1;
     if (l->d >= 0) {
         l->out = out->strides[l->d];
