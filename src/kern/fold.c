@@ -10,11 +10,7 @@
 
 /* ---- sums of floats ---- */
 
-enum { SUM_VECTOR = 8, SUM_LANES = 4 * SUM_VECTOR };
-typedef double doubles __attribute__((vector_size(SUM_VECTOR * sizeof(double))));
-typedef float floats __attribute__((vector_size(SUM_VECTOR * sizeof(float))));
-typedef uint32_t words __attribute__((vector_size(SUM_VECTOR * sizeof(uint32_t))));
-typedef uint16_t halves __attribute__((vector_size(SUM_VECTOR * sizeof(uint16_t))));
+enum { SUM_LANES = 32 };
 
 static inline double float_of_bf16(uint16_t code)
 {
@@ -25,25 +21,7 @@ static inline double float_of_bf16(uint16_t code)
     return (double)v.f;
 }
 
-/* How SUM_VECTOR elements of memory are added to a vector of sums, and how one is. */
-#define ADD_F64(sums, from)                                                                                  \
-    do {                                                                                                     \
-        doubles v_;                                                                                          \
-        memcpy(&v_, from, sizeof v_);                                                                        \
-        (sums) += v_;                                                                                        \
-    } while (0)
-#define ADD_F32(sums, from)                                                                                  \
-    do {                                                                                                     \
-        floats v_;                                                                                           \
-        memcpy(&v_, from, sizeof v_);                                                                        \
-        (sums) += __builtin_convertvector(v_, doubles);                                                      \
-    } while (0)
-#define ADD_BF16(sums, from)                                                                                 \
-    do {                                                                                                     \
-        halves v_;                                                                                           \
-        memcpy(&v_, from, sizeof v_);                                                                        \
-        (sums) += __builtin_convertvector((floats)(__builtin_convertvector(v_, words) << 16), doubles);      \
-    } while (0)
+/* One element, exactly. */
 #define ONE_F64(x) (x)
 #define ONE_F32(x) ((double)(x))
 #define ONE_BF16(x) float_of_bf16(x)
@@ -51,19 +29,13 @@ static inline double float_of_bf16(uint16_t code)
 #define SUMS_OF(TYPE, T)                                                                                     \
     KERN_CLONES static double sum_##TYPE(const T *x, int64_t n)                                              \
     {                                                                                                        \
-        doubles s0 = -(doubles){0}, s1 = s0, s2 = s0, s3 = s0; /* -0 + x is x, for -0 as well */             \
         double lanes[SUM_LANES];                                                                             \
         int64_t i = 0;                                                                                       \
-        for (; i + SUM_LANES <= n; i += SUM_LANES) {                                                         \
-            ADD_##TYPE(s0, x + i);                                                                           \
-            ADD_##TYPE(s1, x + i + SUM_VECTOR);                                                              \
-            ADD_##TYPE(s2, x + i + 2 * SUM_VECTOR);                                                          \
-            ADD_##TYPE(s3, x + i + 3 * SUM_VECTOR);                                                          \
-        }                                                                                                    \
-        memcpy(lanes, &s0, sizeof s0);                                                                       \
-        memcpy(lanes + SUM_VECTOR, &s1, sizeof s1);                                                          \
-        memcpy(lanes + 2 * SUM_VECTOR, &s2, sizeof s2);                                                      \
-        memcpy(lanes + 3 * SUM_VECTOR, &s3, sizeof s3);                                                      \
+        for (int j = 0; j < SUM_LANES; j++)                                                                  \
+            lanes[j] = -0.0; /* -0 + x is x, for -0 as well */                                               \
+        for (; i + SUM_LANES <= n; i += SUM_LANES)                                                           \
+            for (int j = 0; j < SUM_LANES; j++)                                                              \
+                lanes[j] += ONE_##TYPE(x[i + j]);                                                            \
         for (int j = 0; i < n; i++, j++)                                                                     \
             lanes[j] += ONE_##TYPE(x[i]);                                                                    \
         for (int step = SUM_LANES / 2; step > 0; step /= 2)                                                  \
