@@ -547,6 +547,8 @@ const char *product_choice(struct product *p)
         [GEMM_WORDS] = "packed panels, lanes of 32-bit integers",
         [GEMM_DWORDS] = "packed panels, lanes of 64-bit integers",
     };
+    if (nest_points(&p->batch) == 0 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0)
+        return "nothing, for the result is empty";
     if (nest_points(&p->k) == 0)
         return "zeros, for there is nothing to sum";
     struct small small;
