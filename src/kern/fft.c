@@ -267,11 +267,13 @@ bool kern_fft(struct team *team, const struct view *out, const struct view *x, e
               const int64_t *lengths)
 {
     struct work w = {.rank = x->rank, .count = 1};
+    bool filled = true; /* by x alone */
     int64_t bytes;
     if (view_elements(out) == 0 || view_elements(x) == 0)
         return true;
     for (int d = 0; d < x->rank; d++) {
         w.dims[d] = d >= x->rank - count ? lengths[d - (x->rank - count)] : x->dims[d];
+        filled = filled && x->dims[d] >= w.dims[d];
         if (!mul_i64(w.count, w.dims[d], &w.count))
             return false;
     }
@@ -281,7 +283,7 @@ bool kern_fft(struct team *team, const struct view *out, const struct view *x, e
         w.used = w.used / 2 + 1;
     if (!mul_i64(w.count, (int64_t)sizeof *w.x, &bytes))
         return false;
-    w.x = mem_zalloc((size_t)bytes);
+    w.x = filled ? mem_alloc((size_t)bytes) : mem_zalloc((size_t)bytes);
     if (!w.x)
         return false;
     copy(x, &w, true);
