@@ -109,6 +109,50 @@ START_TEST(triangular_solve_agrees_with_plain)
 }
 END_TEST
 
+/* A batch of systems whose right-hand sides are cut into blocks, and one of factors, have the same bits whatever team
+ * shares them. */
+START_TEST(threads_make_no_difference)
+{
+    static const int sizes[] = {1, 2, 3, 8};
+    for (int seed = 0; seed < 16; seed++) {
+        struct random r = {(uint64_t)seed};
+        const struct kern_triangular how = {
+            .left_side = seed & 1, .lower = seed & 2, .transpose = seed & 4};
+        const enum dtype t = seed & 8 ? DT_F64 : seed == 6 ? DT_C64 : DT_F32;
+        const int64_t n = 90 + seed % 7 * 10, sides = 170, square[3] = {2, n, n};
+        const int64_t dims[3] = {2, how.left_side ? n : sides, how.left_side ? sides : n};
+        struct random_view a = random_array(&r, t, 3, square), b = random_array(&r, t, 3, dims), factor = random_layout(&r, t, 3, square);
+        struct random_view out = random_layout(&r, t, 3, dims), want = random_layout(&r, t, 3, dims);
+        const size_t bytes = (size_t)view_elements(&out.view) * dtype_bytes(t), whole = (size_t)view_elements(&a.view) * dtype_bytes(t);
+        struct view copy[2], factors[2];
+        for (int k = 0; k < 2; k++) {
+            view_dense(&copy[k], t, 3, dims, malloc(bytes));
+            view_dense(&factors[k], t, 3, square, malloc(whole));
+        }
+        prepare(&r, &a.view, how.lower, false, true);
+        for (size_t k = 0; k < COUNT_OF(sizes); k++) {
+            struct team *team = team_new(sizes[k]);
+            ck_assert(kern_triangular_solve(team, &out.view, &a.view, &b.view, &how));
+            kern_copy(NULL, &copy[k > 0], &out.view);
+            ck_assert_msg(k == 0 || memcmp(copy[0].data, copy[1].data, bytes) == 0, "seed %d, %d threads", seed, sizes[k]);
+            ck_assert(kern_cholesky(team, &factor.view, &a.view, how.lower));
+            kern_copy(NULL, &factors[k > 0], &factor.view);
+            ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0, "factor %d, %d threads", seed, sizes[k]);
+            team_free(team);
+        }
+        ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d", dtype_spelling(t), seed);
+        for (int k = 0; k < 2; k++) {
+            free(copy[k].data);
+            free(factors[k].data);
+        }
+        struct random_view *all[] = {&a, &b, &factor, &out, &want};
+        for (size_t i = 0; i < COUNT_OF(all); i++)
+            free(all[i]->block);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kern_linalg");
@@ -116,6 +160,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, cholesky_agrees_with_plain, 0, COUNT_OF(types));
     tcase_add_loop_test(tcase, triangular_solve_agrees_with_plain, 0, COUNT_OF(types));
+    tcase_add_test(tcase, threads_make_no_difference);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
