@@ -9,14 +9,15 @@ static bool is_chooser(const struct step *s, int k)
     return s->fused ? s->fused_types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
 }
 
-static struct view *find_storage(struct eval *ev, const struct step *s)
+/* Of result r, which may lie over these operands (bits). */
+static struct view *find_storage(struct eval *ev, const struct step *s, int r, uint32_t over)
 {
     for (int k = 0; k < s->operand_count; k++) {
-        struct view *out = is_chooser(s, k) ? NULL : eval_reuse(ev, s, 0, k, false);
+        struct view *out = is_chooser(s, k) || !(over >> k & 1) ? NULL : eval_reuse(ev, s, r, k, false);
         if (out)
             return out;
     }
-    return eval_result(ev, s, 0);
+    return eval_result(ev, s, r);
 }
 
 static bool apply(struct eval *ev, const struct step *s)
@@ -24,7 +25,7 @@ static bool apply(struct eval *ev, const struct step *s)
     struct view args[KERN_MAX_ARGS];
     for (int k = 0; k < s->operand_count; k++)
         view_copy(&args[k], eval_view(ev, s, k));
-    struct view *out = find_storage(ev, s);
+    struct view *out = find_storage(ev, s, 0, UINT32_MAX);
     if (!out || eval_rehearsed(ev))
         return out != NULL;
     if (out->rank == 0) {
@@ -49,12 +50,18 @@ static bool run_fused(struct eval *ev, const struct step *s)
         if (views[k].dtype != s->fused_types[k])
             return eval_unsupported(ev, s);
     }
-    struct view *out = find_storage(ev, s);
-    if (!out || eval_rehearsed(ev))
-        return out != NULL;
+    struct view *results = ARENA_ARRAY(&ev->scratch, struct view, s->result_count);
+    for (int r = 0; r < s->result_count; r++) {
+        struct view *out = find_storage(ev, s, r, s->fused->results[r].over);
+        if (!out)
+            return false;
+        view_copy(&results[r], out);
+    }
+    if (eval_rehearsed(ev))
+        return true;
     char *room = arena_alloc(&ev->scratch, kern_fused_room(s->fused, team_size(ev->team)) + LINE);
     room += (LINE - (uintptr_t)room % LINE) % LINE;
-    kern_run_fused(ev->team, s->fused, out, views, room);
+    kern_run_fused(ev->team, s->fused, results, views, room);
     return true;
 }
 

@@ -82,6 +82,7 @@ struct kern_fused_op {
 struct kern_fused_result {
     bool rows;
     size_t width;
+    uint32_t over; /* views (bits) that it may lie over, when they have its dims and no other result is there */
 };
 struct kern_fused {
     int view_count, op_count, tile_count, result_count, fold_count;
@@ -96,8 +97,7 @@ struct kern_fused {
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc);
 /* Bytes of `room` for the tiles of so many threads, which is to lie on a cache line. */
 size_t kern_fused_room(const struct kern_fused *f, int members);
-/* Views have the dims of elements or of rows (but for ones), or a single element. `results` are packed; what the last
- * op makes may lie where a view lies. */
+/* Views have the dims of elements or of rows (but for ones), or a single element. `results` are packed. */
 void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
                     void *room);
 

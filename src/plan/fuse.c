@@ -1,15 +1,16 @@
 /*
- * Steps that only feed each other become one loop (kern/fused.c): their values go from op to op in tiles, and
+ * Steps that feed each other become one loop (kern/fused.c): their values go from op to op in tiles, and
  * only what others read becomes an array. These are elementwise steps, reductions of the innermost dimensions,
  * broadcasts of what came of such reductions, and what only renames dimensions of size 1.
  *
- * From the last step to the first, a step joins the group of its readers when all of them are in one group and it
- * fits the group's rows and elements. The group runs where its last step stands; that the others run later than
- * they stand must not keep an array alive that somebody in between wants to change in place.
+ * From the last step to the first, a step joins the group that is the first to read its value, if it fits the group's
+ * rows and elements; whoever else reads the value, reads one more result of the group. The group runs where its last
+ * step stands; that the others run later than they stand must not keep an array alive that somebody in between wants
+ * to change in place.
  */
 #include "plan/fuse.h"
 
-enum { NOBODY = -1, OTHERS = -2 };
+enum { NOBODY = -1 };
 enum {
     MOST_STEPS = 32,
     MOST_COLUMNS = 1 << 16 /* of rows that are kept while their fold is made: they are to stay in the caches */
@@ -21,7 +22,8 @@ struct fusing {
     struct fuse_group **groups; /* by step that is last in it */
     int *root;        /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
     int *next;        /* by step: the one after it in its group; meaningless for the last */
-    int *reader;      /* by value: the group that reads it, NOBODY, or OTHERS */
+    int *reader;      /* by value: the first group that reads it, or NOBODY */
+    int *next_array;  /* by value: where it is needed as an array, by another group, a step, a result; INT_MAX: nowhere */
     int *next_other;  /* by value: the first step known to read it outside of any group */
     int *maker;       /* by value: the step that makes it, or NOBODY */
     bool *from_fold;  /* by value: it comes of a reduction, element by element */
@@ -204,10 +206,25 @@ static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, e
     }
 }
 
+/* A value that is read outside of its group is one more result of it. */
+static bool add_result(const struct fusing *z, struct fuse_group *g, int k)
+{
+    const struct step *s = &z->f->steps[k];
+    if (z->next_array[s->results[0]] == INT_MAX)
+        return true;
+    if (g->out_count == KERN_FUSED_RESULTS || s->once != ONCE_NOT ||
+        (z->roles[k] != FUSE_APPLY && z->roles[k] != FUSE_FOLD))
+        return false;
+    g->outs[g->out_count++] = k;
+    return true;
+}
+
 static bool join(struct fusing *z, int k, int root)
 {
     const struct step *s = &z->f->steps[k];
     struct fuse_group g = *z->groups[root];
+    if (z->next_array[s->results[0]] <= root || !add_result(z, &g, k))
+        return false;
     if (g.steps == MOST_STEPS || s->once != z->f->steps[root].once || !may_move(z, k, root) || !fits(z, &g, s, z->roles[k]))
         return false;
     g.leaves[fuse_find_leaf(&g, s->results[0])] = g.leaves[g.leaf_count - 1];
@@ -237,7 +254,7 @@ static void place(struct fusing *z, int k)
         return;
     int64_t dims[VIEW_MAX_RANK];
     struct fuse_group *g = ARENA_NEW(&z->pl->scratch, struct fuse_group);
-    *g = (struct fuse_group){.steps = 1, .work = 1, .first = k};
+    *g = (struct fuse_group){.steps = 1, .work = 1, .first = k, .out_count = 1, .outs = {k}};
     g->rank = g->row_rank = squeeze(role == FUSE_FOLD ? s->inst->operands[0]->shape : s->shapes[0], dims);
     g->dims = ARENA_DUP(&z->pl->scratch, dims, g->rank);
     if (role == FUSE_FOLD)
@@ -257,17 +274,31 @@ static bool is_repeated(const struct fusing *z, int k, int operand)
     return z->roles[k] == FUSE_APPLY && s->shapes[0]->rank > 0 && v >= 0 && z->shapes[v]->rank == 0;
 }
 
+static void note_array(struct fusing *z, int value, int at)
+{
+    if (at < z->next_array[value])
+        z->next_array[value] = at;
+}
+
 static void note_reads(struct fusing *z, int k)
 {
     const struct step *s = &z->f->steps[k];
+    const int root = z->root[k];
     for (int j = 0; j < s->operand_count; j++) {
         const int v = s->operands[j];
-        const int by = z->root[k] == NOBODY || is_repeated(z, k, j) ? OTHERS : z->root[k];
         if (v < 0)
             continue;
-        z->reader[v] = z->reader[v] == NOBODY || z->reader[v] == by ? by : OTHERS;
-        if (z->root[k] == NOBODY)
+        if (root == NOBODY)
             z->next_other[v] = k;
+        const int reader = z->reader[v];
+        if (root == NOBODY || is_repeated(z, k, j))
+            note_array(z, v, root == NOBODY ? k : root);
+        else if (reader == NOBODY || root < reader)
+            z->reader[v] = root;
+        if (z->reader[v] != reader && reader != NOBODY)
+            note_array(z, v, reader);
+        else if (root != NOBODY && z->reader[v] != NOBODY && root != z->reader[v])
+            note_array(z, v, root);
     }
 }
 
@@ -360,7 +391,10 @@ static bool make_group(struct fusing *z, int root)
     }
     for (int k = 0; k < g->leaf_count; k++)
         leaves[k] = leaf_of(z, g->leaves[k]);
-    return fuse_make(z->pl, g, leaves, steps, roles, &z->f->steps[root]);
+    const struct step *outs[KERN_FUSED_RESULTS];
+    for (int k = 0; k < g->out_count; k++)
+        outs[k] = &z->f->steps[g->outs[k]];
+    return fuse_make(z->pl, g, leaves, steps, roles, outs, &z->f->steps[root]);
 }
 
 static void fuse_groups(struct fusing *z)
@@ -385,7 +419,7 @@ static void find_roles(struct fusing *z, int value_count)
 {
     for (int v = 0; v < value_count; v++) {
         z->reader[v] = z->maker[v] = NOBODY;
-        z->next_other[v] = INT_MAX;
+        z->next_other[v] = z->next_array[v] = INT_MAX;
     }
     for (int k = 0; k < z->f->param_count; k++)
         if (z->f->params[k] >= 0)
@@ -412,13 +446,14 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
     struct fusing z = {.pl = pl, .f = f, .groups = ARENA_ARRAY(a, struct fuse_group *, f->step_count),
                        .root = ARENA_ARRAY(a, int, f->step_count), .next = ARENA_ARRAY(a, int, f->step_count),
                        .reader = ARENA_ARRAY(a, int, value_count), .next_other = ARENA_ARRAY(a, int, value_count),
+                       .next_array = ARENA_ARRAY(a, int, value_count),
                        .maker = ARENA_ARRAY(a, int, value_count), .from_fold = ARENA_ARRAY(a, bool, value_count),
                        .shapes = ARENA_ARRAY(a, const struct shape *, value_count),
                        .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
     find_roles(&z, value_count);
     for (int j = 0; j < results.count; j++)
         if (results.at[j] >= 0)
-            z.reader[results.at[j]] = OTHERS;
+            z.next_array[results.at[j]] = f->step_count;
     for (int k = f->step_count - 1; k >= 0; k--) {
         place(&z, k);
         note_reads(&z, k);

@@ -22,6 +22,8 @@ struct fuse_group {
     const int64_t *dims;         /* but for those of size 1 */
     int leaf_count;
     int leaves[KERN_FUSED_VIEWS]; /* values from outside, each once */
+    int out_count;
+    int outs[KERN_FUSED_RESULTS]; /* steps whose values are read outside as well, the last one first */
 };
 
 /* Where a value is among the leaves; their number when it is none. */
@@ -46,6 +48,7 @@ struct fuse_leaf {
 
 /* Makes `to`, the last of the steps, do what they all do; false when that takes too many ops. */
 bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
-               const struct step *const *steps, const enum fuse_role *roles, struct step *to);
+               const struct step *const *steps, const enum fuse_role *roles, const struct step *const *outs,
+               struct step *to);
 
 #endif

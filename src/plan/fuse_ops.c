@@ -303,39 +303,73 @@ static void make_result(struct making *m, const struct step *s, int number, stru
     op->result = (int8_t)number;
     op->once = m->fixed[v] = false;
     op->late |= op->rows && op->kind != KERN_FUSED_FOLD; /* a fold knows itself when it is done */
-    *result = (struct kern_fused_result){f->rows, dtype_bytes(f->type)};
+    *result = (struct kern_fused_result){.rows = f->rows, .width = dtype_bytes(f->type)};
+}
+
+/* Leaves that no op reads after the one that makes a result: this may lie where they lie. */
+static void find_room(const struct making *m, struct kern_fused_result *results)
+{
+    for (int k = 0; k < m->op_count; k++) {
+        if (m->ops[k].result < 0)
+            continue;
+        struct kern_fused_result *r = &results[m->ops[k].result];
+        r->over = (1u << m->g->leaf_count) - 1;
+        for (int later = k + 1; later < m->op_count; later++)
+            for (int j = 0; j < m->ops[later].arg_count; j++)
+                if (m->args[later][j] < m->g->leaf_count)
+                    r->over &= ~(1u << m->args[later][j]);
+    }
+}
+
+/* The step gets the group's operands and results. */
+static void set_values(struct making *m, const struct step *const *outs, struct step *to)
+{
+    struct arena *keep = &m->pl->p->arena;
+    const int n = m->g->out_count;
+    int *values = ARENA_ARRAY(keep, int, n);
+    const struct shape **shapes = ARENA_ARRAY(keep, const struct shape *, n);
+    for (int k = 0; k < n; k++) {
+        values[k] = outs[k]->results[0];
+        shapes[k] = outs[k]->shapes[0];
+    }
+    to->results = values;
+    to->shapes = shapes;
+    to->result_count = n;
+    to->operands = ARENA_DUP(keep, m->g->leaves, m->g->leaf_count);
+    to->operand_count = m->g->leaf_count;
 }
 
 bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
-               const struct step *const *steps, const enum fuse_role *roles, struct step *to)
+               const struct step *const *steps, const enum fuse_role *roles, const struct step *const *outs,
+               struct step *to)
 {
     struct arena *keep = &pl->p->arena;
     struct making *m = ARENA_NEW(&pl->scratch, struct making);
-    struct kern_fused_result result;
+    struct kern_fused_result results[KERN_FUSED_RESULTS];
     m->pl = pl;
     m->g = g;
     add_leaves(m, leaves);
     make_ops(m, steps, roles);
-    if (!m->full)
-        make_result(m, to, 0, &result);
+    for (int k = g->out_count - 1; k >= 0 && !m->full; k--)
+        make_result(m, outs[k], k, &results[k]);
     if (m->full)
         return false;
+    find_room(m, results);
     struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
     *fused = (struct kern_fused){
-        .view_count = g->leaf_count, .tile_count = choose_tiles(m), .op_count = m->op_count, .result_count = 1,
-        .fold_count = m->fold_count, .rank = g->rank, .row_rank = g->row_rank,
-        .dims = ARENA_DUP(keep, g->dims, g->rank), .whole_rows = m->whole_rows,
-        .width = m->width, .ops = ARENA_DUP(keep, m->ops, m->op_count), .results = ARENA_DUP(keep, &result, 1)};
+        .view_count = g->leaf_count, .tile_count = choose_tiles(m), .op_count = m->op_count,
+        .result_count = g->out_count, .fold_count = m->fold_count, .rank = g->rank, .row_rank = g->row_rank,
+        .dims = ARENA_DUP(keep, g->dims, g->rank), .whole_rows = m->whole_rows, .width = m->width,
+        .ops = ARENA_DUP(keep, m->ops, m->op_count), .results = ARENA_DUP(keep, results, g->out_count)};
     enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
     for (int k = 0; k < g->leaf_count; k++)
         types[k] = leaves[k].type;
-    to->operands = ARENA_DUP(keep, g->leaves, g->leaf_count);
-    to->operand_count = g->leaf_count;
-    to->fused = fused;
-    to->fused_types = types;
     const struct inst **members = ARENA_ARRAY(keep, const struct inst *, g->steps);
     for (int k = 0; k < g->steps; k++)
         members[k] = steps[k]->inst;
+    set_values(m, outs, to);
+    to->fused = fused;
+    to->fused_types = types;
     to->fused_steps = g->steps;
     to->members = members;
     return true;
