@@ -17,6 +17,9 @@ enum {
     SHARE = 1 << 15,       /* elements of a part */
     ROWS_TILE = 2 * KERN_TILE, /* elements of a tile, where blocks are whole rows: more if a row has more */
     FETCH_FROM = 1 << 19,  /* bytes of a view that the nearest caches don't hold */
+    FAR_APART = 64,        /* bytes */
+    PANEL_ROWS = 16,       /* whose elements of one column share a line of the caches */
+    PANEL_BYTES = 1 << 20, /* of a panel at most */
     FEW_ROWS = 8,          /* below so many rows, long ones are cut */
     WORTH_A_TEAM = 1 << 19 /* elements, times what is done with each of them */
 };
@@ -26,6 +29,7 @@ enum way {
     WAY_IN_PLACE,
     WAY_ONCE, /* all blocks see the same, which is in the view's tile */
     WAY_GATHERED,
+    WAY_PANEL, /* its elements along a row lie far apart: some rows are copied at once */
     WAY_ROWS_IN_PLACE, /* of a value of rows */
     WAY_ROWS_GATHERED
 };
@@ -37,7 +41,7 @@ struct loop {
     enum way ways[KERN_FUSED_VIEWS];
     bool fetches[KERN_FUSED_VIEWS]; /* it is large, and read from one end to the other */
     bool streams[KERN_FUSED_RESULTS];
-    bool any_gathered;
+    bool any_gathered, any_panel;
     int64_t rows, columns;
     int64_t block_rows, block_columns; /* one of them is 1, or all columns */
     int64_t part_rows;                 /* of a part; 1 where rows are cut */
@@ -53,6 +57,7 @@ struct seat {
     bool ready; /* what is done once is done */
     char *tiles;
     struct fused_cells cells[KERN_FUSED_FOLDS];
+    char *panels[KERN_FUSED_VIEWS];
 };
 
 struct block {
@@ -195,6 +200,12 @@ static void make_nests(struct loop *l, bool *of_rows)
     l->columns = nest_points(&l->inner);
 }
 
+/* Of a panel: that many blocks. */
+static int64_t panel_rows(const struct loop *l)
+{
+    return PANEL_ROWS * l->block_rows;
+}
+
 /* Columns of a segment. Folds go by their own blocks, and all of them are to be alike. */
 static int64_t choose_segment(const struct loop *l)
 {
@@ -245,6 +256,14 @@ static bool is_packed(const struct nest *n, int k, size_t width)
     return n->rank == 0 || (n->rank == 1 && n->strides[k][0] == (int64_t)width);
 }
 
+static bool is_worth_a_panel(const struct loop *l, int k, size_t width)
+{
+    const struct nest *n = &l->inner;
+    const int64_t stride = n->rank > 0 ? n->strides[k][n->rank - 1] : 0;
+    return (stride >= FAR_APART || stride <= -FAR_APART) && l->rows >= PANEL_ROWS && l->segments == 1 &&
+           l->columns >= PANEL_ROWS && panel_rows(l) * l->columns * (int64_t)width <= PANEL_BYTES;
+}
+
 static enum way choose_way(const struct loop *l, int k, bool of_rows)
 {
     const size_t width = dtype_bytes(l->views[k].dtype);
@@ -255,7 +274,9 @@ static enum way choose_way(const struct loop *l, int k, bool of_rows)
         return WAY_ONCE;
     if (packed && (l->block_rows == 1 || is_packed(&l->outer, k, (size_t)l->columns * width)))
         return WAY_IN_PLACE;
-    return same_rows && l->block_columns == l->columns ? WAY_ONCE : WAY_GATHERED;
+    if (same_rows && l->block_columns == l->columns)
+        return WAY_ONCE;
+    return is_worth_a_panel(l, k, width) ? WAY_PANEL : WAY_GATHERED;
 }
 
 static bool in_place(const struct loop *l, int result)
@@ -277,13 +298,16 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
         return;
     init_folds(l);
     choose_blocks(l);
-    l->any_gathered = false;
+    l->any_gathered = l->any_panel = false;
     for (int k = 0; k < f->view_count; k++) {
         l->ways[k] = choose_way(l, k, of_rows[k]);
         l->fetches[k] = l->ways[k] == WAY_IN_PLACE && !is_zero(&l->outer, k) == (l->outer.rank > 0) &&
                         l->rows * l->columns * (int64_t)dtype_bytes(views[k].dtype) >= FETCH_FROM;
+        l->any_panel |= l->ways[k] == WAY_PANEL;
         l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;
     }
+    if (l->any_panel)
+        l->part_rows = pieces(l->part_rows, panel_rows(l)) * panel_rows(l);
     for (int r = 0; r < f->result_count; r++) {
         const size_t width = f->results[r].width;
         l->streams[r] = !f->results[r].rows && l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width &&
@@ -358,6 +382,60 @@ static void gather_once(const struct loop *l, const struct seat *s, int k)
         memcpy(to + (size_t)r * row, to, row);
 }
 
+/* To the beginning of a row. */
+static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
+{
+    char *at[NEST_MAX_VIEWS];
+    for (int k = 0; k < l->f->view_count; k++)
+        at[k] = l->views[k].data;
+    nest_start(w, &l->outer, l->outer.rank, at);
+    for (int d = l->outer.rank - 1; d >= 0; row /= l->outer.dims[d--]) {
+        w->index[d] = row % l->outer.dims[d];
+        for (int k = 0; k < l->f->view_count; k++)
+            w->at[k] += w->index[d] * l->outer.strides[k][d];
+    }
+}
+
+static bool has_panel(const struct loop *l, const struct seat *s, int k)
+{
+    return l->ways[k] == WAY_PANEL && s->panels[k];
+}
+
+static char *panel_at(const struct loop *l, const struct seat *s, int k, const struct block *b)
+{
+    const int64_t row = b->row % panel_rows(l);
+    return s->panels[k] + (row * l->columns + b->column) * (int64_t)dtype_bytes(l->views[k].dtype);
+}
+
+/* Rows of a view from `row` on, which `w` is at, as many as are evenly spaced, to their places in the panel. */
+static void copy_to_panel(const struct loop *l, const struct seat *s, int k, const struct nest_walk *w, int64_t row, int64_t rows)
+{
+    struct view x = {.dtype = l->views[k].dtype, .rank = 1 + l->inner.rank, .data = w->at[k]}, out;
+    const int64_t width = (int64_t)dtype_bytes(x.dtype);
+    const int outer = l->outer.rank - 1;
+    x.dims[0] = rows;
+    x.strides[0] = l->outer.strides[k][outer];
+    for (int d = 0; d < l->inner.rank; d++) {
+        x.dims[1 + d] = l->inner.dims[d];
+        x.strides[1 + d] = l->inner.strides[k][d];
+    }
+    view_dense(&out, x.dtype, x.rank, x.dims, s->panels[k] + row % panel_rows(l) * l->columns * width);
+    kern_copy(NULL, &out, &x);
+}
+
+static void fill_panels(const struct loop *l, const struct seat *s, int64_t row, int64_t end)
+{
+    const int64_t evenly = l->outer.dims[l->outer.rank - 1];
+    for (int64_t next; row < end; row = next) {
+        struct nest_walk w;
+        walk_to(&w, l, row);
+        next = least(end, row - row % evenly + evenly);
+        for (int k = 0; k < l->f->view_count; k++)
+            if (has_panel(l, s, k))
+                copy_to_panel(l, s, k, &w, row, next - row);
+    }
+}
+
 /* What lies behind the block in memory is mostly the next one; while the ops are at work on this one, nobody else would
  * ask for it. */
 static void fetch_next(const char *at, int64_t bytes)
@@ -375,16 +453,17 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
         const size_t width = dtype_bytes(l->views[k].dtype);
         at[k] = l->ways[k] == WAY_IN_PLACE        ? w->at[k] + b->column * (int64_t)width
                 : l->ways[k] == WAY_ROWS_IN_PLACE ? w->at[k]
+                : has_panel(l, s, k)              ? panel_at(l, s, k, b)
                                                   : view_tile(l, s, k);
         if (l->fetches[k])
             fetch_next(at[k], b->rows * b->columns * (int64_t)width);
     }
     const bool stays = b->column + b->columns < l->columns; /* the next block is of the same row */
     for (int64_t r = 0; r < b->rows; r++) {
-        for (int k = 0; k < f->view_count && l->any_gathered; k++) {
+        for (int k = 0; k < f->view_count && (l->any_gathered || l->any_panel); k++) {
             const size_t width = dtype_bytes(l->views[k].dtype);
             char *to = view_tile(l, s, k);
-            if (l->ways[k] == WAY_GATHERED)
+            if (l->ways[k] == WAY_GATHERED || (l->ways[k] == WAY_PANEL && !s->panels[k]))
                 gather_row(l, k, to + (size_t)(r * b->columns) * width, w->at[k], b->column, b->columns);
             else if (l->ways[k] == WAY_ROWS_GATHERED)
                 memcpy(to + (size_t)r * width, w->at[k], width);
@@ -479,8 +558,11 @@ static void make_ready(const struct loop *l, struct seat *s)
     s->ready = true;
     for (int k = 0; k < f->view_count; k++) {
         r.at[k] = view_tile(l, s, k);
+        s->panels[k] = NULL;
         if (l->ways[k] == WAY_ONCE)
             gather_once(l, s, k);
+        if (l->ways[k] == WAY_PANEL) /* without memory it is gathered */
+            s->panels[k] = mem_alloc((size_t)(panel_rows(l) * l->columns) * dtype_bytes(l->views[k].dtype));
     }
     for (int k = 0; k < f->op_count; k++)
         if (f->ops[k].once)
@@ -488,20 +570,6 @@ static void make_ready(const struct loop *l, struct seat *s)
 }
 
 /* ---- parts ---- */
-
-/* To the beginning of a row. */
-static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
-{
-    char *at[NEST_MAX_VIEWS];
-    for (int k = 0; k < l->f->view_count; k++)
-        at[k] = l->views[k].data;
-    nest_start(w, &l->outer, l->outer.rank, at);
-    for (int d = l->outer.rank - 1; d >= 0; row /= l->outer.dims[d--]) {
-        w->index[d] = row % l->outer.dims[d];
-        for (int k = 0; k < l->f->view_count; k++)
-            w->at[k] += w->index[d] * l->outer.strides[k][d];
-    }
-}
 
 static void keep_segment(const struct loop *l, const struct seat *s, int64_t row, int64_t segment)
 {
@@ -529,6 +597,8 @@ static void run_part(void *context, int64_t part, int member)
     walk_to(&w, l, first_row);
     for (r.b.row = first_row; r.b.row < end_row; r.b.row += r.b.rows) {
         r.b.rows = least(l->block_rows, end_row - r.b.row);
+        if (l->any_panel && r.b.row % panel_rows(l) == 0)
+            fill_panels(l, s, r.b.row, least(r.b.row + panel_rows(l), end_row));
         for (r.b.column = first_column; r.b.column < end_column; r.b.column += r.b.columns) {
             r.b.columns = least(l->block_columns, end_column - r.b.column);
             r.b.last = !cut && r.b.column + r.b.columns == l->columns;
@@ -599,4 +669,7 @@ void kern_run_fused(struct team *team, const struct kern_fused *f, const struct 
     team_run(worth ? team : NULL, parts, run_part, &l);
     if (l.segments > 1 && f->fold_count > 0)
         finish_rows(&l);
+    for (int m = 0; m < members && l.any_panel; m++)
+        for (int k = 0; k < f->view_count && seat_of(&l, m)->ready; k++)
+            mem_free(seat_of(&l, m)->panels[k]);
 }

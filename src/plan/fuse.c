@@ -397,6 +397,17 @@ static bool make_group(struct fusing *z, int root)
     return fuse_make(z->pl, g, leaves, steps, roles, outs, &z->f->steps[root]);
 }
 
+/* A single elementwise step is a loop when that is large: loops know better how to move much. */
+static bool is_worth_while(const struct fusing *z, int root)
+{
+    enum { LARGE = 1 << 16 };
+    const struct fuse_group *g = z->groups[root];
+    int64_t elements = 1;
+    for (int d = 0; d < g->rank && elements < LARGE; d++)
+        elements *= g->dims[d];
+    return g->work > 1 || (z->roles[root] == FUSE_APPLY && elements >= LARGE);
+}
+
 static void fuse_groups(struct fusing *z)
 {
     struct function *f = z->f;
@@ -404,7 +415,7 @@ static void fuse_groups(struct fusing *z)
         const struct fuse_group *g = z->groups[k];
         if (z->root[k] != k)
             continue;
-        if (g->work > 1 && make_group(z, k))
+        if (is_worth_while(z, k) && make_group(z, k))
             continue;
         for (int at = 0, j = g->first; at < g->steps; at++, j = z->next[j])
             z->root[j] = NOBODY;

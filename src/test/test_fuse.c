@@ -47,7 +47,16 @@ static void add_param(struct graph *g)
     enum dtype t = types[random_in(&g->random, 0, TYPES - 1)];
     char shape[96], number[24];
     int64_t d = random_in(&g->random, 0, g->rank - 1);
-    switch (random_in(&g->random, 0, 3)) {
+    switch (random_in(&g->random, 0, 4)) {
+    case 4: { /* dimensions in the opposite order */
+        int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)), also = snprintf(number, sizeof number, "dimensions={");
+        for (int k = g->rank - 1; k >= 0; k--) {
+            used += snprintf(shape + used, sizeof shape - (size_t)used, "%" PRId64 "%s", g->at[k], k ? "," : "]");
+            also += snprintf(number + also, sizeof number - (size_t)also, "%d%s", k, k ? "," : "}");
+        }
+        keep(g, make(g, "transpose", hlo_parameter(g->c, (size_t)g->params++, shape, NULL), NULL, NULL, number), t);
+        break;
+    }
     case 0:
         snprintf(shape, sizeof shape, "%s[]", dtype_spelling(t));
         hlo_inst *scalar = hlo_parameter(g->c, (size_t)g->params++, shape, NULL);
