@@ -235,7 +235,7 @@ static void choose_blocks(struct loop *l)
 static void init_folds(struct loop *l)
 {
     const struct kern_fused *f = l->f;
-    for (int k = 0; k < f->op_count; k++) {
+    for (int k = 0; k < f->op_count && f->fold_count > 0; k++) {
         const struct kern_fused_op *op = &f->ops[k];
         if (op->kind == KERN_FUSED_FOLD)
             fused_fold_init(&l->folds[op->cell], op->fold, l->views[op->args[1]].data, l->rows, l->columns);
@@ -279,6 +279,7 @@ static enum way choose_way(const struct loop *l, int k, bool of_rows)
     return is_worth_a_panel(l, k, width) ? WAY_PANEL : WAY_GATHERED;
 }
 
+/* Whether a result lies over a view. */
 static bool in_place(const struct loop *l, int result)
 {
     for (int k = 0; k < l->f->view_count; k++)

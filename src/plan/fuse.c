@@ -12,7 +12,7 @@
 
 enum { NOBODY = -1 };
 enum {
-    MOST_STEPS = 32,
+    MOST_STEPS = 48, /* with two ops for most of them there are still fewer than KERN_FUSED_OPS */
     MOST_COLUMNS = 1 << 16 /* of rows that are kept while their fold is made: they are to stay in the caches */
 };
 
