@@ -22,7 +22,7 @@
 #define PLAIN_BLOCKS 0
 #endif
 
-enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_FROM = 8 << 20, FROM_RESERVE = 1 };
+enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_FROM = 1 << 20, FROM_RESERVE = 1 };
 
 static size_t round_up(size_t size, size_t unit)
 {
@@ -31,14 +31,24 @@ static size_t round_up(size_t size, size_t unit)
 
 /* ---- from the heap ---- */
 
-/* First touch of a large tensor is several times as fast by pages of 2 MiB. Only advice: it may fail. */
+/* First touch of a large block is several times as fast by pages of 2 MiB, the last of which it should fill by half.
+ * Only advice: it may fail. */
 static void *advise_huge(char *block, size_t size)
 {
     if (block && size >= HUGE_FROM) {
-        size_t skip = -(uintptr_t)block & (PAGE - 1);
-        madvise(block + skip, (size - skip) & ~(size_t)(PAGE - 1), MADV_HUGEPAGE);
+        char *first = (char *)round_up((uintptr_t)block, HUGE_PAGE);
+        char *end = (char *)(((uintptr_t)block + size + HUGE_PAGE / 2) & ~(uintptr_t)(HUGE_PAGE - 1));
+        if (end > first)
+            madvise(first, (size_t)(end - first), MADV_HUGEPAGE);
     }
     return block;
+}
+
+static char *take_from_heap(size_t size)
+{
+    if (PLAIN_BLOCKS || size < HUGE_FROM)
+        return malloc(size);
+    return advise_huge(aligned_alloc(HUGE_PAGE, round_up(size, HUGE_PAGE)), size);
 }
 
 static void set_origin(char *p, uintptr_t origin)
@@ -62,7 +72,7 @@ void *mem_alloc(size_t size)
     if (size > SIZE_MAX / 2)
         return NULL;
     size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
-    return align_block(advise_huge(malloc(size), size));
+    return align_block(take_from_heap(size));
 }
 
 /* ---- from a reserve ---- */
