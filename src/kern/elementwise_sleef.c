@@ -4,8 +4,9 @@
  * Those that it promises to 1.0 of the last place, in the form that gives the same bits with AVX2 and with
  * AVX-512; without either, libm's functions are as fast. SLEEF chooses how to reduce an angle by the largest
  * in the vector, so angles go to it in classes, for an element's result is not to depend on its neighbours.
- * Not here: log-plus-one, which overflows above 1e307; tan, which loses the least subnormal; erf.
- * spec: Exp, Expm1, Log, Logistic, Tanh, Sin, Cos, Cbrt, Pow, Atan2
+ * Where SLEEF's go wrong, as those of the least subnormals and log-plus-one above 1e307 do, something else
+ * stands in.
+ * spec: Exp, Expm1, Log, Log1p, Logistic, Tanh, Sin, Cos, Tan, Erf, Cbrt, Pow, Atan2
  */
 #include "kern/tile.h"
 
@@ -107,7 +108,42 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         }                                                                                                    \
     }
 
+/* x is good for SLEEF when WITHIN holds; else libm does that element. */
+#define WITHIN_UNARY(id, name, WITHIN)                                                                       \
+    static void F64_##id(void *result, const void *const *args, int64_t n)                                   \
+    {                                                                                                        \
+        double *out = result, made[LANES];                                                                   \
+        const double *x = args[0];                                                                           \
+        for (int64_t i = 0; i < n; i += LANES) {                                                             \
+            const int64_t some = n - i < LANES ? n - i : LANES;                                              \
+            STORE(made, SLEEF(name)(load_some(x + i, some)));                                                \
+            for (int64_t k = 0; k < some; k++)                                                               \
+                if (!(WITHIN(x[i + k])))                                                                     \
+                    made[k] = name(x[i + k]);                                                                \
+            memcpy(out + i, made, (size_t)some * sizeof *out);                                               \
+        }                                                                                                    \
+    }
+#define NOT_EXTREME(x) ((x) < 1e300 && fabs(x) > 1e-300)
+
 UNARY(log, log)
+UNARY(erf, erf)
+WITHIN_UNARY(log1p, log1p, NOT_EXTREME)
+CIRCLE(circle_tan, tan)
+
+/* SLEEF's loses the least subnormals; what is so small is its own tangent. */
+static void F64_tan(void *result, const void *const *args, int64_t n)
+{
+    enum { CHUNK = 512 };
+    double *out = result, made[CHUNK];
+    const double *x = args[0];
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const int64_t some = n - at < CHUNK ? n - at : CHUNK;
+        F64_circle_tan(made, (const void *const[]){x + at}, some);
+        for (int64_t i = 0; i < some; i++)
+            out[at + i] = fabs(x[at + i]) < 0x1p-27 ? x[at + i] : made[i];
+    }
+}
+
 UNARY(exponential, exp)
 UNARY(expm1, expm1)
 UNARY(tanh, tanh)
@@ -136,12 +172,15 @@ static const struct tile_row rows[] = {
     {"atan2", F64_atan2},
     {"cbrt", F64_cbrt},
     {"cosine", F64_cosine},
+    {"erf", F64_erf},
     {"exponential", F64_exponential},
     {"exponential-minus-one", F64_expm1},
     {"log", F64_log},
+    {"log-plus-one", F64_log1p},
     {"logistic", F64_logistic},
     {"power", F64_power},
     {"sine", F64_sine},
+    {"tan", F64_tan},
     {"tanh", F64_tanh},
 };
 const struct tile_table tile_sleef = {rows, COUNT_OF(rows)};

@@ -109,14 +109,15 @@ static void through_long_double(const char *opcode, double *out, const double *x
         {"atan2", NULL, atan2l},
         {"cbrt", cbrtl, NULL},
         {"cosine", cosl, NULL},
+        {"erf", erfl, NULL},
         {"exponential", expl, NULL},
         {"exponential-minus-one", expm1l, NULL},
         {"log", logl, NULL},
-
+        {"log-plus-one", log1pl, NULL},
         {"logistic", logisticl, NULL},
         {"power", NULL, powl},
         {"sine", sinl, NULL},
-
+        {"tan", tanl, NULL},
         {"tanh", tanhl, NULL},
     };
     for (size_t k = 0; k < COUNT_OF(wide); k++)
