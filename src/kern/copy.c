@@ -3,7 +3,8 @@
  * only moves). The dimensions are put in the order in which the result lies in memory, turned so that it
  * is written upward, and joined where both sides step alike; then the innermost two go to one of three
  * loops: runs of bytes, elements a stride apart, or a transposition in square blocks. Results too large for
- * the caches are written past them, a whole line at a time: nobody waits for what lay there before.
+ * the caches are written past them, a whole line at a time: nobody waits for what lay there before. Threads
+ * share a large copy, cut along one dimension.
  */
 #include "kern/nest.h"
 

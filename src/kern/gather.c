@@ -1,6 +1,6 @@
 /*
  * gather: windows of an array at places that an index array names; taken from there (gather) or
- * combined into it (scatter). Rows move by one planned copy for all windows.
+ * combined into it (scatter). Rows move by one planned copy for all windows, which threads share.
  *
  * Order of scatter: index tuples row-major over the update array, one whole window after the other,
  * each window row-major; so of two plain updates to one place the later stays.
@@ -267,9 +267,11 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
     g.windows = nest_points(&w.batch);
     g.ahead = bytes_ahead(&w.array_window);
     g.piece = PART / (bytes + 8) + 1;
-    copy_plan_init(&g.plan, &w.whole_window, &w.array_window);
-    copy_plan_stream(&g.plan, out);
-    if (g.windows < FEW)
+    if (g.width == 0) {
+        copy_plan_init(&g.plan, &w.whole_window, &w.array_window);
+        copy_plan_stream(&g.plan, out);
+    }
+    if (g.windows < FEW && g.width == 0)
         gather_large(team, &g);
     else
         team_run(team, (g.windows + g.piece - 1) / g.piece, gather_part, &g);

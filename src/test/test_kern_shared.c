@@ -385,7 +385,8 @@ static bool run_scatter(const struct trial *t, struct team *team, bool plain, st
 /* Rows of a table, or parts of them, some beyond its end. */
 static void row_trial(struct trial *t, struct random *r, bool few)
 {
-    int64_t rows = random_in(r, 3, 400), columns = random_in(r, 1, 300), width = random_in(r, 1, columns);
+    int64_t rows = random_in(r, 3, 400), columns = random_in(r, 1, 300),
+            width = random_in(r, 0, 3) ? random_in(r, 1, columns) : 1;
     int64_t tuples = few ? random_in(r, 1, 5) : 1 + 500000 / (width * 4),
             index_dims[2] = {tuples, random_in(r, 1, 2)};
     int64_t out_dims[2] = {tuples, width};
