@@ -82,10 +82,33 @@ static bool run_scalar(struct eval *ev, const struct step *s)
     }
     for (int r = 0; r < s->result_count && ok; r++)
         ok = s->results[r] == NO_VALUE || scalar_result(ev, s, r, &results[r]);
+    unsigned errors = ev->ds->errors;
     if (ok && !eval_rehearsed(ev) && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
-        ok = eval_no_memory(ev, s, s->inst->shape);
+        ok = eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < s->operand_count; k++)
         value_drop(ev, &made[k]);
+    arena_release(&ev->scratch, mark);
+    return ok;
+}
+
+bool eval_small_step(void *run, const struct scalar_step *t)
+{
+    struct eval *ev = run;
+    const struct step *s = t->step;
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    struct value *caller = ev->frame;
+    int n = s->operand_count, all = n + s->result_count;
+    ev->frame = ARENA_ARRAY(&ev->scratch, struct value, all);
+    for (int k = 0; k < n; k++) {
+        ev->frame[k].buffer = pool_borrow(&ev->pool, t->args[k].data, 0);
+        view_copy(&ev->frame[k].view, &t->args[k]);
+    }
+    bool ok = eval_step(ev, s);
+    for (int r = 0; r < s->result_count && ok; r++)
+        ev->kern->copy(NULL, &t->results[r], &ev->frame[n + r].view);
+    for (int k = 0; k < all; k++)
+        value_drop(ev, &ev->frame[k]);
+    ev->frame = caller;
     arena_release(&ev->scratch, mark);
     return ok;
 }

@@ -508,9 +508,12 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     eval_begin(&ev);
     ev.pool.limit = p->options.limits.memory;
     ev.pool.reserve = p->reserve;
+    p->run = &ev;
+    p->run_step = eval_small_step;
     struct literal *result = run_entry(&ev, args, a);
     p->peak = ev.pool.peak;
     eval_end(&ev);
+    p->run = NULL;
     if (p->reserve)
         reserve_trim(p->reserve, IDLE_BETWEEN_RUNS);
     return result;

@@ -108,6 +108,7 @@ void eval_begin(struct eval *ev);
 void eval_end(struct eval *ev);
 /* A call of f within a step: operand leaves from `first` on are the arguments. */
 bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
+bool eval_small_step(void *run, const struct scalar_step *t); /* one within a scalar program */
 /* The same for the body of a loop, again and again: the parts of the state that it hands on as they are stay in
  * its frame between entering and leaving, where `at` says that they are. */
 void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at);

@@ -118,6 +118,7 @@ struct watch {
 struct foresight; /* eval.h */
 struct pool;
 
+struct scalar_step;
 struct program {
     struct arena arena;
     struct module *module;
@@ -133,6 +134,8 @@ struct program {
     struct plan_stats stats;
     struct literal **filled; /* storage made for elided constants, freed with the program */
     struct budget budget;    /* of the run that is going on */
+    void *run;               /* the run that is going on, and how it runs a step within a scalar program */
+    bool (*run_step)(void *run, const struct scalar_step *s);
     struct arena scratch;    /* of its runs, empty between them; they would take longer to get it than to run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
     struct pool *pool;             /* small storage, likewise: eval's, which frees it; NULL before the first run */
@@ -199,6 +202,7 @@ enum scalar_kind {
     SCALAR_DOT,
     SCALAR_GATHER,
     SCALAR_SCATTER,     /* of one array */
+    SCALAR_STEP,        /* anything else that is computed from small arrays: run as a step of its own */
     SCALAR_JUMP,        /* to operation `count` */
     SCALAR_JUMP_UNLESS, /* the same when the pred args[0] is false */
     SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `count` of them */
@@ -258,6 +262,10 @@ struct scalar_gather { /* `small`: what is gathered, or the updates */
     struct kern_gather_dims dims;
     struct kern_body body; /* of a scatter */
 };
+struct scalar_step {
+    const struct step *step; /* its operands have the slots from 0 on, then come its results */
+    struct view *args, *results;
+};
 struct scalar_op {
     uint8_t kind;
     uint16_t quick; /* number of what it does when that is done to one element (kern/quick.h) */
@@ -271,6 +279,7 @@ struct scalar_op {
         const struct scalar_reduce *reduce;
         const struct scalar_dot *dot;
         const struct scalar_gather *gather;
+        const struct scalar_step *step;
     };
     void *out;
     const void *args[KERN_MAX_ARGS];
@@ -283,6 +292,7 @@ struct scalar_slot {
     int arg;       /* of a result: the argument that it was */
 };
 struct scalar_code {
+    const struct program *program;
     const struct kernels *kern;
     int arg_count, result_count, op_count;
     struct scalar_slot *args, *results;

@@ -151,12 +151,28 @@ static bool make_convert(struct maker *m, const struct inst *i, const struct lea
     return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
 
+/* Whatever stands for it among the constants of the program. */
+static bool make_elided(struct maker *m, const struct inst *i, struct leaves *out)
+{
+    struct leaves l;
+    if (m->lanes > 1 || !is_small(m->pl->p, i->shape) || !plan_constant(m->pl, i, i->literal, &l))
+        return false;
+    int reg = scalar_new_reg(m, i->shape->dtype, view_elements(&m->pl->p->constants[~l.at[0]]));
+    if (reg < 0)
+        return false;
+    memcpy(m->regs[reg].at, m->pl->p->constants[~l.at[0]].data, (size_t)bytes_of(m, reg));
+    m->regs[reg].constant = true;
+    return scalar_one_leaf(m, reg, out);
+}
+
 static bool make_constant(struct maker *m, const struct inst *i, struct leaves *out)
 {
     const struct literal *l = i->literal;
     int64_t n;
-    if (!shape_is_array(l->shape) || l->elided || !elements_of(m, l->shape, &n))
+    if (!shape_is_array(l->shape) || !elements_of(m, l->shape, &n))
         return false;
+    if (l->elided)
+        return make_elided(m, i, out);
     if (!is_small(m->pl->p, l->shape))
         return scalar_one_leaf(m, scalar_new_large(m, l->shape, -1, l->data), out);
     int reg = scalar_new_reg(m, l->shape->dtype, n);
@@ -441,7 +457,8 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
     uint8_t family = op_table[i->opcode].family;
     if (family == FAMILY_elementwise || family == FAMILY_compare)
         return make_tile(m, i, env, out);
-    return m->lanes == 1 && scalar_array_inst(m, i, env, out);
+    return m->lanes == 1 &&
+           (scalar_array_inst(m, i, env, out) || (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
 }
 
 /* Whether a value fits in registers, but for arrays that stay where they are if it may have such. */
@@ -456,7 +473,7 @@ static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 }
 
 /* A first look, before anything is made. */
-static bool may_be_understood(const struct inst *i)
+static bool may_be_understood(struct planner *pl, const struct inst *i)
 {
     switch (i->opcode) {
     case OP_PARAMETER:
@@ -487,13 +504,13 @@ static bool may_be_understood(const struct inst *i)
     case FAMILY_compare:
     case FAMILY_convert:
     case FAMILY_shape: return true;
-    default: return false;
+    default: return plan_is_pure(pl, i);
     }
 }
 
 bool scalar_takes(const struct maker *m, const struct inst *i)
 {
-    return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(i);
+    return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(m->pl, i);
 }
 
 /* What is not live may be anything: conditions of loops look at one or two of their parameters. */
@@ -574,6 +591,7 @@ static void mark_written(struct maker *m, struct scalar_code *code)
 struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
                                   const enum dtype *types)
 {
+    code->program = m->pl->p;
     code->kern = m->pl->p->kern;
     code->result_count = results.count;
     code->results = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, results.count);

@@ -82,6 +82,9 @@ bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leave
 /* A register of n elements that repeats the one element of another. */
 int scalar_spread(struct maker *m, int reg, int64_t n);
 
+/* An instruction whose values are small, run as a step. */
+bool scalar_step_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
+
 /* ---- scalar_large.c: arrays that are not in registers ---- */
 
 /* Whether an array may be one of them. */

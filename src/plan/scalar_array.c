@@ -359,3 +359,63 @@ void plan_gather_dims(const struct inst *i, struct kern_gather_dims *d)
     else
         scatter_dims(i, d);
 }
+
+/* ---- anything else ---- */
+
+/* One leaf for each operand and result, all in registers. */
+static bool has_registers(const struct maker *m, const struct inst *i, const struct leaves *env)
+{
+    for (int k = 0; k < i->operand_count; k++) {
+        struct leaves l = env[i->operands[k]->index];
+        if (l.count != 1 || l.at[0] == NO_VALUE || m->regs[l.at[0]].cell)
+            return false;
+    }
+    return !m->pl->p->options.plain && !m->pl->p->dynamic && plan_is_pure(m->pl, i);
+}
+
+static struct step *new_step(struct maker *m, const struct inst *i)
+{
+    struct arena *keep = &m->pl->p->arena;
+    struct step *s = ARENA_NEW(keep, struct step);
+    s->inst = i;
+    s->operand_count = i->operand_count;
+    if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) || !plan_bodies(m->pl, s))
+        return NULL;
+    for (int k = 0; s->bodies && k < 2; k++)
+        if (s->bodies[k].function)
+            return NULL;
+    int n = s->operand_count, *slots = ARENA_ARRAY(keep, int, n + s->result_count), *starts = ARENA_ARRAY(keep, int, n + 1);
+    for (int k = 0; k < n + s->result_count; k++)
+        slots[k] = k;
+    for (int k = 0; k <= n; k++)
+        starts[k] = k;
+    s->operands = slots;
+    s->results = slots + n;
+    s->starts = starts;
+    s->uses = ARENA_ARRAY(keep, uint8_t, n); /* all USE_KEEP */
+    return s;
+}
+
+bool scalar_step_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    struct arena *keep = &m->pl->p->arena;
+    struct step *s = has_registers(m, i, env) ? new_step(m, i) : NULL;
+    if (!s)
+        return false;
+    struct scalar_step *t = ARENA_NEW(keep, struct scalar_step);
+    t->step = s;
+    t->args = ARENA_ARRAY(keep, struct view, s->operand_count);
+    t->results = ARENA_ARRAY(keep, struct view, s->result_count);
+    *out = (struct leaves){s->result_count, ARENA_ARRAY(&m->pl->scratch, int, s->result_count)};
+    for (int k = 0; k < s->operand_count; k++)
+        t->args[k] = view_of(m, operand(i, env, k), operand_shape(i, k));
+    for (int k = 0; k < s->result_count; k++) {
+        int made = scalar_new_reg(m, s->shapes[k]->dtype, elements_of(s->shapes[k]));
+        if (made < 0)
+            return false;
+        t->results[k] = view_of(m, made, s->shapes[k]);
+        out->at[k] = made;
+    }
+    scalar_push(m, SCALAR_STEP, out->at[0])->step = t;
+    return s->result_count > 0;
+}

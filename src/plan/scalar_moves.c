@@ -59,6 +59,14 @@ static void visit_reduce(struct scalar_reduce *r, place_fn *fn, void *context)
     }
 }
 
+static void visit_step(struct scalar_step *s, place_fn *fn, void *context)
+{
+    for (int k = 0; k < s->step->operand_count; k++)
+        visit_view(&s->args[k], fn, context, false);
+    for (int k = 0; k < s->step->result_count; k++)
+        visit_view(&s->results[k], fn, context, true);
+}
+
 static void visit(struct scalar_op *op, place_fn *fn, void *context)
 {
     const void *out = op->out;
@@ -82,6 +90,7 @@ static void visit(struct scalar_op *op, place_fn *fn, void *context)
         visit_view(&op->gather->small, fn, context, op->kind == SCALAR_GATHER);
         visit_view(&op->gather->indices, fn, context, false);
         break;
+    case SCALAR_STEP: visit_step((struct scalar_step *)(uintptr_t)op->step, fn, context); break;
     case SCALAR_DOT:
         visit_view(&op->dot->out, fn, context, true);
         visit_view(&op->dot->lhs, fn, context, false);

@@ -71,6 +71,11 @@ static int32_t branch(const struct scalar_op *op)
     return op->targets[i < 0 || i >= op->count ? op->count - 1 : i];
 }
 
+static bool run_step(const struct program *p, const struct scalar_step *s)
+{
+    return p->run_step(p->run, s);
+}
+
 static bool run(const struct scalar_code *c)
 {
     const struct scalar_op *ops = c->ops;
@@ -90,6 +95,10 @@ static bool run(const struct scalar_code *c)
             break;
         case SCALAR_SWITCH: at = branch(op); break;
         case SCALAR_STOP: return true;
+        case SCALAR_STEP:
+            if (!run_step(c->program, op->step))
+                return false;
+            break;
         default:
             if (!scalar_run_one(c->kern, op))
                 return false;
@@ -136,6 +145,7 @@ static bool run_other(const void *context, const struct quick_op *op)
     switch (op->n) {
     case SCALAR_COPY: move_pieces(op->out, op->args[0], op->with); return true;
     case SCALAR_SLICE: move_window(op, op->with); return true;
+    case SCALAR_STEP: return run_step(c->program, ((const struct scalar_op *)op->with)->step);
     default: return scalar_run_one(c->kern, op->with);
     }
 }
