@@ -119,7 +119,7 @@ static void fill_random(struct literal *l, size_t size, uint64_t key)
         memcpy(data + k * width, data, (n - k < block ? n - k : block) * width);
 }
 
-struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l)
+const struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l)
 {
     enum elided_mode mode = pl->p->options.elided;
     if (mode == ELIDED_REFUSE) {
@@ -127,16 +127,21 @@ struct literal *elided_fill(struct planner *pl, const struct inst *i, const stru
         return NULL;
     }
     int64_t bytes = 0;
+    struct elided *e = map_get(&pl->elided, (struct str){(const char *)&l, sizeof l});
+    if (e && e->filled)
+        return e->filled;
     struct literal *filled = literal_new(&pl->p->arena, l->shape);
     if (!filled || !shape_bytes(l->shape, &bytes)) {
         struct str size = arena_printf(&pl->ds->arena, "%" PRId64, bytes);
         PLAN_FAIL(pl, i, OUT_OF_MEMORY, STR_ARG(shape_text(&pl->ds->arena, l->shape)), size.ptr);
         return NULL;
     }
-    const struct elided *e = map_get(&pl->elided, (struct str){(const char *)&l, sizeof l});
+    plan_keep_filled(pl, filled);
     if (mode == ELIDED_IOTA && e)
         fill_iota(filled, (size_t)bytes, e);
     else if (mode == ELIDED_RANDOM && e)
         fill_random(filled, (size_t)bytes, pl->p->options.seed * 1000003 + e->number);
+    if (e)
+        e->filled = filled;
     return filled;
 }

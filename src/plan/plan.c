@@ -64,7 +64,7 @@ int plan_add_constant(struct planner *pl, const struct literal *l)
     return ~(p->constant_count - 1);
 }
 
-static void keep_filled(struct planner *pl, struct literal *l)
+void plan_keep_filled(struct planner *pl, struct literal *l)
 {
     size_t capacity = (size_t)pl->filled_capacity;
     VEC_PUSH(&pl->p->arena, pl->p->filled, pl->p->filled_count, capacity) = l;
@@ -76,7 +76,7 @@ int plan_zero(struct planner *pl, const struct shape *s)
     struct literal *l = literal_new(&pl->p->arena, s);
     if (!l)
         return NO_VALUE;
-    keep_filled(pl, l);
+    plan_keep_filled(pl, l);
     return plan_add_constant(pl, l);
 }
 
@@ -94,11 +94,9 @@ static bool constant_leaf(struct planner *pl, const struct inst *i, const struct
         return true;
     }
     if (l->elided) {
-        struct literal *filled = elided_fill(pl, i, l);
-        if (!filled)
+        l = elided_fill(pl, i, l);
+        if (!l)
             return false;
-        keep_filled(pl, filled);
-        l = filled;
     }
     out->at[out->count++] = same_constant(pl, l);
     return true;

@@ -65,6 +65,7 @@ bool plan_where(struct planner *pl, const struct inst *i, struct diag *d);
 bool plan_constant(struct planner *pl, const struct inst *i, const struct literal *l, struct leaves *out);
 int plan_zero(struct planner *pl, const struct shape *s); /* a constant of zeros; NO_VALUE without memory */
 int plan_add_constant(struct planner *pl, const struct literal *l);
+void plan_keep_filled(struct planner *pl, struct literal *l); /* storage that goes with the program */
 /* The leaf shapes of a shape, in order; false past the limits (rank, number). */
 bool plan_leaf_shapes(struct planner *pl, const struct inst *i, const struct shape *s, int *count,
                       const struct shape *const **out);
@@ -190,9 +191,10 @@ struct elided {
     uint64_t number; /* among the elided constants of the module */
     uint64_t words;  /* 32-bit words of those before it */
     uint64_t bytes;  /* and their odd bytes */
+    const struct literal *filled; /* what stands for it; NULL: not made yet */
 };
 void elided_collect(struct planner *pl);
-struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l);
+const struct literal *elided_fill(struct planner *pl, const struct inst *i, const struct literal *l);
 
 /* ---- scalar_rest.c ---- */
 

@@ -151,16 +151,16 @@ static bool make_convert(struct maker *m, const struct inst *i, const struct lea
     return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
 
-/* Whatever stands for it among the constants of the program. */
+/* Whatever stands for it. */
 static bool make_elided(struct maker *m, const struct inst *i, struct leaves *out)
 {
-    struct leaves l;
-    if (m->lanes > 1 || !is_small(m->pl->p, i->shape) || !plan_constant(m->pl, i, i->literal, &l))
+    int64_t n;
+    bool allowed = m->pl->p->options.elided != ELIDED_REFUSE && m->lanes == 1; /* who runs it as a function says why not */
+    int reg = allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n) ? scalar_new_reg(m, i->shape->dtype, n) : -1;
+    const struct literal *l = reg < 0 ? NULL : elided_fill(m->pl, i, i->literal);
+    if (!l)
         return false;
-    int reg = scalar_new_reg(m, i->shape->dtype, view_elements(&m->pl->p->constants[~l.at[0]]));
-    if (reg < 0)
-        return false;
-    memcpy(m->regs[reg].at, m->pl->p->constants[~l.at[0]].data, (size_t)bytes_of(m, reg));
+    memcpy(m->regs[reg].at, l->data, (size_t)bytes_of(m, reg));
     m->regs[reg].constant = true;
     return scalar_one_leaf(m, reg, out);
 }
