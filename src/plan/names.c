@@ -183,6 +183,57 @@ static bool has_effect(struct planner *pl, const struct computation *c)
     return *known == KNOWN_YES;
 }
 
+/* ---- what changes a large array comes after what reads it ---- */
+
+enum { WORTH_WAITING = 4096, MOST_WAITED_FOR = 4096 }; /* bytes of the array, instructions looked at */
+
+static bool updates_large(const struct inst *i)
+{
+    int64_t bytes;
+    return (i->opcode == OP_DYNAMIC_UPDATE_SLICE || i->opcode == OP_SCATTER) && shape_is_array(i->shape) &&
+           shape_bytes(i->shape, &bytes) && bytes >= WORTH_WAITING;
+}
+
+static bool same_value(const struct inst *a, const struct inst *b)
+{
+    return a == b || (a->opcode == OP_GET_TUPLE_ELEMENT && b->opcode == OP_GET_TUPLE_ELEMENT &&
+                      a->operands[0] == b->operands[0] && inst_int(a, A_INDEX, 0) == inst_int(b, A_INDEX, 0));
+}
+
+static bool reads(const struct inst *i, const struct inst *x)
+{
+    for (int k = 0; k < i->operand_count; k++)
+        if (same_value(i->operands[k], x))
+            return true;
+    return false;
+}
+
+static bool must_follow(const struct inst *i, const struct inst *x)
+{
+    const struct attr *control = inst_attr(i, A_CONTROL_PREDECESSORS);
+    for (int k = 0; control && k < control->v.insts.count; k++)
+        if (control->v.insts.at[k] == x)
+            return true;
+    return reads(i, x);
+}
+
+/* An update whose array is read between it and whoever wants its result first, which would cost a copy, waits. */
+static void delay_updates(struct inst **order, int count)
+{
+    for (int k = count - 1; k >= 0; k--) {
+        struct inst *update = order[k];
+        int to = k, next = k + 1;
+        if (!updates_large(update))
+            continue;
+        for (; next < count && next - k < MOST_WAITED_FOR && !must_follow(order[next], update); next++)
+            if (reads(order[next], update->operands[0]) && !updates_large(order[next]))
+                to = next;
+        for (int j = k; j < to; j++)
+            order[j] = order[j + 1];
+        order[to] = update;
+    }
+}
+
 struct inst **plan_live(struct planner *pl, const struct computation *c, int *count)
 {
     struct inst **order = plan_order(pl, c);
@@ -207,5 +258,7 @@ struct inst **plan_live(struct planner *pl, const struct computation *c, int *co
         if (live[order[k]->index])
             order[n++] = order[k];
     *count = n;
+    if (!c->module->is_scheduled)
+        delay_updates(order, n);
     return order;
 }

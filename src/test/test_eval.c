@@ -444,6 +444,43 @@ START_TEST(branches_change_a_large_state_in_place)
 }
 END_TEST
 
+/* Written after the update, but of the array before it. */
+static size_t peak_of_late_reader(const char *piece)
+{
+    struct run r;
+    char text[2000];
+    snprintf(text, sizeof text,
+             "HloModule m\n"
+             "c {\n  p = (s32[], f32[1000000], f32[%s]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+             "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+             "b {\n  p = (s32[], f32[1000000], f32[%s]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+             "  x = f32[1000000] get-tuple-element(p), index=1\n  u = f32[%s] get-tuple-element(p), index=2\n"
+             "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+             "  y = f32[1000000] dynamic-update-slice(x, u, i)\n"
+             "  v = f32[%s] dynamic-slice(x, i), dynamic_slice_sizes={%s}\n  w = f32[%s] add(u, v)\n"
+             "  ROOT r = (s32[], f32[1000000], f32[%s]) tuple(j, y, w)\n}\n"
+             "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[1000000] iota(), iota_dimension=0\n"
+             "  y = f32[1000000] negate(x)\n  f = f32[] constant(1)\n  u = f32[%s] broadcast(f), dimensions={}\n"
+             "  t = (s32[], f32[1000000], f32[%s]) tuple(z, y, u)\n"
+             "  ROOT r = (s32[], f32[1000000], f32[%s]) while(t), condition=c, body=b\n}\n",
+             piece, piece, piece, piece, piece, piece, piece, piece, piece, piece);
+    run_text(&r, text);
+    const float *x = r.result->elements[1]->data, *u = r.result->elements[2]->data;
+    ck_assert_float_eq(x[0], 1);
+    ck_assert_float_eq(x[1], 1);
+    ck_assert_float_eq(u[0], strcmp(piece, "1") ? 1 + 1 + 0 : 1 + 0 - 1 - 2); /* where windows overlap, others were there before */
+    size_t peak = r.program->peak;
+    run_free(&r);
+    return peak;
+}
+
+START_TEST(updates_wait_for_readers)
+{
+    ck_assert_uint_lt(peak_of_late_reader("1"), 5000000);
+    ck_assert_uint_lt(peak_of_late_reader("5000"), 5000000);
+}
+END_TEST
+
 /* ---- what constants alone decide ---- */
 
 START_TEST(constants_are_computed_once_and_stay)
@@ -515,6 +552,7 @@ int main(void)
     tcase_add_test(c, scalar_programs_give_the_same_bits);
     tcase_add_test(c, scalar_loop_swaps_its_state);
     tcase_add_test(c, branches_change_a_large_state_in_place);
+    tcase_add_test(c, updates_wait_for_readers);
     tcase_add_test(c, constants_are_computed_once_and_stay);
     tcase_add_test(c, failures_say_why);
     suite_add_tcase(suite, c);
