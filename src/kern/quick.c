@@ -266,7 +266,8 @@ static void fill(const struct quick_op *op)
 
 bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context)
 {
-    for (const struct quick_op *op = ops;; op++)
+    for (const struct quick_op *next = ops;;) {
+        const struct quick_op *op = next++;
         switch (op->code) {
         case QUICK_STOP: return true;
         case QUICK_CALL: op->fn(op->out, op->args, op->n); break;
@@ -277,10 +278,10 @@ bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn
         case QUICK_JUMP:
             if (!budget_step(budget))
                 return false;
-            op = ops + op->n - 1;
+            next = ops + op->n;
             break;
-        case QUICK_JUMP_UNLESS: op = AT(uint8_t, 0) ? op : ops + op->n - 1; break;
-        case QUICK_SWITCH: op = ops + switch_target(op) - 1; break;
+        case QUICK_JUMP_UNLESS: next = AT(uint8_t, 0) ? next : ops + op->n; break;
+        case QUICK_SWITCH: next = ops + switch_target(op); break;
 #define UNARY(id, spelling, formula)                                                                         \
     case JOIN(DO, SELF, id): OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0)); break;
 #define BINARY(id, spelling, formula)                                                                        \
@@ -296,7 +297,7 @@ bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn
         const bool holds = AT(T, 0) operator AT(T, 1);                                                       \
         OUT(uint8_t) = holds;                                                                                \
         if (!holds)                                                                                          \
-            op = ops + op->n - 1;                                                                            \
+            next = ops + op->n;                                                                              \
         break;                                                                                               \
     }
             COMPARISONS(X)
@@ -320,4 +321,5 @@ bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn
             break;
         default: __builtin_unreachable(); /* every number is from the table above */
         }
+    }
 }
