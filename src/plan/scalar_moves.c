@@ -16,7 +16,7 @@ struct home { /* a register that is storage of its own */
     const char *at;
     size_t size;
     int writes, reads; /* operations that do */
-    int made, last_read; /* the last of them */
+    int first, made, last_read; /* the first and the last that write, the last that reads */
     bool outside;        /* arguments and results */
 };
 
@@ -155,7 +155,8 @@ static void count_place(void *context, const void **at, bool write)
         h->reads++;
         h->last_read = c->at;
     } else if (c->made != h) {
-        h->writes++;
+        if (h->writes++ == 0)
+            h->first = c->at;
         h->made = c->at;
         c->made = h;
     }
@@ -251,24 +252,56 @@ static bool can_be_made_there(struct tidy *t, int k, const struct home *from, co
     return true;
 }
 
+/* The value moved began as a copy of what is where it goes, as the state of a loop does that has a piece changed: the
+ * piece may as well be changed there. */
+static bool comes_from_there(struct tidy *t, int k, const struct home *from, const struct home *to)
+{
+    int first = from ? from->first : -1;
+    if (!from || !to || from == to || from->outside || from->writes < 2 || from->last_read != k || from->made >= k ||
+        t->gone[first] || t->loop[first] != t->loop[k] || from->at != t->ops[k].args[0] || to->at != t->ops[k].out ||
+        from->size != (size_t)t->ops[k].count || to->size != from->size)
+        return false;
+    const struct scalar_op *copy = &t->ops[first];
+    if (copy->kind != SCALAR_MOVE || copy->args[0] != to->at || copy->out != from->at || (size_t)copy->count != from->size)
+        return false;
+    for (int j = first + 1; j < k; j++)
+        if (--t->budget < 0 || (!t->gone[j] && touches(t, j, to)))
+            return false;
+    return true;
+}
+
+/* All that is said of `from` is said of `to` from now on. */
+static void make_one(struct tidy *t, int k, struct home *from, struct home *to)
+{
+    struct renaming r = {t, from, to};
+    for (int j = from->first; j < k; j++)
+        visit(&t->ops[j], rename_place, &r);
+    to->reads += from->reads - 1;
+    to->writes += from->writes - 1;
+    if (to->made == k)
+        to->made = from->made;
+    if (to->first > from->first)
+        to->first = from->first;
+    if (to->last_read < k && from->reads > 1)
+        to->last_read = k;
+    from->reads = from->writes = 0;
+    t->gone[k] = true;
+}
+
 static void drop_moves(struct tidy *t)
 {
     for (int k = 0; k < t->op_count && t->budget > 0; k++) {
         if (t->ops[k].kind != SCALAR_MOVE)
             continue;
         struct home *from = home_of(t, t->ops[k].args[0]), *to = home_of(t, t->ops[k].out);
-        if (!can_be_made_there(t, k, from, to))
-            continue;
-        struct renaming r = {t, from, to};
-        for (int j = from->made; j < k; j++)
-            visit(&t->ops[j], rename_place, &r);
-        to->reads += from->reads - 1;
-        if (to->made == k)
-            to->made = from->made;
-        if (to->last_read < k && from->reads > 1)
-            to->last_read = k;
-        from->reads = from->writes = 0;
-        t->gone[k] = true;
+        if (can_be_made_there(t, k, from, to)) {
+            make_one(t, k, from, to);
+        } else if (comes_from_there(t, k, from, to)) {
+            make_one(t, k, from, to);
+            t->gone[from->first] = true; /* the copy, of itself now */
+            to->reads--;
+            to->writes--;
+        }
     }
 }
 
