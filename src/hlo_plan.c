@@ -81,7 +81,7 @@ struct str hlo_step_text(struct arena *a, const struct program *p, const struct 
     if (n && n->room > 0)
         buf_printf(&b, ", in %.*s", STR_ARG(size_text(a, n->room)));
     if (f->steps[number].once != ONCE_NOT)
-        buf_puts(&b, "; once in a run");
+        buf_puts(&b, f->steps[number].once == ONCE_RUN ? "; once in a run" : "; once in a run of the loop");
     struct str kept = arena_str(a, buf_view(&b));
     buf_free(&b);
     return kept;
@@ -280,6 +280,7 @@ static const struct {
     {"dropped", "steps whose results nobody reads", offsetof(struct plan_stats, dropped)},
     {"once", "steps of functions done once in a run", offsetof(struct plan_stats, once)},
     {"invariant", "steps of loop bodies done once for a loop", offsetof(struct plan_stats, invariant)},
+    {"rests", "loops that are scalar programs after their first iteration", offsetof(struct plan_stats, rests)},
 };
 
 static int pass_count(const struct program *p, size_t k)

@@ -106,6 +106,7 @@ struct plan_stats {
     int dropped;    /* steps whose results nobody reads */
     int once;       /* steps of functions that depend on constants alone: done once in a run */
     int invariant;  /* steps of loop bodies that depend on nothing that the loop changes: done once for a loop */
+    int rests;      /* loops that are scalar programs after their first iteration */
 };
 
 /* Told of every step of a run as it begins and ends; steps within steps come in between. */

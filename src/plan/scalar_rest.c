@@ -189,5 +189,6 @@ struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *c
     r.made->kept = ARENA_ARRAY(&pl->p->arena, int, value_count);
     r.made->condition = inst_computation(caller, A_CONDITION);
     r.made->code = make_program(&r, &m, value_count);
+    pl->p->stats.rests += r.made->code != NULL;
     return r.made->code ? r.made : NULL;
 }

@@ -1,0 +1,47 @@
+# plan: what passes did: calls and maps taken apart, steps made once, loops that go on as scalar programs.
+# stderr: -
+cat >a.hlo <<'END'
+HloModule a
+add { x = s32[] parameter(0)
+ y = s32[] parameter(1)
+ ROOT l = s32[] add(x, y) }
+square { x = s32[] parameter(0)
+ ROOT l = s32[] multiply(x, x) }
+twice { x = s32[5000] parameter(0)
+ a = s32[5000] add(x, x)
+ b = s32[5000] add(x, x)
+ ROOT t = (s32[5000], s32[5000]) tuple(a, b) }
+body { s = (s32[], s32[], s32[5000]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ sum = s32[] get-tuple-element(s), index=1
+ v = s32[5000] get-tuple-element(s), index=2
+ squares = s32[5000] map(v), dimensions={0}, to_apply=square
+ zero = s32[] constant(0)
+ all = s32[] reduce(squares, zero), dimensions={0}, to_apply=add
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ next = s32[] add(sum, all)
+ ROOT t = (s32[], s32[], s32[5000]) tuple(j, next, v) }
+cond { s = (s32[], s32[], s32[5000]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(9)
+ ROOT l = pred[] compare(i, n), direction=LT }
+ENTRY e { p = s32[5000] parameter(0)
+ c = (s32[5000], s32[5000]) call(p), to_apply=twice
+ v = s32[5000] get-tuple-element(c), index=1
+ zero = s32[] constant(0)
+ t = (s32[], s32[], s32[5000]) tuple(zero, zero, v)
+ w = (s32[], s32[], s32[5000]) while(t), body=body, condition=cond
+ ROOT r = s32[] get-tuple-element(w), index=1 }
+END
+$HLO plan a.hlo >out.txt || exit 1
+want() {
+    tr -s ' ' <out.txt | grep -qF -- "$1" || { echo "lacks: $1"; tr -s ' ' <out.txt; exit 1; }
+}
+want ' while: body %body, condition a scalar program of 2 operations; after the first iteration a scalar program of '
+want ' once in a run of the loop'
+want ' inlined 1 calls and fusions'
+want ' mapped 1 maps'
+want ' merged 1 steps'
+want ' invariant 2 steps'
+want ' rests 1 loops'
