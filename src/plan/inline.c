@@ -105,7 +105,7 @@ bool inline_call(struct build *b, const struct inst *i, const struct computation
     for (int k = 0; k < c->param_count; k++)
         env[c->params[k]->index] = caller[i->operands[k]->index];
     if (pl->call_sites[c->index] > 1)
-        pl->inlined += c->inst_count;
+        pl->inlined += size_of(pl, c, 0);
     pl->p->stats.inlined++;
     pl->depth++;
     b->env = env;

@@ -143,43 +143,38 @@ static bool is_cheaper_again(const struct when *w, const struct step *s)
     return out >= LARGE && in < out / 2;
 }
 
-/* Of all readers of each value: whether one of them is done more often and can't do it on the way. */
-static void find_readers(const struct when *w, struct leaves results, uint8_t *soonest, bool *wanted)
+/* Of a value, by those readers that have been looked at. */
+struct readers {
+    uint8_t rarest, oftenest; /* enum once */
+    bool known;
+    bool wants_array; /* one of them does not compute it on the way */
+};
+
+static void add_reader(struct readers *r, enum once once, bool wants_array)
 {
-    for (int k = 0; k < w->f->step_count; k++) {
-        const struct step *s = &w->f->steps[k];
-        for (int j = 0; j < s->operand_count; j++) {
-            int v = s->operands[j];
-            if (v < 0)
-                continue;
-            soonest[v] = s->once < soonest[v] ? s->once : soonest[v];
-            wanted[v] |= !s->tile;
-        }
-    }
-    for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0) {
-            soonest[results.at[j]] = ONCE_NOT;
-            wanted[results.at[j]] = true;
-        }
+    if (!r->known || once > r->rarest)
+        r->rarest = (uint8_t)once;
+    if (!r->known || once < r->oftenest)
+        r->oftenest = (uint8_t)once;
+    r->known = true;
+    r->wants_array |= wants_array;
 }
 
+/* From the last step to the first; where all readers are done equally often, the step may be, too. */
 static void do_cheap_ones_again(struct when *w, int value_count, struct leaves results)
 {
-    struct arena *a = &w->pl->scratch;
-    uint8_t *soonest = ARENA_ARRAY(a, uint8_t, value_count);
-    bool *wanted = ARENA_ARRAY(a, bool, value_count);
-    memset(soonest, ONCE_RUN, (size_t)value_count);
-    find_readers(w, results, soonest, wanted);
+    struct readers *readers = ARENA_ARRAY(&w->pl->scratch, struct readers, value_count);
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0)
+            add_reader(&readers[results.at[j]], ONCE_NOT, true);
     for (int k = w->f->step_count - 1; k >= 0; k--) {
         struct step *s = &w->f->steps[k];
-        int v = s->result_count == 1 ? s->results[0] : NO_VALUE;
-        if (s->once == ONCE_NOT || v < 0 || wanted[v] || soonest[v] >= s->once || !is_cheaper_again(w, s))
-            continue;
-        s->once = soonest[v];
-        w->value[v] = s->once;
+        const struct readers *r = s->result_count == 1 && s->results[0] >= 0 ? &readers[s->results[0]] : NULL;
+        if (r && r->known && !r->wants_array && r->rarest == r->oftenest && r->rarest < s->once && is_cheaper_again(w, s))
+            s->once = r->rarest;
         for (int j = 0; j < s->operand_count; j++)
-            if (s->operands[j] >= 0 && s->once < soonest[s->operands[j]])
-                soonest[s->operands[j]] = s->once;
+            if (s->operands[j] >= 0)
+                add_reader(&readers[s->operands[j]], (enum once)s->once, !s->tile);
     }
 }
 

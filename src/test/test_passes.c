@@ -190,6 +190,27 @@ START_TEST(zeros_keep_their_signs)
 }
 END_TEST
 
+/* `m` is read once, by the product, once in a run of the loop, by the quotient, and in each iteration. */
+START_TEST(what_is_cheap_is_there_for_all_its_readers)
+{
+    struct plan_stats s = {0};
+    check_text("HloModule m\n"
+               "c {\n  p = (s32[], f32[70000], f32[70000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+               "b {\n  p = (s32[], f32[70000], f32[70000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  x = f32[70000] get-tuple-element(p), index=1\n  y = f32[70000] get-tuple-element(p), index=2\n"
+               "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = f32[] constant(3)\n"
+               "  kk = f32[70000] broadcast(k), dimensions={}\n  l = f32[70000] iota(), iota_dimension=0\n"
+               "  m = f32[70000] add(l, kk)\n  d = f32[70000] divide(y, m)\n  z = f32[70000] multiply(x, m)\n"
+               "  v = f32[70000] add(z, d)\n  ROOT t = (s32[], f32[70000], f32[70000]) tuple(j, v, y)\n}\n"
+               "ENTRY e {\n  z = s32[] constant(0)\n  x = f32[70000] iota(), iota_dimension=0\n  y = f32[70000] negate(x)\n"
+               "  t = (s32[], f32[70000], f32[70000]) tuple(z, x, y)\n"
+               "  ROOT w = (s32[], f32[70000], f32[70000]) while(t), condition=c, body=b\n}\n",
+               NULL, &s);
+    ck_assert_int_eq(s.invariant, 1);
+}
+END_TEST
+
 START_TEST(random_numbers_are_not_equal)
 {
     struct run r;
@@ -374,7 +395,7 @@ static void put_loop(struct text *t, int loop)
 static void put_module(struct text *t)
 {
     t->type = chance(t, 2) ? "s32" : "f32";
-    t->size = chance(t, 2) ? 5 : 2000; /* small arrays are scalar programs */
+    t->size = chance(t, 2) ? 5 : chance(t, 8) ? 2000 : 70000; /* small arrays are scalar programs, large ones made again */
     snprintf(t->array, sizeof t->array, "%s[%d]", t->type, t->size);
     put(t, "HloModule m\n");
     for (int k = 0; k < 2; k++)
@@ -526,6 +547,7 @@ int main(void)
     tcase_add_test(tc, simple_instructions_are_names);
     tcase_add_test(tc, rearrangements_become_one);
     tcase_add_test(tc, zeros_keep_their_signs);
+    tcase_add_test(tc, what_is_cheap_is_there_for_all_its_readers);
     tcase_add_test(tc, random_numbers_are_not_equal);
     tcase_add_test(tc, loops_keep_what_they_do_not_change);
     tcase_add_test(tc, passes_change_no_bit);
