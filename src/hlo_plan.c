@@ -308,6 +308,7 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
     struct arena a;
     struct hlo_memory m = hlo_program_memory(program);
     const struct foresight *f = p->foresight;
+    const char *about = m.exact ? "" : " or so, as much depends on what happens,";
     arena_init(&a);
     buf_puts(out, "memory of a run\n");
     buf_printf(out, "  %-11s %10.*s\n", "arguments", STR_ARG(size_text(&a, m.arguments)));
@@ -317,10 +318,10 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
         buf_puts(out, "  values      unknown: too much depends on what happens\n");
     else if (f->at)
         buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values", STR_ARG(size_text(&a, m.peak)),
-                   m.exact ? "" : " at most,", (int)(f->at - f->in->steps), STR_ARG(f->in->computation->name),
+                   about, (int)(f->at - f->in->steps), STR_ARG(f->in->computation->name),
                    STR_ARG(f->at->inst->name));
     else
-        buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)), m.exact ? "" : " at most,");
+        buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)), about);
     if (m.kernels > 0)
         buf_printf(out, "  %-11s %10.*s for itself takes the kernel that takes most\n", "kernels", STR_ARG(size_text(&a, m.kernels)));
     arena_free(&a);

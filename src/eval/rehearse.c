@@ -86,6 +86,8 @@ static void note_result(struct eval *ev, const struct step *s, int r, const int 
         if (before[k] == b->number) { /* not the address, which may be another's by now */
             out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;
             out->operand = k;
+            if (s->inst->opcode == OP_DYNAMIC_SLICE && out->storage > 0)
+                ev->rehearsal->out->exact = false; /* a part that begins where all begins can be given away as it is */
             return;
         }
 }
