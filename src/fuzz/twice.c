@@ -258,7 +258,15 @@ struct pair {
     struct module *m;
     struct arena arena;
     const struct literal **args;
+    struct buf memory; /* what a run needed that was foreseen otherwise */
 };
+
+static void hold_against_foresight(struct pair *p, struct program *program)
+{
+    const struct foresight *f = eval_foresee(program);
+    if (f->known && f->exact && program->peak != f->peak)
+        buf_printf(&p->memory, "%zu bytes were foreseen, %zu were needed\n", f->peak, program->peak);
+}
 
 static struct literal *run_one(struct pair *p, bool plain, struct team *team)
 {
@@ -268,6 +276,8 @@ static struct literal *run_one(struct pair *p, bool plain, struct team *team)
     struct literal *l =
         program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena)
                 : NULL;
+    if (l)
+        hold_against_foresight(p, program);
     program_free(program);
     return l;
 }
@@ -276,7 +286,7 @@ static bool hit_limit(const struct diags *ds)
 {
     for (const struct diag *d = ds->first; d; d = d->next)
         if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME ||
-            d->msg == MSG_OUT_OF_MEMORY)
+            d->msg == MSG_PLAN_MEMORY || d->msg == MSG_OUT_OF_MEMORY)
             return true;
     return false;
 }
@@ -352,6 +362,11 @@ static enum twice run_module(struct diags *ds, struct module *m, const struct wa
             args[k] = some_argument(&p.arena, &r, m->entry->params[k]->shape);
         p.args = (const struct literal **)args;
         outcome = way->run(&p, why);
+        if (p.memory.size > 0) {
+            buf_str(why, buf_view(&p.memory));
+            outcome = TWICE_DIFFERS;
+        }
+        buf_free(&p.memory);
         for (int k = 0; k < n; k++)
             if (args[k])
                 literal_free_data(args[k]);
