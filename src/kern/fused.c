@@ -14,14 +14,14 @@
 #include "kern/fused.h"
 
 enum {
-    SHARE = 1 << 15,       /* elements of a part */
     ROWS_TILE = 2 * KERN_TILE, /* elements of a tile, where blocks are whole rows: more if a row has more */
-    FETCH_FROM = 1 << 19,  /* bytes of a view that the nearest caches don't hold */
-    FAR_APART = 64,        /* bytes */
-    PANEL_ROWS = 16,       /* whose elements of one column share a line of the caches */
-    PANEL_BYTES = 1 << 20, /* of a panel at most */
-    FEW_ROWS = 8,          /* below so many rows, long ones are cut */
-    WORTH_A_TEAM = 1 << 19 /* elements, times what is done with each of them */
+    SHARE = 1 << 15,           /* elements of a part */
+    WORTH_A_TEAM = 1 << 19,    /* elements, times what is done with each of them */
+    FEW_ROWS = 8,              /* below so many rows, long ones are cut */
+    FETCH_FROM = 1 << 19,      /* bytes of a view that the nearest caches don't hold */
+    FAR_APART = 64,            /* bytes */
+    PANEL_ROWS = 16,           /* whose elements of one column share a line of the caches */
+    PANEL_BYTES = 1 << 20      /* of a panel at most */
 };
 
 /* How the elements of a view reach the ops. */
@@ -302,7 +302,7 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
     l->any_gathered = l->any_panel = false;
     for (int k = 0; k < f->view_count; k++) {
         l->ways[k] = choose_way(l, k, of_rows[k]);
-        l->fetches[k] = l->ways[k] == WAY_IN_PLACE && !is_zero(&l->outer, k) == (l->outer.rank > 0) &&
+        l->fetches[k] = l->ways[k] == WAY_IN_PLACE && (l->outer.rank == 0 || !is_zero(&l->outer, k)) &&
                         l->rows * l->columns * (int64_t)dtype_bytes(views[k].dtype) >= FETCH_FROM;
         l->any_panel |= l->ways[k] == WAY_PANEL;
         l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;

@@ -25,7 +25,6 @@ struct fusing {
     int *reader;      /* by value: the first group that reads it, or NOBODY */
     int *next_array;  /* by value: where it is needed as an array, by another group, a step, a result; INT_MAX: nowhere */
     int *next_other;  /* by value: the first step known to read it outside of any group */
-    int *maker;       /* by value: the step that makes it, or NOBODY */
     bool *from_fold;  /* by value: it comes of a reduction, element by element */
     enum fuse_role *roles; /* by step */
     const struct shape **shapes; /* by value */
@@ -57,7 +56,7 @@ static bool same_dims(const struct shape *a, const struct shape *b)
     return prefix_rank(a, rank, dims) == rank;
 }
 
-/* Whether dimensions `d` of a shape, but for those of size 1, are (not) its last ones; how many come before. */
+/* How many dimensions come before the inner ones, which are to be the last (but for those of size 1); else -1. */
 static int split_at(const struct shape *s, const bool *inner)
 {
     int rank = 0;
@@ -73,6 +72,7 @@ static int split_at(const struct shape *s, const bool *inner)
     return rank;
 }
 
+/* The same of the dimensions that a reduction folds away or a broadcast adds. */
 static int split_of(const struct inst *i)
 {
     bool inner[VIEW_MAX_RANK] = {false};
@@ -288,17 +288,17 @@ static void note_reads(struct fusing *z, int k)
         const int v = s->operands[j];
         if (v < 0)
             continue;
+        int *reader = &z->reader[v];
         if (root == NOBODY)
             z->next_other[v] = k;
-        const int reader = z->reader[v];
-        if (root == NOBODY || is_repeated(z, k, j))
+        if (root == NOBODY || is_repeated(z, k, j)) {
             note_array(z, v, root == NOBODY ? k : root);
-        else if (reader == NOBODY || root < reader)
-            z->reader[v] = root;
-        if (z->reader[v] != reader && reader != NOBODY)
-            note_array(z, v, reader);
-        else if (root != NOBODY && z->reader[v] != NOBODY && root != z->reader[v])
-            note_array(z, v, root);
+        } else if (*reader == NOBODY) {
+            *reader = root;
+        } else if (*reader != root) { /* the later group reads a result of the other */
+            note_array(z, v, *reader > root ? *reader : root);
+            *reader = *reader < root ? *reader : root;
+        }
     }
 }
 
@@ -429,7 +429,7 @@ static void fuse_groups(struct fusing *z)
 static void find_roles(struct fusing *z, int value_count)
 {
     for (int v = 0; v < value_count; v++) {
-        z->reader[v] = z->maker[v] = NOBODY;
+        z->reader[v] = NOBODY;
         z->next_other[v] = z->next_array[v] = INT_MAX;
     }
     for (int k = 0; k < z->f->param_count; k++)
@@ -443,7 +443,6 @@ static void find_roles(struct fusing *z, int value_count)
             from_fold |= s->operands[j] >= 0 && z->from_fold[s->operands[j]];
         for (int r = 0; r < s->result_count; r++)
             if (s->results[r] >= 0) {
-                z->maker[s->results[r]] = k;
                 z->shapes[s->results[r]] = s->shapes[r];
                 z->from_fold[s->results[r]] = from_fold;
             }
@@ -458,7 +457,7 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
                        .root = ARENA_ARRAY(a, int, f->step_count), .next = ARENA_ARRAY(a, int, f->step_count),
                        .reader = ARENA_ARRAY(a, int, value_count), .next_other = ARENA_ARRAY(a, int, value_count),
                        .next_array = ARENA_ARRAY(a, int, value_count),
-                       .maker = ARENA_ARRAY(a, int, value_count), .from_fold = ARENA_ARRAY(a, bool, value_count),
+                       .from_fold = ARENA_ARRAY(a, bool, value_count),
                        .shapes = ARENA_ARRAY(a, const struct shape *, value_count),
                        .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
     find_roles(&z, value_count);

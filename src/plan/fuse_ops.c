@@ -4,7 +4,8 @@
  *
  * Inside of a loop, numbers of bf16 and f16 are held as f32: what would be rounded to the narrow type and widened
  * again by each op is rounded once, and not at all where an op gives what the narrow type has. So a value may
- * have two forms, its own and the wide one, each made when something asks for it.
+ * have two forms, its own and the wide one, each made when something asks for it. (What a NaN carries beyond its sign
+ * is kept by ops that need no rounding, where a pass for each of them would lose it.)
  */
 #include "plan/fuse.h"
 

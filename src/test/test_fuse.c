@@ -240,6 +240,37 @@ START_TEST(threads_give_the_same_bits)
 }
 END_TEST
 
+/* As if each result were rounded to the narrow type and widened again. */
+START_TEST(rounded_operations_are_rounded)
+{
+    enum { N = 3000 };
+    static const char *const opcodes[] = {NULL, "add", "divide", "multiply", "subtract"};
+    static const enum dtype narrow[] = {DT_BF16, DT_F16};
+    static float x[2][N], got[N], want[N];
+    static uint16_t codes[N];
+    struct random r = {.state = 1, .specials = true};
+    for (int k = 0; k < 2 * N; k++) {
+        const uint32_t bits = (uint32_t)random_bits(&r);
+        float v = (float)random_float(&r);
+        if (k % 3)
+            memcpy(&v, &bits, sizeof v);
+        x[k / N][k % N] = v != v ? NAN : v;
+    }
+    for (size_t t = 0; t < COUNT_OF(narrow); t++)
+        for (size_t op = 0; op < COUNT_OF(opcodes); op++) {
+            const void *args[] = {x[0], x[1]}, *to_widen = codes, *to_round = op ? want : x[0];
+            if (op)
+                kern_find_elementwise(opcodes[op], DT_F32)(want, args, N);
+            kern_find_convert(narrow[t], DT_F32)(codes, &to_round, N);
+            kern_find_convert(DT_F32, narrow[t])(want, &to_widen, N);
+            kern_find_rounded(opcodes[op], narrow[t])(got, args, N);
+            for (int k = 0; k < N; k++)
+                ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0, "%s of %a, %a: %a, not %a", op ? opcodes[op] : "rounding",
+                              (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("fuse");
@@ -247,6 +278,7 @@ int main(void)
     suite_add_tcase(s, tc);
     tcase_add_test(tc, fused_steps_give_the_same_bits);
     tcase_add_test(tc, threads_give_the_same_bits);
+    tcase_add_test(tc, rounded_operations_are_rounded);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
