@@ -415,7 +415,10 @@ static void fuse_groups(struct fusing *z)
         const struct fuse_group *g = z->groups[k];
         if (z->root[k] != k)
             continue;
-        if (is_worth_while(z, k) && make_group(z, k))
+        const struct arena_mark mark = arena_mark(&z->pl->scratch);
+        const bool made = is_worth_while(z, k) && make_group(z, k);
+        arena_release(&z->pl->scratch, mark);
+        if (made)
             continue;
         for (int at = 0, j = g->first; at < g->steps; at++, j = z->next[j])
             z->root[j] = NOBODY;
