@@ -137,7 +137,7 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
         return false;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
     op->fn = fn;
-    op->quick = (uint16_t)quick_of(i, type, fn);
+    op->quick = (uint16_t)(n <= SCALAR_FEW ? quick_of(i, type, fn) : QUICK_NONE);
     op->count = (int32_t)n;
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;

@@ -13,7 +13,8 @@ enum {
     SCALAR_BUDGET = 1 << 15,    /* instructions looked at, calls taken apart */
     SCALAR_INLINE = 100,        /* calls inside calls */
     SCALAR_MAX_ELEMENTS = 1024, /* of one value: larger ones profit from storage that is taken over */
-    SCALAR_MAX_BYTES = 1 << 20  /* of all registers */
+    SCALAR_MAX_BYTES = 1 << 20, /* of all registers */
+    SCALAR_FEW = 3              /* so many elements are done one by one sooner than by a call */
 };
 
 struct reg {

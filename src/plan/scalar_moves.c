@@ -357,11 +357,20 @@ static void close_up(struct tidy *t, struct arena *scratch)
     t->op_count = n;
 }
 
+static bool has_loop(const struct maker *m)
+{
+    for (int k = 0; k < m->op_count; k++)
+        if (m->ops[k].kind == SCALAR_JUMP && m->ops[k].count <= k)
+            return true;
+    return false;
+}
+
+/* What runs once is not worth the time that this takes. */
 void scalar_tidy(struct maker *m, struct scalar_code *code)
 {
     struct arena *scratch = &m->pl->scratch;
     struct tidy t = {.code = code, .ops = m->ops, .op_count = m->op_count, .budget = TIDY_BUDGET};
-    if (m->op_count == 1)
+    if (!has_loop(m))
         return;
     t.loop = ARENA_ARRAY(scratch, int, m->op_count);
     t.gone = ARENA_ARRAY(scratch, bool, m->op_count);

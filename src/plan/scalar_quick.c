@@ -178,12 +178,9 @@ static void move_targets(struct planner *pl, struct quick_op *q, const int *plac
     q->targets = targets;
 }
 
-/* So few elements are done one by one sooner than by a call. */
-enum { FEW = 3 };
-
 static int operations_of(const struct scalar_op *op)
 {
-    return op->kind == SCALAR_APPLY && op->quick != QUICK_NONE && op->count > 0 && op->count <= FEW ? op->count : 1;
+    return op->kind == SCALAR_APPLY && op->quick != QUICK_NONE && op->count > 0 && op->count <= SCALAR_FEW ? op->count : 1;
 }
 
 /* An operation, or one for each of its elements. */
