@@ -135,15 +135,13 @@ INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
     return r < 3 ? a + r * step : third + (r - 3) * step;
 }
 
-#define UNROLL _Pragma("GCC unroll 8")
-
 /* C's rows, where `sum` goes. */
 INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows, int vectors, bool add,
                        words sum[GEMM_ROWS][VECTORS])
 {
     const int64_t bytes = p->n * (is_wide(kind) ? 8 : 4);
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int v = 0; v < vectors; v++) {
+    KERN_UNROLL for (int r = 0; r < rows; r++)
+        KERN_UNROLL for (int v = 0; v < vectors; v++) {
             char *c = p->c + r * p->c_row + v * BYTES;
             const int64_t there = bytes - v * BYTES;
             store_part(c, add ? add_sums(kind, load_part(c, there), sum[r][v]) : sum[r][v], there);
@@ -155,18 +153,18 @@ INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t p
     const int64_t row = p->a_row, lane = p->a_lane;
     const char *a = p->a, *third = p->a + 3 * row, *b = p->panel;
     words sum[GEMM_ROWS][VECTORS];
-    UNROLL for (int r = 0; r < rows; r++)
-        UNROLL for (int v = 0; v < vectors; v++)
+    KERN_UNROLL for (int r = 0; r < rows; r++)
+        KERN_UNROLL for (int v = 0; v < vectors; v++)
             sum[r][v] = (words){0};
     for (int64_t i = 0; i < p->lanes; i++, a += lane, third += lane, b += panel)
-        UNROLL for (int r = 0; r < rows; r++) {
+        KERN_UNROLL for (int r = 0; r < rows; r++) {
             const words x = spread(kind, row_at(a, third, row, r));
-            UNROLL for (int v = 0; v < vectors; v++)
+            KERN_UNROLL for (int v = 0; v < vectors; v++)
                 sum[r][v] = add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * BYTES));
         }
     if ((kind == GEMM_SIGNED_BYTES || kind == GEMM_UNSIGNED_BYTES) && p->start)
-        UNROLL for (int r = 0; r < rows; r++)
-            UNROLL for (int v = 0; v < vectors; v++)
+        KERN_UNROLL for (int r = 0; r < rows; r++)
+            KERN_UNROLL for (int v = 0; v < vectors; v++)
                 sum[r][v] = (words)((counts)sum[r][v] + (counts)(p->start[r] - (words){0}));
     if (p->add)
         store_sums(kind, p, rows, vectors, true, sum);

@@ -24,7 +24,6 @@ typedef uint32_t words __attribute__((vector_size(BYTES), aligned(4), may_alias)
 #endif
 
 #define INLINE __attribute__((always_inline)) static inline
-#define UNROLL _Pragma("GCC unroll 8")
 
 INLINE int64_t lanes_of(enum matvec_source s)
 {
@@ -93,7 +92,7 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
 {
     const int64_t lanes = lanes_of(s), width = width_of(s);
     wide sum[MATVEC_MOST], other = {0};
-    UNROLL for (int r = 0; r < vectors; r++)
+    KERN_UNROLL for (int r = 0; r < vectors; r++)
         sum[r] = *(const wide *)(const void *)(sums + r * 64);
     int64_t i = 0;
     if (vectors == 1) /* two sums, for each addition waits for the one before */
@@ -103,12 +102,12 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
         }
     for (; i < n; i += lanes, x += BYTES) {
         const wide w = i + lanes <= n ? widen(s, row + i * width) : widen_some(s, row + i * width, n - i);
-        UNROLL for (int r = 0; r < vectors; r++)
+        KERN_UNROLL for (int r = 0; r < vectors; r++)
             sum[r] = plus(s, sum[r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
     }
     if (vectors == 1)
         sum[0] = plus(s, sum[0], other);
-    UNROLL for (int r = 0; r < vectors; r++)
+    KERN_UNROLL for (int r = 0; r < vectors; r++)
         *(wide *)(void *)(sums + r * 64) = sum[r];
 }
 
@@ -116,7 +115,7 @@ INLINE void down_lanes(enum matvec_source s, int vectors, const wide w[MATVEC_RO
                        int64_t sums_step)
 {
     const int64_t width = s == MATVEC_F64 ? 8 : 4;
-    UNROLL for (int r = 0; r < vectors; r++) {
+    KERN_UNROLL for (int r = 0; r < vectors; r++) {
         const char *a = x + r * x_step;
         wide *sum = (wide *)(void *)(sums + r * sums_step);
         const wide low = plus(s, multiply(s, spread(s, a), w[0]), multiply(s, spread(s, a + width), w[1]));
@@ -132,15 +131,15 @@ INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVE
     const char *at[MATVEC_ROWS];
     wide w[MATVEC_ROWS];
     int64_t i = 0;
-    UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
+    KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
         at[k] = rows[k];
     for (; i + lanes <= n; i += lanes, sums += BYTES) {
-        UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
+        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
             w[k] = widen(s, at[k] + i * width);
         down_lanes(s, vectors, w, x, x_step, sums, sums_step);
     }
     if (i < n) {
-        UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
+        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
             w[k] = widen_some(s, at[k] + i * width, n - i);
         down_lanes(s, vectors, w, x, x_step, sums, sums_step);
     }

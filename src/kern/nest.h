@@ -16,6 +16,13 @@
 #define KERN_CLONES
 #endif
 
+/* Stands before a loop of no more than eight turns, known where it is inlined, whose variables are to be registers. */
+#if defined __clang__
+#define KERN_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define KERN_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 /* Storage is moved as plain words, whatever its element type. */
 typedef uint8_t kern_w1;
 typedef uint16_t __attribute__((may_alias)) kern_w2;

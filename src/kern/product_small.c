@@ -21,24 +21,23 @@ bool small_applies(const struct small *s)
 }
 
 #define INLINE __attribute__((always_inline)) static inline
-#define UNROLL _Pragma("GCC unroll 4")
 
 /* `rows` rows by `vectors` registers of V. */
 #define BLOCK(T, V, NAME)                                                                                                  \
     INLINE void NAME(const struct small *s, int rows, int vectors, const char *a, const char *b, char *c)                 \
     {                                                                                                                      \
         V sum[4][4];                                                                                                       \
-        UNROLL for (int r = 0; r < rows; r++)                                                                              \
-            UNROLL for (int v = 0; v < vectors; v++)                                                                       \
+        KERN_UNROLL for (int r = 0; r < rows; r++)                                                                              \
+            KERN_UNROLL for (int v = 0; v < vectors; v++)                                                                       \
                 sum[r][v] = (V){0};                                                                                        \
         for (int64_t i = 0; i < s->k; i++, a += s->a_k, b += s->b_k)                                                       \
-            UNROLL for (int r = 0; r < rows; r++) {                                                                        \
+            KERN_UNROLL for (int r = 0; r < rows; r++) {                                                                        \
                 const T x = *(const T *)(const void *)(a + r * s->a_row);                                                  \
-                UNROLL for (int v = 0; v < vectors; v++)                                                                   \
+                KERN_UNROLL for (int v = 0; v < vectors; v++)                                                                   \
                     sum[r][v] += x * ((const V *)(const void *)b)[v];                                                      \
             }                                                                                                              \
-        UNROLL for (int r = 0; r < rows; r++)                                                                              \
-            UNROLL for (int v = 0; v < vectors; v++)                                                                       \
+        KERN_UNROLL for (int r = 0; r < rows; r++)                                                                              \
+            KERN_UNROLL for (int v = 0; v < vectors; v++)                                                                       \
                 ((V *)(void *)(c + r * s->c_row))[v] = sum[r][v];                                                          \
     }
 
