@@ -16,7 +16,7 @@ struct pick_state {
     union kern_cell value, work, index; /* the value so far, also in the work type */
     int64_t number;                     /* the index so far */
     size_t value_width, index_width;
-    enum dtype index_type;
+    enum dtype value_type, index_type;
 };
 
 /* Elements that lie a stride apart, and their values packed in the work type. */
@@ -155,7 +155,7 @@ static void pick_stretch(enum dtype work, struct pick_state *s, const struct str
     }
 }
 
-/* ---- all results ---- */
+/* ---- one result after the other ---- */
 
 struct pick_fold {
     enum dtype work;
@@ -215,16 +215,132 @@ static bool far_apart(const struct view *x, const bool *reduced)
     return true;
 }
 
+/* Whether results lie side by side as columns_apply wants them. */
+static bool in_columns(const struct view *x, const bool *reduced)
+{
+    int lane = x->rank - 1;
+    while (lane >= 0 && reduced[lane])
+        lane--;
+    return lane >= 0 && x[0].dtype == DT_F32 && x[1].dtype == DT_S32 && x->dims[lane] >= 16 &&
+           x->strides[lane] == (int64_t)sizeof(float);
+}
+
 bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc,
                   const bool *reduced, const struct kern_body *body)
 {
-    if (n != 2 || !body->pick || (far_apart(x, reduced) && lanes_apply(out, body)))
+    if (n != 2 || !body->pick || (far_apart(x, reduced) && lanes_apply(out, body) && !in_columns(x, reduced)))
         return false;
     for (int k = 0; k < n; k++)
         if (x[k].dtype != acc[k] || out[k].dtype != acc[k])
             return false;
     return true;
 }
+
+/* ---- results side by side: f32 with indices of s32 ---- */
+
+enum { COLUMNS = KERN_TILE, ROWS_AHEAD = 3, LINE = 64 };
+struct columns {
+    float value[COLUMNS];
+    int32_t index[COLUMNS], open[COLUMNS]; /* not 0: neither better nor worse */
+};
+
+/* Takes what is better; whether there is anything that is open. */
+#define PICK_ROW(NAME, BETTER, WORSE)                                                                        \
+    KERN_CLONES static bool pick_row_##NAME(struct columns *restrict c, const float *restrict x,             \
+                                            const int32_t *restrict index, int64_t n)                        \
+    {                                                                                                        \
+        int32_t any = 0;                                                                                     \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const float so_far = c->value[i];                                                                \
+            const int32_t open = !(x[i] BETTER so_far) & !(x[i] WORSE so_far);                               \
+            c->index[i] = x[i] BETTER so_far ? index[i] : c->index[i];                                       \
+            c->value[i] = x[i] BETTER so_far ? x[i] : so_far;                                                \
+            c->open[i] = open;                                                                               \
+            any |= open;                                                                                     \
+        }                                                                                                    \
+        return any;                                                                                          \
+    }
+PICK_ROW(greatest, >, <)
+PICK_ROW(least, <, >)
+
+static void pick_open_element(const struct kern_pick *pick, struct columns *c, float x, int32_t index,
+                              int64_t i)
+{
+    uint8_t takes = pick->takes[relation_f32(c->value[i], x)][1 + sign_of(c->index[i], index)];
+    c->index[i] = takes & KERN_TAKES_INDEX ? index : c->index[i];
+    c->value[i] = takes & KERN_TAKES_VALUE ? x : c->value[i];
+}
+
+/* What the body answers where it's not the values that decide. Mostly there are few. */
+KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *c, const float *x,
+                                  const int32_t *index, int64_t n)
+{
+    enum { BLOCK = 64 };
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        int64_t limit = n - i < BLOCK ? n : i + BLOCK;
+        int32_t any = 0;
+        for (int64_t j = i; j < limit; j++)
+            any |= c->open[j];
+        for (int64_t j = i; any && j < limit; j++)
+            if (c->open[j])
+                pick_open_element(pick, c, x[j], index[j], j);
+    }
+}
+
+static bool columns_apply(const struct pick_fold *f)
+{
+    int lane = f->kept.rank - 1, inner = f->reduced.rank - 1;
+    return lane >= 0 && f->kept.dims[lane] >= 16 && f->kept.strides[2][lane] == (int64_t)sizeof(float) &&
+           llabs(f->reduced.strides[0][inner]) > (int64_t)sizeof(float) && f->start.value_type == DT_F32 &&
+           f->start.index_type == DT_S32;
+}
+
+static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
+{
+    struct columns c;
+    int32_t room[COLUMNS];
+    int lane = f->kept.rank - 1;
+    int64_t index_stride = f->kept.strides[3][lane];
+    int64_t ahead = ROWS_AHEAD * f->reduced.strides[0][f->reduced.rank - 1];
+    struct nest_walk w;
+    kern_pack(c.value, (const char *)&f->start.value, 0, sizeof *c.value, n);
+    kern_pack(c.index, (const char *)&f->start.index, 0, sizeof *c.index, n);
+    nest_start(&w, &f->reduced, f->reduced.rank, at + 2);
+    do {
+        const float *x = (const float *)(const void *)w.at[0];
+        for (int64_t i = 0; i < n; i += LINE / (int64_t)sizeof *x)
+            __builtin_prefetch(w.at[0] + ahead +
+                               i * (int64_t)sizeof *x); /* rows are too short for the processor */
+        const int32_t *index = (const int32_t *)(const void *)w.at[1];
+        if (index_stride != (int64_t)sizeof *index) {
+            kern_pack(room, w.at[1], index_stride, sizeof *index, n);
+            index = room;
+        }
+        if ((f->start.pick->greatest ? pick_row_greatest : pick_row_least)(&c, x, index, n))
+            pick_open(f->start.pick, &c, x, index, n);
+    } while (nest_step(&w));
+    kern_unpack(at[0], f->kept.strides[0][lane], c.value, sizeof *c.value, n);
+    kern_unpack(at[1], f->kept.strides[1][lane], c.index, sizeof *c.index, n);
+}
+
+/* Some of the tiles of columns. */
+static void columns_part(void *context, int64_t part, int member)
+{
+    const struct pick_fold *f = context;
+    int lane = f->kept.rank - 1;
+    int64_t n = f->kept.dims[lane], across = (n + COLUMNS - 1) / COLUMNS, from = part * f->piece;
+    int64_t tiles = f->results / n * across, limit = tiles - from < f->piece ? tiles : from + f->piece;
+    for (int64_t t = from; t < limit; t++) {
+        int64_t column = t % across * COLUMNS;
+        struct nest_walk w;
+        nest_start_from(&w, &f->kept, lane, f->at, t / across);
+        for (int k = 0; k < 4; k++)
+            w.at[k] += column * f->kept.strides[k][lane];
+        pick_columns(f, w.at, n - column < COLUMNS ? n - column : COLUMNS);
+    }
+}
+
+/* ---- all results ---- */
 
 /* Some of the results. */
 static void pick_part(void *context, int64_t part, int member)
@@ -252,6 +368,7 @@ void reduce_by_pick(struct team *team, const struct view *out, const struct view
     *start = (struct pick_state){.pick = pick,
                                  .value_width = dtype_bytes(x[0].dtype),
                                  .index_width = dtype_bytes(x[1].dtype),
+                                 .value_type = x[0].dtype,
                                  .index_type = x[1].dtype};
     loader_init(&f.to_work, f.work, x[0].dtype);
     split_pairs(&f, out, x, reduced);
@@ -260,6 +377,13 @@ void reduce_by_pick(struct team *team, const struct view *out, const struct view
     memcpy(&start->work, loader_read(&f.to_work, &cell, init[0], 0, 1), dtype_bytes(f.work));
     start->number = kern_load_index(start->index_type, init[1]);
     f.results = nest_points(&f.kept);
-    f.piece = PART / nest_points(&f.reduced) + 1;
+    int64_t under = nest_points(&f.reduced);
+    if (columns_apply(&f)) {
+        int64_t n = f.kept.dims[f.kept.rank - 1], tiles = f.results / n * ((n + COLUMNS - 1) / COLUMNS);
+        f.piece = PART / COLUMNS / under + 1;
+        team_run(team, (tiles + f.piece - 1) / f.piece, columns_part, &f);
+        return;
+    }
+    f.piece = PART / under + 1;
     team_run(team, (f.results + f.piece - 1) / f.piece, pick_part, &f);
 }
