@@ -73,11 +73,6 @@ static int size_of(struct planner *pl, const struct computation *c, int depth)
 
 /* ---- calls ---- */
 
-static bool same_elements(const struct shape *a, const struct shape *b)
-{
-    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
-}
-
 bool inline_fits(const struct inst *i, const struct computation *c)
 {
     bool same = c->param_count == i->operand_count && same_elements(c->root->shape, i->shape);

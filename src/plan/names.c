@@ -96,11 +96,6 @@ static bool is_marker(const struct inst *i)
     return false;
 }
 
-static bool same_elements(const struct shape *a, const struct shape *b)
-{
-    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
-}
-
 struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over)
 {
     const struct foreign *f = &p->options.foreign;

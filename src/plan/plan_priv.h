@@ -72,6 +72,11 @@ bool plan_leaf_shapes(struct planner *pl, const struct inst *i, const struct sha
 
 /* ---- names.c ---- */
 
+/* Values of these shapes are of one kind: layouts are none of their business. */
+static inline bool same_elements(const struct shape *a, const struct shape *b)
+{
+    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
+}
 int64_t leaf_count(const struct shape *s); /* at most PLAN_MAX_LEAVES + 1 */
 /* Whether the instruction is another name for values that are there already, and for which: tuple,
  * get-tuple-element, copy, after-all, ... */

@@ -132,6 +132,7 @@ int same_constant(struct planner *pl, const struct literal *l)
         return *known;
     int made = plan_add_constant(pl, l);
     if (k.fits)
-        map_put(&pl->constants, (struct str){arena_copy(&pl->scratch, k.bytes, k.size), k.size}, ARENA_DUP(&pl->scratch, &made, 1));
+        map_put(&pl->constants, (struct str){arena_copy(&pl->scratch, k.bytes, k.size), k.size},
+                ARENA_DUP(&pl->scratch, &made, 1));
     return made;
 }

@@ -16,11 +16,6 @@ static const struct step *maker_of(const struct build *b, int value)
     return at >= 0 ? &b->f->steps[at] : NULL;
 }
 
-static bool same_shape(const struct shape *a, const struct shape *b)
-{
-    return shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
-}
-
 /* The constant that repeats one element and is an operand, by itself or broadcast; or NULL. */
 static const struct view *splat_of(const struct build *b, int operand)
 {
@@ -147,7 +142,7 @@ static int same_as(const struct build *b, const struct inst *i, const int *x)
 static bool find_name(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
 {
     int k = x.count == i->operand_count && x.count > 0 ? same_as(b, i, x.at) : -1, value = k >= 0 ? x.at[k] : NO_VALUE;
-    if (value == NO_VALUE || !same_shape(i->operands[k]->shape, i->shape)) {
+    if (value == NO_VALUE || !same_elements(i->operands[k]->shape, i->shape)) {
         const struct step *before = x.count == 1 ? maker_of(b, x.at[0]) : NULL;
         if (!before || before->operand_count != 1 || !undoes(before->inst, i))
             return false;
