@@ -105,6 +105,11 @@ static struct str leaf_name(struct arena *a, const struct inst *i, int leaf, int
     return leaves > 1 ? arena_printf(a, "%%%.*s.%d", STR_ARG(i->name), leaf) : arena_printf(a, "%%%.*s", STR_ARG(i->name));
 }
 
+static struct str result_name(struct arena *a, const struct step *s, int r)
+{
+    return s->fused ? leaf_name(a, s->makers[r], 0, 1) : leaf_name(a, s->inst, r, s->result_count);
+}
+
 static void name_params(struct following *w)
 {
     const struct computation *c = w->f->computation;
@@ -147,7 +152,7 @@ static void name_results(struct following *w, const struct step *s)
 {
     for (int r = 0; r < s->result_count; r++)
         if (s->results[r] != NO_VALUE)
-            w->names[s->results[r]] = leaf_name(w->a, s->inst, r, s->result_count);
+            w->names[s->results[r]] = result_name(w->a, s, r);
 }
 
 static struct str operand_name(const struct following *w, const struct step *s, int k)
@@ -234,7 +239,7 @@ static void add_step(struct following *w, struct table *t, int number)
         }
         if (r >= s->result_count)
             break;
-        row->cells[RESULT] = leaf_name(w->a, s->inst, r, s->result_count);
+        row->cells[RESULT] = result_name(w->a, s, r);
         row->cells[SHAPE] = shape_text(w->a, s->shapes[r]);
         if (s->results[r] == NO_VALUE || !shape_bytes(s->shapes[r], &bytes))
             continue;

@@ -329,12 +329,15 @@ static void set_values(struct making *m, const struct step *const *outs, struct 
     const int n = m->g->out_count;
     int *values = ARENA_ARRAY(keep, int, n);
     const struct shape **shapes = ARENA_ARRAY(keep, const struct shape *, n);
+    const struct inst **makers = ARENA_ARRAY(keep, const struct inst *, n);
     for (int k = 0; k < n; k++) {
         values[k] = outs[k]->results[0];
         shapes[k] = outs[k]->shapes[0];
+        makers[k] = outs[k]->inst;
     }
     to->results = values;
     to->shapes = shapes;
+    to->makers = makers;
     to->result_count = n;
     to->operands = ARENA_DUP(keep, m->g->leaves, m->g->leaf_count);
     to->operand_count = m->g->leaf_count;

@@ -69,6 +69,7 @@ struct step {
     const enum dtype *fused_types;  /* of its operands */
     int fused_steps;                /* how many there were, and their instructions, in order */
     const struct inst *const *members;
+    const struct inst *const *makers;  /* and which of them its results are of */
 };
 
 struct scalar_rest;
