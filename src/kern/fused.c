@@ -668,7 +668,7 @@ void kern_run_fused(struct team *team, const struct kern_fused *f, const struct 
     const int64_t parts = l.segments > 1 ? l.rows * l.segments : pieces(l.rows, l.part_rows);
     const bool worth = l.rows * l.columns * (f->op_count + 2) >= WORTH_A_TEAM;
     team_run(worth ? team : NULL, parts, run_part, &l);
-    if (l.segments > 1 && f->fold_count > 0)
+    if (l.segments > 1 && f->row_rank < f->rank)
         finish_rows(&l);
     for (int m = 0; m < members && l.any_panel; m++)
         for (int k = 0; k < f->view_count && seat_of(&l, m)->ready; k++)

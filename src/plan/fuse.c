@@ -198,7 +198,7 @@ static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, e
     case FUSE_RENAME: return rank == g->rank || (rank >= 0 && rank == g->row_rank);
     case FUSE_REPEAT:
         return z->from_fold[s->operands[0]] && rank == g->rank && set_rows(z, g, s->shapes[0], split_of(s->inst)) &&
-               columns_of(g) <= MOST_COLUMNS;
+               columns_of(g) > 0 && columns_of(g) <= MOST_COLUMNS;
     case FUSE_FOLD:
         return (rank == g->rank || rank == g->row_rank) && rank == split_of(s->inst) &&
                set_rows(z, g, s->inst->operands[0]->shape, rank);
