@@ -87,27 +87,31 @@ void patches_line(const struct patches *p, int64_t from, int64_t to, struct patc
     s->count = p->outs[last] - s->o[last] < to - from ? p->outs[last] - s->o[last] : to - from;
 }
 
-/* Where the window at o begins to look along all dimensions but the last, for kernel positions from number `first` on. */
-static void find_lines(const struct patches *p, const struct patch_line *s, int64_t first, int64_t count, int64_t *lines)
+/* Where the windows of a line begin to look along all dimensions but the last, at kernel position k of those. */
+static int64_t look_along(const struct patches *p, const struct patch_line *l, const int64_t *k)
 {
-    const int outer = p->spatial - 1;
+    int64_t offset = l->image * p->image_step;
+    for (int d = 0; d < p->spatial - 1; d++)
+        if (!patch_place(&p->dim[d], l->o[d], k[d], &offset))
+            return OUTSIDE;
+    return offset;
+}
+
+/* The same for kernel positions from number `first` on. */
+static void look_along_all(const struct patches *p, const struct patch_line *l, int64_t first, int64_t count, int64_t *offsets)
+{
     int64_t k[VIEW_MAX_RANK];
-    digits(first, outer, p->sizes, k);
+    digits(first, p->spatial - 1, p->sizes, k);
     for (int64_t t = 0; t < count; t++) {
-        bool inside = true;
-        lines[t] = s->image * p->image_step;
-        for (int d = 0; d < outer && inside; d++)
-            inside = patch_place(&p->dim[d], s->o[d], k[d], &lines[t]);
-        if (!inside)
-            lines[t] = OUTSIDE;
-        index_next(outer, p->sizes, k);
+        offsets[t] = look_along(p, l, k);
+        index_next(p->spatial - 1, p->sizes, k);
     }
 }
 
 int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64_t *offsets, int64_t *numbers)
 {
     int64_t all = p->taps / p->sizes[p->spatial - 1], found = 0;
-    find_lines(p, l, 0, all, offsets);
+    look_along_all(p, l, 0, all, offsets);
     for (int64_t t = 0; t < all; t++)
         if (offsets[t] != OUTSIDE) {
             numbers[found] = t;
@@ -228,7 +232,7 @@ void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0,
     struct patch_line s;
     for (int64_t at = from; at < to; at += s.count) {
         patches_line(p, at, to, &s);
-        find_lines(p, &s, line, (end - 1) / p->inner + 1 - line, lines);
+        look_along_all(p, &s, line, (end - 1) / p->inner + 1 - line, lines);
         if (p->joined)
             joined_rows(p, &s, lines, k, rows + (at - from) * row, row);
         else
@@ -308,24 +312,24 @@ static int64_t find_single(const struct patches *p, const struct patch_line *s, 
     return found;
 }
 
-/* What columns [from, to) see at one kernel position. */
-static int64_t find_pieces(const struct patches *p, int64_t from, int64_t to, int64_t tap, struct piece *pieces)
+/* What the columns of some lines see at one kernel position. */
+static int64_t find_pieces(const struct patches *p, const struct patch_line *lines, int64_t count, int64_t tap,
+                           struct piece *pieces)
 {
     const struct patch_dim *last = &p->dim[p->spatial - 1];
     const int64_t size = p->sizes[p->spatial - 1];
-    int64_t found = 0, line;
-    struct patch_line s;
-    for (int64_t at = from; at < to; at += s.count) {
-        patches_line(p, at, to, &s);
-        find_lines(p, &s, tap / size, 1, &line);
+    int64_t found = 0, column = 0, k[VIEW_MAX_RANK];
+    digits(tap / size, p->spatial - 1, p->sizes, k);
+    for (int64_t i = 0; i < count; column += lines[i++].count) {
+        const int64_t line = look_along(p, &lines[i], k);
         if (line == OUTSIDE)
             continue;
         if (last->base > 1) {
-            found += find_single(p, &s, line, tap % size, at - from, pieces + found);
+            found += find_single(p, &lines[i], line, tap % size, column, pieces + found);
             continue;
         }
-        struct piece piece = find_piece(p, &s, line, tap % size);
-        piece.first += at - from;
+        struct piece piece = find_piece(p, &lines[i], line, tap % size);
+        piece.first += column;
         if (piece.count > 0)
             pieces[found++] = piece;
     }
@@ -337,9 +341,13 @@ void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t 
 {
     const int64_t step = p->dim[p->spatial - 1].step * p->dim[p->spatial - 1].stride;
     struct piece pieces[PATCH_COLUMNS];
+    struct patch_line lines[PATCH_COLUMNS];
+    int64_t line_count = 0;
+    for (int64_t at = from; at < to; at += lines[line_count++].count)
+        patches_line(p, at, to, &lines[line_count]);
     for (int64_t t = k0 / p->channels, a = k0 % p->channels; t * p->channels < k1; t++, a = 0) {
         const int64_t b = k1 - t * p->channels < p->channels ? k1 - t * p->channels : p->channels;
-        const int64_t count = find_pieces(p, from, to, t, pieces);
+        const int64_t count = find_pieces(p, lines, line_count, t, pieces);
         int64_t seen = 0;
         for (int64_t i = 0; i < count; i++) {
             seen += pieces[i].count;

@@ -52,7 +52,7 @@ enum { PATCH_DEPTH = 512, PATCH_SLACK = 64 /* bytes behind the last row that may
 void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *rows, int64_t row);
 /* The same, one column each, at most PATCH_COLUMNS; `columns` elements from one row to the next, those behind `to` zero.
  * Elements of up to 8 bytes. */
-enum { PATCH_COLUMNS = 256 };
+enum { PATCH_COLUMNS = 64 };
 void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room,
                      int64_t columns);
 

@@ -11,6 +11,7 @@
 
 enum {
     BLOCK_BYTES = 256 << 10, /* of packed patches */
+    MOST_POSITIONS = 256,    /* of a part */
     MOST_FEATURES = 512,     /* of a part whose sums are not yet the result */
     FEW_FEATURES = 16,       /* are not worth a panel of them */
     WANTED_PARTS = 16,
@@ -131,7 +132,7 @@ static void cut(struct tiled *t)
     t->depth = even_share(t->k, PATCH_DEPTH, 16);
     t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) + LINE; /* an odd number of lines as often as not */
     int64_t most = BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
-    most = least(most / rows * rows, PATCH_COLUMNS / rows * rows);
+    most = least(most, MOST_POSITIONS) / rows * rows;
     t->block = even_share(t->span, most > rows ? most : rows, rows);
     t->slice = round_up(least(t->features, t->direct ? t->features : MOST_FEATURES), width);
     for (count_parts(t); parts_of(t) < WANTED_PARTS && t->by_rows && t->slice > columns; count_parts(t))
@@ -412,8 +413,8 @@ static void run_columns(void *context, int64_t number, int member)
         b.add = k > 0;
         set_depth(g, &b, count);
         set_starts(t, &p, &b, count);
-        for (int64_t at = p.from; at < p.to; at += g->columns) {
-            const int64_t end = least(at + g->columns, p.to);
+        for (int64_t at = p.from, end; at < p.to; at = end) {
+            end = least(at + least(g->columns, PATCH_COLUMNS), p.to);
             pack_columns(t, &p, at, end, k, count, p.room + t->panel);
             b.panel = p.room + t->panel;
             b.n = end - at;
