@@ -33,5 +33,8 @@ bool eval_conv(struct eval *ev, const struct step *s)
     struct view *out = eval_sum_begin(ev, s, &made);
     if (!out)
         return false;
-    return eval_sum_end(ev, s, &made, ev->kern->conv(ev->team, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
+    const struct view *in = eval_view(ev, s, 0), *kernel = eval_view(ev, s, 1);
+    if (eval_choices_wanted(ev))
+        rehearse_choice(ev, kern_conv_choice(out, in, kernel, &dims), 0);
+    return eval_sum_end(ev, s, &made, ev->kern->conv(ev->team, out, in, kernel, &dims));
 }

@@ -1,0 +1,13 @@
+# plan: which way convolutions go.
+# stderr: -
+conv() { # result, input, kernel, window and labels, what is wanted
+    printf 'HloModule c\nENTRY e { x = f32[%s] parameter(0)\n k = f32[%s] parameter(1)\n ROOT c = f32[%s] convolution(x, k), %s }\n' \
+        "$2" "$3" "$1" "$4" >c.hlo
+    $HLO plan c.hlo >out.txt || exit 1
+    grep -q " convolution: $5\$" out.txt || { echo "lacks: $5"; cat out.txt; exit 1; }
+}
+conv 1,6,6,32 1,8,8,4 3,3,4,32 'window={size=3x3}, dim_labels=b01f_01io->b01f' 'patches in rows by the kernel in panels'
+conv 1,32,6,6 1,4,8,8 32,4,3,3 'window={size=3x3}, dim_labels=bf01_oi01->bf01' 'the kernel in rows by patches in panels'
+conv 1,6,6,4 1,8,8,4 3,3,1,4 'window={size=3x3}, dim_labels=b01f_01io->b01f, feature_group_count=4' 'rows of features'
+conv 1,13,13,32 1,8,8,4 3,3,4,32 'window={size=3x3 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f' \
+    'phase by phase, patches in rows by the kernel in panels'
