@@ -40,13 +40,34 @@ static bool depends_on_values(const struct step *s)
     }
 }
 
+/* Steps within a scalar program are not rehearsed: what they take is little, but not nothing. */
+static bool has_steps(const struct scalar_code *c)
+{
+    for (int k = 0; c && k < c->op_count; k++)
+        if (c->ops[k].kind == SCALAR_STEP)
+            return true;
+    return false;
+}
+
+static bool runs_small_steps(const struct step *s)
+{
+    for (int k = 0; s->bodies && k < 2; k++)
+        if (has_steps(s->bodies[k].code) || has_steps(s->bodies[k].lanes))
+            return true;
+    for (int k = 0; k < s->callee_count; k++)
+        if (has_steps(s->callees[k]->code))
+            return true;
+    return has_steps(s->scalar);
+}
+
 /* What can't be run is no reason not to foresee the rest. */
 static bool run(struct eval *ev, const struct step *s)
 {
     size_t before = ev->pool.peak;
     bool ok = !depends_on_values(s) && eval_step(ev, s);
     bool loop_may_not_run = s->inst->opcode == OP_WHILE && ev->pool.peak > before;
-    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL || loop_may_not_run)
+    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL ||
+        loop_may_not_run || runs_small_steps(s))
         ev->rehearsal->out->exact = false;
     return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
