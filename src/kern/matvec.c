@@ -15,6 +15,7 @@ enum {
     SUM_BYTES = 16 << 10,    /* of sums down columns, which stay in the first cache */
     ENOUGH_BLOCKS = 8,
     LEAST_TERMS = 256, /* in a part of a sum */
+    MANY_TERMS = 1 << 18, /* of which each member has a copy of the vectors */
     LINE = 64
 };
 
@@ -138,7 +139,8 @@ static void cut(struct matvec *v)
     v->parts = 1;
     v->part = v->terms;
     if (v->batch == 1 && v->blocks < ENOUGH_BLOCKS && v->results * column >= 2 * BLOCK_BYTES && v->terms >= 2 * LEAST_TERMS) {
-        v->part = round_up(ratio_up(v->terms, least(ENOUGH_BLOCKS, v->terms / LEAST_TERMS)), lanes);
+        const int64_t few = least(ENOUGH_BLOCKS, v->terms / LEAST_TERMS), many = ratio_up(v->terms, MANY_TERMS);
+        v->part = round_up(ratio_up(v->terms, few > many ? few : many), lanes);
         v->parts = ratio_up(v->terms, v->part);
     }
     v->group = ratio_up(BLOCK_BYTES, v->block * v->part * v->width);
@@ -153,8 +155,25 @@ struct block {
     int64_t from, results, term, terms;
     char *out;
     const char *matrix, *vectors;
+    const char *whole; /* the only vector where it lies, up to its last whole line, the rest of which is at x; or NULL */
     char *x, *sums;
 };
+
+/* One vector that is as the loops take it, but for what should follow it, and by few rows, is not worth a copy. */
+static bool take_vector(const struct matvec *v, struct block *b)
+{
+    enum { FEW_ROWS = 8 };
+    const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
+    int64_t ignored;
+    if (!v->across || v->count > 1 || v->convert || v->vector.convert || v->vector_step != v->sum_width || v->block > FEW_ROWS)
+        return false;
+    const char *from = b->vectors + nest_offset(n, 1, 0, &ignored) + b->term * v->vector_step;
+    const int64_t whole = b->terms / (LINE / v->sum_width) * LINE, rest = b->terms * v->sum_width - whole;
+    memset(b->x, 0, LINE);
+    memcpy(b->x, from + whole, (size_t)rest);
+    b->whole = from;
+    return true;
+}
 
 /* The vectors as the loops take them: gapless, zeros behind. */
 static void fetch_vectors(const struct matvec *v, const struct block *b)
@@ -189,19 +208,30 @@ static void fold(const struct matvec *v, char *sums)
             f[j] += f[j + step];
 }
 
-static void run_across(const struct matvec *v, const struct block *b)
+/* The sums of one row of the matrix. */
+static void add_row(const struct matvec *v, const struct block *b, const char *row, char *sums)
 {
     float room[KERN_TILE];
+    if (b->whole) {
+        const int64_t lanes = LINE / v->sum_width, whole = b->terms / lanes * lanes;
+        v->along(row, b->whole, 0, whole, sums);
+        v->along(row + whole * v->width, b->x, 0, b->terms - whole, sums);
+        return;
+    }
+    if (!v->convert)
+        v->along(row, b->x, v->vector_room, b->terms, sums);
+    for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
+        const int64_t n = least(KERN_TILE, b->terms - k);
+        v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n), b->x + k * v->sum_width,
+                 v->vector_room, n, sums);
+    }
+}
+
+static void run_across(const struct matvec *v, const struct block *b)
+{
     for (int64_t i = 0; i < b->results; i++) {
         char sums[MATVEC_MOST][LINE] __attribute__((aligned(64))) = {{0}};
-        const char *row = b->matrix + i * v->result_step;
-        if (!v->convert)
-            v->along(row, b->x, v->vector_room, b->terms, sums[0]);
-        for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
-            const int64_t n = least(KERN_TILE, b->terms - k);
-            v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n), b->x + k * v->sum_width,
-                     v->vector_room, n, sums[0]);
-        }
+        add_row(v, b, b->matrix + i * v->result_step, sums[0]);
         for (int r = 0; r < v->vectors; r++) {
             fold(v, sums[r]);
             memcpy(b->sums + r * v->sums_room + i * v->sum_width, sums[r], (size_t)v->sum_width);
@@ -262,7 +292,8 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     b.matrix = (v->by_lhs ? lhs : rhs) + b.from * v->result_step + b.term * v->term_step;
     b.vectors = v->by_lhs ? rhs : lhs;
     b.sums = room + v->count * v->vector_room;
-    fetch_vectors(v, &b);
+    if (!take_vector(v, &b))
+        fetch_vectors(v, &b);
     if (v->across)
         run_across(v, &b);
     else

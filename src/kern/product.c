@@ -62,6 +62,7 @@ enum {
     WIDE_BLOCK = 1024,   /* bytes of the columns of a block, in lanes */
     HIGH_BLOCK = 256,    /* rows, where they are copied */
     HIGH_SUMS = 1024,    /* where their sums are */
+    HIGH_BYTES = 1 << 16, /* where something is kept of each */
     LEAST_ROWS = 96,     /* of a block that is cut for the sake of the team: each packs its columns anew */
     ENOUGH_BLOCKS = 8,
     LEAST_WORK = 1 << 20, /* products in a part of the task */
@@ -120,10 +121,18 @@ static bool usable_rows(const struct task *t)
            (t->k == 1 || only_step(&p->k, 0) == (int64_t)dtype_bytes(p->lhs_type));
 }
 
+/* Integers of one width have one sum. */
+static bool is_sum(const struct task *t, enum dtype out)
+{
+    if (t->g.twofold)
+        return out == t->p->work;
+    return out == t->g.sum || (dtype_is_integer(out) && dtype_is_integer(t->g.sum) && dtype_bytes(out) == dtype_bytes(t->g.sum));
+}
+
 static bool usable_result(const struct task *t)
 {
     const struct product *p = t->p;
-    return (p->out_type == t->g.sum || (t->g.twofold && p->out_type == p->work)) && p->m.rank <= 1 && p->n.rank <= 1 &&
+    return is_sum(t, p->out_type) && p->m.rank <= 1 && p->n.rank <= 1 &&
            (t->n == 1 || only_step(&p->n, 0) == (int64_t)dtype_bytes(p->out_type));
 }
 
@@ -147,6 +156,7 @@ static void cut_blocks(struct task *t)
     const struct gemm *g = &t->g;
     t->high = t->sums_in_place ? t->m : least(t->m, HIGH_SUMS);
     t->high = t->rows_in_place ? t->high : least(t->m, HIGH_BLOCK);
+    t->high = g->moved ? least(t->high, HIGH_BYTES) : t->high;
     t->wide = least(round_to(t->n, g->columns), WIDE_BLOCK / (g->lane << g->twofold));
     cut_sums(t);
     for (;;) {
