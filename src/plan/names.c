@@ -138,8 +138,15 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
 
 static bool has_effect(struct planner *pl, const struct computation *c);
 
+static bool any_has_effect(const struct planner *pl)
+{
+    return pl->has[OP_CUSTOM_CALL] || pl->has[OP_INFEED] || pl->has[OP_OUTFEED] || pl->has[OP_RECV] || pl->has[OP_SEND];
+}
+
 bool inst_has_effect(struct planner *pl, const struct inst *i)
 {
+    if (!any_has_effect(pl))
+        return false;
     switch (i->opcode) {
     case OP_INFEED:
     case OP_OUTFEED:

@@ -266,7 +266,7 @@ static struct inst **arrange(struct planner *pl, struct ordering *o)
 struct inst **plan_order(struct planner *pl, const struct computation *c)
 {
     struct inst **canonical = computation_order(&pl->scratch, c);
-    if (c->module->is_scheduled || traffic_of(pl, c)->count < 2)
+    if (c->module->is_scheduled || !pl->has[OP_SEND] || !pl->has[OP_RECV_DONE] || traffic_of(pl, c)->count < 2)
         return canonical;
     struct arena scratch;
     arena_init(&scratch);

@@ -146,6 +146,14 @@ static bool is_dynamic(const struct module *m)
 
 /* ---- the whole ---- */
 
+static void note_opcodes(struct planner *pl)
+{
+    const struct module *m = pl->p->module;
+    for (int c = 0; c < m->computation_count; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++)
+            pl->has[m->computations[c]->insts[k]->opcode] = true;
+}
+
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options)
 {
     struct arena arena;
@@ -167,6 +175,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     map_init(&pl.constants, &pl.scratch);
     map_init(&pl.elided, &pl.scratch);
     elided_collect(&pl);
+    note_opcodes(&pl);
     inline_prepare(&pl);
     p->entry = plan_function(&pl, NULL, m->entry);
     arena_free(&pl.scratch);

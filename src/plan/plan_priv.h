@@ -30,6 +30,7 @@ struct planner {
     struct arena scratch;
     struct function **by_computation; /* by index in the module */
     struct traffic_list **traffic;    /* by index: channels that it sends to or waits for */
+    bool has[OP_COUNT];               /* opcodes that stand anywhere in the module */
     uint8_t *effects;                 /* enum known, by index: it does more than compute */
     uint8_t *not_scalar;              /* true: no scalar program can be made of it */
     struct map constants;             /* small ones, from type, shape and bytes to their number */
