@@ -59,7 +59,7 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- how it is cut ---- */
 
-/* Positions of the result that follow each other lie a fixed step apart, from dimension `from` on. */
+/* Positions of the result that follow each other, in one image or over all of them, lie a fixed step apart. */
 static bool is_linear(const struct view *out, bool images, int64_t *step)
 {
     int64_t next = 0;
