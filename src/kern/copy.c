@@ -368,6 +368,10 @@ void copy_plan_run(const struct copy_plan *p, char *out, const char *x)
     int outer = n->rank - 2;
     struct nest_walk w;
     char *at[2] = {out + p->out_shift, (char *)(uintptr_t)x + p->x_shift};
+    if (outer == 0) {
+        p->block(at[0], at[1], n->dims, n->strides[0], n->strides[1]);
+        return;
+    }
     nest_start(&w, n, outer, at);
     do
         p->block(w.at[0], w.at[1], n->dims + outer, n->strides[0] + outer, n->strides[1] + outer);
@@ -451,12 +455,24 @@ void kern_copy(struct team *team, const struct view *out, const struct view *x)
 
 void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n)
 {
-    int64_t dims[2] = {1, n}, out_strides[2] = {0, (int64_t)width}, x_strides[2] = {0, stride};
-    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
+    kern_pack_rows(dst, src, 1, 0, stride, width, n);
 }
 
 void kern_unpack(char *dst, int64_t stride, const void *src, size_t width, int64_t n)
 {
-    int64_t dims[2] = {1, n}, out_strides[2] = {0, stride}, x_strides[2] = {0, (int64_t)width};
+    kern_unpack_rows(dst, 1, 0, stride, src, width, n);
+}
+
+void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride, int64_t stride, size_t width, int64_t n)
+{
+    const int64_t size = (int64_t)width;
+    int64_t dims[2] = {rows, n}, out_strides[2] = {n * size, size}, x_strides[2] = {row_stride, stride};
+    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
+}
+
+void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src, size_t width, int64_t n)
+{
+    const int64_t size = (int64_t)width;
+    int64_t dims[2] = {rows, n}, out_strides[2] = {row_stride, stride}, x_strides[2] = {n * size, size};
     loops_of(width).strided(dst, src, dims, out_strides, x_strides);
 }

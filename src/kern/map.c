@@ -3,13 +3,15 @@
  *
  * The dimensions are put in the order in which the result lies in memory and joined where all views
  * step alike. Runs that are packed everywhere go to the kernel in place (whole arrays, mostly); any
- * other argument is gathered into a tile on the stack, and a strided result scattered from one.
+ * other argument is gathered into a tile on the stack, and a strided result scattered from one. Where
+ * rows are short this holds for many of them at a time.
  */
 #include "kern/nest.h"
 #include "kern/tile.h"
 
 enum {
     SHORT_ROW = 64, /* rows below this are gathered many to a tile */
+    PLANE = 256,    /* elements of the two innermost dimensions, from which on a tile takes rows of one plane only */
     SHARE = 1 << 16 /* elements that are worth a part */
 };
 
@@ -120,6 +122,35 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     return more;
 }
 
+/* Short rows, many of which lie in one plane: views without gaps between them are used where they are. */
+static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t length)
+{
+    const int inner = m->nest.rank - 1;
+    const int64_t most = KERN_TILE / length;
+    for (int64_t done = 0; done < rows; done += most) {
+        const int64_t some = rows - done < most ? rows - done : most;
+        void *where[NEST_MAX_VIEWS];
+        bool gapless = true;
+        for (int k = m->nest.count - 1; k >= 0; k--) {
+            const int64_t row = m->nest.strides[k][inner - 1];
+            gapless = m->packed[k] && row == length * (int64_t)m->width[k];
+            where[k] = gapless ? at[k] + done * row : m->tiles[k];
+            if (!gapless && k > 0 && !m->repeated[k] && !(row == 0 && done > 0))
+                kern_pack_rows(m->tiles[k], at[k] + done * row, some, row, m->nest.strides[k][inner], m->width[k], length);
+        }
+        m->fn(m->context, m->member, where[0], (const void *const *)(where + 1), some * length);
+        if (!gapless)
+            kern_unpack_rows(at[0] + done * m->nest.strides[0][inner - 1], some, m->nest.strides[0][inner - 1],
+                             m->nest.strides[0][inner], m->tiles[0], m->width[0], length);
+    }
+}
+
+static bool has_planes(const struct nest *n)
+{
+    const int inner = n->rank - 1;
+    return inner > 0 && n->dims[inner] < SHORT_ROW && n->dims[inner - 1] >= PLANE / n->dims[inner];
+}
+
 static void map_views(tile_context_fn *fn, const void *context, int member, const struct view *out, int count,
                       const struct view *args)
 {
@@ -138,8 +169,13 @@ static void map_views(tile_context_fn *fn, const void *context, int member, cons
     const int inner = m.nest.rank - 1;
     const int64_t length = inner < 0 ? 1 : m.nest.dims[inner];
     fill_repeated(&m, at, points < KERN_TILE ? points : KERN_TILE);
-    nest_start(&walk, &m.nest, inner < 0 ? 0 : inner, at);
-    if (length >= SHORT_ROW || inner <= 0) {
+    const bool planes = has_planes(&m.nest);
+    nest_start(&walk, &m.nest, inner < 0 ? 0 : inner - planes, at);
+    if (planes) {
+        do
+            map_plane(&m, walk.at, m.nest.dims[inner - 1], length);
+        while (nest_step(&walk));
+    } else if (length >= SHORT_ROW || inner <= 0) {
         do
             map_row(&m, walk.at, length);
         while (nest_step(&walk));

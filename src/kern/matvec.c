@@ -15,6 +15,7 @@ enum {
     SUM_BYTES = 16 << 10,    /* of sums down columns, which stay in the first cache */
     ENOUGH_BLOCKS = 8,
     LEAST_TERMS = 256, /* in a part of a sum */
+    SHORT_ROW = 16, /* terms for each vector */
     MANY_TERMS = 1 << 18, /* of which each member has a copy of the vectors */
     LINE = 64
 };
@@ -80,6 +81,9 @@ static bool find_matrix(struct matvec *v, const struct product *p)
     single(free_dims, 0, &ignored, &v->out_step);
     single(&p->k, v->by_lhs ? 1 : 0, &ignored, &v->vector_step);
     v->across = v->term_step == v->width || v->terms == 1;
+    /* Short rows are read in no time: folding the lanes of each takes longer than a product by panels of the vectors. */
+    if (v->across && v->by_lhs && v->type == v->work && v->terms < SHORT_ROW * v->vectors)
+        return false;
     return (v->across || v->result_step == v->width) && v->results * v->terms >= 256;
 }
 

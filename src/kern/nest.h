@@ -79,6 +79,9 @@ bool nest_step(struct nest_walk *w); /* false after the last position (which is 
 /* n elements of `width` bytes that lie `stride` bytes apart, to and from packed storage. */
 void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n);
 void kern_unpack(char *dst, int64_t stride, const void *src, size_t width, int64_t n);
+/* The same for rows of n elements each, that lie `row_stride` bytes apart and follow each other in the packed storage. */
+void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride, int64_t stride, size_t width, int64_t n);
+void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src, size_t width, int64_t n);
 
 /* A copy between views of given dims and strides, planned once, run at many addresses. */
 typedef void copy_block_fn(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,

@@ -66,6 +66,7 @@ enum {
     LEAST_ROWS = 96,     /* of a block that is cut for the sake of the team: each packs its columns anew */
     ENOUGH_BLOCKS = 8,
     LEAST_WORK = 1 << 20, /* products in a part of the task */
+    LEAST_SMALL = 1 << 18, /* the same, of small ones */
     LONG = 8192,          /* lanes of a sum that may be cut */
     LONG_PART = 4096,
     MOST_PARTS = 16, /* of such a sum */
@@ -419,17 +420,19 @@ static void run_small_part(void *context, int64_t part, int member)
 {
     const struct small_task *t = context;
     const struct product *p = t->p;
-    int64_t ignored;
+    struct nest_walk w;
     (void)member;
-    for (int64_t i = part * t->group; i < least(t->count, (part + 1) * t->group); i++)
-        small_run(&t->small, p->lhs + nest_offset(&p->batch, 1, i, &ignored), p->rhs + nest_offset(&p->batch, 2, i, &ignored),
-                  p->out + nest_offset(&p->batch, 0, i, &ignored));
+    nest_start_from(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs}, part * t->group);
+    for (int64_t i = part * t->group; i < least(t->count, (part + 1) * t->group); i++) {
+        small_run(&t->small, w.at[1], w.at[2], w.at[0]);
+        nest_step(&w);
+    }
 }
 
 static void by_small_ones(struct team *team, const struct product *p, const struct small *s)
 {
     struct small_task t = {.p = p, .small = *s, .count = nest_points(&p->batch)};
-    t.group = LEAST_WORK / (s->m * s->n * s->k);
+    t.group = LEAST_SMALL / (s->m * s->n * s->k);
     team_run(team, ratio_up(t.count, t.group), run_small_part, &t);
 }
 

@@ -6,7 +6,11 @@
  */
 #include "kern/product.h"
 
-enum { MOST_WORK = 1 << 15, MOST_SCATTERED = 512 /* where columns are not neighbours, or there is one */ };
+enum {
+    MOST_WORK = 1 << 15,
+    MOST_SCATTERED = 512, /* where columns are not neighbours, or there is one */
+    FEW_ROWS = 4          /* from so many rows on, columns of the right side are made neighbours */
+};
 
 static bool is_dense(const struct small *s)
 {
@@ -41,7 +45,8 @@ bool small_applies(const struct small *s)
                 ((V *)(void *)(c + r * s->c_row))[v] = sum[r][v];                                                          \
     }
 
-/* All columns of some rows: as many as fit into registers at a time, then fewer. */
+/* All columns of some rows: as many as fit into registers at a time, then fewer. The last vector begins where it has to end
+ * with the row, and the last rows are taken as four, too: what both they and those before have a part in is made twice. */
 #define ROWS(T, NAME, WIDE, NARROW)                                                                                        \
     INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b, char *c)                       \
     {                                                                                                                      \
@@ -53,6 +58,11 @@ bool small_applies(const struct small *s)
             NAME##_wide(s, rows, 1, a, b + j * width, c + j * width);                                                      \
         for (; j + narrow <= s->n; j += narrow)                                                                            \
             NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                                                    \
+        if (j < s->n && s->n >= narrow) {                                                                                  \
+            j = s->n - narrow;                                                                                             \
+            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                                                    \
+            return;                                                                                                        \
+        }                                                                                                                  \
         for (; j < s->n; j++)                                                                                              \
             NAME##_single(s, rows, 1, a, b + j * width, c + j * width);                                                    \
     }                                                                                                                      \
@@ -61,8 +71,24 @@ bool small_applies(const struct small *s)
         int64_t i = 0;                                                                                                     \
         for (; i + 4 <= s->m; i += 4)                                                                                      \
             NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                                                      \
+        if (i > 0 && s->m - i > 1) {                                                                                       \
+            i = s->m - 4;                                                                                                  \
+            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                                                      \
+            return;                                                                                                        \
+        }                                                                                                                  \
         for (; i < s->m; i++)                                                                                              \
             NAME##_rows(s, 1, a + i * s->a_row, b, c + i * s->c_row);                                                      \
+    }                                                                                                                      \
+    static void NAME##_turned(const struct small *s, const char *a, const char *b, char *c)                               \
+    {                                                                                                                      \
+        T room[MOST_SCATTERED / FEW_ROWS];                                                                                 \
+        struct small t = *s;                                                                                               \
+        for (int64_t l = 0; l < s->k; l++)                                                                                 \
+            for (int64_t j = 0; j < s->n; j++)                                                                             \
+                room[l * s->n + j] = *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);                              \
+        t.b_n = (int64_t)sizeof(T);                                                                                        \
+        t.b_k = s->n * t.b_n;                                                                                              \
+        NAME##_dense(&t, a, (const char *)room, c);                                                                        \
     }                                                                                                                      \
     static void NAME##_scattered(const struct small *s, const char *a, const char *b, char *c)                            \
     {                                                                                                                      \
@@ -91,11 +117,11 @@ BLOCK(double, f64x2, f64_narrow)
 BLOCK(double, f64x1, f64_single)
 ROWS(double, f64, f64x8, f64x2)
 
+typedef void run_fn(const struct small *s, const char *a, const char *b, char *c);
+
 void small_run(const struct small *s, const char *a, const char *b, char *c)
 {
-    const bool dense = is_dense(s);
-    if (s->type == DT_F32)
-        (dense ? f32_dense : f32_scattered)(s, a, b, c);
-    else
-        (dense ? f64_dense : f64_scattered)(s, a, b, c);
+    static run_fn *const all[2][3] = {{f32_dense, f32_turned, f32_scattered}, {f64_dense, f64_turned, f64_scattered}};
+    const bool turned = s->m >= FEW_ROWS && s->c_n == (int64_t)dtype_bytes(s->type);
+    all[s->type == DT_F64][is_dense(s) ? 0 : turned ? 1 : 2](s, a, b, c);
 }
