@@ -369,9 +369,9 @@ bool patches_lie(const struct patches *p, int64_t images, int64_t *step)
     if (p->channel_step != p->width)
         return false;
     for (int d = p->spatial; d >= 0; d--) {
-        const struct patch_dim *dim = &p->dim[d - 1];
-        const int64_t count = d > 0 ? p->outs[d - 1] : images, here = d > 0 ? dim->stride * dim->step : p->image_step;
-        if (d > 0 && (p->sizes[d - 1] != 1 || dim->base > 1 || dim->pad != 0 || (count - 1) * dim->stride >= dim->in))
+        const struct patch_dim *dim = d > 0 ? &p->dim[d - 1] : NULL; /* the images lie outside of all dimensions */
+        const int64_t count = dim ? p->outs[d - 1] : images, here = dim ? dim->stride * dim->step : p->image_step;
+        if (dim && (p->sizes[d - 1] != 1 || dim->base > 1 || dim->pad != 0 || (count - 1) * dim->stride >= dim->in))
             return false;
         if (count == 1)
             continue;

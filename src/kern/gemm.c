@@ -132,7 +132,8 @@ void gemm_block(const struct gemm *g, const struct gemm_block *b)
             add_rest(g, &at, rows);
         at.a += rows * b->a_row;
         at.c += rows * b->c_row;
-        at.start += at.start ? rows : 0;
+        if (at.start)
+            at.start += rows;
         at.rows -= rows;
     }
 }

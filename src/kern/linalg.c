@@ -214,7 +214,7 @@ static struct view sides_at(const struct view *m, const struct kern_triangular *
 static void solve_part(void *context, int64_t part, int member)
 {
     struct batch *t = context;
-    char *room = t->rooms + (t->rooms ? member * (t->a_room + t->out_room) : 0);
+    char *room = t->rooms ? t->rooms + member * (t->a_room + t->out_room) : NULL;
     const int64_t number = part / t->blocks, first = part % t->blocks * t->block;
     const struct view a = matrix_at(t->a, batch_at(t->a, number)), all_from = matrix_at(t->b, batch_at(t->b, number));
     const struct view all_to = matrix_at(t->out, batch_at(t->out, number));

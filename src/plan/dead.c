@@ -31,6 +31,7 @@ void plan_drop_dead(struct planner *pl, struct function *f, int value_count, str
         if (--kept != k)
             f->steps[kept] = *s;
     }
-    f->steps += kept;
+    if (kept > 0) /* a function without steps has no list */
+        f->steps += kept;
     f->step_count -= kept;
 }
