@@ -251,6 +251,10 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
         convert_parts(to, from, out, in, n);
         return;
     }
+    if (tile_is_narrow(from) && to == DT_F32) {
+        tile_widen(from, out, in, n);
+        return;
+    }
     const enum dtype native_from = native_of(from), native_to = native_of(to);
     for (int64_t at = 0; at < n; at += CHUNK) {
         const int64_t some = n - at < CHUNK ? n - at : CHUNK;

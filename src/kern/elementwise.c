@@ -128,6 +128,7 @@ const struct tile_set TILE_OWN(tile_set) = {
     .widen = tile_widen,
     .narrow = tile_narrow,
     .rounded = tile_find_rounded,
+    .shorten = tile_find_shorten,
     .threefry_pairs = tile_threefry_pairs,
     .threefry_rows = tile_threefry_rows,
     .philox = tile_philox,

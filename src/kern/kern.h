@@ -104,6 +104,9 @@ void kern_run_fused(struct team *team, const struct kern_fused *f, const struct 
 /* Rounds f32 numbers to those that bf16 or f16 have, which stay f32; or an operation on f32 that ends in this (opcode
  * not NULL). NULL where there is no such kernel. */
 kern_tile_fn *kern_find_rounded(const char *opcode, enum dtype t);
+/* Converts f32 numbers that were rounded to those of a narrow type: no more than moving bits. NULL where there is no
+ * such kernel. */
+kern_tile_fn *kern_find_shorten(enum dtype t);
 
 /* spec: ReducePrecision (hlo-values 8.1) */
 typedef void kern_reduce_precision_fn(struct team *team, const struct view *out, const struct view *x, int exponent_bits,

@@ -269,3 +269,17 @@ kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t)
         return tile_find((struct tile_table){rounded_f16, COUNT_OF(rounded_f16)}, opcode);
     return t == DT_BF16 ? round_BF16 : t == DT_F16 ? round_F16 : NULL;
 }
+
+static void shorten_to_bf16(void *result, const void *const *args, int64_t n)
+{
+    uint16_t *out = result;
+    const uint32_t *x = args[0];
+    TILE_LOOP
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (uint16_t)(x[i] >> 16);
+}
+
+kern_tile_fn *tile_find_shorten(enum dtype t)
+{
+    return t == DT_BF16 ? shorten_to_bf16 : NULL;
+}

@@ -33,6 +33,7 @@ struct tile_set {
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
+    kern_tile_fn *(*shorten)(enum dtype t);
     /* n blocks of random bits: both words of each in turn; the first ones and the second ones; all four in
      * turn. */
     void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
@@ -55,6 +56,7 @@ const struct tile_set *tile_set(void); /* the one to use */
 #define tile_widen TILE_OWN(tile_widen)
 #define tile_narrow TILE_OWN(tile_narrow)
 #define tile_find_rounded TILE_OWN(tile_find_rounded)
+#define tile_find_shorten TILE_OWN(tile_find_shorten)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
 #define tile_threefry_rows TILE_OWN(tile_threefry_rows)
 #define tile_philox TILE_OWN(tile_philox)
@@ -79,6 +81,7 @@ kern_tile_fn *tile_find_convert(enum dtype to, enum dtype from);
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t);
+kern_tile_fn *tile_find_shorten(enum dtype t);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
 void tile_philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);

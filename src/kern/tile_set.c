@@ -36,6 +36,11 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
     return tile_set()->convert(to, from);
 }
 
+kern_tile_fn *kern_find_shorten(enum dtype t)
+{
+    return tile_set()->shorten(t);
+}
+
 kern_tile_fn *kern_find_rounded(const char *opcode, enum dtype t)
 {
     return tile_set()->rounded(opcode, t);

@@ -15,8 +15,9 @@ enum { NONE = -1, MOST_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 struct held {
     int value; /* of the plan */
     enum dtype type;
-    bool rows;
+    bool rows, rounded; /* `rounded`: its wide form came of rounding, which has made NaN what the type's NaN is */
     int own, wide;
+    struct held *source; /* NULL, or what was held narrow: its wide form is this value */
 };
 
 /* An op whose tile is not chosen yet: `out` is its own number, of views and ops counted together. */
@@ -82,14 +83,20 @@ static struct held *form_of(struct making *m, int value)
 
 static struct held *add_form(struct making *m, int value, enum dtype type, bool rows, int own, int wide)
 {
-    m->forms[m->form_count] = (struct held){value, type, rows, own, wide};
+    m->forms[m->form_count] = (struct held){.value = value, .type = type, .rows = rows, .own = own, .wide = wide};
     return &m->forms[m->form_count++];
 }
 
+static int wide(struct making *m, struct held *f);
+
 static int own(struct making *m, struct held *f)
 {
-    if (f->own == NONE)
-        f->own = emit_apply(m, kern_find_convert(f->type, DT_F32), f->rows, 1, &f->wide, f->type);
+    if (f->own == NONE && f->source) {
+        f->own = wide(m, f->source);
+    } else if (f->own == NONE) {
+        kern_tile_fn *fn = f->rounded ? kern_find_shorten(f->type) : NULL;
+        f->own = emit_apply(m, fn ? fn : kern_find_convert(f->type, DT_F32), f->rows, 1, &f->wide, f->type);
+    }
     return f->own;
 }
 
@@ -142,11 +149,12 @@ static bool rename_form(struct making *m, const struct step *s, bool rows)
         return false;
     if (to != DT_F32 && to != from)
         return false;
-    const int v = wide(m, x);
-    if (to == DT_F32)
-        add_form(m, s->results[0], to, rows, v, NONE);
-    else
-        add_form(m, s->results[0], to, rows, x->own, v);
+    if (to == DT_F32) {
+        add_form(m, s->results[0], to, rows, NONE, NONE)->source = x;
+    } else {
+        const int v = wide(m, x);
+        add_form(m, s->results[0], to, rows, x->own, v)->rounded = x->rounded;
+    }
     return true;
 }
 
@@ -168,7 +176,8 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
         int out = emit_apply(m, rounded ? rounded : fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
         if (to_wide && !rounded && i->opcode != OP_CONVERT && !is_exact(i->opcode))
             out = emit_apply(m, kern_find_rounded(NULL, s->tile_result), rows, 1, &out, DT_F32);
-        add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out, to_wide ? out : NONE);
+        struct held *made = add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out, to_wide ? out : NONE);
+        made->rounded = to_wide && !(i->opcode != OP_CONVERT && is_exact(i->opcode));
         return;
     }
     const int n = gather_args(m, s, args, false);
@@ -176,6 +185,14 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
 }
 
 /* ---- the others ---- */
+
+static void rename_value(struct making *m, int value, const struct held *x, bool rows)
+{
+    struct held *f = &m->forms[m->form_count++];
+    *f = *x;
+    f->value = value;
+    f->rows = rows;
+}
 
 static void make_repeat(struct making *m, const struct step *s)
 {
@@ -187,18 +204,31 @@ static void make_repeat(struct making *m, const struct step *s)
     add_form(m, s->results[0], x->type, false, as_wide ? NONE : out, as_wide ? out : NONE);
 }
 
+/* Sums of bf16 read it as it is. */
+static bool sums_narrow(const struct held *x, const struct body *body)
+{
+    return x->type == DT_BF16 && x->own != NONE && x->wide == NONE && body->combine == KERN_ADD &&
+           (body->args[0] == DT_F32 || body->args[0] == DT_F64);
+}
+
+static struct held *fold_operand(struct held *x, const struct body *body)
+{
+    return x->own == NONE && x->source && sums_narrow(x->source, body) ? x->source : x;
+}
+
 static void make_fold(struct making *m, const struct step *s)
 {
     if (m->fold_count == KERN_FUSED_FOLDS) {
         m->full = true;
         return;
     }
-    struct held *x = form_of(m, s->operands[0]);
-    const bool as_wide = is_held_wide(x->type);
+    const struct body *body = s->bodies;
+    struct held *x = fold_operand(form_of(m, s->operands[0]), body);
+    const bool as_wide = is_held_wide(x->type) && !sums_narrow(x, body);
     const int args[] = {as_wide ? wide(m, x) : own(m, x), own(m, form_of(m, s->operands[1]))};
     struct kern_fold *fold = ARENA_NEW(&m->pl->p->arena, struct kern_fold);
     const enum dtype type = s->shapes[0]->dtype;
-    *fold = (struct kern_fold){s->bodies->combine, as_wide ? DT_F32 : x->type, s->bodies->args[0], type};
+    *fold = (struct kern_fold){body->combine, as_wide ? DT_F32 : x->type, body->args[0], type};
     struct kern_fused_op op = {.kind = KERN_FUSED_FOLD, .fold = fold, .rows = true, .arg_count = 2, .cell = (uint8_t)m->fold_count++};
     const int out = emit(m, op, args, dtype_bytes(type));
     add_form(m, s->results[0], type, true, out, NONE);
@@ -280,7 +310,7 @@ static void make_ops(struct making *m, const struct step *const *steps, const en
         switch (roles[k]) {
         case FUSE_APPLY: make_apply(m, s, rows); break;
         case FUSE_REPEAT: make_repeat(m, s); break;
-        case FUSE_RENAME: add_form(m, s->results[0], x->type, rows, x->own, x->wide); break;
+        case FUSE_RENAME: rename_value(m, s->results[0], x, rows); break;
         default: make_fold(m, s); break;
         }
     }

@@ -247,7 +247,7 @@ START_TEST(rounded_operations_are_rounded)
     static const char *const opcodes[] = {NULL, "add", "divide", "multiply", "subtract"};
     static const enum dtype narrow[] = {DT_BF16, DT_F16};
     static float x[2][N], got[N], want[N];
-    static uint16_t codes[N];
+    static uint16_t codes[N], short_codes[N];
     struct random r = {.state = 1, .specials = true};
     for (int k = 0; k < 2 * N; k++) {
         const uint32_t bits = (uint32_t)random_bits(&r);
@@ -267,6 +267,12 @@ START_TEST(rounded_operations_are_rounded)
             for (int k = 0; k < N; k++)
                 ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0, "%s of %a, %a: %a, not %a", op ? opcodes[op] : "rounding",
                               (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
+            kern_tile_fn *shorten = kern_find_shorten(narrow[t]);
+            if (!shorten)
+                continue;
+            const void *to_shorten = got;
+            shorten(short_codes, &to_shorten, N);
+            ck_assert(memcmp(short_codes, codes, sizeof codes) == 0);
         }
 }
 END_TEST
