@@ -14,7 +14,7 @@
 #include "kern/fused.h"
 
 enum {
-    ROWS_TILE = 2 * KERN_TILE, /* elements of a tile, where blocks are whole rows: more if a row has more */
+    FOLD_TILE = 4 * KERN_TILE, /* elements of a tile, where rows are folded: more if a row has more and is to be whole */
     SHARE = 1 << 15,           /* elements of a part */
     WORTH_A_TEAM = 1 << 19,    /* elements, times what is done with each of them */
     FEW_ROWS = 8,              /* below so many rows, long ones are cut */
@@ -91,11 +91,17 @@ static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
         *(d < f->row_rank ? rows : columns) *= f->dims[d];
 }
 
+/* Folds are many ops for few elements where rows are short: the longer a block the better. */
+static int64_t full_tile(const struct kern_fused *f)
+{
+    return f->fold_count > 0 ? FOLD_TILE : KERN_TILE;
+}
+
 static int64_t tile_elements(const struct kern_fused *f)
 {
     int64_t rows, columns;
     sizes(f, &rows, &columns);
-    const int64_t most = !f->whole_rows ? KERN_TILE : columns > ROWS_TILE ? columns : ROWS_TILE;
+    const int64_t most = f->whole_rows && columns > full_tile(f) ? columns : full_tile(f);
     return rows < most && columns < most && rows * columns < most ? rows * columns : most;
 }
 
@@ -223,8 +229,8 @@ static int64_t choose_segment(const struct loop *l)
 static void choose_blocks(struct loop *l)
 {
     const struct kern_fused *f = l->f;
-    l->block_columns = f->whole_rows ? l->columns : least(l->columns, KERN_TILE);
-    const int64_t tile = f->whole_rows ? ROWS_TILE : KERN_TILE;
+    const int64_t tile = full_tile(f);
+    l->block_columns = f->whole_rows ? l->columns : least(l->columns, tile);
     l->block_rows = l->columns < tile ? least(tile / l->columns, l->rows) : 1;
     l->segment_columns = choose_segment(l);
     l->segments = pieces(l->columns, l->segment_columns);
