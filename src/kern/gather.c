@@ -208,7 +208,7 @@ static void take_windows(const struct gather *g, const struct batch_run *r)
     const struct windows *w = g->w;
     char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];
     for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2]) {
-        if (r->n - i > WINDOWS_AHEAD)
+        if (g->ahead > 0 && r->n - i > WINDOWS_AHEAD)
             fetch(operand + WINDOWS_AHEAD * r->step[2] +
                       clamped_offset(w, tuple + WINDOWS_AHEAD * r->step[1]),
                   g->ahead);
@@ -251,6 +251,7 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
                  const struct view *indices, const struct kern_gather_dims *dims)
 {
     enum { PART = 128 << 10, FEW = 8 }; /* bytes; index tuples count, too */
+    enum { NEAR = 256 << 10 };          /* bytes that will be in the second cache soon: nothing is gained by fetching them */
     struct windows w;
     struct gather g = {.w = &w, .at = {out->data, indices->data, operand->data}};
     size_t width = dtype_bytes(out->dtype);
@@ -265,7 +266,7 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
     int64_t elements = view_elements(&w.array_window), bytes = elements * (int64_t)width;
     g.width = elements == 1 && width <= 8 ? width : 0;
     g.windows = nest_points(&w.batch);
-    g.ahead = bytes_ahead(&w.array_window);
+    g.ahead = view_elements(operand) * (int64_t)width > NEAR ? bytes_ahead(&w.array_window) : 0;
     g.piece = PART / (bytes + 8) + 1;
     if (g.width == 0) {
         copy_plan_init(&g.plan, &w.whole_window, &w.array_window);

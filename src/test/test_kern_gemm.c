@@ -201,7 +201,9 @@ START_TEST(small_products_are_plain)
             dims = (struct kern_dot_dims){.contracting_count = 1, .lhs_contracting = {1}};
         const int skip = seed % 4 < 2;
         struct random_view lhs = random_array(&r, t, 3 - skip, (int64_t[]){b, m, k} + skip);
-        struct random_view rhs = random_array(&r, t, 3 - skip, (int64_t[]){b, k, n} + skip);
+        const bool turned = seed % 8 >= 4; /* terms of the right side lie closest together */
+        dims.rhs_contracting[0] += turned;
+        struct random_view rhs = random_array(&r, t, 3 - skip, (turned ? (int64_t[]){b, n, k} : (int64_t[]){b, k, n}) + skip);
         fill_unevenly(&r, &lhs.view);
         fill_unevenly(&r, &rhs.view);
         const int64_t out_dims[3] = {b, m, n};
@@ -286,6 +288,8 @@ START_TEST(choices)
     } rows[] = {{DT_F32, 100, 100, 100, "packed panels, lanes of f32"},
                 {DT_F32, 30, 30, 30, "small: operands and sums in registers"},
                 {DT_C128, 100, 100, 100, "packed panels, lanes of f64"},
+                {DT_F32, 4000, 8, 20, "packed panels, lanes of f32"},
+                {DT_F32, 4000, 2, 40, "few vectors by a matrix that is read once, where it lies"},
                 {DT_S32, 1, 100, 100, "packed panels, lanes of 32-bit integers"},
                 {DT_BF16, 1, 100, 100, "few vectors by a matrix that is read once, where it lies"},
                 {DT_F64, 100, 100, 0, "zeros, for there is nothing to sum"},
