@@ -438,7 +438,8 @@ struct hlo_memory {
     bool exact;        /* a run needs just that; else there are branches, loops that might not run, sizes that change or the like */
     uint64_t peak;     /* of values that are alive at once, results among them, arguments and constants not */
     uint64_t kernels;  /* the most that a kernel takes for itself meanwhile, of those that say so: sorts */
-    uint64_t measured; /* the same as `peak`, as it was in the last run; 0: there was none */
+    uint64_t measured; /* the same as `peak`, as it was in the last run; 0: there was none. What the first run does for
+                        * all counts in each */
 };
 struct hlo_memory hlo_program_memory(const hlo_program *p);
 /* The plan, for people or as JSON: the steps of each computation in order with what they are done by, where their

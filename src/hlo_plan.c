@@ -80,7 +80,9 @@ struct str hlo_step_text(struct arena *a, const struct program *p, const struct 
         buf_printf(&b, "%s%s", memchr(b.data, ':', b.size) ? "; " : ": ", choice);
     if (n && n->room > 0)
         buf_printf(&b, ", in %.*s", STR_ARG(size_text(a, n->room)));
-    if (f->steps[number].once != ONCE_NOT)
+    if (f == p->entry && f->steps[number].once == ONCE_RUN)
+        buf_puts(&b, "; once for all runs");
+    else if (f->steps[number].once != ONCE_NOT)
         buf_puts(&b, f->steps[number].once == ONCE_RUN ? "; once in a run" : "; once in a run of the loop");
     struct str kept = arena_str(a, buf_view(&b));
     buf_free(&b);
@@ -283,6 +285,7 @@ static const struct {
     {"simplified", "instructions found to be another name or something simpler", offsetof(struct plan_stats, simplified)},
     {"folded", "steps on constants done while planning", offsetof(struct plan_stats, folded)},
     {"dropped", "steps whose results nobody reads", offsetof(struct plan_stats, dropped)},
+    {"kept", "steps of the entry computation done once for all runs", offsetof(struct plan_stats, kept)},
     {"once", "steps of functions done once in a run", offsetof(struct plan_stats, once)},
     {"invariant", "steps of loop bodies done once for a loop", offsetof(struct plan_stats, invariant)},
     {"rests", "loops that are scalar programs after their first iteration", offsetof(struct plan_stats, rests)},

@@ -210,6 +210,9 @@ struct budget {
 };
 void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop);
 bool budget_refill(struct budget *b);
+uint64_t budget_left(const struct budget *b);
+/* Pays for so many steps, of those that are left, without a look at the clock. */
+void budget_pay(struct budget *b, uint64_t steps);
 bool budget_look(struct budget *b); /* at the clock, and whether somebody ends the run; costs no step */
 /* Pays for one step; false, with `hit` set, once a limit is reached. */
 static inline bool budget_step(struct budget *b) { return --b->slice >= 0 || budget_refill(b); }

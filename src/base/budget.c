@@ -30,6 +30,18 @@ void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *
     next_slice(b);
 }
 
+uint64_t budget_left(const struct budget *b)
+{
+    return b->steps + (uint64_t)(b->slice > 0 ? b->slice : 0);
+}
+
+void budget_pay(struct budget *b, uint64_t steps)
+{
+    uint64_t left = budget_left(b);
+    b->steps = steps < left ? left - steps : 0;
+    next_slice(b);
+}
+
 bool budget_look(struct budget *b)
 {
     if (b->hit == LIMIT_NONE && b->stop && *b->stop)

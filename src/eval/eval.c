@@ -134,9 +134,9 @@ static int first_step(const struct eval *ev, const struct function *f)
     return done == ONCE_LOOP ? f->loop_steps : done == ONCE_RUN ? f->once_steps : 0;
 }
 
-static bool run_steps(struct eval *ev, const struct function *f)
+static bool run_range(struct eval *ev, const struct function *f, int from, int to)
 {
-    for (int k = first_step(ev, f); k < f->step_count; k++) {
+    for (int k = from; k < to; k++) {
         const struct step *s = &f->steps[k];
         if (!budget_step(&ev->p->budget))
             return eval_limit(ev, s);
@@ -145,6 +145,35 @@ static bool run_steps(struct eval *ev, const struct function *f)
         for (int j = 0; j < s->release_count; j++)
             value_drop(ev, &ev->frame[s->release[j]]);
     }
+    return true;
+}
+
+/* The steps that the first run does for all. A run that finds them done counts as if it had done them. */
+static bool run_for_all(struct eval *ev, const struct function *f)
+{
+    struct kept *kept = &ev->p->kept;
+    struct budget *b = &ev->p->budget;
+    if (first_step(ev, f) > 0) {
+        budget_pay(b, kept->steps);
+        if (ev->pool.peak < kept->peak)
+            ev->pool.peak = kept->peak;
+        return true;
+    }
+    uint64_t left = budget_left(b);
+    if (!run_range(ev, f, 0, f->once_steps))
+        return false;
+    ev->done[f->index] = ONCE_RUN;
+    if (!eval_rehearsed(ev))
+        *kept = (struct kept){.there = true, .steps = left - budget_left(b), .peak = ev->pool.peak};
+    return true;
+}
+
+static bool run_steps(struct eval *ev, const struct function *f)
+{
+    if (f == ev->p->entry && f->once_steps > 0 && !run_for_all(ev, f))
+        return false;
+    if (!run_range(ev, f, first_step(ev, f), f->step_count))
+        return false;
     ev->done[f->index] = ONCE_LOOP;
     return true;
 }
@@ -449,14 +478,24 @@ static void leave_pool(struct eval *ev)
         p->pool_free = free_pool;
     }
     if (!p->pool || eval_rehearsed(ev)) {
+        p->kept.there &= eval_rehearsed(ev);
         pool_free(&ev->pool);
         return;
+    }
+    const struct function *entry = p->entry;
+    const int kept = p->kept.there ? entry->run_kept_count : 0;
+    struct buffer **held = ARENA_ARRAY(&ev->scratch, struct buffer *, kept);
+    for (int k = 0; k < kept; k++) {
+        held[k] = ev->pool.frames[entry->index][entry->run_kept[k]].buffer;
+        held[k]->kept++;
     }
     for (int k = 0; k < p->function_count; k++) {
         struct value *frame = ev->pool.frames[k];
         for (int j = 0; frame && j < p->functions[k]->slot_count; j++)
             frame[j].buffer = NULL;
     }
+    for (int k = 0; k < kept; k++)
+        ev->pool.frames[entry->index][entry->run_kept[k]].buffer = held[k];
     pool_settle(&ev->pool);
     *p->pool = ev->pool;
 }
@@ -469,6 +508,7 @@ void eval_begin(struct eval *ev)
     arena_init(&ev->posts);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
     ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
+    ev->done[p->entry->index] = p->kept.there && !eval_rehearsed(ev) ? ONCE_RUN : ONCE_NOT;
     for (int k = 0; k < p->constant_count; k++) {
         view_copy(&ev->constants[k].view, &p->constants[k]);
         ev->constants[k].buffer = pool_borrow(&ev->pool, p->constants[k].data, 0);

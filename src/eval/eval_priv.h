@@ -18,6 +18,7 @@ struct buffer {
     int refs;
     unsigned class; /* size class, or one of those below */
     int number;     /* of a rehearsal; 0: none yet */
+    int kept;       /* how many values hold it from this run to the next: set as the run ends, for pool_settle */
     size_t size;
     size_t used; /* what its owner asked for, by size class: idle storage may be larger than that */
     char *data;
@@ -40,7 +41,7 @@ struct pool {
     size_t limit;                      /* of all that is in use or idle; 0: none */
     bool over;                         /* the limit stood in the way */
     struct pretence *pretence;         /* of a rehearsal, where storage is addresses only; else NULL */
-    struct value **frames;             /* by function, made when it first runs; empty between runs */
+    struct value **frames;             /* by function, made when it first runs; between runs only run_kept is in them */
 };
 
 /* The dims of the view are always the sizes that hold at the moment, never mere bounds. */
@@ -61,7 +62,8 @@ void *pretend(struct pretence *p, size_t size); /* NULL when it is larger than a
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
-/* After a run: whatever somebody still held is idle now, and little enough of it is kept. */
+/* After a run: but for what the program keeps, whatever somebody still held is idle now, and little enough of that
+ * stays. */
 void pool_settle(struct pool *p);
 struct buffer *pool_take(struct pool *p, size_t size); /* one reference; NULL without memory */
 struct buffer *pool_borrow(struct pool *p, void *data, size_t size);

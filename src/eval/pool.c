@@ -208,14 +208,19 @@ void pool_drop(struct pool *p, struct buffer *b)
 /* What nobody refers to is idle or spare already. */
 void pool_settle(struct pool *p)
 {
+    size_t kept = 0;
     for (struct buffer *b = p->newest; b; b = b->older)
-        if (b->refs > 0) {
+        if (b->kept > 0) {
+            b->refs = b->kept;
+            b->kept = 0;
+            kept += b->used;
+        } else if (b->refs > 0) {
             b->refs = 1;
             pool_drop(p, b);
         }
     if (p->cached > IDLE_BYTES)
         trim(p);
-    p->live = p->peak = 0;
+    p->live = p->peak = kept;
     p->over = false;
 }
 

@@ -341,6 +341,7 @@ struct slots {
     int *free;
     int free_count;
     int *loop_kept; /* slots of what is kept for one run of a loop */
+    int *run_kept;  /* and for all runs */
 };
 
 static int take_slot(struct build *b, struct slots *s, int value)
@@ -431,6 +432,8 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
             release[step->release_count++] = results[j];
         if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_LOOP)
             s->loop_kept[b->f->loop_kept_count++] = results[j];
+        if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_RUN && b->pl->depth == 1)
+            s->run_kept[b->f->run_kept_count++] = results[j];
     }
     for (int j = 0; j < step->operand_count; j++) {
         int v = step->operands[j];
@@ -493,7 +496,8 @@ static void assign_slots(struct build *b, struct leaves results)
 {
     struct arena *a = &b->pl->scratch;
     struct slots s = {ARENA_ARRAY(a, int, b->value_count), ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count), 0, ARENA_ARRAY(a, int, b->value_count)};
+                      ARENA_ARRAY(a, int, b->value_count), 0, ARENA_ARRAY(a, int, b->value_count),
+                      ARENA_ARRAY(a, int, b->value_count)};
     uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);
     find_last_uses(b, &s, results);
     find_kept(b, &s, results);
@@ -505,6 +509,7 @@ static void assign_slots(struct build *b, struct leaves results)
     }
     assign_results(b, &s, results);
     b->f->loop_kept = ARENA_DUP(keep(b), s.loop_kept, b->f->loop_kept_count);
+    b->f->run_kept = ARENA_DUP(keep(b), s.run_kept, b->f->run_kept_count);
     if (b->f->is_body && plan_optimises(b->pl))
         find_passing(b);
     for (int k = 0; b->rest && k < b->rest->kept_count; k++)
@@ -548,8 +553,10 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
         return false;
     if (plan_optimises(pl))
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
-    if (pl->depth > 1) /* the entry computation runs only once anyhow */
+    if (pl->depth > 1)
         plan_once(pl, f, b.value_count, b.env[c->root->index]);
+    else if (plan_keeps(pl))
+        plan_once_for_all(pl, f, b.value_count, b.env[c->root->index]);
     if (f->is_body && plan_optimises(pl))
         b.rest = scalar_rest_of_loop(pl, caller, f, b.value_count, b.env[c->root->index]);
     if (plan_optimises(pl))

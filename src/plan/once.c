@@ -4,12 +4,13 @@
  * What depends on constants alone is done in the first run of a function; what depends, besides, on parts of
  * the state that a loop's body hands on as they are, in the first iteration of each run of the loop. So
  * nothing is done that would not have been done. These steps are put before the others, and what others read
- * of them stays in its slot.
+ * of them stays in its slot. That of the entry computation stays with the program, for its later runs.
  */
 #include "plan/plan_priv.h"
 
 static const int64_t KEEP_BYTES = (int64_t)256
                                   << 20; /* in all functions together; beyond it, computed again */
+static const int64_t PROGRAM_KEEPS = 64 << 20; /* from run to run; the small ones first */
 
 bool plan_is_pure(struct planner *pl, const struct inst *i)
 {
@@ -45,6 +46,12 @@ static bool is_pure(struct planner *pl, const struct step *s)
 
 /* ---- when ---- */
 
+static int64_t bytes_of(const struct shape *s)
+{
+    int64_t bytes;
+    return shape_bytes(s, &bytes) ? bytes : INT64_MAX;
+}
+
 struct when {
     struct planner *pl;
     struct function *f;
@@ -68,11 +75,22 @@ static void find_invariant_params(struct when *w, struct leaves results)
             w->value[f->params[k]] = ONCE_LOOP;
 }
 
+enum { LARGE = 1 << 18 }; /* bytes, of arrays that take their time to copy */
+
+/* Loops that change large arrays in place go on to do so: what is kept would have to be copied. */
+static bool hands_on_large(const struct when *w, const struct step *s)
+{
+    bool large = false;
+    for (int r = 0; r < s->result_count; r++)
+        large |= bytes_of(s->shapes[r]) >= LARGE;
+    return w->pl->depth == 1 && s->scalar && large;
+}
+
 static void find_steps(struct when *w)
 {
     for (int k = 0; k < w->f->step_count; k++) {
         struct step *s = &w->f->steps[k];
-        enum once once = is_pure(w->pl, s) ? ONCE_RUN : ONCE_NOT;
+        enum once once = is_pure(w->pl, s) && !hands_on_large(w, s) ? ONCE_RUN : ONCE_NOT;
         for (int j = 0; j < s->operand_count && once != ONCE_NOT; j++)
             if (when_of(w, s->operands[j]) < once)
                 once = when_of(w, s->operands[j]);
@@ -99,12 +117,6 @@ static bool is_view(const struct step *s)
     }
 }
 
-static int64_t bytes_of(const struct shape *s)
-{
-    int64_t bytes;
-    return shape_bytes(s, &bytes) ? bytes : INT64_MAX;
-}
-
 /* What has to be read from memory to have the operand. */
 static int64_t bytes_read(const struct when *w, const struct step *s, int k)
 {
@@ -119,7 +131,6 @@ static int64_t bytes_read(const struct when *w, const struct step *s, int k)
 /* A few operations on numbers that are at hand are done sooner than a large array of them is read. */
 static bool is_cheaper_again(const struct when *w, const struct step *s)
 {
-    enum { LARGE = 1 << 18 };
     if (!s->tile || s->operand_count != s->inst->operand_count)
         return false;
     switch (s->inst->opcode) {
@@ -148,6 +159,7 @@ struct readers {
     uint8_t rarest, oftenest; /* enum once */
     bool known;
     bool wants_array; /* one of them does not compute it on the way */
+    bool taken;       /* one of them makes it its own, or changes it in place, where nobody else holds it */
 };
 
 static void add_reader(struct readers *r, enum once once, bool wants_array)
@@ -160,21 +172,47 @@ static void add_reader(struct readers *r, enum once once, bool wants_array)
     r->wants_array |= wants_array;
 }
 
+/* The step may take its operands over: states of loops, arrays that it changes a part of. */
+static bool takes_over(const struct step *s)
+{
+    return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE ||
+           s->inst->opcode == OP_SCATTER || s->inst->opcode == OP_SORT;
+}
+
+/* Of a step of the entry computation: to have it made already is no gain, or less than it costs to copy it. */
+static bool is_made_at_once(const struct step *s, const struct readers *r)
+{
+    bool moves = is_view(s) || s->inst->opcode == OP_IOTA;
+    return moves || (r->taken && bytes_of(s->shapes[0]) >= LARGE &&
+                     (s->tile || op_table[s->inst->opcode].family == FAMILY_shape));
+}
+
+static bool is_no_gain(const struct when *w, const struct step *s, const struct readers *r)
+{
+    if (w->pl->depth == 1 && is_made_at_once(s, r))
+        return true;
+    return !r->wants_array && is_cheaper_again(w, s);
+}
+
 /* From the last step to the first; where all readers are done equally often, the step may be, too. */
 static void do_cheap_ones_again(struct when *w, int value_count, struct leaves results)
 {
     struct readers *readers = ARENA_ARRAY(&w->pl->scratch, struct readers, value_count);
     for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0)
+        if (results.at[j] >= 0) {
             add_reader(&readers[results.at[j]], ONCE_NOT, true);
+            readers[results.at[j]].taken = true;
+        }
     for (int k = w->f->step_count - 1; k >= 0; k--) {
         struct step *s = &w->f->steps[k];
         const struct readers *r = s->result_count == 1 && s->results[0] >= 0 ? &readers[s->results[0]] : NULL;
-        if (r && r->known && !r->wants_array && r->rarest == r->oftenest && r->rarest < s->once && is_cheaper_again(w, s))
+        if (r && r->known && r->rarest == r->oftenest && r->rarest < s->once && is_no_gain(w, s, r))
             s->once = r->rarest;
         for (int j = 0; j < s->operand_count; j++)
-            if (s->operands[j] >= 0)
+            if (s->operands[j] >= 0) {
                 add_reader(&readers[s->operands[j]], (enum once)s->once, !s->tile);
+                readers[s->operands[j]].taken |= takes_over(s);
+            }
     }
 }
 
@@ -252,5 +290,51 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
     pl->p->stats.once += count(f, ONCE_RUN);
     pl->p->stats.invariant += count(f, ONCE_LOOP);
     if (count(f, ONCE_NOT) < f->step_count)
+        put_first(pl, f);
+}
+
+/* ---- the entry computation ---- */
+
+/* A limit of memory is of one run, which takes the least when it keeps nothing. */
+bool plan_keeps(const struct planner *pl)
+{
+    return plan_optimises(pl) && !pl->p->dynamic && pl->p->options.limits.memory == 0;
+}
+
+/* Steps whose results take more than `most` bytes, where these would be held, are done in every run; and so are
+ * those that read them. */
+static void give_up_large(struct when *w, int64_t most)
+{
+    for (int k = 0; k < w->f->step_count; k++) {
+        struct step *s = &w->f->steps[k];
+        bool again = s->once == ONCE_NOT;
+        for (int r = 0; r < s->result_count; r++)
+            again |= s->results[r] >= 0 && w->held[s->results[r]] && !is_view(s) && bytes_of(s->shapes[r]) > most;
+        for (int j = 0; j < s->operand_count; j++)
+            again |= when_of(w, s->operands[j]) == ONCE_NOT;
+        s->once = again ? ONCE_NOT : ONCE_RUN;
+        for (int r = 0; r < s->result_count; r++)
+            if (s->results[r] >= 0)
+                w->value[s->results[r]] = s->once;
+    }
+}
+
+void plan_once_for_all(struct planner *pl, struct function *f, int value_count, struct leaves results)
+{
+    struct arena *a = &pl->scratch;
+    struct when w = {.pl = pl, .f = f, .value = ARENA_ARRAY(a, uint8_t, value_count),
+                     .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count)};
+    for (int v = 0; v < value_count; v++)
+        w.maker[v] = -1;
+    find_steps(&w);
+    if (count(f, ONCE_RUN) == 0)
+        return;
+    do_cheap_ones_again(&w, value_count, results);
+    for (int64_t most = PROGRAM_KEEPS; bytes_held(&w, ONCE_RUN, value_count, results) > PROGRAM_KEEPS; most /= 2) {
+        give_up_large(&w, most);
+        do_cheap_ones_again(&w, value_count, results); /* their readers may have changed */
+    }
+    pl->p->stats.kept += count(f, ONCE_RUN);
+    if (count(f, ONCE_RUN) > 0)
         put_first(pl, f);
 }

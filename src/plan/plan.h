@@ -39,7 +39,7 @@ enum use {
 enum once {
     ONCE_NOT,
     ONCE_LOOP, /* in the first iteration of each run of the loop */
-    ONCE_RUN   /* the first time in a run of the program */
+    ONCE_RUN   /* the first time in a run of the program; of the entry computation: in its first run */
 };
 
 struct step {
@@ -89,6 +89,8 @@ struct function {
     const struct scalar_rest *rest; /* of a body, or NULL */
     int loop_kept_count;
     const int *loop_kept; /* slots of what is kept through a run of the loop */
+    int run_kept_count;
+    const int *run_kept; /* of the entry computation: slots of what is kept from one run to the next */
     const bool *passes;   /* of a body, by leaf of the state: it is handed on as it is, and stays in its slot */
     int result_count; /* leaves of the root */
     const int *results;
@@ -106,6 +108,7 @@ struct plan_stats {
     int folded;     /* steps on small constants that were done while planning */
     int dropped;    /* steps whose results nobody reads */
     int once;       /* steps of functions that depend on constants alone: done once in a run */
+    int kept;       /* steps of the entry computation that depend on constants alone: done in the first run */
     int invariant;  /* steps of loop bodies that depend on nothing that the loop changes: done once for a loop */
     int rests;      /* loops that are scalar programs after their first iteration */
 };
@@ -119,6 +122,13 @@ struct watch {
 
 struct foresight; /* eval.h */
 struct pool;
+
+/* What the steps that are done once for all runs have left behind, beside their results. */
+struct kept {
+    bool there;     /* they are done */
+    uint64_t steps; /* that they took of the budget; every run pays as much */
+    size_t peak;    /* bytes that were alive at once while they were done */
+};
 
 struct scalar_step;
 struct program {
@@ -144,6 +154,7 @@ struct program {
     void (*pool_free)(struct pool *pool);
     const struct watch *watch;     /* of its runs; NULL: nobody */
     struct foresight *foresight;   /* what eval has found out about the memory of a run; NULL: nobody has asked */
+    struct kept kept;              /* of its first run, for the later ones */
     size_t peak;                   /* bytes of values that were alive at once in the last run */
 };
 

@@ -160,6 +160,9 @@ bool plan_is_pure(struct planner *pl, const struct inst *i); /* the same operand
 /* Marks the steps of a function that need not be done each time, and puts them first; `results` are what it
  * returns. */
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results);
+/* The same for the entry computation, whose results stay with the program. */
+bool plan_keeps(const struct planner *pl);
+void plan_once_for_all(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
 /* ---- tile.c ---- */
 

@@ -19,6 +19,7 @@ struct run {
     struct module *module;
     struct program *program;
     struct literal *result;
+    int64_t left; /* of the budget, after the run */
 };
 
 static void run_free(struct run *r)
@@ -45,6 +46,7 @@ static void run_text(struct run *r, const char *text, bool plain)
     ck_assert_msg(r->program != NULL, "%.3000s", text);
     r->result = eval_program(&r->ds, r->program, NULL, 0, NULL, &r->arena);
     ck_assert_msg(r->result != NULL, "%s\n%.3000s", r->ds.first ? r->ds.first->text.ptr : "", text);
+    r->left = (int64_t)budget_left(&r->program->budget);
 }
 
 static void check_same(const struct literal *a, const struct literal *b, const char *text)
@@ -59,10 +61,37 @@ static void check_same(const struct literal *a, const struct literal *b, const c
     ck_assert_msg(memcmp(a->data, b->data, (size_t)bytes) == 0, "%.3500s", text);
 }
 
+static void spoil(struct literal *l)
+{
+    int64_t bytes = 0;
+    for (int k = 0; shape_is_tuple(l->shape) && k < l->shape->count; k++)
+        spoil(l->elements[k]);
+    if (shape_is_array(l->shape) && shape_bytes(l->shape, &bytes))
+        memset(l->data, 0xa5, (size_t)bytes);
+}
+
 static void add_stats(struct plan_stats *sum, const struct plan_stats *s)
 {
     for (size_t k = 0; k < sizeof *s / sizeof(int); k++)
         ((int *)sum)[k] += ((const int *)s)[k];
+}
+
+/* Later runs find what the first one has kept; what one of them returns is nobody else's. */
+static void check_again(struct run *r, const char *text)
+{
+    int64_t steps[2];
+    const size_t peak = r->program->peak;
+    for (int k = 0; k < 2; k++) {
+        struct literal *l = eval_program(&r->ds, r->program, NULL, 0, NULL, &r->arena);
+        ck_assert_msg(l != NULL, "%.3000s", text);
+        check_same(l, r->result, text);
+        ck_assert_uint_eq(r->program->peak, peak);
+        steps[k] = (int64_t)budget_left(&r->program->budget);
+        spoil(l);
+        literal_free_data(l);
+    }
+    ck_assert_int_eq(steps[0], r->left);
+    ck_assert_int_eq(steps[1], r->left);
 }
 
 /* The result of a run, which is that of a plain one; `stats` may be NULL. */
@@ -71,6 +100,8 @@ static void check_text(const char *text, const char *expected, struct plan_stats
     struct run fast, plain;
     run_text(&fast, text, false);
     run_text(&plain, text, true);
+    check_same(fast.result, plain.result, text);
+    check_again(&fast, text);
     check_same(fast.result, plain.result, text);
     if (expected) {
         struct buf out = {0};
@@ -208,6 +239,55 @@ START_TEST(what_is_cheap_is_there_for_all_its_readers)
                "  ROOT w = (s32[], f32[70000], f32[70000]) while(t), condition=c, body=b\n}\n",
                NULL, &s);
     ck_assert_int_eq(s.invariant, 1);
+}
+END_TEST
+
+/* A matrix of 400 x 100 from constants, its sums, a view of it, what is computed of both and of an argument. */
+START_TEST(constants_are_computed_in_the_first_run)
+{
+    const char *text =
+        "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
+        "ENTRY e {\n  p = f32[400] parameter(0)\n  x = f32[400,100] iota(), iota_dimension=1\n"
+        "  y = f32[400,100] exponential(x)\n  z = f32[] constant(0)\n"
+        "  s = f32[400] reduce(y, z), dimensions={1}, to_apply=add\n  u = f32[400] add(s, p)\n"
+        "  v = f32[100,400] transpose(y), dimensions={1,0}\n"
+        "  ROOT r = (f32[400], f32[400], f32[100,400]) tuple(s, u, v)\n}\n";
+    struct source source;
+    struct diags ds;
+    struct arena a;
+    int64_t n = 400;
+    source_init(&source, str_of("test"), str_of(text));
+    diags_init(&ds, &source);
+    arena_init(&a);
+    struct module *m = text_parse_module(&ds, &source, &(struct parse_options){0});
+    struct program *p = plan_module(&ds, m, &(struct plan_options){0});
+    struct literal *arg = literal_new(&a, shape_array(&a, DT_F32, 1, &n, NULL, NULL)), *results[3];
+    const struct literal *args[] = {arg};
+    ck_assert_int_ge(p->stats.kept, 2);
+    for (int k = 0; k < 3; k++) {
+        for (int j = 0; j < n; j++)
+            ((float *)arg->data)[j] = (float)k;
+        results[k] = eval_program(&ds, p, args, 1, NULL, &a);
+        ck_assert_ptr_nonnull(results[k]);
+        ck_assert(p->kept.there);
+        const float *s = results[k]->elements[0]->data, *u = results[k]->elements[1]->data;
+        for (int j = 0; j < n; j++)
+            ck_assert_float_eq(u[j], s[j] + (float)k);
+    }
+    check_same(results[0]->elements[0], results[1]->elements[0], text);
+    spoil(results[0]);
+    literal_free_data(results[0]);
+    check_same(results[1]->elements[0], results[2]->elements[0], text);
+    check_same(results[1]->elements[2], results[2]->elements[2], text);
+    program_free(p); /* what it has given away stays */
+    check_same(results[1]->elements[0], results[2]->elements[0], text);
+    literal_free_data(results[1]);
+    literal_free_data(results[2]);
+    literal_free_data(arg);
+    module_free(m);
+    diags_free(&ds);
+    source_free(&source);
+    arena_free(&a);
 }
 END_TEST
 
@@ -532,6 +612,7 @@ START_TEST(passes_change_no_bit)
     ck_assert_int_gt(s.simplified, MODULES / 10);
     ck_assert_int_gt(s.dropped, MODULES / 100);
     ck_assert_int_gt(s.once, MODULES / 10);
+    ck_assert_int_gt(s.kept, MODULES / 10);
     ck_assert_int_gt(s.invariant, MODULES / 10);
 }
 END_TEST
@@ -548,6 +629,7 @@ int main(void)
     tcase_add_test(tc, rearrangements_become_one);
     tcase_add_test(tc, zeros_keep_their_signs);
     tcase_add_test(tc, what_is_cheap_is_there_for_all_its_readers);
+    tcase_add_test(tc, constants_are_computed_in_the_first_run);
     tcase_add_test(tc, random_numbers_are_not_equal);
     tcase_add_test(tc, loops_keep_what_they_do_not_change);
     tcase_add_test(tc, passes_change_no_bit);
