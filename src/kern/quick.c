@@ -264,7 +264,9 @@ static void fill(const struct quick_op *op)
         out[k] = v;
 }
 
-bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context)
+/* All operations come by the one jump of the switch. Where it lies across two lines of the cache, processors were seen
+ * to foretell it badly and to take four times as long, so that what stands before this in the program made the difference. */
+__attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context)
 {
     for (const struct quick_op *next = ops;;) {
         const struct quick_op *op = next++;
