@@ -100,6 +100,58 @@ long hlo_param_find(const hlo_module *module, const char *name);
 /* Line of the instruction that makes component `element` of the result, or all of it. */
 uint32_t hlo_result_line(const hlo_module *module, size_t element);
 
+/* ---- what stands in a module ---- */
+
+/* The computations and instructions of a module, numbered: computations in the order in which they are printed,
+ * callees before callers and the entry computation last; instructions through the whole module, in the order of
+ * printing. All that it tells lives as long as the listing, which is to be freed before the module. */
+typedef struct hlo_listing hlo_listing;
+hlo_listing *hlo_list(const hlo_module *module);
+void hlo_listing_free(hlo_listing *l);
+size_t hlo_list_count(const hlo_listing *l);        /* instructions */
+size_t hlo_list_computations(const hlo_listing *l);
+struct hlo_listed_computation {
+    const char *name;
+    bool entry;
+    size_t first, count;  /* its instructions are those from `first` on */
+    size_t root;          /* an instruction */
+    size_t parameter_count, caller_count;
+    const size_t *parameters; /* instructions, by the number of the parameter */
+    const size_t *callers;    /* instructions, each once */
+    uint32_t line;            /* in its file; 0: no place */
+};
+struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t i);
+struct hlo_listed {
+    const char *name, *op;
+    const char *shape;    /* with layouts: "f32[2,3]{1,0}" */
+    size_t computation;
+    long parameter;       /* its number; -1: it is none */
+    size_t operand_count, user_count, callee_count;
+    const size_t *operands, *users; /* instructions; users each once */
+    const size_t *callees;          /* computations, in XLA's order */
+    uint32_t line, column;          /* in its file; 0: no place */
+    const char *op_name;            /* of the metadata; "" */
+    const char *where;              /* "file.py:12" of the innermost known stack frame or of the metadata; "" */
+};
+struct hlo_listed hlo_list_inst(const hlo_listing *l, size_t i);
+/* By name, with or without %; NAME alone is sought in the entry computation first, COMPUTATION/NAME in that one.
+ * -1: there is none. */
+long hlo_list_find(const hlo_listing *l, const char *name);
+long hlo_list_find_computation(const hlo_listing *l, const char *name);
+/* The instruction as it is printed, one line without its end. */
+hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style);
+/* The calls of the user's program that led to it, innermost first; false past the last. */
+struct hlo_frame {
+    const char *file, *function; /* "" where it isn't known */
+    int line, column;            /* 0 likewise */
+};
+bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *out);
+/* What one time takes, told from shapes: 0 where it depends on what happens, and where others are called. */
+struct hlo_cost {
+    double operations, bytes;
+};
+struct hlo_cost hlo_list_cost(const hlo_listing *l, size_t i);
+
 /* ---- values ---- */
 
 void hlo_literal_free(hlo_literal *l);
@@ -143,6 +195,62 @@ struct hlo_tolerance {
 };
 /* True when shapes and values agree; else `why`, unless it is NULL, says where first, both values, and the worst error. */
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
+
+/* ---- values, as people look at them ---- */
+
+hlo_literal *hlo_literal_copy(const hlo_literal *l);
+/* A piece of an array as numpy cuts it, `[0,:4]`, `[..., -1]`, `[::2, 3:]`; an index takes its dimension away. Of a tuple
+ * the first number is the component: `[1][0,:4]`. NULL with a message that says what is wrong with it. */
+hlo_literal *hlo_literal_slice(const hlo_literal *l, const char *text, hlo_messages *m);
+/* Of all elements of all leaves; of complex numbers the absolute value. min, max, mean and deviation are of what is finite. */
+struct hlo_stats {
+    uint64_t elements, finite, nan, positive_inf, negative_inf, zero, denormal;
+    double min, max, mean, deviation; /* NaN where nothing is finite */
+    int64_t first_nan, first_inf;     /* row-major, through all leaves; -1: there is none */
+};
+struct hlo_stats hlo_literal_stats(const hlo_literal *l);
+/* "f32[4096] min -1.2 max 3.4 mean 0.01 nan 0 inf 0", a line. */
+hlo_text hlo_literal_summary(const hlo_literal *l);
+/* How values are written. Zeros stand for what is usual. */
+struct hlo_view {
+    size_t most;      /* elements before the middle of each dimension is left out (1000); SIZE_MAX: all */
+    size_t edge;      /* what stays at both ends of a dimension then (3) */
+    int precision;    /* digits; 0: as many as it takes to read the same number back */
+    bool hex;         /* floats as 0x1.8p+1 */
+    bool bits;        /* and the bits of each */
+    size_t width;     /* of a line, in columns (80) */
+};
+/* With shape, in the form that is read back where nothing is left out. */
+hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
+/* As JSON: {"shape": ..., "values": nested lists}; NaN and infinities are strings; complex numbers are pairs. */
+hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
+/* A picture of characters. Heat maps are of two dimensions, what has more is cut at index 0 of the first ones; curves are of the last
+ * dimension. Of complex numbers the absolute value. */
+enum hlo_plot { HLO_PLOT_AUTO, HLO_PLOT_HEAT, HLO_PLOT_HISTOGRAM, HLO_PLOT_CURVE };
+struct hlo_canvas {
+    size_t width, height; /* in characters; 0: 72 by 20 */
+    bool color, utf8;
+};
+hlo_text hlo_literal_plot(const hlo_literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
+/* The heat map as a PNG file, a pixel or more an element; NaN is red. False with a message. */
+bool hlo_write_png(const char *path, const hlo_literal *l, hlo_messages *m);
+/* How two values of one shape differ: what hlo_literal_compare says, in numbers. */
+struct hlo_difference {
+    bool comparable;           /* false: the shapes differ; nothing below holds */
+    uint64_t elements, outside; /* outside the tolerance */
+    double worst_abs, worst_rel;
+    uint64_t worst_ulp;        /* UINT64_MAX: something is not finite */
+    size_t worst_count;        /* of those outside: the worst first, ten at most */
+    struct hlo_differing {
+        size_t leaf;
+        int64_t index;         /* row-major in its leaf */
+        double actual, expected; /* of complex numbers the absolute value */
+        double abs, rel;
+        uint64_t ulp;
+    } worst[10];
+    uint64_t decades[32];      /* elements with relative error 0, up to 1e-30, 1e-29, ... 1, and what is beyond or not finite */
+};
+struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t);
 
 /* ---- reading and writing arrays ---- */
 
@@ -402,6 +510,8 @@ struct hlo_run_options {
     int threads;         /* that share large kernels; 0: as many as there are processors. Results are the same for any number */
     hlo_world *world;    /* who runs the participants; it must outlive the program. NULL: threads of this process */
     bool only_first;     /* plan for the first participant alone: a program to look at, not to run */
+    bool observed;       /* so that every instruction can be looked at: hlo_observe */
+    uint64_t max_trip;   /* a limit as those above: iterations of any one loop */
 };
 /* Makes a verified module ready to run by all its participants; the module must outlive the program.
  * NULL with messages. */
@@ -470,6 +580,44 @@ struct hlo_profile_event {
 };
 bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event *out);
 
+/* ---- looking at runs ---- */
+
+/* A program that was planned with `observed` does all instructions of all computations that run on whole values, one by
+ * one, and tells an observer of each. Nothing is fused, joined, left out or done in place, so it takes more time and
+ * memory; values are those of any run, to the tolerance of sums. Computations that are applied to elements (reducers,
+ * comparators, ...) are not observed. */
+struct hlo_sight {
+    size_t inst;         /* its number in a listing of the module */
+    size_t participant;
+    uint64_t number;     /* instructions that this participant was shown before, this run */
+    double seconds;      /* that it took; 0 before it is done, and for what is only another name (tuples, parameters) */
+    size_t depth;        /* how many instructions (while, call, ...) it runs within */
+    const struct hlo_within {
+        size_t inst;
+        int64_t iteration; /* of a while, from 0; -1 in its condition. Else 0 */
+    } *within;           /* outermost first */
+    void *run;           /* for the functions below */
+};
+/* What it has as operand k; as its value, once it is done: dense, whole, with the sizes of the moment. They lie where they are and live
+ * until the call returns; hlo_literal_copy keeps one. A value of a token is an empty tuple. NULL: there is no memory, which ends the run. */
+const hlo_literal *hlo_sight_operand(const struct hlo_sight *s, size_t k);
+const hlo_literal *hlo_sight_value(const struct hlo_sight *s);
+/* Another value in its place; before it is done: instead of doing it. It is copied. False with a message when the shape
+ * does not fit. */
+bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages *m);
+struct hlo_observer {
+    void *context;
+    /* Before an instruction is done, and when it is; NULL: not asked for. False ends the run, without a message. Of several
+     * participants one is told at a time. */
+    bool (*before)(void *context, const struct hlo_sight *s);
+    bool (*after)(void *context, const struct hlo_sight *s);
+};
+/* Of all later runs; NULL: nobody. It must stay until then. Only for programs that are planned with `observed`. */
+void hlo_observe(hlo_program *p, const struct hlo_observer *o);
+/* Ends the run that is going on, or the next one, with the message `run-interrupted` at the next instruction or iteration. It may be
+ * called from a signal handler and from any thread. */
+void hlo_interrupt(hlo_program *p);
+
 /* ---- runs ---- */
 
 /* Runs the entry computation, on a thread for each participant where there are several. `args` has one
@@ -485,6 +633,27 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
 /* The same on one literal for each parameter, which all participants get. NULL with messages, or where
  * another rank has the results; else the result of participant 0. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
+
+/* ---- modules made from modules ---- */
+
+/* A module with some of its instructions replaced, and what then nobody needs left out. Instructions are named by their
+ * numbers in a listing of the module; of several things said about one the last holds. */
+typedef struct hlo_edit hlo_edit;
+hlo_edit *hlo_edit_new(const hlo_listing *l);
+void hlo_edit_free(hlo_edit *e); /* one that is not to be finished */
+/* The instruction becomes a constant, which is copied; a parameter, the next one of its computation (of the entry computation only);
+ * another instruction of its computation; zeros. False with a message when types or places don't fit. */
+bool hlo_edit_constant(hlo_edit *e, size_t inst, const hlo_literal *value, hlo_messages *m);
+bool hlo_edit_parameter(hlo_edit *e, size_t inst, hlo_messages *m);
+bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m);
+bool hlo_edit_zeros(hlo_edit *e, size_t inst, hlo_messages *m);
+/* The result of the entry computation becomes these, as a tuple where they are not one. They may be of any one computation, which
+ * then becomes the entry computation. */
+bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages *m);
+/* Parameters that nobody reads go too, and the others are numbered anew. */
+void hlo_edit_drop_parameters(hlo_edit *e);
+/* The module; the edit is freed either way. NULL with messages. Verify it; free it with hlo_module_free. */
+hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m);
 
 /* ---- ONNX models ----
  *

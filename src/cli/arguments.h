@@ -36,6 +36,11 @@ bool has_shape(struct str s);
 /* Where the `=` of NAME=ARG stands; NULL when the argument has no name. */
 const char *name_end(const char *arg);
 
+/* ---- run_options.c ---- */
+
+/* How a module is to be run, but for `targets`; false with a message. */
+bool run_options(const struct options *o, struct hlo_run_options *out);
+
 /* ---- feed.c ---- */
 
 struct feed_in;

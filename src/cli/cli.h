@@ -1,5 +1,5 @@
 /*
- * cli: main, one file per subcommand, and the one table of options that parsing and --help share.
+ * cli: main, one file per subcommand; command.def and option.def are the tables of subcommands and options.
  *
  * Data goes to standard output, everything else to standard error. Exit statuses are enum hlo_status.
  */
@@ -11,48 +11,18 @@
 
 #include <stdio.h>
 
-enum command { CMD_RUN, CMD_VERIFY, CMD_FMT, CMD_TEST, CMD_IMPORT, CMD_BENCH, CMD_PLAN, CMD_PROF, CMD_OPS, CMD_COUNT, CMD_NONE = CMD_COUNT };
+enum command {
+#define COMMAND(id, name, function, usage, summary, examples) CMD_##id,
+#include "cli/command.def"
+#undef COMMAND
+    CMD_COUNT,
+    CMD_NONE = CMD_COUNT
+};
 
 enum option_id {
-    OPT_HELP,
-    OPT_VERSION,
-    OPT_COLOR,
-    OPT_STRICT,
-    OPT_INPUTS,
-    OPT_OUTPUT,
-    OPT_BOUND,
-    OPT_RANDOM,
-    OPT_ELIDED,
-    OPT_PLAIN,
-    OPT_MAX_STEPS,
-    OPT_MAX_MEMORY,
-    OPT_TIMEOUT,
-    OPT_THREADS,
-    OPT_REPLICAS,
-    OPT_PARTITIONS,
-    OPT_WORLD,
-    OPT_INFEED,
-    OPT_OUTFEED,
-    OPT_CUSTOM_CALL,
-    OPT_CUSTOM_CALL_LIB,
-    OPT_MODULE,
-    OPT_PARSE_ONLY,
-    OPT_JSON,
-    OPT_IN_PLACE,
-    OPT_DIFF,
-    OPT_SHORT,
-    OPT_TAP,
-    OPT_JUNIT,
-    OPT_FILTER,
-    OPT_JOBS,
-    OPT_UPDATE,
-    OPT_TIME_LIMIT,
-    OPT_RUNS,
-    OPT_TOP,
-    OPT_CSV,
-    OPT_CHROME,
-    OPT_DICT,
-    OPT_MATRIX,
+#define OPTION(id, name, value, help, commands, letter, flags) OPT_##id,
+#include "cli/option.def"
+#undef OPTION
     OPT_COUNT
 };
 
@@ -92,7 +62,9 @@ int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2,
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
-command_fn run_command, verify_command, fmt_command, test_command, import_command, bench_command, plan_command, prof_command, ops_command;
+#define COMMAND(id, name, function, usage, summary, examples) command_fn function __attribute__((weak)); /* until all of them are there */
+#include "cli/command.def"
+#undef COMMAND
 
 /* world.c: several processes that run the same command. Each function does what is right for one, too. */
 int world_begin(struct options *o); /* as --world says; HLO_OK or a status */

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 static command_fn *const command_functions[CMD_COUNT] = {
-    [CMD_RUN] = run_command,       [CMD_VERIFY] = verify_command, [CMD_FMT] = fmt_command, [CMD_TEST] = test_command,
-    [CMD_IMPORT] = import_command, [CMD_BENCH] = bench_command,   [CMD_PLAN] = plan_command,     [CMD_PROF] = prof_command,
-    [CMD_OPS] = ops_command,
+#define COMMAND(id, name, function, usage, summary, examples) function,
+#include "cli/command.def"
+#undef COMMAND
 };
 
 void report(const struct options *o, const hlo_messages *m)
@@ -79,6 +79,8 @@ static int dispatch(struct options *o, int argc, char **argv)
         puts("hlo " HLO_VERSION);
         return HLO_OK;
     }
+    if (o->command != CMD_NONE && !command_functions[o->command])
+        return usage_error(o, "this command is not there yet");
     if (o->command != CMD_NONE) {
         int status = world_begin(o);
         return status == HLO_OK ? world_end(o, command_functions[o->command](o)) : status;

@@ -1,5 +1,5 @@
 /*
- * The one table of subcommands and options: parsing, --help and suggestions come from it.
+ * Subcommands and options: parsing, --help and suggestions come from the tables command.def and option.def.
  */
 #include "cli/cli.h"
 
@@ -8,173 +8,33 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define IN(command) (1u << CMD_##command)
-enum { EVERYWHERE = (1u << CMD_COUNT) - 1 };
+#define IN(command) (UINT64_C(1) << CMD_##command)
+enum { EACH = 1, MANY = 2 };
+#define EVERYWHERE ((IN(COUNT) << 1) - 1)
+/* Commands that run a module on arguments; and of these, those that let people look on. */
+#define LOOKERS (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
+#define RUNNERS (LOOKERS | IN(RUN) | IN(BENCH) | IN(PROF))
+#define GENERAL IN(COUNT) /* where no command is named */
 
-struct option_row {
+static const struct option_row {
     const char *name;
     const char *value; /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */
     const char *help;
-    unsigned commands; /* IN(...) bits */
+    uint64_t commands; /* IN(...) bits */
     char letter;       /* 0: none */
-    bool each;         /* for one participant as --NAME@N */
-    bool many;         /* may be given several times, each of them kept */
+    int flags;
+} option_table[OPT_COUNT] = {
+#define OPTION(id, name, value, help, commands, letter, flags) {name, value, help, commands, letter, flags},
+#include "cli/option.def"
+#undef OPTION
 };
 
-static const struct option_row option_table[OPT_COUNT] = {
-    [OPT_STRICT] = {"strict", "", "take exactly what XLA's parser (jaxlib 0.10.2) takes",
-                    IN(RUN) | IN(VERIFY) | IN(FMT), 0},
-    [OPT_PARSE_ONLY] = {"parse-only", "", "stop after the parser", IN(VERIFY), 0},
-    [OPT_JSON] = {"json", "", "one JSON object on standard output", IN(VERIFY) | IN(BENCH) | IN(PROF) | IN(PLAN) | IN(OPS), 0},
-    [OPT_INPUTS] = {"inputs", "=FILE", "arguments by name: .npz, .safetensors, or a folder of .npy and .bin files", IN(RUN) | IN(BENCH) | IN(PROF) | IN(IMPORT), 0, true},
-    [OPT_OUTPUT] = {"output", "=FILE", "write the result: .npz (out0, out1, ...), .npy, or else as text",
-                    IN(RUN) | IN(IMPORT), 'o'},
-    [OPT_BOUND] = {"bound", "=N", "of a model: how far sizes and loops go that nothing else bounds; a run finds out",
-                   IN(RUN) | IN(IMPORT), 0},
-    [OPT_RANDOM] = {"random", "[=SEED]",
-                    "make up arguments that are not given, the same for the same seed (1)",
-                    IN(RUN) | IN(BENCH) | IN(PROF), 0},
-    [OPT_ELIDED] = {"elided", "=HOW", "zero, iota or random: what stands for constants written {...}",
-                    IN(RUN), 0},
-    [OPT_PLAIN] = {"plain", "", "plain kernels: each op by its formula, the same bits on every machine",
-                   IN(RUN) | IN(TEST) | IN(BENCH) | IN(PROF) | IN(PLAN) | IN(OPS), 0},
-    [OPT_MAX_STEPS] = {"max-steps", "=N", "end a run after N instructions and iterations of loops, status 5",
-                       IN(RUN), 0},
-    [OPT_MAX_MEMORY] = {"max-memory", "=BYTES", "end a run whose values need more; 64k, 500M and 2G are read",
-                        IN(RUN), 0},
-    [OPT_TIMEOUT] = {"timeout", "=SECONDS", "end a run that takes longer", IN(RUN), 0},
-    [OPT_THREADS] = {"threads", "=N", "so many share large operations (as many as there are processors; hlo test: 1)",
-                     IN(RUN) | IN(TEST) | IN(BENCH) | IN(PROF) | IN(PLAN), 0},
-    [OPT_REPLICAS] = {"replicas", "=N", "so many replicas in place of replica_count", IN(RUN) | IN(BENCH) | IN(PROF) | IN(PLAN), 0},
-    [OPT_PARTITIONS] = {"partitions", "=N", "so many partitions in place of num_partitions", IN(RUN) | IN(BENCH) | IN(PROF) | IN(PLAN), 0},
-    [OPT_WORLD] = {"world", "=KIND", "threads; or mpi: participants are spread over what mpirun starts",
-                   IN(RUN) | IN(TEST), 0},
-    [OPT_INFEED] = {"infeed", "=FILE", "what infeed reads: literals, one a line; - is standard input", IN(RUN), 0, true},
-    [OPT_OUTFEED] = {"outfeed", "=FILE", "where outfeed writes: the same; - is standard output", IN(RUN), 0, true},
-    [OPT_CUSTOM_CALL] = {"custom-call", "=NAME=HOW",
-                         "identity, zeros or a shell command for a target; NAME may end in *",
-                         IN(RUN) | IN(TEST) | IN(BENCH) | IN(PROF) | IN(PLAN), 0, .many = true},
-    [OPT_CUSTOM_CALL_LIB] = {"custom-call-lib", "=LIB.so", "functions of this library are targets of custom calls",
-                             IN(RUN) | IN(TEST) | IN(BENCH) | IN(PROF) | IN(PLAN), 0, .many = true},
-    [OPT_MODULE] = {"module", "=N", "only module N of a file that holds several", IN(RUN) | IN(BENCH) | IN(PROF) | IN(PLAN), 0},
-    [OPT_IN_PLACE] = {"in-place", "", "rewrite the files; comments above a module stay, others are lost",
-                      IN(FMT), 'i'},
-    [OPT_DIFF] = {"diff", "", "show what would change; status 1 when something would", IN(FMT), 0},
-    [OPT_SHORT] = {"short", "", "without metadata, percent signs and signatures", IN(FMT), 0},
-    [OPT_TAP] = {"tap", "", "report as TAP version 13", IN(TEST), 0},
-    [OPT_JUNIT] = {"junit", "=FILE", "write a JUnit report as well", IN(TEST), 0},
-    [OPT_FILTER] = {"filter", "=RE", "only tests whose name matches", IN(TEST), 0},
-    [OPT_JOBS] = {"jobs", "=N", "this many at a time (as many as there are processors)", IN(TEST), 'j'},
-    [OPT_UPDATE] = {"update", "",
-                    "rewrite out:, print: and error: lines to what comes out; never when CI is set", IN(TEST),
-                    0},
-    [OPT_TIME_LIMIT] = {"time-limit", "=SECONDS", "end a test that takes longer (60)", IN(TEST), 0},
-    [OPT_RUNS] = {"runs", "=N", "run it this often, the first time included (5), or for 20 seconds",
-                  IN(BENCH) | IN(PROF), 'n'},
-    [OPT_TOP] = {"top", "=N", "show so many steps, and operations (20)", IN(PROF), 0},
-    [OPT_CSV] = {"csv", "", "a line for each step, with commas", IN(PROF), 0},
-    [OPT_CHROME] = {"chrome", "=FILE", "also write when each step ran, as a trace that browsers show", IN(PROF), 0},
-    [OPT_DICT] = {"dict", "", "every word of the language as a dictionary for libFuzzer", IN(OPS), 0},
-    [OPT_MATRIX] = {"matrix", "", "operations by element types: what runs, what is rejected, what is missing",
-                    IN(OPS), 0},
-    [OPT_COLOR] = {"color", "=WHEN", "auto, always or never; NO_COLOR is obeyed", EVERYWHERE, 0},
-    [OPT_HELP] = {"help", "", "show this", EVERYWHERE, 'h'},
-    [OPT_VERSION] = {"version", "", "show the version", EVERYWHERE, 0},
-};
-
-struct command_row {
+static const struct command_row {
     const char *name, *usage, *summary, *examples;
-};
-
-static const struct command_row command_table[CMD_COUNT] = {
-    [CMD_RUN] = {"run", "hlo run [OPTION...] FILE [ARG...]",
-                 "Run the entry computation and print its result.",
-                 "  hlo run add.hlo 'f32[3] {1, 2, 3}' '{4, 5, 6}'\n"
-                 "  hlo run step.hlo x=@x.npy lr=0.1\n"
-                 "  hlo run step.hlo --inputs in.npz --output out.npz\n"
-                 "  hlo run dump.txt --random=7 --elided=zero\n"
-                 "  hlo run sum.hlo --replicas=2 x@0='{1, 2}' x@1='{3, 4}'\n"
-                 "  hlo run loop.hlo --infeed=- --outfeed=out.txt <items.txt\n"
-                 "  mpirun -n 4 hlo run step.hlo --replicas=4 --world=mpi\n"
-                 "  hlo run model.onnx x='{1, 2}' --bound=100\n"
-                 "\n"
-                 "An ARG stands for the next parameter, or for the one it names as NAME=ARG; NAME@N=ARG\n"
-                 "is for participant N alone, which is replica * partitions + partition:\n"
-                 "  'f32[2] {1, 2}'  a literal; the shape may be left out: 5, '{1, 2}'\n"
-                 "  @x.txt           a literal from a file\n"
-                 "  @x.npy  @x.bin   an array; of .bin and .raw the bytes and nothing else\n"
-                 "  @x.npz  @x.safetensors  @folder\n"
-                 "                   arrays by name: arg0, arg1, ..., which are the leaves of all parameters in\n"
-                 "                   order, or the parameter's name, with .0, .1, ... for parts of a tuple;\n"
-                 "                   arg0@2 is for participant 2; in a folder, files with .npy or .bin behind the name\n"
-                 "\n"
-                 "Large arrays are used where they lie in a file, unless it is compressed: it must not change\n"
-                 "while it is used.\n"
-                 "\n"
-                 "Of a model of ONNX, FILE.onnx, ARGs are for its inputs, by their names or in order; as\n"
-                 "well as the above they may be\n"
-                 "  '[{1}, {1, 2}]'  a sequence of tensors\n"
-                 "  none             an optional that is empty\n"
-                 "  @x.pb            a file of ONNX's test data; --inputs=DIR takes input_0.pb, ... from a folder\n"},
-    [CMD_VERIFY] = {"verify", "hlo verify [OPTION...] FILE...",
-                    "Say everything that is wrong with each file.",
-                    "  hlo verify module.hlo\n"
-                    "  hlo verify --strict --parse-only *.hlo\n"
-                    "  hlo verify --json module.hlo | jq '.files[].diagnostics[].text'\n"},
-    [CMD_FMT] = {"fmt", "hlo fmt [OPTION...] FILE...", "Print modules in XLA's canonical form.",
-                 "  hlo fmt module.hlo\n"
-                 "  hlo fmt --short - <dump.txt\n"
-                 "  hlo fmt --diff *.hlo\n"},
-    [CMD_TEST] = {"test", "hlo test [OPTION...] PATH...", "Run the golden tests, and the node tests of ONNX, in files and folders.",
-                  "  hlo test testdata\n"
-                  "  hlo test --filter=reduce -j4 testdata\n"
-                  "  hlo test --tap testdata/io\n"
-                  "  hlo test --update testdata/new.hlo\n"},
-    [CMD_IMPORT] = {"import", "hlo import [OPTION...] MODEL.onnx [ARG...]",
-                    "Translate a model of ONNX into HLO text.",
-                    "  hlo import model.onnx\n"
-                    "  hlo import model.onnx --bound=100 -o model.hlo\n"
-                    "  hlo import model.onnx --inputs=in.npz\n"
-                    "\n"
-                    "Where the values of the inputs are given, as for hlo run, sizes that the model leaves open\n"
-                    "are theirs.\n"},
-    [CMD_BENCH] = {"bench", "hlo bench [OPTION...] FILE...",
-                   "Say how long modules take to read, plan and run.",
-                   "  hlo bench step.hlo\n"
-                   "  hlo bench step.hlo -n 20 --json\n"
-                   "  hlo bench model.hlo --inputs=weights.npz\n"
-                   "\n"
-                   "Inputs are made up, unless --inputs has them. In seconds, of each FILE:\n"
-                   "  parse_s         from text to module\n"
-                   "  plan_s          checking and planning\n"
-                   "  inputs_s        reading or making up the inputs; in no other figure\n"
-                   "  first_run_s     the first run\n"
-                   "  first_result_s  from the start of the process, or the end of the FILE before, to the first result\n"
-                   "  run_median_s    and run_min_s: of the runs after the first, where there are any\n"
-                   "and peak_rss, the most memory that was resident, in bytes. --json: an object a line.\n"},
-    [CMD_PLAN] = {"plan", "hlo plan [OPTION...] FILE",
-                  "Say what a run will do, step by step, and what memory it takes.",
-                  "  hlo plan step.hlo\n"
-                  "  hlo plan step.hlo --json | jq .memory\n"
-                  "\n"
-                  "Of each step: its results and their shapes, where each of them lives (a buffer of its own,\n"
-                  "an operand's that is needed no more, or a view of an operand), until which step; the bytes\n"
-                  "of values alive while it runs; and by what means it is done.\n"},
-    [CMD_PROF] = {"prof", "hlo prof [OPTION...] FILE [ARG...]",
-                  "Say what a module spends its time on, by step and by operation.",
-                  "  hlo prof step.hlo\n"
-                  "  hlo prof step.hlo x=@x.npy --runs=100 --top=5\n"
-                  "  hlo prof step.hlo --chrome=trace.json\n"
-                  "\n"
-                  "ARGs are those of hlo run; what is not given is made up. Runs ten times, or for a second.\n"
-                  "Times are without the steps within a step; operations and bytes are told from shapes.\n"},
-    [CMD_OPS] = {"ops", "hlo ops [OPTION...] [NAME]",
-                 "List the operations, or say all of one: rule, types, attributes, an example.",
-                 "  hlo ops\n"
-                 "  hlo ops dynamic-slice\n"
-                 "  hlo ops --matrix\n"
-                 "  hlo ops --matrix convert\n"
-                 "  hlo ops --dict >hlo.dict\n"},
+} command_table[CMD_COUNT] = {
+#define COMMAND(id, name, function, usage, summary, examples) {name, usage, summary, examples},
+#include "cli/command.def"
+#undef COMMAND
 };
 
 /* ---- help ---- */
@@ -182,7 +42,7 @@ static const struct command_row command_table[CMD_COUNT] = {
 static void put_option(FILE *f, const struct option_row *row)
 {
     char left[64];
-    const char *each = row->each ? "[@N]" : "";
+    const char *each = row->flags & EACH ? "[@N]" : "";
     int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s%s%s", row->letter, row->name, each, row->value)
                         : snprintf(left, sizeof left, "    --%s%s%s", row->name, each, row->value);
     fprintf(f, n > 24 ? "  %s\n%28s%s\n" : "  %-25s %.0s%s\n", left, "", row->help);
@@ -297,7 +157,7 @@ static enum option_id find_option(const struct options *o, struct str name, char
 {
     for (int i = 0; i < OPT_COUNT; i++) {
         const struct option_row *row = &option_table[i];
-        bool here = o->command == CMD_NONE ? row->commands == EVERYWHERE : row->commands >> o->command & 1;
+        bool here = row->commands >> o->command & 1; /* CMD_NONE: GENERAL */
         if (here && (letter ? row->letter == letter : str_is(name, row->name)))
             return (enum option_id)i;
     }
@@ -318,7 +178,7 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     }
     o->given[id] = true;
     o->value[id] = value;
-    if (row->many)
+    if (row->flags & MANY)
         o->each[o->each_count++] = (struct each_option){id, -1, value};
     return true;
 }
@@ -328,7 +188,7 @@ static bool option_for_one(struct options *o, enum option_id id, struct str numb
 {
     const struct option_row *row = &option_table[id];
     struct each_option *e = &o->each[o->each_count];
-    if (!row->each)
+    if (!(row->flags & EACH))
         return usage_error(o, "option `--%s` is not for one participant", row->name), false;
     if (!num_parse_i64(number, &e->participant) || e->participant < 0)
         return usage_error(o, "`--%s@" STR_FMT "`: the number of a participant is wanted", row->name, STR_ARG(number)),

@@ -7,56 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- options ---- */
-
-/* A number of bytes: 500, 64k, 500M, 2G; capitals or not. */
-static bool byte_count(const char *text, uint64_t *out)
-{
-    static const char units[] = "kKmMgGtT";
-    struct str s = str_of(text);
-    const char *unit = s.len > 1 ? strchr(units, s.ptr[s.len - 1]) : NULL;
-    int64_t n, scale = unit ? (int64_t)1 << (10 * ((unit - units) / 2 + 1)) : 1;
-    if (scale > 1)
-        s.len--;
-    if (!num_parse_i64(s, &n) || n < 1 || !mul_i64(n, scale, &n))
-        return false;
-    *out = (uint64_t)n;
-    return true;
-}
-
-static bool limit_options(const struct options *o, struct hlo_run_options *out)
-{
-    const char *memory = o->value[OPT_MAX_MEMORY], *seconds = o->value[OPT_TIMEOUT];
-    int64_t steps;
-    if (!option_int(o, OPT_MAX_STEPS, 1, INT64_MAX, 0, &steps))
-        return false;
-    out->max_steps = (uint64_t)steps;
-    if (memory && !byte_count(memory, &out->max_memory))
-        return usage_error(o, "`--max-memory=%s`: a number of bytes is wanted", memory), false;
-    if (seconds && !(num_parse_double(str_of(seconds), &out->timeout) && out->timeout > 0))
-        return usage_error(o, "`--timeout=%s`: a number of seconds is wanted", seconds), false;
-    return true;
-}
-
-static bool run_options(const struct options *o, struct hlo_run_options *out)
-{
-    const char *how = o->value[OPT_ELIDED];
-    *out = (struct hlo_run_options){.plain = o->given[OPT_PLAIN], .seed = 1, .world = world_of(o)};
-    if (!limit_options(o, out) || !option_threads(o, 0, &out->threads))
-        return false;
-    if (!how)
-        return true;
-    if (strcmp(how, "zero") == 0)
-        out->elided = HLO_ELIDED_ZERO;
-    else if (strcmp(how, "iota") == 0)
-        out->elided = HLO_ELIDED_IOTA;
-    else if (strcmp(how, "random") == 0)
-        out->elided = HLO_ELIDED_RANDOM;
-    else
-        return usage_error(o, "`--elided=%s`: zero, iota or random is wanted", how), false;
-    return true;
-}
-
 /* ---- results ---- */
 
 static void put_text(struct buf *b, hlo_literal *const *results, size_t count)
