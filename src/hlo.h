@@ -134,11 +134,11 @@ struct hlo_listed {
     const char *where;              /* "file.py:12" of the innermost known stack frame or of the metadata; "" */
 };
 struct hlo_listed hlo_list_inst(const hlo_listing *l, size_t i);
-/* By name, with or without %; NAME alone is sought in the entry computation first, COMPUTATION/NAME in that one.
- * -1: there is none. */
+/* By name, with or without %: its own, or the one that it has in the text, where a second x became x.1. NAME alone
+ * is sought in the entry computation first, COMPUTATION/NAME in that one. -1: there is none. */
 long hlo_list_find(const hlo_listing *l, const char *name);
 long hlo_list_find_computation(const hlo_listing *l, const char *name);
-/* The instruction as it is printed, one line without its end. */
+/* The instruction as it is printed, one line without its end, without ROOT. */
 hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style);
 /* The calls of the user's program that led to it, innermost first; false past the last. */
 struct hlo_frame {

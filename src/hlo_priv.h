@@ -71,6 +71,10 @@ hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l);
 /* The value moves into the arena: shapes are copied, storage is taken over. */
 struct literal *hlo_literal_take(struct arena *a, struct literal *from);
 
+/* Numbers of a listing and instructions. */
+size_t hlo_listing_number(const hlo_listing *l, const struct inst *i);
+struct inst *hlo_listing_inst(const hlo_listing *l, size_t i);
+
 /* A leaf as the public interface shows it. */
 struct hlo_array hlo_array_of(const struct shape *s, void *data);
 /* The same targets as plan wants them; NULL: none. */

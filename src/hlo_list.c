@@ -1,0 +1,348 @@
+/*
+ * The public interface to what stands in a module: computations and instructions by number.
+ */
+#include "hlo_priv.h"
+
+#include "plan/plan.h"
+#include "text/text.h"
+
+#include <stdlib.h>
+
+struct listed_inst {
+    struct inst *inst;
+    size_t computation;
+    size_t *operands, *users, *callees;
+    size_t user_count, callee_count;
+    const char *name, *shape, *op_name, *where; /* NULL until somebody asks */
+};
+struct listed_computation {
+    struct computation *computation;
+    size_t first, caller_count;
+    size_t *callers, *parameters;
+    const char *name;
+};
+struct hlo_listing {
+    const hlo_module *module;
+    struct arena arena;
+    size_t count, computation_count;
+    struct listed_inst *insts;
+    struct listed_computation *computations;
+    size_t *by_index;  /* of a computation: its number */
+    size_t **numbers;  /* of an instruction, by the index of its computation and its own */
+    struct map names;  /* to instructions */
+};
+
+/* ---- making ---- */
+
+static void number_all(struct hlo_listing *l, struct computation *const *order)
+{
+    const struct module *m = l->module->m;
+    l->by_index = ARENA_ARRAY(&l->arena, size_t, m->computation_count);
+    l->numbers = ARENA_ARRAY(&l->arena, size_t *, m->computation_count);
+    for (size_t c = 0; c < l->computation_count; c++) {
+        l->computations[c] = (struct listed_computation){.computation = order[c], .first = l->count};
+        l->by_index[order[c]->index] = c;
+        l->count += (size_t)order[c]->inst_count;
+    }
+    l->insts = ARENA_ARRAY(&l->arena, struct listed_inst, l->count);
+    for (size_t c = 0; c < l->computation_count; c++) {
+        struct inst **insts = computation_order(&l->arena, order[c]);
+        size_t *numbers = l->numbers[order[c]->index] = ARENA_ARRAY(&l->arena, size_t, order[c]->inst_count);
+        for (int k = 0; k < order[c]->inst_count; k++) {
+            size_t n = l->computations[c].first + (size_t)k;
+            l->insts[n] = (struct listed_inst){.inst = insts[k], .computation = c};
+            numbers[insts[k]->index] = n;
+        }
+    }
+}
+
+size_t hlo_listing_number(const hlo_listing *l, const struct inst *i)
+{
+    return l->numbers[i->parent->index][i->index];
+}
+
+struct inst *hlo_listing_inst(const hlo_listing *l, size_t i)
+{
+    return l->insts[i].inst;
+}
+
+static bool last_is(const size_t *list, size_t count, size_t value)
+{
+    return count > 0 && list[count - 1] == value;
+}
+
+/* Users come in the order of their numbers, so a second use by the same one is the last that was noted. */
+static void note_users(struct hlo_listing *l)
+{
+    for (size_t n = 0; n < l->count; n++)
+        l->insts[n].users = ARENA_ARRAY(&l->arena, size_t, l->insts[n].inst->user_count);
+    for (size_t n = 0; n < l->count; n++) {
+        struct listed_inst *at = &l->insts[n];
+        at->operands = ARENA_ARRAY(&l->arena, size_t, at->inst->operand_count);
+        for (int k = 0; k < at->inst->operand_count; k++) {
+            at->operands[k] = hlo_listing_number(l, at->inst->operands[k]);
+            struct listed_inst *operand = &l->insts[at->operands[k]];
+            if (!last_is(operand->users, operand->user_count, n))
+                operand->users[operand->user_count++] = n;
+        }
+    }
+}
+
+static void note_callees(struct hlo_listing *l)
+{
+    size_t *calls = ARENA_ARRAY(&l->arena, size_t, l->computation_count);
+    for (size_t n = 0; n < l->count; n++) {
+        struct listed_inst *at = &l->insts[n];
+        int count = inst_callees(at->inst, NULL);
+        struct computation **callees = ARENA_ARRAY(&l->arena, struct computation *, count);
+        inst_callees(at->inst, callees);
+        at->callees = ARENA_ARRAY(&l->arena, size_t, count);
+        at->callee_count = (size_t)count;
+        for (int k = 0; k < count; k++) {
+            at->callees[k] = l->by_index[callees[k]->index];
+            calls[at->callees[k]]++;
+        }
+    }
+    for (size_t c = 0; c < l->computation_count; c++)
+        l->computations[c].callers = ARENA_ARRAY(&l->arena, size_t, calls[c]);
+    for (size_t n = 0; n < l->count; n++)
+        for (size_t k = 0; k < l->insts[n].callee_count; k++) {
+            struct listed_computation *c = &l->computations[l->insts[n].callees[k]];
+            if (!last_is(c->callers, c->caller_count, n))
+                c->callers[c->caller_count++] = n;
+        }
+}
+
+static void note_computations(struct hlo_listing *l)
+{
+    for (size_t c = 0; c < l->computation_count; c++) {
+        struct listed_computation *at = &l->computations[c];
+        at->name = arena_str(&l->arena, at->computation->name).ptr;
+        at->parameters = ARENA_ARRAY(&l->arena, size_t, at->computation->param_count);
+        for (int k = 0; k < at->computation->param_count; k++)
+            at->parameters[k] = hlo_listing_number(l, at->computation->params[k]);
+    }
+}
+
+/* The name as the text has it: a second x is x.1 in the module. */
+static struct str written_name(const struct hlo_listing *l, const struct inst *i)
+{
+    const struct str text = l->module->file->parts[l->module->part].text;
+    const struct span at = i->name_span;
+    if (at.begin >= at.end || at.end > text.len)
+        return i->name;
+    struct str name = {text.ptr + at.begin, at.end - at.begin};
+    return name.len > 1 && name.ptr[0] == '%' ? (struct str){name.ptr + 1, name.len - 1} : name;
+}
+
+static void note_name(struct hlo_listing *l, struct str name, size_t n)
+{
+    if (!map_get(&l->names, name))
+        map_put(&l->names, name, &l->insts[n]);
+}
+
+/* The first that is noted has the name: those of the entry computation, which is the last one, by either name. */
+static void note_names(struct hlo_listing *l)
+{
+    const size_t entry = l->computations[l->computation_count - 1].first;
+    map_init(&l->names, &l->arena);
+    for (size_t n = entry; n < l->count; n++)
+        note_name(l, l->insts[n].inst->name, n);
+    for (size_t n = entry; n < l->count; n++)
+        note_name(l, written_name(l, l->insts[n].inst), n);
+    for (size_t n = 0; n < entry; n++)
+        note_name(l, l->insts[n].inst->name, n);
+    for (size_t n = 0; n < entry; n++)
+        note_name(l, written_name(l, l->insts[n].inst), n);
+}
+
+hlo_listing *hlo_list(const hlo_module *module)
+{
+    hlo_listing *l = hlo_calloc(sizeof *l);
+    int count;
+    arena_init(&l->arena);
+    l->module = module;
+    struct computation **order = module_order(&l->arena, module->m, &count);
+    l->computation_count = (size_t)count;
+    l->computations = ARENA_ARRAY(&l->arena, struct listed_computation, count);
+    number_all(l, order);
+    note_users(l);
+    note_callees(l);
+    note_computations(l);
+    note_names(l);
+    return l;
+}
+
+void hlo_listing_free(hlo_listing *l)
+{
+    if (!l)
+        return;
+    arena_free(&l->arena);
+    free(l);
+}
+
+/* ---- asking ---- */
+
+size_t hlo_list_count(const hlo_listing *l)
+{
+    return l->count;
+}
+
+size_t hlo_list_computations(const hlo_listing *l)
+{
+    return l->computation_count;
+}
+
+static struct place place_of(const hlo_listing *l, struct span span)
+{
+    const hlo_module *m = l->module;
+    if (span.begin == span.end)
+        return (struct place){0, 0};
+    return source_place(&m->file->parts[m->part], span.begin);
+}
+
+struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t i)
+{
+    const struct listed_computation *at = &l->computations[i];
+    const struct computation *c = at->computation;
+    return (struct hlo_listed_computation){
+        .name = at->name,
+        .entry = c == l->module->m->entry,
+        .first = at->first,
+        .count = (size_t)c->inst_count,
+        .root = hlo_listing_number(l, c->root),
+        .parameter_count = (size_t)c->param_count,
+        .parameters = at->parameters,
+        .caller_count = at->caller_count,
+        .callers = at->callers,
+        .line = place_of(l, c->name_span).line,
+    };
+}
+
+static void spell(struct hlo_listing *l, struct listed_inst *at)
+{
+    struct buf shape = {0};
+    const struct metadata *meta = inst_metadata(at->inst);
+    shape_print(&shape, at->inst->shape, true);
+    at->shape = arena_str(&l->arena, buf_view(&shape)).ptr;
+    buf_free(&shape);
+    at->name = arena_str(&l->arena, at->inst->name).ptr;
+    at->op_name = meta ? arena_str(&l->arena, meta->op_name).ptr : "";
+    at->where = arena_str(&l->arena, inst_where(&l->arena, at->inst)).ptr;
+}
+
+struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
+{
+    hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* what it spells, it keeps */
+    struct listed_inst *at = &l->insts[i];
+    const struct place place = place_of(l, at->inst->span);
+    if (!at->name)
+        spell(l, at);
+    return (struct hlo_listed){
+        .name = at->name,
+        .op = op_spelling(at->inst->opcode),
+        .shape = at->shape,
+        .computation = at->computation,
+        .parameter = at->inst->opcode == OP_PARAMETER ? (long)at->inst->number : -1,
+        .operand_count = (size_t)at->inst->operand_count,
+        .operands = at->operands,
+        .user_count = at->user_count,
+        .users = at->users,
+        .callee_count = at->callee_count,
+        .callees = at->callees,
+        .line = place.line,
+        .column = place.column,
+        .op_name = at->op_name,
+        .where = at->where,
+    };
+}
+
+static struct str without_percent(const char *name)
+{
+    return str_of(name[0] == '%' ? name + 1 : name);
+}
+
+long hlo_list_find_computation(const hlo_listing *l, const char *name)
+{
+    const struct str wanted = without_percent(name);
+    for (size_t c = 0; c < l->computation_count; c++)
+        if (str_eq(l->computations[c].computation->name, wanted))
+            return (long)c;
+    return -1;
+}
+
+static long find_within(const hlo_listing *l, size_t computation, struct str name)
+{
+    const struct listed_computation *c = &l->computations[computation];
+    const size_t end = c->first + (size_t)c->computation->inst_count;
+    for (size_t n = c->first; n < end; n++)
+        if (str_eq(l->insts[n].inst->name, name))
+            return (long)n;
+    for (size_t n = c->first; n < end; n++)
+        if (str_eq(written_name(l, l->insts[n].inst), name))
+            return (long)n;
+    return -1;
+}
+
+long hlo_list_find(const hlo_listing *l, const char *name)
+{
+    const struct str wanted = without_percent(name);
+    const struct listed_inst *at = map_get(&l->names, wanted);
+    if (at)
+        return (long)(at - l->insts);
+    const char *slash = memchr(wanted.ptr, '/', wanted.len);
+    for (size_t c = 0; slash && c < l->computation_count; c++)
+        if (str_eq(l->computations[c].computation->name, (struct str){wanted.ptr, (size_t)(slash - wanted.ptr)}))
+            return find_within(l, c, without_percent(slash + 1));
+    return -1;
+}
+
+hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style)
+{
+    const struct print_options options = {.short_form = style == HLO_PRINT_SHORT,
+                                          .large_constants = style != HLO_PRINT_ABRIDGED};
+    struct buf b = {0};
+    text_print_inst(&b, l->insts[i].inst, &options);
+    return hlo_text_of(&b);
+}
+
+static const char *kept(const hlo_listing *l, struct str s)
+{
+    return arena_str((struct arena *)(uintptr_t)&l->arena, s).ptr;
+}
+
+static struct str nth(const struct str *list, int count, int32_t number)
+{
+    return number >= 1 && number <= count ? list[number - 1] : STR("");
+}
+
+bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *out)
+{
+    const struct metadata *meta = inst_metadata(l->insts[i].inst);
+    const struct stack_frame_tables *t = &l->module->m->frames;
+    int32_t frame = meta ? meta->stack_frame_id : 0;
+    if (!meta)
+        return false;
+    if (frame < 1 || frame > t->frame_count) {
+        *out = (struct hlo_frame){kept(l, meta->source_file), "", meta->source_line, meta->source_column};
+        return k == 0 && meta->source_file.len > 0;
+    }
+    for (size_t n = 0; n < k; n++) { /* a circle of parents ends with k */
+        frame = t->frames[frame - 1].parent;
+        if (frame < 1 || frame > t->frame_count || n >= (size_t)t->frame_count)
+            return false;
+    }
+    int32_t location = t->frames[frame - 1].location;
+    if (location < 1 || location > t->location_count)
+        return false;
+    const struct file_location *at = &t->locations[location - 1];
+    *out = (struct hlo_frame){kept(l, nth(t->files, t->file_count, at->file)),
+                              kept(l, nth(t->functions, t->function_count, at->function)), at->line, at->column};
+    return true;
+}
+
+struct hlo_cost hlo_list_cost(const hlo_listing *l, size_t i)
+{
+    const struct cost c = plan_cost_of_inst(l->insts[i].inst);
+    return (struct hlo_cost){c.operations, c.bytes};
+}
