@@ -143,6 +143,10 @@ void buf_uint(struct buf *b, uint64_t v);
 static inline struct str buf_view(const struct buf *b) { return (struct str){b->data, b->size}; }
 /* JSON string with quotes; bytes that are not UTF-8 become U+FFFD. */
 void buf_json_str(struct buf *b, struct str s);
+/* JSON number of so many digits; what is not finite becomes a string, as "inf". */
+void buf_json_number(struct buf *b, double v, int digits);
+/* `,"key":`, without the comma where an object begins. */
+void buf_json_key(struct buf *b, const char *key);
 
 /* ---- map.c: open-addressing map from a byte string to a pointer; keys are not copied ---- */
 

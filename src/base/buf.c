@@ -160,3 +160,19 @@ void buf_json_str(struct buf *b, struct str s)
     }
     buf_putc(b, '"');
 }
+
+void buf_json_number(struct buf *b, double v, int digits)
+{
+    if (v - v == 0)
+        buf_g(b, v, digits);
+    else
+        buf_puts(b, v != v ? "\"nan\"" : v > 0 ? "\"inf\"" : "\"-inf\"");
+}
+
+void buf_json_key(struct buf *b, const char *key)
+{
+    if (b->size > 0 && b->data[b->size - 1] != '{')
+        buf_putc(b, ',');
+    buf_json_str(b, str_of(key));
+    buf_putc(b, ':');
+}

@@ -84,6 +84,9 @@ void put_value(struct buf *out, const hlo_literal *l);
 /* Shape and values on one line, ended. */
 void put_item(struct buf *out, const hlo_literal *l);
 
+/* Text to the file of --output, or to standard output; false with a message. */
+bool put_output(const struct options *o, struct str text, hlo_messages *m);
+
 /* targets.c: what --custom-call and --custom-call-lib name; NULL with messages. */
 hlo_targets *targets_of(const struct options *o, hlo_messages *m);
 

@@ -17,7 +17,6 @@ static void put_comment(struct buf *b, const char *what, size_t number, const st
 /* Which parameter and which component of the result is what, then the module. */
 static bool write_module(const struct model_inputs *in, const hlo_module *module)
 {
-    const char *path = in->o->value[OPT_OUTPUT];
     hlo_text text = hlo_print(module, HLO_PRINT_FULL);
     struct hlo_onnx_port port;
     struct buf b = {0};
@@ -26,11 +25,7 @@ static bool write_module(const struct model_inputs *in, const hlo_module *module
     for (size_t i = 0; hlo_onnx_output(in->model, i, &port); i++)
         put_comment(&b, "result", i, &port);
     buf_bytes(&b, text.data, text.size);
-    bool ok = true;
-    if (path && strcmp(path, "-") != 0)
-        ok = hlo_write_text(path, b.data, b.size, in->m);
-    else
-        fwrite(b.data, 1, b.size, stdout);
+    bool ok = put_output(in->o, buf_view(&b), in->m);
     buf_free(&b);
     hlo_text_free(&text);
     return ok;

@@ -177,19 +177,14 @@ void put_model_value(struct buf *out, const hlo_onnx_value *v)
 
 static bool write_text(const struct options *o, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
 {
-    const char *path = o->value[OPT_OUTPUT];
     struct hlo_onnx_port port;
     struct buf b = {0};
-    bool ok = true;
     for (size_t i = 0; hlo_onnx_output(model, i, &port); i++) {
         buf_printf(&b, "%s = ", port.name);
         put_model_value(&b, outputs[i]);
         buf_putc(&b, '\n');
     }
-    if (path && strcmp(path, "-") != 0)
-        ok = hlo_write_text(path, b.data, b.size, m);
-    else if (b.size > 0)
-        fwrite(b.data, 1, b.size, stdout);
+    bool ok = put_output(o, buf_view(&b), m);
     buf_free(&b);
     return ok;
 }

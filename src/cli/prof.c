@@ -225,8 +225,8 @@ static void put_text(struct buf *out, struct prof *p, size_t top)
 
 static void json_number(struct buf *out, const char *key, double v)
 {
-    buf_printf(out, ",\"%s\":", key);
-    buf_g(out, v, 9);
+    buf_json_key(out, key);
+    buf_json_number(out, v, 9);
 }
 
 static void json_line(struct buf *out, const struct line *l, bool op)

@@ -40,11 +40,7 @@ static bool put_results(const struct options *o, hlo_literal *const *results, si
         return hlo_write_npy(path, results[0], m);
     struct buf b = {0};
     put_text(&b, results, count);
-    bool ok = true;
-    if (path && strcmp(path, "-") != 0)
-        ok = hlo_write_text(path, b.data, b.size, m);
-    else
-        fwrite(b.data, 1, b.size, stdout);
+    bool ok = put_output(o, buf_view(&b), m);
     buf_free(&b);
     return ok;
 }

@@ -50,3 +50,13 @@ void put_item(struct buf *out, const hlo_literal *l)
     buf_putc(out, '\n');
     buf_free(&b);
 }
+
+bool put_output(const struct options *o, struct str text, hlo_messages *m)
+{
+    const char *path = o->value[OPT_OUTPUT];
+    if (path && strcmp(path, "-") != 0)
+        return hlo_write_text(path, text.ptr, text.len, m);
+    if (text.len > 0)
+        fwrite(text.ptr, 1, text.len, stdout);
+    return true;
+}

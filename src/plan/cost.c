@@ -127,6 +127,12 @@ struct cost plan_cost_of_inst(const struct inst *i)
     default: break;
     }
     switch (i->opcode) {
+    case OP_PARAMETER: /* names for what is there already */
+    case OP_CONSTANT:
+    case OP_TUPLE:
+    case OP_GET_TUPLE_ELEMENT:
+    case OP_OPT_BARRIER:
+    case OP_BITCAST: c.bytes = 0; break;
     case OP_SLICE:
     case OP_BROADCAST:
     case OP_DYNAMIC_SLICE: c.bytes = 2 * bytes(i->shape); break;

@@ -1,0 +1,97 @@
+/*
+ * hlo annotate: a module with the lines of the user's program that its instructions come from, as comments, which
+ * every reader of HLO skips.
+ */
+#include "cli/listed.h"
+
+#include <stdio.h>
+
+struct annotation {
+    struct buf out, last; /* last: what stands above the instructions so far */
+    bool known;           /* some place is */
+};
+
+/* `// model.py:12 (loss) < train.py:40 (step)`, unless it is what stands above already. */
+static void put_frames(struct annotation *a, const hlo_listing *l, size_t inst, struct str indent)
+{
+    struct hlo_frame f;
+    struct buf line = {0};
+    for (size_t k = 0; hlo_list_frame(l, inst, k, &f); k++) {
+        buf_printf(&line, "%s %s:%d", k ? " <" : "//", f.file, f.line);
+        if (*f.function)
+            buf_printf(&line, " (%s)", f.function);
+    }
+    a->known |= line.size > 0;
+    if (line.size > 0 && !str_eq(buf_view(&line), buf_view(&a->last))) {
+        buf_str(&a->out, indent);
+        buf_str(&a->out, buf_view(&line));
+        buf_putc(&a->out, '\n');
+    }
+    buf_free(&a->last);
+    a->last = line;
+}
+
+static bool is_instruction(const hlo_listing *l, size_t inst, struct str line)
+{
+    hlo_text text = hlo_list_print(l, inst, HLO_PRINT_FULL);
+    bool same = str_eq(line, (struct str){text.data, text.size});
+    hlo_text_free(&text);
+    return same;
+}
+
+/* The next instruction that is printed like this; those of computations that print as part of others are passed over. */
+static bool find_next(const hlo_listing *l, size_t *next, struct str line)
+{
+    const size_t count = hlo_list_count(l);
+    for (size_t n = *next; n < count; n++)
+        if (is_instruction(l, n, line)) {
+            *next = n;
+            return true;
+        }
+    return false;
+}
+
+static void annotate_line(struct annotation *a, const hlo_listing *l, size_t *next, struct str line)
+{
+    size_t blanks = 0;
+    while (blanks < line.len && line.ptr[blanks] == ' ')
+        blanks++;
+    struct str indent = {line.ptr, blanks}, text = {line.ptr + blanks, line.len - blanks};
+    if (str_starts(text, STR("ROOT ")))
+        text = (struct str){text.ptr + 5, text.len - 5};
+    if (blanks > 0 && memmem(text.ptr, text.len, " = ", 3) && find_next(l, next, text))
+        put_frames(a, l, (*next)++, indent);
+    else
+        a->last.size = 0;
+    buf_str(&a->out, line);
+    buf_putc(&a->out, '\n');
+}
+
+static int annotate_module(void *context, const struct listed_module *l)
+{
+    struct annotation a = {0};
+    hlo_text text = hlo_print(l->module, HLO_PRINT_FULL);
+    struct str rest = {text.data, text.size};
+    size_t next = 0;
+    while (rest.len > 0) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        struct str line = {rest.ptr, end ? (size_t)(end - rest.ptr) : rest.len};
+        annotate_line(&a, l->listing, &next, line);
+        rest.ptr += line.len + (end != NULL);
+        rest.len -= line.len + (end != NULL);
+    }
+    bool ok = put_output(l->o, buf_view(&a.out), l->m);
+    if (!a.known)
+        fprintf(stderr, "hlo: %s says nothing of where its instructions come from\n", l->path);
+    buf_free(&a.out);
+    buf_free(&a.last);
+    hlo_text_free(&text);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
+int annotate_command(const struct options *o)
+{
+    if (o->arg_count != 1)
+        return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
+    return each_listed(o, o->args, 1, false, annotate_module, NULL);
+}

@@ -1,0 +1,208 @@
+/*
+ * hlo cost: operations and bytes that instructions take, told from shapes, without a run.
+ */
+#include "cli/listed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { USUAL_TOP = 40 };
+
+struct cost_line {
+    size_t inst;
+    double times, operations, bytes; /* of all times */
+};
+
+struct costs {
+    const struct listed_module *l;
+    double *times; /* of each computation: how often it runs in a run of the entry computation */
+    bool *fused;   /* it runs within a fusion: what it moves stays near */
+    bool loops;    /* there are loops of which nobody knows how often they go round: once counts */
+    struct cost_line *lines;
+    size_t count;
+    double operations, bytes;
+};
+
+/* Computations that others run on whole values, not on elements. */
+static bool runs_whole(const char *op)
+{
+    static const char *const ops[] = {"async-start", "call", "conditional", "fusion", "while"};
+    for (size_t k = 0; k < COUNT_OF(ops); k++)
+        if (strcmp(op, ops[k]) == 0)
+            return true;
+    return false;
+}
+
+/* XLA notes how often a loop goes round in the backend_config of the while, when it knows. */
+static double trip_count(const hlo_listing *l, size_t inst)
+{
+    static const char key[] = "\"known_trip_count\":{\"n\":\"";
+    hlo_text text = hlo_list_print(l, inst, HLO_PRINT_ABRIDGED);
+    const char *at = strstr(text.data, key);
+    double n = at ? strtod(at + strlen(key), NULL) : -1;
+    hlo_text_free(&text);
+    return n;
+}
+
+static void note_call(struct costs *c, size_t inst, const struct hlo_listed *i)
+{
+    const bool loop = strcmp(i->op, "while") == 0;
+    double times = c->times[i->computation], trips = loop ? trip_count(c->l->listing, inst) : 1;
+    c->loops |= trips < 0;
+    for (size_t k = 0; k < i->callee_count; k++) {
+        c->times[i->callees[k]] += times * (trips < 0 ? 1 : trips);
+        c->fused[i->callees[k]] |= c->fused[i->computation] || strcmp(i->op, "fusion") == 0;
+    }
+}
+
+static void add_line(struct costs *c, size_t inst, const struct hlo_listed *i)
+{
+    const double times = c->times[i->computation];
+    struct hlo_cost one = hlo_list_cost(c->l->listing, inst);
+    if (runs_whole(i->op) && strcmp(i->op, "fusion") != 0)
+        one = (struct hlo_cost){0, 0};
+    if (c->fused[i->computation])
+        one.bytes = 0;
+    struct cost_line line = {inst, times, times * one.operations, times * one.bytes};
+    if (line.operations == 0 && line.bytes == 0)
+        return;
+    c->operations += line.operations;
+    c->bytes += line.bytes;
+    c->lines[c->count++] = line;
+}
+
+static int dearest_first(const void *a, const void *b)
+{
+    const struct cost_line *x = a, *y = b;
+    if (x->operations != y->operations)
+        return x->operations < y->operations ? 1 : -1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->inst > y->inst) - (x->inst < y->inst);
+}
+
+/* Callers have higher numbers than what they call. */
+static void count_all(struct costs *c)
+{
+    const hlo_listing *l = c->l->listing;
+    const size_t computations = hlo_list_computations(l);
+    c->times[computations - 1] = 1;
+    for (size_t n = computations; n-- > 0;) {
+        const struct hlo_listed_computation at = hlo_list_computation(l, n);
+        for (size_t k = 0; k < at.count && c->times[n] > 0; k++) {
+            const struct hlo_listed i = hlo_list_inst(l, at.first + k);
+            if (runs_whole(i.op))
+                note_call(c, at.first + k, &i);
+            if (listed_wanted(c->l, n))
+                add_line(c, at.first + k, &i);
+        }
+    }
+    if (c->count > 0)
+        qsort(c->lines, c->count, sizeof *c->lines, dearest_first);
+}
+
+/* ---- for people ---- */
+
+static void put_amount(struct buf *out, double v, int width)
+{
+    static const char units[] = " kMGTPE";
+    int unit = 0;
+    for (; v >= 1000 && unit < 6; unit++)
+        v /= 1000;
+    if (unit)
+        buf_printf(out, "%*.2f%c", width - 1, v, units[unit]);
+    else
+        buf_printf(out, "%*.0f%s", width - 1, v, width > 0 ? " " : "");
+}
+
+static void put_line(struct buf *out, const struct costs *c, const struct cost_line *line)
+{
+    const struct hlo_listed i = hlo_list_inst(c->l->listing, line->inst);
+    put_amount(out, line->operations, 9);
+    buf_printf(out, " %5.1f%% ", c->operations > 0 ? 100 * line->operations / c->operations : 0);
+    put_amount(out, line->bytes, 9);
+    buf_printf(out, " %5.1f%% ", c->bytes > 0 ? 100 * line->bytes / c->bytes : 0);
+    put_amount(out, line->times, 9);
+    buf_printf(out, "  %s  %s  %s\n", i.name, i.op, i.shape);
+}
+
+static void put_text(struct buf *out, const struct costs *c, size_t top)
+{
+    buf_printf(out, "%s: ", c->l->path);
+    put_amount(out, c->operations, 0);
+    buf_puts(out, " operations, ");
+    put_amount(out, c->bytes, 0);
+    buf_printf(out, " bytes moved%s\n", c->loops ? "; loops of which the number of rounds is not known count once" : "");
+    buf_puts(out, "operations  share     bytes  share     times  instruction\n");
+    for (size_t k = 0; k < c->count && k < top; k++)
+        put_line(out, c, &c->lines[k]);
+    if (c->count > top)
+        buf_printf(out, "... %zu more\n", c->count - top);
+}
+
+/* ---- for programs ---- */
+
+static void put_number(struct buf *out, const char *key, double v)
+{
+    buf_json_key(out, key);
+    buf_json_number(out, v, 17);
+}
+
+static void put_json(struct buf *out, const struct costs *c)
+{
+    buf_puts(out, "{\"schema\":1,\"file\":");
+    buf_json_str(out, str_of(c->l->path));
+    buf_printf(out, ",\"module\":%zu", c->l->part + 1);
+    put_number(out, "operations", c->operations);
+    put_number(out, "bytes", c->bytes);
+    buf_printf(out, ",\"loops_once\":%s,\"instructions\":[", c->loops ? "true" : "false");
+    for (size_t k = 0; k < c->count; k++) {
+        const struct hlo_listed i = hlo_list_inst(c->l->listing, c->lines[k].inst);
+        buf_puts(out, k ? ",\n{\"name\":" : "\n{\"name\":");
+        buf_json_str(out, str_of(i.name));
+        buf_json_key(out, "op");
+        buf_json_str(out, str_of(i.op));
+        buf_json_key(out, "computation");
+        buf_json_str(out, str_of(hlo_list_computation(c->l->listing, i.computation).name));
+        put_number(out, "times", c->lines[k].times);
+        put_number(out, "operations", c->lines[k].operations);
+        put_number(out, "bytes", c->lines[k].bytes);
+        buf_putc(out, '}');
+    }
+    buf_puts(out, "]}\n");
+}
+
+static int cost_of_module(void *context, const struct listed_module *l)
+{
+    const size_t computations = hlo_list_computations(l->listing);
+    const int64_t *top = context;
+    struct costs c = {.l = l,
+                      .times = calloc(computations, sizeof *c.times),
+                      .fused = calloc(computations, sizeof *c.fused),
+                      .lines = calloc(hlo_list_count(l->listing) + 1, sizeof *c.lines)};
+    struct buf out = {0};
+    const bool ok = c.times && c.fused && c.lines;
+    if (ok) {
+        count_all(&c);
+        if (l->o->given[OPT_JSON])
+            put_json(&out, &c);
+        else
+            put_text(&out, &c, (size_t)*top);
+        fwrite(out.data, 1, out.size, stdout);
+    }
+    buf_free(&out);
+    free(c.times);
+    free(c.fused);
+    free(c.lines);
+    return ok ? HLO_OK : HLO_FAILED;
+}
+
+int cost_command(const struct options *o)
+{
+    int64_t top;
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    if (!option_int(o, OPT_TOP, 1, INT32_MAX, USUAL_TOP, &top))
+        return HLO_USAGE;
+    return each_listed(o, o->args, o->arg_count, true, cost_of_module, &top);
+}

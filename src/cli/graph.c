@@ -1,0 +1,173 @@
+/*
+ * hlo graph: a module, or what lies around an instruction, as a graph in the DOT language of Graphviz.
+ */
+#include "cli/listed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { USUAL_WIDTH = 2, MOST_WIDTH = 1000000, MOST_LABEL = 200 /* Graphviz takes no label beyond 16 KB */ };
+
+struct graph {
+    const struct listed_module *l;
+    bool *shown; /* by instruction */
+    long around; /* -1: all */
+    struct buf out;
+};
+
+/* ---- which instructions ---- */
+
+/* Neighbours are operands, users, what it calls (the root) and, of a parameter or root, who calls it. */
+static void visit_neighbours(const struct graph *g, size_t inst, size_t *queue, size_t *count)
+{
+    const hlo_listing *l = g->l->listing;
+    const struct hlo_listed i = hlo_list_inst(l, inst);
+    const struct hlo_listed_computation c = hlo_list_computation(l, i.computation);
+    const size_t *const lists[] = {i.operands, i.users, c.callers};
+    const size_t counts[] = {i.operand_count, i.user_count, i.parameter >= 0 || c.root == inst ? c.caller_count : 0};
+    for (size_t n = 0; n < COUNT_OF(lists); n++)
+        for (size_t k = 0; k < counts[n]; k++)
+            if (!g->shown[lists[n][k]]) {
+                g->shown[lists[n][k]] = true;
+                queue[(*count)++] = lists[n][k];
+            }
+    for (size_t k = 0; k < i.callee_count; k++) {
+        const size_t root = hlo_list_computation(l, i.callees[k]).root;
+        if (!g->shown[root]) {
+            g->shown[root] = true;
+            queue[(*count)++] = root;
+        }
+    }
+}
+
+static bool choose_around(struct graph *g, int64_t width)
+{
+    size_t *queue = calloc(hlo_list_count(g->l->listing) + 1, sizeof *queue), count = 1, done = 0;
+    if (!queue)
+        return false;
+    queue[0] = (size_t)g->around;
+    g->shown[g->around] = true;
+    for (int64_t distance = 0; distance < width && done < count; distance++)
+        for (size_t end = count; done < end; done++)
+            visit_neighbours(g, queue[done], queue, &count);
+    free(queue);
+    return true;
+}
+
+static void choose_all(struct graph *g)
+{
+    for (size_t n = 0; n < hlo_list_count(g->l->listing); n++)
+        g->shown[n] = listed_wanted(g->l, hlo_list_inst(g->l->listing, n).computation);
+}
+
+/* ---- how they are drawn ---- */
+
+/* A string of DOT; what is too long is cut. */
+static void put_label(struct buf *out, const char *text)
+{
+    for (size_t k = 0; text[k] && k < MOST_LABEL; k++) {
+        if (text[k] == '"' || text[k] == '\\')
+            buf_putc(out, '\\');
+        buf_putc(out, text[k]);
+    }
+    if (strlen(text) > MOST_LABEL)
+        buf_puts(out, "...");
+}
+
+static void put_node(struct graph *g, size_t inst)
+{
+    const struct hlo_listed i = hlo_list_inst(g->l->listing, inst);
+    const bool root = hlo_list_computation(g->l->listing, i.computation).root == inst;
+    struct buf *out = &g->out;
+    buf_printf(out, "    n%zu [label=\"", inst);
+    put_label(out, i.name);
+    buf_puts(out, "\\n");
+    put_label(out, i.op);
+    buf_putc(out, ' ');
+    put_label(out, i.shape);
+    if (*i.where) {
+        buf_puts(out, "\\n");
+        put_label(out, i.where);
+    }
+    buf_putc(out, '"');
+    if (g->around == (long)inst)
+        buf_puts(out, ", style=filled, fillcolor=gold");
+    else if (i.parameter >= 0)
+        buf_puts(out, ", style=filled, fillcolor=lightblue");
+    else if (strcmp(i.op, "constant") == 0)
+        buf_puts(out, ", style=filled, fillcolor=gray90");
+    buf_puts(out, root ? ", peripheries=2];\n" : "];\n");
+}
+
+static void put_edges(struct graph *g, size_t inst)
+{
+    const hlo_listing *l = g->l->listing;
+    const struct hlo_listed i = hlo_list_inst(l, inst);
+    for (size_t k = 0; k < i.operand_count; k++)
+        if (g->shown[i.operands[k]])
+            buf_printf(&g->out, i.operand_count > 1 ? "  n%zu -> n%zu [headlabel=\"%zu\"];\n" : "  n%zu -> n%zu;\n", i.operands[k],
+                       inst, k);
+    for (size_t k = 0; k < i.callee_count; k++) {
+        const size_t root = hlo_list_computation(l, i.callees[k]).root;
+        if (g->shown[root])
+            buf_printf(&g->out, "  n%zu -> n%zu [style=dotted];\n", root, inst);
+    }
+}
+
+static void put_cluster(struct graph *g, size_t computation)
+{
+    const struct hlo_listed_computation c = hlo_list_computation(g->l->listing, computation);
+    bool any = false;
+    for (size_t k = 0; k < c.count; k++)
+        any |= g->shown[c.first + k];
+    if (!any)
+        return;
+    buf_printf(&g->out, "  subgraph cluster_%zu {\n    label=\"", computation);
+    put_label(&g->out, c.name);
+    buf_puts(&g->out, c.entry ? "\"; penwidth=2;\n" : "\";\n");
+    for (size_t k = 0; k < c.count; k++)
+        if (g->shown[c.first + k])
+            put_node(g, c.first + k);
+    buf_puts(&g->out, "  }\n");
+}
+
+static void draw(struct graph *g)
+{
+    buf_puts(&g->out, "digraph \"");
+    put_label(&g->out, g->l->path);
+    buf_puts(&g->out, "\" {\n  node [shape=box, fontname=monospace, fontsize=10];\n");
+    for (size_t c = 0; c < hlo_list_computations(g->l->listing); c++)
+        put_cluster(g, c);
+    for (size_t n = 0; n < hlo_list_count(g->l->listing); n++)
+        if (g->shown[n])
+            put_edges(g, n);
+    buf_puts(&g->out, "}\n");
+}
+
+static int graph_module(void *context, const struct listed_module *l)
+{
+    const char *name = l->o->value[OPT_AROUND];
+    struct graph g = {.l = l, .around = name ? hlo_list_find(l->listing, name) : -1};
+    int64_t width;
+    if (!option_int(l->o, OPT_WIDTH, 0, MOST_WIDTH, USUAL_WIDTH, &width))
+        return HLO_USAGE;
+    if (name && g.around < 0)
+        return usage_error(l->o, "%s has no instruction `%s`", l->path, name);
+    g.shown = calloc(hlo_list_count(l->listing) + 1, sizeof *g.shown);
+    bool ok = g.shown && (!name || choose_around(&g, width));
+    if (ok && !name)
+        choose_all(&g);
+    if (ok)
+        draw(&g);
+    ok = ok && put_output(l->o, buf_view(&g.out), l->m);
+    buf_free(&g.out);
+    free(g.shown);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
+int graph_command(const struct options *o)
+{
+    if (o->arg_count != 1)
+        return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
+    return each_listed(o, o->args, 1, false, graph_module, NULL);
+}

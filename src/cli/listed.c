@@ -1,0 +1,92 @@
+/*
+ * Opens files for commands that look at modules, and writes instructions as JSON.
+ */
+#include "cli/listed.h"
+
+static int look_at(struct listed_module *l, listed_fn *fn, void *context, bool verified)
+{
+    const char *only = l->o->value[OPT_COMPUTATION];
+    if (!l->module || (verified && !hlo_verify(l->module, l->m)))
+        return HLO_REJECTED;
+    hlo_listing *listing = hlo_list(l->module);
+    l->listing = listing;
+    l->only = only ? hlo_list_find_computation(listing, only) : -1;
+    int status = HLO_OK;
+    if (only && l->only < 0)
+        status = usage_error(l->o, "%s has no computation `%s`", l->path, only);
+    else
+        status = fn(context, l);
+    hlo_listing_free(listing);
+    return status;
+}
+
+static int each_part(const struct options *o, const char *path, bool verified, listed_fn *fn, void *context)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_open(path, false, m);
+    const size_t parts = f ? hlo_file_count(f) : 0;
+    int64_t only = 0;
+    int worst = f && option_int(o, OPT_MODULE, 1, (int64_t)parts, 0, &only) ? HLO_OK : HLO_USAGE;
+    for (size_t part = 0; part < parts && worst != HLO_USAGE; part++) {
+        if (only > 0 && part != (size_t)only - 1)
+            continue;
+        hlo_module *module = hlo_parse(f, part, m);
+        struct listed_module l = {.o = o, .path = path, .part = part, .parts = parts, .file = f, .module = module, .m = m};
+        int status = look_at(&l, fn, context, verified);
+        worst = status > worst ? status : worst;
+        hlo_module_free(module);
+    }
+    report(o, m);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+    return worst;
+}
+
+int each_listed(const struct options *o, const char *const *paths, size_t count, bool verified, listed_fn *fn, void *context)
+{
+    int worst = HLO_OK;
+    for (size_t k = 0; k < count; k++) {
+        int status = each_part(o, paths[k], verified, fn, context);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
+}
+
+/* ---- JSON ---- */
+
+static void put_word(struct buf *out, const char *key, const char *value)
+{
+    buf_json_key(out, key);
+    buf_json_str(out, str_of(value));
+}
+
+void put_names_json(struct buf *out, const char *key, const hlo_listing *l, const size_t *list, size_t count, bool computations)
+{
+    buf_json_key(out, key);
+    buf_putc(out, '[');
+    for (size_t k = 0; k < count; k++) {
+        buf_puts(out, k ? "," : "");
+        buf_json_str(out, str_of(computations ? hlo_list_computation(l, list[k]).name : hlo_list_inst(l, list[k]).name));
+    }
+    buf_putc(out, ']');
+}
+
+void put_listed_json(struct buf *out, const hlo_listing *l, size_t inst)
+{
+    const struct hlo_listed i = hlo_list_inst(l, inst);
+    const struct hlo_listed_computation c = hlo_list_computation(l, i.computation);
+    buf_putc(out, '{');
+    put_word(out, "name", i.name);
+    put_word(out, "op", i.op);
+    put_word(out, "shape", i.shape);
+    put_word(out, "computation", c.name);
+    put_names_json(out, "operands", l, i.operands, i.operand_count, false);
+    put_names_json(out, "users", l, i.users, i.user_count, false);
+    put_names_json(out, "calls", l, i.callees, i.callee_count, true);
+    if (i.parameter >= 0)
+        buf_printf(out, ",\"parameter\":%ld", i.parameter);
+    buf_printf(out, ",\"root\":%s,\"line\":%" PRIu32 ",\"column\":%" PRIu32, c.root == inst ? "true" : "false", i.line, i.column);
+    put_word(out, "op_name", i.op_name);
+    put_word(out, "where", i.where);
+    buf_putc(out, '}');
+}

@@ -1,0 +1,188 @@
+/*
+ * hlo ls: what stands in a module: computations, instructions, and how often each operation does.
+ */
+#include "cli/listed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- for people ---- */
+
+static void put_title(struct buf *out, const struct listed_module *l)
+{
+    const size_t computations = hlo_list_computations(l->listing);
+    buf_printf(out, "%s", l->path);
+    if (l->parts > 1)
+        buf_printf(out, " module %zu", l->part + 1);
+    buf_printf(out, ": %zu computation%s, %zu instructions\n", computations, computations == 1 ? "" : "s", hlo_list_count(l->listing));
+}
+
+struct columns {
+    int name, op, shape; /* as wide as the widest, within bounds */
+};
+
+static void widen(int *width, const char *text)
+{
+    enum { WIDEST = 40 };
+    const size_t n = strlen(text);
+    if ((int)n > *width)
+        *width = n > WIDEST ? WIDEST : (int)n;
+}
+
+static void put_inst(struct buf *out, const hlo_listing *l, size_t inst, const struct columns *c)
+{
+    const struct hlo_listed i = hlo_list_inst(l, inst);
+    buf_printf(out, "  %-*s  %-*s  %-*s ", c->name, i.name, c->op, i.op, c->shape, i.shape);
+    if (i.parameter >= 0)
+        buf_printf(out, " %ld", i.parameter);
+    for (size_t k = 0; k < i.operand_count; k++)
+        buf_printf(out, "%s %s", k ? "," : "", hlo_list_inst(l, i.operands[k]).name);
+    for (size_t k = 0; k < i.callee_count; k++)
+        buf_printf(out, "%s %s", k ? "," : "  calls", hlo_list_computation(l, i.callees[k]).name);
+    if (*i.where)
+        buf_printf(out, "  %s", i.where);
+    while (out->data[out->size - 1] == ' ')
+        out->size--;
+    buf_putc(out, '\n');
+}
+
+static void put_computation(struct buf *out, const hlo_listing *l, size_t number)
+{
+    const struct hlo_listed_computation c = hlo_list_computation(l, number);
+    struct columns widths = {0};
+    for (size_t k = 0; k < c.count; k++) {
+        const struct hlo_listed i = hlo_list_inst(l, c.first + k);
+        widen(&widths.name, i.name);
+        widen(&widths.op, i.op);
+        widen(&widths.shape, i.shape);
+    }
+    buf_printf(out, "%s%s: %zu instruction%s", c.entry ? "ENTRY " : "", c.name, c.count, c.count == 1 ? "" : "s");
+    for (size_t k = 0; k < c.caller_count && k < 3; k++)
+        buf_printf(out, "%s %s", k ? "," : ", called by", hlo_list_inst(l, c.callers[k]).name);
+    buf_printf(out, c.caller_count > 3 ? " and %zu more\n" : "\n", c.caller_count - 3);
+    for (size_t k = 0; k < c.count; k++)
+        put_inst(out, l, c.first + k, &widths);
+}
+
+/* ---- how often each operation stands there ---- */
+
+struct op_count {
+    const char *op;
+    size_t count;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct op_count *)a)->op, ((const struct op_count *)b)->op);
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const struct op_count *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->op, y->op);
+}
+
+/* One for each operation that stands in the computations that are wanted; to be freed. */
+static struct op_count *count_ops(const struct listed_module *l, size_t *count)
+{
+    const size_t n = hlo_list_count(l->listing);
+    struct op_count *ops = calloc(n + 1, sizeof *ops);
+    size_t all = 0, kept = 0;
+    for (size_t k = 0; ops && k < n; k++) {
+        const struct hlo_listed i = hlo_list_inst(l->listing, k);
+        if (listed_wanted(l, i.computation))
+            ops[all++] = (struct op_count){.op = i.op, .count = 1};
+    }
+    if (all > 0)
+        qsort(ops, all, sizeof *ops, by_name);
+    for (size_t k = 0; k < all; k++)
+        if (kept > 0 && strcmp(ops[kept - 1].op, ops[k].op) == 0)
+            ops[kept - 1].count++;
+        else
+            ops[kept++] = ops[k];
+    if (kept > 0)
+        qsort(ops, kept, sizeof *ops, most_first);
+    *count = kept;
+    return ops;
+}
+
+static void put_histogram(struct buf *out, const struct listed_module *l)
+{
+    size_t count;
+    struct op_count *ops = count_ops(l, &count);
+    for (size_t k = 0; k < count; k++)
+        buf_printf(out, "%7zu  %s\n", ops[k].count, ops[k].op);
+    free(ops);
+}
+
+/* ---- for programs ---- */
+
+static void put_histogram_json(struct buf *out, const struct listed_module *l)
+{
+    size_t count;
+    struct op_count *ops = count_ops(l, &count);
+    buf_json_key(out, "ops");
+    buf_putc(out, '{');
+    for (size_t k = 0; k < count; k++) {
+        buf_json_key(out, ops[k].op);
+        buf_uint(out, ops[k].count);
+    }
+    buf_putc(out, '}');
+    free(ops);
+}
+
+static void put_json(struct buf *out, const struct listed_module *l, bool histogram)
+{
+    buf_printf(out, "{\"schema\":1,\"file\":");
+    buf_json_str(out, str_of(l->path));
+    buf_printf(out, ",\"module\":%zu", l->part + 1);
+    if (histogram) {
+        put_histogram_json(out, l);
+        buf_puts(out, "}\n");
+        return;
+    }
+    buf_puts(out, ",\"computations\":[");
+    for (size_t c = 0; c < hlo_list_computations(l->listing); c++) {
+        const struct hlo_listed_computation at = hlo_list_computation(l->listing, c);
+        if (!listed_wanted(l, c))
+            continue;
+        buf_puts(out, out->data[out->size - 1] == '[' ? "{" : ",{");
+        buf_json_key(out, "name");
+        buf_json_str(out, str_of(at.name));
+        buf_printf(out, ",\"entry\":%s", at.entry ? "true" : "false");
+        put_names_json(out, "callers", l->listing, at.callers, at.caller_count, false);
+        buf_puts(out, ",\"instructions\":[");
+        for (size_t k = 0; k < at.count; k++) {
+            buf_puts(out, k ? ",\n" : "\n");
+            put_listed_json(out, l->listing, at.first + k);
+        }
+        buf_puts(out, "]}");
+    }
+    buf_puts(out, "]}\n");
+}
+
+static int list_module(void *context, const struct listed_module *l)
+{
+    const struct options *o = l->o;
+    struct buf out = {0};
+    if (o->given[OPT_JSON]) {
+        put_json(&out, l, o->given[OPT_HISTOGRAM]);
+    } else {
+        put_title(&out, l);
+        if (o->given[OPT_HISTOGRAM])
+            put_histogram(&out, l);
+        for (size_t c = 0; !o->given[OPT_HISTOGRAM] && c < hlo_list_computations(l->listing); c++)
+            if (listed_wanted(l, c))
+                put_computation(&out, l->listing, c);
+    }
+    fwrite(out.data, 1, out.size, stdout);
+    buf_free(&out);
+    return HLO_OK;
+}
+
+int ls_command(const struct options *o)
+{
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    return each_listed(o, o->args, o->arg_count, false, list_module, NULL);
+}
