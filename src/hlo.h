@@ -289,6 +289,14 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
 /* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
+/* A value for a parameter of a verified module, such as the program can use: it is followed through whatever hands it
+ * on, tuples, calls and loops among that. Indices lie in bounds and are sorted or all different where that is promised;
+ * what goes to logarithms and roots is positive, divisors are not 0, matrices that are factored are well conditioned; loops go
+ * round a few times, reductions begin with what changes nothing. Floats are 1 at most and less before sums of many products.
+ * IOTA counts 0, 1, 2, ... and begins again where the type or the use ends; EDGE takes NaN, infinities, -0, the least and
+ * largest numbers, and indices out of bounds too. The same seed gives the same numbers everywhere. */
+enum hlo_fake { HLO_FAKE_ZEROS, HLO_FAKE_ONES, HLO_FAKE_IOTA, HLO_FAKE_UNIFORM, HLO_FAKE_NORMAL, HLO_FAKE_EDGE };
+hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m);
 
 /* ---- building modules ----
  *

@@ -162,3 +162,10 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
     return hlo_literal_end(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
                                     hlo_param_of(module, param)->shape, leaves_before(module, param), seed));
 }
+
+hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m)
+{
+    hlo_literal *h = hlo_literal_begin();
+    return hlo_literal_end(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m, (int)param, (enum io_fake)kind,
+                                      leaves_before(module, param), seed));
+}

@@ -216,17 +216,35 @@ static int input_files(struct arguments *a)
 static int missing_argument(const struct arguments *a, size_t i)
 {
     hlo_text shape = hlo_param_shape(a->module, i);
-    int status = usage_error(a->o, "no argument for parameter %zu, `%s`, of shape %s; --random makes one up",
+    int status = usage_error(a->o, "no argument for parameter %zu, `%s`, of shape %s; --fake or --random makes one up",
                              i, hlo_param_name(a->module, i), shape.data);
     hlo_text_free(&shape);
     return status;
 }
 
+/* How arguments are made up; false with a message. */
+static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed)
+{
+    static const char *const words[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    const char *word = a->o->value[OPT_FAKE];
+    size_t k = word ? 0 : HLO_FAKE_UNIFORM;
+    while (word && k < COUNT_OF(words) && strcmp(word, words[k]) != 0)
+        k++;
+    *kind = (enum hlo_fake)k;
+    a->make_up |= a->o->given[OPT_FAKE] || a->o->given[OPT_RANDOM];
+    if (k == COUNT_OF(words))
+        return usage_error(a->o, "`--fake=%s`: zeros, ones, iota, uniform, normal or edge is wanted", word), false;
+    if (a->o->given[OPT_FAKE] && a->o->given[OPT_RANDOM])
+        return usage_error(a->o, "`--fake` and `--random` are two ways to make up arguments"), false;
+    return option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, seed) && option_int(a->o, OPT_SEED, 0, INT64_MAX, *seed, seed);
+}
+
 /* Each participant gets numbers of its own. */
 static int make_up(struct arguments *a)
 {
+    enum hlo_fake kind;
     int64_t seed;
-    if (!option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, &seed))
+    if (!fake_options(a, &kind, &seed))
         return HLO_USAGE;
     for (size_t p = 0; p < a->participants; p++)
         for (size_t i = 0; i < a->count; i++) {
@@ -234,7 +252,8 @@ static int make_up(struct arguments *a)
                 continue;
             if (!a->make_up)
                 return missing_argument(a, i);
-            hlo_literal *l = hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
+            hlo_literal *l = a->o->given[OPT_FAKE] ? hlo_fake_param(a->module, i, kind, (uint64_t)seed + p, a->m)
+                                                   : hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
             *place(a, i, (int64_t)p) = l;
             if (!l)
                 return HLO_FAILED;

@@ -1,5 +1,5 @@
 /*
- * io: arrays in files (.npy, .npz, safetensors, raw), reproducible random inputs, and commands that values go through.
+ * io: arrays in files (.npy, .npz, safetensors, raw), reproducible made-up inputs, and commands that values go through.
  *
  * Everything read here is hostile until proven sound: each offset, size and count of a file is
  * checked before it is used. Failures go to the sink without a span; its source is named after the
@@ -139,5 +139,16 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why);
 /* A value of this shape whose leaves are numbered on from `leaf`; `text` may hold hints. */
 struct literal *io_random(struct diags *ds, struct arena *a, struct str text, const struct shape *shape,
                           int64_t leaf, uint64_t seed);
+/* Words at, at + 1, ... of the stream that a key stands for. */
+void io_random_words(uint64_t *u, uint64_t key, uint64_t at, size_t n);
+/* The low bits of each word as elements of a type of whole numbers. */
+void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n);
+
+/* ---- fake.c ---- */
+
+enum io_fake { IO_FAKE_ZEROS, IO_FAKE_ONES, IO_FAKE_IOTA, IO_FAKE_UNIFORM, IO_FAKE_NORMAL, IO_FAKE_EDGE };
+/* A value for a parameter of the entry computation, such as the program can use; leaves are numbered on from `leaf`. */
+struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param, enum io_fake kind,
+                        int64_t leaf, uint64_t seed);
 
 #endif

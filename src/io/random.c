@@ -99,8 +99,7 @@ static bool read_hints(struct diags *ds, struct str text, int64_t leaf, struct r
 
 /* ---- elements: in chunks, one loop for each kind of type ---- */
 
-/* The words of elements at, at + 1, ...; a complex one has two. */
-static void make_words(uint64_t *u, uint64_t key, uint64_t at, size_t n)
+void io_random_words(uint64_t *u, uint64_t key, uint64_t at, size_t n)
 {
     uint64_t state = at * STEP + key;
     for (size_t i = 0; i < n; i++)
@@ -159,7 +158,7 @@ PUT_LOW_BITS(16)
 PUT_LOW_BITS(32)
 #undef PUT_LOW_BITS
 
-static void put_integers(enum dtype t, void *out, const uint64_t *u, size_t n)
+void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n)
 {
     switch (dtype_bytes(t)) {
     case 1: put_low_8(out, u, n); break;
@@ -175,7 +174,7 @@ static void put_chunk(const struct recipe *r, enum dtype t, void *out, uint64_t 
     uint64_t u[2 * CHUNK];
     float x[CHUNK];
     size_t parts = dtype_is_complex(t) ? 2 : 1;
-    make_words(u, r->key, parts * at, parts * n);
+    io_random_words(u, r->key, parts * at, parts * n);
     if (t == DT_F32 || t == DT_C64) {
         put_f32(r, out, u, parts * n);
     } else if (t == DT_F64 || t == DT_C128) {
@@ -186,10 +185,10 @@ static void put_chunk(const struct recipe *r, enum dtype t, void *out, uint64_t 
     } else if (t == DT_PRED) {
         for (size_t i = 0; i < n; i++)
             u[i] >>= 63;
-        put_integers(t, out, u, n);
+        io_put_integers(t, out, u, n);
     } else {
         fit_integers(r, t, u, n);
-        put_integers(t, out, u, n);
+        io_put_integers(t, out, u, n);
     }
 }
 

@@ -1,6 +1,6 @@
 # run: 2 for arguments, 3 for a rejected module, 4 for a failed run.
 # stdout: 2 2 2 3
-# stderr: no argument for parameter 0, `x`, of shape f32[2]; --random makes one up
+# stderr: no argument for parameter 0, `x`, of shape f32[2]; --fake or --random makes one up
 # stderr: is one too many: the module takes 1
 # stderr: no parameter `z`; the module takes `x`
 printf 'HloModule a\nENTRY e { ROOT x = f32[2] parameter(0) }\n' >a.hlo

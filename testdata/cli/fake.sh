@@ -1,0 +1,31 @@
+# Made-up arguments that respect the program: indices in bounds, logarithms of what is positive; kinds and seeds.
+# stdout: f32[3] {1, 1, 1}
+# stdout: f32[3] {0, 0, 0}
+# stdout: the same seed, the same numbers
+# stdout: another seed, others
+# stdout: 0
+# stderr: `--fake=two`: zeros, ones, iota, uniform, normal or edge is wanted
+# stderr: `--fake` and `--random` are two ways
+# status: 2
+cat >m.hlo <<'E'
+HloModule m
+ENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] copy(x) }
+E
+$HLO m.hlo --fake=ones
+$HLO m.hlo --fake=zeros --seed=4
+$HLO m.hlo --fake >a; $HLO m.hlo --fake=uniform --seed=1 >b; $HLO m.hlo --fake --seed=2 >c
+cmp a b && echo the same seed, the same numbers
+cmp -s a c || echo another seed, others
+cat >log.hlo <<'E'
+HloModule m
+ENTRY e {
+  x = f32[2,2] parameter(0)
+  i = s32[] parameter(1)
+  z = s32[] constant(0)
+  row = f32[1,2] dynamic-slice(x, i, z), dynamic_slice_sizes={1,2}
+  ROOT y = f32[1,2] log(row)
+}
+E
+$HLO log.hlo --fake | grep -c nan
+$HLO m.hlo --fake=two
+$HLO m.hlo --fake --random
