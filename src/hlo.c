@@ -86,6 +86,45 @@ hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool
     return f;
 }
 
+/* The origin of a piece, copied once however many pieces are from it: those are next to each other. */
+static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_piece *piece, const char **copied)
+{
+    if (s->origin_count > 0 && *copied == piece->whole)
+        return &s->origins[s->origin_count - 1];
+    struct source *origin = &s->origins[s->origin_count++];
+    source_init(origin, arena_str(&f->arena, str_of(piece->name)),
+                arena_str(&f->arena, (struct str){piece->whole, piece->whole_size}));
+    origin->first_line = piece->first_line;
+    *copied = piece->whole;
+    return origin;
+}
+
+hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, size_t count)
+{
+    hlo_file *f = hlo_file_new(false);
+    struct buf text = {0};
+    const char *copied = NULL;
+    f->parts = ARENA_NEW(&f->arena, struct source);
+    f->count = 1;
+    struct source *s = f->parts;
+    source_init(s, arena_str(&f->arena, str_of(name)), STR(""));
+    s->pieces = ARENA_ARRAY(&f->arena, struct source_piece, count + 1);
+    s->origins = ARENA_ARRAY(&f->arena, struct source, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct hlo_piece *p = &pieces[i];
+        struct source_piece *at = &s->pieces[s->piece_count++];
+        at->begin = (uint32_t)text.size;
+        if (p->name) {
+            at->origin = origin_of(f, s, p, &copied);
+            at->at = (uint32_t)(p->text - p->whole);
+        }
+        buf_bytes(&text, p->text, p->size);
+    }
+    s->text = arena_str(&f->arena, buf_view(&text));
+    buf_free(&text);
+    return f;
+}
+
 size_t hlo_file_count(const hlo_file *f)
 {
     return f->count;
@@ -225,13 +264,14 @@ bool hlo_messages_at_end(const hlo_messages *m)
 
 static struct hlo_message message_of(struct sink *s, const struct diag *d)
 {
-    struct source *source = s->ds.source;
+    struct span span = d->span;
+    struct source *source = source_origin(s->ds.source, &span);
     struct hlo_message m = {.id = msg_name(d->msg),
                             .error = d->severity == SEV_ERROR,
                             .file = source->name.ptr,
                             .text = d->text.ptr};
-    if (d->span.begin || d->span.end) {
-        struct place p = source_place(source, d->span.begin);
+    if (span.begin || span.end) {
+        struct place p = source_place(source, span.begin);
         m.line = p.line;
         m.column = p.column;
     }

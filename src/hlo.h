@@ -71,6 +71,17 @@ void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
  * message when it cannot be read. Free with hlo_file_free; modules and messages may outlive it. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict); /* copies */
+/* A text put together from pieces of other texts, as one part. Messages speak of those others: of what somebody typed, not of
+ * what had to be written around it. All is copied; together it has less than 4 GiB. */
+struct hlo_piece {
+    const char *text;
+    size_t size;
+    const char *name;   /* of the text it is a piece of; NULL: it is one of none */
+    const char *whole;  /* that text: `text` points into it */
+    size_t whole_size;
+    uint32_t first_line; /* the number of its first line */
+};
+hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, size_t count);
 void hlo_file_free(hlo_file *f);
 /* Whether what is parsed from now on must be what XLA's parser takes; the parts stay as they are. */
 void hlo_file_strict(hlo_file *f, bool strict);
@@ -159,6 +170,8 @@ void hlo_literal_free(hlo_literal *l);
  * the sizes of its values: `f32[<=10] {1, 2}` is an array of two elements. It fits a parameter of that
  * shape, as does any array up to the bound; results come out in the same way. */
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m);
+/* Whether the text of a value opens with its shape. */
+bool hlo_literal_has_shape(const char *text, size_t size);
 hlo_text hlo_literal_print(const hlo_literal *l, bool with_shape);
 hlo_text hlo_literal_shape(const hlo_literal *l);
 size_t hlo_literal_leaves(const hlo_literal *l);
@@ -275,6 +288,12 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
 /* The same of a file that is opened for it. */
 hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
                             size_t participant, hlo_messages *m);
+/* The value of a parameter as people write it: a literal, whose shape may be left out, or `@FILE`, which is hlo_read_param of what is
+ * known by its name, with prefix "arg", and else holds the text of a literal. NULL with messages, also where its shape isn't the
+ * parameter's. */
+hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant, const char *text, hlo_messages *m);
+/* Of NAME=VALUE where VALUE begins; 0: the text has no name. */
+size_t hlo_argument_value(const char *text);
 /* Every output leaf of the entry computation from `prefix`0, `prefix`1, ... */
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,
                              hlo_messages *m);

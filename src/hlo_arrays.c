@@ -5,6 +5,7 @@
 
 #include "io/io.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 struct hlo_arrays {
@@ -91,6 +92,86 @@ hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_modu
     hlo_literal *l = s ? hlo_arrays_param(s, prefix, module, param, participant, m) : NULL;
     hlo_arrays_free(s);
     return l;
+}
+
+/* ---- arguments as people write them ---- */
+
+bool hlo_literal_has_shape(const char *text, size_t size)
+{
+    size_t i = 0;
+    if (size > 0 && text[0] == '(')
+        return true;
+    while (i < size && ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= '0' && text[i] <= '9')))
+        i++;
+    return i > 0 && i < size && text[i] == '[';
+}
+
+static hlo_literal *literal_argument(const hlo_module *module, size_t param, struct str text, hlo_messages *m)
+{
+    struct buf b = {0};
+    text = str_trim(text);
+    if (!hlo_literal_has_shape(text.ptr, text.len)) {
+        shape_print(&b, hlo_param_of(module, param)->shape, false);
+        buf_putc(&b, ' ');
+    }
+    buf_str(&b, text);
+    hlo_literal *l = hlo_literal_parse(b.data, b.size, m);
+    buf_free(&b);
+    return l;
+}
+
+static hlo_literal *literal_file(const hlo_module *module, size_t param, const char *path, hlo_messages *m)
+{
+    struct file_bytes bytes;
+    if (!file_read(path, &bytes)) {
+        DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, FILE_NOT_READ, strerror(errno));
+        return NULL;
+    }
+    hlo_literal *l = literal_argument(module, param, (struct str){bytes.data, bytes.size}, m);
+    file_release(&bytes);
+    return l;
+}
+
+/* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked by the run. */
+static bool argument_fits(const hlo_module *module, size_t param, const hlo_literal *l, hlo_messages *m)
+{
+    const struct inst *p = hlo_param_of(module, param);
+    hlo_text got = hlo_literal_shape(l), want = hlo_param_shape(module, param);
+    bool fits = strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
+    if (!fits) {
+        struct buf why = {0};
+        buf_printf(&why, "parameter `" STR_FMT "` is %s; the argument given is %s", STR_ARG(p->name), want.data, got.data);
+        DIAG(hlo_sink_of_module(m, module), p->span, FAILURE, why.data);
+        buf_free(&why);
+    }
+    hlo_text_free(&got);
+    hlo_text_free(&want);
+    return fits;
+}
+
+hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant, const char *text, hlo_messages *m)
+{
+    hlo_literal *l;
+    if (*text != '@')
+        l = literal_argument(module, param, str_of(text), m);
+    else if (hlo_arrays_known(text + 1))
+        l = hlo_read_param(text + 1, "arg", module, param, participant, m);
+    else
+        l = literal_file(module, param, text + 1, m);
+    if (l && argument_fits(module, param, l, m))
+        return l;
+    hlo_literal_free(l);
+    return NULL;
+}
+
+size_t hlo_argument_value(const char *text)
+{
+    const char *p = text + (*text == '%');
+    if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_'))
+        return 0;
+    while (*p && !strchr("=[{( ,", *p))
+        p++;
+    return *p == '=' ? (size_t)(p + 1 - text) : 0;
 }
 
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,

@@ -4,7 +4,6 @@
  */
 #include "cli/arguments.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 bool ends_with(const char *s, const char *end)
@@ -32,48 +31,6 @@ static bool needs_value(const struct arguments *a, size_t param, size_t particip
 
 /* ---- one argument ---- */
 
-bool has_shape(struct str s)
-{
-    size_t i = 0;
-    if (s.len > 0 && s.ptr[0] == '(')
-        return true;
-    while (i < s.len && ((s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9')))
-        i++;
-    return i > 0 && i < s.len && s.ptr[i] == '[';
-}
-
-/* A literal; where it names no shape it gets that of the parameter. */
-static hlo_literal *literal_argument(const struct arguments *a, size_t param, struct str text)
-{
-    struct buf b = {0};
-    text = str_trim(text);
-    if (!has_shape(text)) {
-        hlo_text shape = hlo_param_shape(a->module, param);
-        buf_bytes(&b, shape.data, shape.size);
-        buf_putc(&b, ' ');
-        hlo_text_free(&shape);
-    }
-    buf_str(&b, text);
-    hlo_literal *l = hlo_literal_parse(b.data, b.size, a->m);
-    buf_free(&b);
-    return l;
-}
-
-static hlo_literal *literal_file(const struct arguments *a, size_t param, const char *path)
-{
-    struct file_bytes bytes;
-    if (!file_read(path, &bytes)) {
-        struct buf why = {0};
-        buf_printf(&why, "cannot read the file: %s", strerror(errno));
-        hlo_messages_add(a->m, path, why.data);
-        buf_free(&why);
-        return NULL;
-    }
-    hlo_literal *l = literal_argument(a, param, (struct str){bytes.data, bytes.size});
-    file_release(&bytes);
-    return l;
-}
-
 /* What has no value yet, from files; of several participants each reads what is its own there. */
 static bool all_from(struct arguments *a, const char *path, int64_t only)
 {
@@ -91,44 +48,15 @@ static bool all_from(struct arguments *a, const char *path, int64_t only)
     return ok;
 }
 
-/* A literal that names its shape must name the parameter's; sizes of a dynamic one are checked later. */
-static bool shape_fits(const struct arguments *a, size_t param, const hlo_literal *l)
-{
-    hlo_text got = hlo_literal_shape(l), want = hlo_param_shape(a->module, param);
-    bool fits = strcmp(got.data, want.data) == 0 || strstr(want.data, "<=") || strchr(want.data, '?');
-    if (!fits)
-        usage_error(a->o, "parameter `%s` is %s; the argument given is %s", hlo_param_name(a->module, param),
-                    want.data, got.data);
-    hlo_text_free(&got);
-    hlo_text_free(&want);
-    return fits;
-}
-
 static bool one_argument(struct arguments *a, size_t param, int64_t participant, const char *text)
 {
-    hlo_literal *l, **at = place(a, param, participant);
-    if (*text != '@')
-        l = literal_argument(a, param, str_of(text));
-    else if (hlo_arrays_known(text + 1))
-        l = hlo_read_param(text + 1, "arg", a->module, param, participant == EVERYBODY ? 0 : (size_t)participant, a->m);
-    else
-        l = literal_file(a, param, text + 1);
+    hlo_literal **at = place(a, param, participant);
     hlo_literal_free(*at);
-    *at = l;
-    return l && shape_fits(a, param, l);
+    *at = hlo_read_argument(a->module, param, participant == EVERYBODY ? 0 : (size_t)participant, text, a->m);
+    return *at != NULL;
 }
 
 /* ---- named and in order ---- */
-
-const char *name_end(const char *arg)
-{
-    const char *p = arg + (*arg == '%');
-    if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_'))
-        return NULL;
-    while (*p && !strchr("=[{( ,", *p))
-        p++;
-    return *p == '=' ? p : NULL;
-}
 
 static int unknown_param(const struct arguments *a, const char *name)
 {
@@ -147,10 +75,10 @@ static int unknown_participant(const struct arguments *a, int64_t participant)
 }
 
 /* NAME=ARG, NAME@PARTICIPANT=ARG */
-static int named_argument(struct arguments *a, const char *arg, const char *equal)
+static int named_argument(struct arguments *a, const char *arg, const char *value)
 {
     struct buf name = {0};
-    const char *at = memchr(arg, '@', (size_t)(equal - arg)), *end = at ? at : equal;
+    const char *equal = value - 1, *at = memchr(arg, '@', (size_t)(equal - arg)), *end = at ? at : equal;
     int64_t participant = EVERYBODY;
     buf_bytes(&name, arg, (size_t)(end - arg));
     long param = hlo_param_find(a->module, name.data);
@@ -161,7 +89,7 @@ static int named_argument(struct arguments *a, const char *arg, const char *equa
         status = usage_error(a->o, "`%.*s`: the number of a participant is wanted", (int)(equal - arg), arg);
     else if (at && (participant < 0 || participant >= (int64_t)a->participants))
         status = unknown_participant(a, participant);
-    else if (!one_argument(a, (size_t)param, participant, equal + 1))
+    else if (!one_argument(a, (size_t)param, participant, value))
         status = HLO_USAGE;
     buf_free(&name);
     return status;
@@ -188,12 +116,12 @@ static int given_arguments(struct arguments *a)
 {
     int status = HLO_OK;
     for (size_t i = 0; i < a->given_count && status == HLO_OK; i++) { /* names first: they leave gaps */
-        const char *equal = name_end(a->given[i]);
-        if (equal)
-            status = named_argument(a, a->given[i], equal);
+        size_t value = hlo_argument_value(a->given[i]);
+        if (value)
+            status = named_argument(a, a->given[i], a->given[i] + value);
     }
     for (size_t i = 0; i < a->given_count && status == HLO_OK; i++)
-        if (!name_end(a->given[i]))
+        if (!hlo_argument_value(a->given[i]))
             status = positional_argument(a, a->given[i]);
     return status;
 }

@@ -31,10 +31,6 @@ bool arguments_participants(struct arguments *a, hlo_module *module);
 int arguments_collect(struct arguments *a);
 void arguments_free(struct arguments *a);
 bool ends_with(const char *s, const char *end);
-/* Whether the text of a value names its shape: `f32[2] {1, 2}`, `(f32[] 1, ...)`. */
-bool has_shape(struct str s);
-/* Where the `=` of NAME=ARG stands; NULL when the argument has no name. */
-const char *name_end(const char *arg);
 
 /* ---- run_options.c ---- */
 

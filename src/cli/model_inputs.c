@@ -100,7 +100,7 @@ static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onn
 {
     struct buf b = {0};
     text = str_trim(text);
-    if (!has_shape(text)) {
+    if (!hlo_literal_has_shape(text.ptr, text.len)) {
         buf_puts(&b, port->dtype ? port->dtype : "f32");
         if (is_static(port))
             put_declared_dims(&b, port);
@@ -273,7 +273,7 @@ static int unknown_input(const struct model_inputs *in, const char *arg)
     struct hlo_onnx_port port;
     for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)
         buf_printf(&names, i ? ", `%s`" : "`%s`", port.name);
-    int status = usage_error(in->o, "no input `%.*s`; the model takes %s", (int)(name_end(arg) - arg), arg,
+    int status = usage_error(in->o, "no input `%.*s`; the model takes %s", (int)hlo_argument_value(arg) - 1, arg,
                              in->count ? names.data : "none");
     buf_free(&names);
     return status;
@@ -287,7 +287,7 @@ static int named_arguments(struct model_inputs *in)
         if (find_named(in, arg, &i, &value)) {
             if (!value_of_argument(in, i, value))
                 return HLO_USAGE;
-        } else if (name_end(arg)) {
+        } else if (hlo_argument_value(arg)) {
             return unknown_input(in, arg);
         }
     }

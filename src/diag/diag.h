@@ -22,6 +22,16 @@ struct source {
     uint32_t first_line;  /* number of the first line, 1 unless the text is a part of a file */
     uint32_t *line_starts; /* built on first use, line_count entries */
     uint32_t line_count;
+    /* A text that was put together from pieces of others is spoken of as those. */
+    struct source_piece *pieces; /* in order, the first at 0; NULL: it was not */
+    size_t piece_count;
+    struct source *origins;
+    size_t origin_count;
+};
+struct source_piece {
+    uint32_t begin;         /* in the text */
+    struct source *origin;  /* NULL: nobody has written it */
+    uint32_t at;            /* in the origin */
 };
 
 struct place {
@@ -29,7 +39,9 @@ struct place {
 };
 
 void source_init(struct source *s, struct str name, struct str text);
-void source_free(struct source *s); /* the line map only */
+void source_free(struct source *s); /* the line maps only */
+/* Where the text of a span comes from; the span is then one in what is returned, NO_SPAN where nobody has written it. */
+struct source *source_origin(struct source *s, struct span *span);
 struct place source_place(struct source *s, uint32_t offset);
 struct str source_line(struct source *s, uint32_t line); /* without its end; empty past the last */
 

@@ -101,23 +101,35 @@ static void put_source_line(struct pen *p, struct source *source, struct span sp
     put_caret(p, shown, caret - skipped, caret - skipped + length);
 }
 
-static bool has_place(const struct diags *ds, struct span span)
+/* A place as people know it: where they have written what stands there. */
+struct spot {
+    struct source *source; /* NULL: none */
+    struct span span;
+    bool known;
+};
+
+static struct spot spot_of(struct diags *ds, struct span span)
 {
-    return ds->source && (span.begin != 0 || span.end != 0);
+    struct spot s = {ds->source, span, false};
+    if (s.source)
+        s.source = source_origin(s.source, &s.span);
+    s.known = s.source && (s.span.begin != 0 || s.span.end != 0);
+    return s;
 }
 
 static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind, const char *color,
                      struct str text)
 {
+    const struct spot at = spot_of(ds, span);
     put_color(p, BOLD);
-    if (!ds->source)
+    if (!at.source)
         buf_puts(p->out, "hlo:");
     else
-        put_clean(p, ds->source->name, false);
-    if (has_place(ds, span)) {
-        struct place at = source_place(ds->source, span.begin);
-        buf_printf(p->out, ":%u:%u:", at.line, at.column);
-    } else if (ds->source) {
+        put_clean(p, at.source->name, false);
+    if (at.known) {
+        struct place place = source_place(at.source, at.span.begin);
+        buf_printf(p->out, ":%u:%u:", place.line, place.column);
+    } else if (at.source) {
         buf_putc(p->out, ':');
     }
     put_color(p, PLAIN);
@@ -129,8 +141,8 @@ static void put_head(struct pen *p, struct diags *ds, struct span span, const ch
     buf_putc(p->out, ' ');
     put_clean(p, text, true);
     buf_putc(p->out, '\n');
-    if (has_place(ds, span))
-        put_source_line(p, ds->source, span, source_place(ds->source, span.begin));
+    if (at.known)
+        put_source_line(p, at.source, at.span, source_place(at.source, at.span.begin));
 }
 
 static void put_help(struct pen *p, struct str suggestion)
@@ -198,11 +210,12 @@ static void put_member(struct buf *out, const char *key, struct str value)
 static void put_json_place(struct buf *out, struct diags *ds, struct span span)
 {
     struct place begin = {0, 0}, end = {0, 0};
-    if (has_place(ds, span)) {
-        begin = source_place(ds->source, span.begin);
-        end = source_place(ds->source, span.end > span.begin ? span.end : span.begin);
+    const struct spot at = spot_of(ds, span);
+    if (at.known) {
+        begin = source_place(at.source, at.span.begin);
+        end = source_place(at.source, at.span.end > at.span.begin ? at.span.end : at.span.begin);
     }
-    put_member(out, "file", ds->source ? ds->source->name : STR(""));
+    put_member(out, "file", at.source ? at.source->name : STR(""));
     buf_printf(out, ",\"line\":%u,\"column\":%u,\"end_line\":%u,\"end_column\":%u,", begin.line, begin.column,
                end.line, end.column);
 }

@@ -15,6 +15,44 @@ void source_free(struct source *s)
     free(s->line_starts);
     s->line_starts = NULL;
     s->line_count = 0;
+    for (size_t i = 0; i < s->origin_count; i++)
+        source_free(&s->origins[i]);
+}
+
+/* The last piece that begins at `offset` or before it. */
+static size_t piece_at(const struct source *s, uint32_t offset)
+{
+    size_t low = 0, high = s->piece_count;
+    while (high > low + 1) {
+        size_t middle = low + (high - low) / 2;
+        if (s->pieces[middle].begin <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What begins in a piece that nobody has written is seen where the next one begins, as far as the span goes. */
+struct source *source_origin(struct source *s, struct span *span)
+{
+    if (s->piece_count == 0 || (span->begin == 0 && span->end == 0))
+        return s;
+    size_t i = piece_at(s, span->begin);
+    uint32_t begin = span->begin, end = span->end;
+    while (i + 1 < s->piece_count && !s->pieces[i].origin && s->pieces[i + 1].begin < end)
+        begin = s->pieces[++i].begin;
+    const struct source_piece *p = &s->pieces[i];
+    uint32_t piece_end = i + 1 < s->piece_count ? s->pieces[i + 1].begin : (uint32_t)s->text.len;
+    if (!p->origin) {
+        *span = NO_SPAN;
+        return s;
+    }
+    end = end > piece_end ? piece_end : end;
+    *span = (struct span){p->at + (begin - p->begin), p->at + ((end > begin ? end : begin) - p->begin)};
+    if (span->end == 0) /* the very first place, which must not look like none */
+        span->end = 1;
+    return p->origin;
 }
 
 static const char *next_newline(const char *p, const char *end)

@@ -1,0 +1,122 @@
+/*
+ * Tests of what stands between what people write and a module: texts put together from pieces, of which messages
+ * speak, and arguments.
+ */
+#include "hlo.h"
+
+#include "check_quiet.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char typed[] = "x = f32[2] constant({1, 2})\nadd(x, z)\n";
+
+static struct hlo_piece made(const char *text)
+{
+    return (struct hlo_piece){.text = text, .size = strlen(text)};
+}
+
+static struct hlo_piece from(size_t begin, size_t end)
+{
+    return (struct hlo_piece){typed + begin, end - begin, "typed", typed, sizeof typed - 1, 7};
+}
+
+static hlo_module *module_of(const char *name, hlo_messages *m)
+{
+    const struct hlo_piece pieces[] = {made("HloModule s\nENTRY main {\n  "), from(0, 27), made("\n  "), made(name),
+                                       from(28, 37),                           made("\n}\n")};
+    hlo_file *f = hlo_file_of_pieces("session", pieces, sizeof pieces / sizeof *pieces);
+    hlo_module *module = hlo_parse(f, 0, m);
+    hlo_file_free(f);
+    return module;
+}
+
+START_TEST(messages_speak_of_what_was_written)
+{
+    hlo_messages *m = hlo_messages_new();
+    ck_assert_ptr_null(module_of("_1 = ", m));
+    hlo_text drawn = hlo_messages_draw(m, false), json = hlo_messages_json(m);
+    ck_assert_ptr_nonnull(strstr(drawn.data, "typed:8:8: error: "));
+    ck_assert_ptr_nonnull(strstr(drawn.data, "  add(x, z)\n         ^\n") ? drawn.data : strstr(drawn.data, "add(x, z)\n       ^\n"));
+    ck_assert_ptr_nonnull(strstr(json.data, "\"file\":\"typed\",\"line\":8,\"column\":8"));
+    ck_assert_str_eq(hlo_messages_get(m, 0).file, "typed");
+    ck_assert_uint_eq(hlo_messages_get(m, 0).line, 8);
+    hlo_text_free(&drawn);
+    hlo_text_free(&json);
+    hlo_messages_free(m);
+}
+END_TEST
+
+/* A mistake in what nobody has written has no place; one that begins there has that of what follows. */
+START_TEST(what_nobody_wrote_has_no_place)
+{
+    hlo_messages *m = hlo_messages_new();
+    ck_assert_ptr_null(module_of("= ", m));
+    ck_assert_uint_eq(hlo_messages_get(m, 0).line, 0);
+    ck_assert_str_eq(hlo_messages_get(m, 0).file, "session");
+    hlo_messages_free(m);
+}
+END_TEST
+
+START_TEST(arguments_are_read)
+{
+    static const char text[] = "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] negate(p)\n}\n";
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_of_text("e.hlo", text, sizeof text - 1, false);
+    hlo_module *module = hlo_parse(f, 0, m);
+    char path[] = "/tmp/test_pieces.XXXXXX";
+    int fd = mkstemp(path);
+    FILE *out = fdopen(fd, "w");
+    fputs("{3, 4}\n", out);
+    fclose(out);
+    char file[sizeof path + 1];
+    snprintf(file, sizeof file, "@%s", path);
+    const char *const good[] = {"{3, 4}", " f32[2] {3, 4}", file};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        hlo_literal *l = hlo_read_argument(module, 0, 0, good[i], m);
+        ck_assert_ptr_nonnull(l);
+        hlo_text t = hlo_literal_print(l, false);
+        ck_assert_str_eq(t.data, "{3, 4}");
+        hlo_text_free(&t);
+        hlo_literal_free(l);
+    }
+    ck_assert_uint_eq(hlo_messages_errors(m), 0);
+    ck_assert_ptr_null(hlo_read_argument(module, 0, 0, "f32[3] {1, 2, 3}", m));
+    ck_assert_uint_eq(hlo_messages_get(m, 0).line, 2); /* of the parameter */
+    ck_assert_ptr_null(hlo_read_argument(module, 0, 0, "@/nowhere/x", m));
+    ck_assert_uint_eq(hlo_messages_errors(m), 2);
+    unlink(path);
+    hlo_module_free(module);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+}
+END_TEST
+
+START_TEST(arguments_have_names)
+{
+    ck_assert_uint_eq(hlo_argument_value("x=5"), 2);
+    ck_assert_uint_eq(hlo_argument_value("%x.1@2=@a=b"), 7);
+    ck_assert_uint_eq(hlo_argument_value("{1, 2}"), 0);
+    ck_assert_uint_eq(hlo_argument_value("f32[2] {1, 2}"), 0);
+    ck_assert_uint_eq(hlo_argument_value("@x=y.npy"), 0);
+    ck_assert(hlo_literal_has_shape("f32[2] {1}", 10) && hlo_literal_has_shape("(f32[] 1)", 9));
+    ck_assert(!hlo_literal_has_shape("{1}", 3) && !hlo_literal_has_shape("5", 1) && !hlo_literal_has_shape("", 0));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("pieces");
+    TCase *t = tcase_create("pieces");
+    tcase_add_test(t, messages_speak_of_what_was_written);
+    tcase_add_test(t, what_nobody_wrote_has_no_place);
+    tcase_add_test(t, arguments_are_read);
+    tcase_add_test(t, arguments_have_names);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
