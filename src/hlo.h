@@ -500,10 +500,13 @@ typedef struct hlo_targets hlo_targets;
 hlo_targets *hlo_targets_new(void);
 void hlo_targets_free(hlo_targets *t);
 /* Every function that the shared library at PATH defines becomes the target of its name, called as
- * XLA:CPU does by the api_version= of the instruction. It runs in this process. So that it finds
- * XlaCustomCallStatusSetFailure, a program must export it (-Wl,--export-dynamic-symbol=XlaCustomCall*).
- * False with a message. */
+ * XLA:CPU does by the api_version= of the instruction. It runs in this process. Where it calls
+ * XlaCustomCallStatusSetSuccess and XlaCustomCallStatusSetFailure, the program must export functions of these names
+ * (-Wl,--export-dynamic-symbol=XlaCustomCall*): the static library has them, with the shared one they are a line
+ * each that calls hlo_custom_call_status. False with a message. */
 bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m);
+/* What a call says of itself: NULL: all is well; or what went wrong, `size` bytes or up to a NUL. */
+void hlo_custom_call_status(void *status, const char *message, size_t size);
 /* "NAME=identity": leaf k of the result is leaf k of the operands. "NAME=zeros". "NAME=COMMAND": /bin/sh runs
  * it for each call; it reads the leaves of the operands as literals, one a line, and writes those of the
  * result, status 0 if all went well; its environment has HLO_TARGET, HLO_CONFIG, HLO_RESULT (the shape) and

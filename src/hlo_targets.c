@@ -27,6 +27,14 @@ void hlo_targets_free(hlo_targets *t)
     free(t);
 }
 
+void hlo_custom_call_status(void *status, const char *message, size_t size)
+{
+    if (message)
+        XlaCustomCallStatusSetFailure(status, message, size);
+    else
+        XlaCustomCallStatusSetSuccess(status);
+}
+
 struct foreign hlo_targets_foreign(const hlo_targets *t)
 {
     return targets_foreign(t ? t->t : NULL);
