@@ -199,17 +199,3 @@ hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
     l->shape = shape_tuple(&h->arena, (int)count, shapes);
     return hlo_literal_end(h, l);
 }
-
-bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
-                         const struct hlo_tolerance *t, hlo_text *why)
-{
-    struct io_tolerance tolerance = {
-        .abs = t->abs, .rel = t->rel, .ulp = t->ulp, .zeros = t->zeros, .bits = t->bits};
-    struct buf b = {0};
-    bool same = io_compare(actual->l, expected->l, &tolerance, &b);
-    if (why)
-        *why = hlo_text_of(&b);
-    else
-        buf_free(&b);
-    return same;
-}

@@ -8,7 +8,7 @@
 #include "fuzz/twice.h"
 
 #include "eval/eval.h"
-#include "io/io.h"
+#include "look/look.h"
 #include "test/random_view.h"
 #include "text/text.h"
 #include "verify/verify.h"
@@ -211,12 +211,12 @@ static bool leaf_agrees(const struct literal *a, const struct literal *b, enum l
 {
     if (how == WILD)
         return true;
-    struct io_tolerance t = {.ulp = how == CLOSE ? 4 : 0};
+    struct hlo_tolerance t = {.ulp = how == CLOSE ? 4 : 0};
     if (how == NEAR) {
         t.rel = dtype_bits(dtype_component(a->shape->dtype)) >= 32 ? 1e-3 : 0.3;
         t.abs = t.rel * greatest(b);
     }
-    return io_compare(a, b, &t, why);
+    return look_compare(a, b, &t, why);
 }
 
 /* A root tuple's components are as like as what they were made of. */
@@ -331,7 +331,7 @@ static enum twice run_teams(struct pair *p, struct buf *why)
         if (!shared || !same_bits(alone, shared)) {
             buf_printf(why, "%s by %d threads\n", shared ? "differs" : "fails", sizes[k]);
             if (shared)
-                io_compare(alone, shared, &(struct io_tolerance){.bits = true}, why);
+                look_compare(alone, shared, &(struct hlo_tolerance){.bits = true}, why);
             outcome = TWICE_DIFFERS;
         }
         if (shared)

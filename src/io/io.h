@@ -118,17 +118,6 @@ bool io_write_npz_named(struct diags *ds, const char *path, const char *const *n
 /* Any bytes at all, in the same way. */
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
 
-/* ---- compare.c ---- */
-
-struct io_tolerance {
-    double abs, rel;  /* |actual - expected| <= abs + rel * |expected| */
-    int64_t ulp;      /* distance in representable values; 0: not used */
-    bool zeros, bits; /* -0 is not 0 where no bound is given; all bits count */
-};
-/* Whether two values agree; else `why` says where first, both elements and the worst errors. */
-bool io_compare(const struct literal *actual, const struct literal *expected, const struct io_tolerance *t,
-                struct buf *why);
-
 /* ---- command.c ---- */
 
 /* Runs a shell command on the operands of a custom call, for its results: a target_fn of world. */

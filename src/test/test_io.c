@@ -436,92 +436,6 @@ START_TEST(random_numbers_of_every_type)
 }
 END_TEST
 
-/* ---- comparison ---- */
-
-static struct literal *floats(enum dtype t, int64_t count, const double *values)
-{
-    bool complex = dtype_is_complex(t);
-    struct literal *l =
-        literal_new(&arena, shape_array(&arena, t, 1, (int64_t[]){complex ? count / 2 : count}, NULL, NULL));
-    size_t width = dtype_bytes(dtype_component(t));
-    for (int64_t i = 0; i < count; i++)
-        float_store(dtype_component(t), (char *)l->data + (size_t)i * width, values[i]);
-    return l;
-}
-
-static const struct comparison_case {
-    enum dtype dtype;
-    double actual[2], expected[2];
-    struct io_tolerance t;
-    bool agrees;
-    const char *why;
-} comparisons[] = {
-    {DT_F32, {1, 2}, {1, 2}, {0}, true, ""},
-    {DT_F32,
-     {1, 2},
-     {1, 3},
-     {0},
-     false,
-     "element {1} is 2, expected 3; 1 of 2 differ; worst errors: abs 1 at {1}, rel 0.333, "},
-    {DT_F32, {NAN, 0}, {-NAN, -0.0}, {0}, true, ""},
-    {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true}, false, "element {1} is 0, expected -0"},
-    {DT_F32,
-     {0, 0},
-     {0, -0.0},
-     {.bits = true},
-     false,
-     "element {1} is 0 (0x00000000), expected -0 (0x80000000)"},
-    {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true, .ulp = 1}, true, ""},
-    {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 2}, true, ""},
-    {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 1}, false, "2 ulp"},
-    {DT_F32, {0x1p-149, 0}, {-0x1p-149, 0}, {.ulp = 2}, true, ""},
-    {DT_F32, {0x1.fffffep127, 0}, {INFINITY, 0}, {.ulp = 1}, false, "expected inf"},
-    {DT_F32, {NAN, 0}, {1, 0}, {.abs = 1e30, .rel = 1e30, .ulp = 1 << 30}, false, "is nan"},
-    {DT_BF16, {1, 0}, {1 + 0x1p-7, 0}, {.ulp = 1}, true, ""},
-    {DT_F8E4M3FN, {448, 0}, {416, 0}, {.ulp = 1}, true, ""},
-    {DT_F64, {100, 0}, {101, 0}, {.rel = 0.01}, true, ""},
-    {DT_F64, {100, 0}, {101.2, 0}, {.rel = 0.01}, false, "abs 1.2"},
-    {DT_F64, {100, 0}, {101.2, 0}, {.abs = 0.2, .rel = 0.01}, true, ""},
-    {DT_C64, {1024, 0x1p-20}, {1024, 0}, {.ulp = 1}, true, ""}, /* the small part cancelled */
-    {DT_C64, {1024, 0x1p-12}, {1024, 0}, {.ulp = 1}, false, "2 ulp"},
-    {DT_C64, {INFINITY, 1}, {INFINITY, 1 + 0x1p-23}, {.ulp = 1}, true, ""},
-    {DT_C64, {INFINITY, 1}, {-INFINITY, 1}, {.ulp = 1}, false, "element {0} is (inf, 1), expected (-inf, 1)"},
-};
-
-START_TEST(values_are_compared)
-{
-    const struct comparison_case *c = &comparisons[_i];
-    struct literal *a = floats(c->dtype, 2, c->actual), *b = floats(c->dtype, 2, c->expected);
-    struct buf why = {0};
-    bool agrees = io_compare(a, b, &c->t, &why);
-    buf_reserve(&why, 1);
-    why.data[why.size] = '\0';
-    ck_assert_msg(agrees == c->agrees, "case %d: %s", _i, why.data);
-    ck_assert_msg(strstr(why.data, c->why), "case %d: `%s` lacks `%s`", _i, why.data, c->why);
-    buf_free(&why);
-    literal_free_data(a);
-    literal_free_data(b);
-}
-END_TEST
-
-START_TEST(integers_are_exact_and_shapes_must_agree)
-{
-    struct literal *a = literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL));
-    struct literal *b = literal_new(&arena, a->shape);
-    struct literal *c = literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){3}, NULL, NULL));
-    struct buf why = {0};
-    ((int32_t *)b->data)[1] = 1;
-    ck_assert(!io_compare(a, b, &(struct io_tolerance){.abs = 5, .rel = 5, .ulp = 5}, &why));
-    ck_assert(io_compare(a, a, &(struct io_tolerance){0}, &why));
-    ck_assert(!io_compare(a, c, &(struct io_tolerance){0}, &why));
-    ck_assert(strstr(why.data, "shape is s32[2], expected s32[3]"));
-    buf_free(&why);
-    literal_free_data(a);
-    literal_free_data(b);
-    literal_free_data(c);
-}
-END_TEST
-
 int main(void)
 {
     Suite *s = suite_create("io");
@@ -543,8 +457,6 @@ int main(void)
     tcase_add_test(t, random_numbers_are_the_recipe_s);
     tcase_add_test(t, random_wide_and_complex);
     tcase_add_test(t, random_numbers_of_every_type);
-    tcase_add_loop_test(t, values_are_compared, 0, COUNT_OF(comparisons));
-    tcase_add_test(t, integers_are_exact_and_shapes_must_agree);
     suite_add_tcase(s, t);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

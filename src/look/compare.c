@@ -1,14 +1,14 @@
 /*
  * Do two values agree, within what tolerance, and where do they first differ?
  */
-#include "io/io.h"
+#include "look/look.h"
 
 #include "text/text.h"
 
 #include <math.h>
 
 struct comparison {
-    const struct io_tolerance *t;
+    const struct hlo_tolerance *t;
     enum dtype dtype;
     int64_t differing, first; /* index of the first element outside the tolerance, -1: none */
     double worst_abs, worst_rel;
@@ -59,13 +59,13 @@ static uint64_t ulps_between(enum dtype t, const char *a, const char *b)
     return dtype_is_complex(t) ? complex_ulps_apart(dtype_component(t), a, b) : ulps_apart(t, a, b);
 }
 
-static bool has_bounds(const struct io_tolerance *t)
+static bool has_bounds(const struct hlo_tolerance *t)
 {
     return t->abs > 0 || t->rel > 0 || t->ulp > 0;
 }
 
 /* Equal as numbers, NaN with NaN. */
-static bool floats_equal(const struct io_tolerance *t, enum dtype type, const char *a, const char *b)
+static bool floats_equal(const struct hlo_tolerance *t, enum dtype type, const char *a, const char *b)
 {
     double x = float_load(type, a), y = float_load(type, b);
     if (isnan(x) || isnan(y))
@@ -104,7 +104,7 @@ static void note_worst(struct comparison *c, double error, double size, uint64_t
 /* One number of real type, or both parts of a finite complex one taken together. */
 static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b, int64_t at)
 {
-    const struct io_tolerance *bound = c->t;
+    const struct hlo_tolerance *bound = c->t;
     enum dtype part = dtype_component(t);
     size_t width = dtype_bytes(part), parts = dtype_bytes(t) / width;
     bool equal = true;
@@ -138,48 +138,26 @@ static void compare_elements(struct comparison *c, const char *a, const char *b,
 
 /* ---- saying it ---- */
 
-static void put_index(struct buf *out, const struct shape *s, int64_t at)
-{
-    int64_t rest = 1;
-    for (int d = 0; d < s->rank; d++)
-        rest *= s->dims[d];
-    buf_putc(out, '{');
-    for (int d = 0; d < s->rank; d++) {
-        rest /= s->dims[d];
-        buf_printf(out, d ? ",%" PRId64 : "%" PRId64, at / rest);
-        at %= rest;
-    }
-    buf_putc(out, '}');
-}
-
-static void put_bits(struct buf *out, const char *p, size_t width)
-{
-    buf_puts(out, " (0x");
-    for (size_t i = width; i-- > 0;)
-        buf_printf(out, "%02x", (unsigned char)p[i]);
-    buf_putc(out, ')');
-}
-
 static void describe(struct buf *out, const struct comparison *c, const struct literal *a,
                      const struct literal *b, int64_t elements)
 {
     size_t width = dtype_bytes(c->dtype), at = (size_t)c->first * width;
     buf_puts(out, "element ");
-    put_index(out, a->shape, c->first);
+    look_put_index(out, a->shape, c->first);
     buf_puts(out, " is ");
     text_print_element(out, c->dtype, (char *)a->data + at);
     if (c->t->bits)
-        put_bits(out, (char *)a->data + at, width);
+        look_put_bits(out, c->dtype, (char *)a->data + at);
     buf_puts(out, ", expected ");
     text_print_element(out, c->dtype, (char *)b->data + at);
     if (c->t->bits)
-        put_bits(out, (char *)b->data + at, width);
+        look_put_bits(out, c->dtype, (char *)b->data + at);
     buf_printf(out, "; %" PRId64 " of %" PRId64 " differ", c->differing, elements);
     if (c->worst_abs > 0) {
         buf_puts(out, "; worst errors: abs ");
         buf_g(out, c->worst_abs, 3);
         buf_puts(out, " at ");
-        put_index(out, a->shape, c->worst_at);
+        look_put_index(out, a->shape, c->worst_at);
         buf_puts(out, ", rel ");
         if (isinf(c->worst_rel))
             buf_puts(out, "inf");
@@ -189,7 +167,7 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
     }
 }
 
-static bool compare_array(const struct literal *a, const struct literal *b, const struct io_tolerance *t,
+static bool compare_array(const struct literal *a, const struct literal *b, const struct hlo_tolerance *t,
                           struct buf *why)
 {
     int64_t elements = 0;
@@ -201,12 +179,12 @@ static bool compare_array(const struct literal *a, const struct literal *b, cons
     return c.differing == 0;
 }
 
-static bool compare_tuple(const struct literal *a, const struct literal *b, const struct io_tolerance *t,
+static bool compare_tuple(const struct literal *a, const struct literal *b, const struct hlo_tolerance *t,
                           struct buf *why)
 {
     for (int i = 0; i < a->shape->count; i++) {
         struct buf inner = {0};
-        bool same = io_compare(a->elements[i], b->elements[i], t, &inner);
+        bool same = look_compare(a->elements[i], b->elements[i], t, &inner);
         if (!same)
             buf_printf(why, "component %d: " STR_FMT, i, STR_ARG(buf_view(&inner)));
         buf_free(&inner);
@@ -216,7 +194,7 @@ static bool compare_tuple(const struct literal *a, const struct literal *b, cons
     return true;
 }
 
-bool io_compare(const struct literal *actual, const struct literal *expected, const struct io_tolerance *t,
+bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
                 struct buf *why)
 {
     const struct shape *a = actual->shape, *b = expected->shape;

@@ -1,0 +1,60 @@
+/*
+ * The public interface to values as people look at them, and to how two of them differ.
+ */
+#include "hlo_priv.h"
+
+#include "look/look.h"
+
+hlo_literal *hlo_literal_slice(const hlo_literal *h, const char *text, hlo_messages *m)
+{
+    struct buf why = {0};
+    hlo_literal *piece = hlo_literal_begin();
+    struct literal *l = look_slice(&piece->arena, h->l, str_of(text), &why);
+    if (!l) {
+        buf_putc(&why, '\0');
+        hlo_messages_add(m, "<slice>", why.data);
+    }
+    buf_free(&why);
+    return hlo_literal_end(piece, l);
+}
+
+struct hlo_stats hlo_literal_stats(const hlo_literal *h) { return look_stats(h->l); }
+
+hlo_text hlo_literal_summary(const hlo_literal *h)
+{
+    struct buf b = {0};
+    look_put_summary(&b, h->l);
+    return hlo_text_of(&b);
+}
+
+hlo_text hlo_stats_json(const struct hlo_stats *s)
+{
+    struct buf b = {0};
+    look_put_stats_json(&b, s);
+    return hlo_text_of(&b);
+}
+
+hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
+{
+    struct buf b = {0};
+    look_show(&b, h->l, v);
+    return hlo_text_of(&b);
+}
+
+hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
+{
+    struct buf b = {0};
+    look_json(&b, h->l, v);
+    return hlo_text_of(&b);
+}
+
+bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why)
+{
+    struct buf b = {0};
+    bool same = look_compare(actual->l, expected->l, t, &b);
+    if (why)
+        *why = hlo_text_of(&b);
+    else
+        buf_free(&b);
+    return same;
+}

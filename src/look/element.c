@@ -1,0 +1,101 @@
+/*
+ * One element as a number, and how numbers, bits and places are written.
+ */
+#include "look/look.h"
+
+#include <math.h>
+
+static double absolute(double re, double im)
+{
+    return isnan(re) || isnan(im) ? NAN : hypot(re, im);
+}
+
+double look_number(enum dtype t, const void *p)
+{
+    double v;
+    look_numbers(t, p, 1, &v);
+    return v;
+}
+
+static void floats(enum dtype t, const char *from, size_t count, double *to)
+{
+    size_t width = dtype_bytes(t);
+    for (size_t i = 0; i < count; i++)
+        to[i] = float_load(t, from + i * width);
+}
+
+#define INTEGERS(T)                                                                                \
+    static void from_##T(const char *p, size_t count, double *to)                                  \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            T v;                                                                                   \
+            memcpy(&v, p + i * sizeof v, sizeof v);                                                \
+            to[i] = (double)v;                                                                     \
+        }                                                                                          \
+    }
+INTEGERS(int8_t)
+INTEGERS(int16_t)
+INTEGERS(int32_t)
+INTEGERS(int64_t)
+INTEGERS(uint8_t)
+INTEGERS(uint16_t)
+INTEGERS(uint32_t)
+INTEGERS(uint64_t)
+
+static void integers(enum dtype t, const char *p, size_t count, double *to)
+{
+    bool negative = dtype_is_signed(t);
+    switch (dtype_bytes(t)) {
+    case 1: (negative ? from_int8_t : from_uint8_t)(p, count, to); break;
+    case 2: (negative ? from_int16_t : from_uint16_t)(p, count, to); break;
+    case 4: (negative ? from_int32_t : from_uint32_t)(p, count, to); break;
+    default: (negative ? from_int64_t : from_uint64_t)(p, count, to); break;
+    }
+}
+
+void look_numbers(enum dtype t, const void *from, size_t count, double *to)
+{
+    const char *p = from;
+    enum dtype part = dtype_component(t);
+    size_t width = dtype_bytes(t), half = width / 2;
+    if (dtype_is_complex(t))
+        for (size_t i = 0; i < count; i++, p += width)
+            to[i] = absolute(float_load(part, p), float_load(part, p + half));
+    else if (dtype_is_float(t))
+        floats(t, p, count, to);
+    else
+        integers(t, p, count, to);
+}
+
+void look_put_index(struct buf *out, const struct shape *s, int64_t at)
+{
+    int64_t rest = 1;
+    for (int d = 0; d < s->rank; d++)
+        rest *= s->dims[d];
+    buf_putc(out, '{');
+    for (int d = 0; d < s->rank; d++) {
+        rest /= s->dims[d];
+        buf_printf(out, d ? ",%" PRId64 : "%" PRId64, at / rest);
+        at %= rest;
+    }
+    buf_putc(out, '}');
+}
+
+void look_put_bits(struct buf *out, enum dtype t, const void *p)
+{
+    const unsigned char *bytes = p;
+    buf_puts(out, " (0x");
+    for (size_t i = dtype_bytes(t); i-- > 0;)
+        buf_printf(out, "%02x", bytes[i]);
+    buf_putc(out, ')');
+}
+
+void look_put_number(struct buf *out, double v, int digits)
+{
+    if (isnan(v))
+        buf_puts(out, "nan");
+    else if (isinf(v))
+        buf_puts(out, v < 0 ? "-inf" : "inf");
+    else
+        buf_g(out, v, digits);
+}

@@ -1,0 +1,280 @@
+/*
+ * Values for people: on a line where they fit, else over lines with their columns one below the other; of large arrays both ends of
+ * each dimension, and statistics of the whole. Where nothing is left out, `hlo run` reads it again.
+ */
+#include "look/look.h"
+
+#include "text/text.h"
+
+#include <math.h>
+
+enum { USUAL_MOST = 1000, USUAL_EDGE = 3, USUAL_WIDTH = 80 };
+
+struct show {
+    struct buf *out;
+    struct hlo_view v;     /* complete */
+    const struct shape *shape;
+    bool abridged;
+    bool broken;           /* over lines */
+    size_t margin;         /* of the whole value */
+    size_t line;           /* where the line begins in `out` */
+    size_t widest;         /* of the elements, where lines are broken; 0: they stand as they are */
+};
+
+/* ---- one element ---- */
+
+/* 0x1.8p+1, of any float that a double holds. */
+static void put_hex(struct buf *out, double v)
+{
+    int exponent;
+    double mantissa = frexp(fabs(v), &exponent) * 2;
+    uint64_t digits = (uint64_t)ldexp(mantissa - 1, 52);
+    if (signbit(v))
+        buf_putc(out, '-');
+    if (v == 0) {
+        buf_puts(out, "0x0p+0");
+        return;
+    }
+    buf_puts(out, digits ? "0x1." : "0x1");
+    for (; digits; digits = (digits << 4) & ((UINT64_C(1) << 52) - 1))
+        buf_putc(out, "0123456789abcdef"[digits >> 48]);
+    buf_printf(out, "p%+d", exponent - 1);
+}
+
+static void put_float(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v)
+{
+    double value = float_load(t, p);
+    if (!isfinite(value) || !(v->hex || v->precision > 0))
+        text_print_element(out, t, p);
+    else if (v->hex)
+        put_hex(out, value);
+    else
+        buf_g(out, value, v->precision < 17 ? v->precision : 17);
+}
+
+void look_put_element(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v)
+{
+    if (dtype_is_complex(t)) {
+        buf_putc(out, '(');
+        put_float(out, dtype_component(t), p, v);
+        buf_puts(out, ", ");
+        put_float(out, dtype_component(t), (const char *)p + dtype_bytes(dtype_component(t)), v);
+        buf_putc(out, ')');
+    } else if (dtype_is_float(t)) {
+        put_float(out, t, p, v);
+    } else {
+        text_print_element(out, t, p);
+    }
+    if (v->bits) {
+        buf_puts(out, " /*0x");
+        for (size_t i = dtype_bytes(t); i-- > 0;)
+            buf_printf(out, "%02x", ((const unsigned char *)p)[i]);
+        buf_puts(out, "*/");
+    }
+}
+
+/* ---- arrays ---- */
+
+/* Whether the middle of dimension d is left out, and where it goes on after index i. */
+static bool leaves_out(const struct show *w, int d)
+{
+    return w->abridged && (uint64_t)w->shape->dims[d] > 2 * (uint64_t)w->v.edge;
+}
+static int64_t next_shown(const struct show *w, int d, int64_t i)
+{
+    return leaves_out(w, d) && (uint64_t)i + 1 == w->v.edge ? w->shape->dims[d] - (int64_t)w->v.edge : i + 1;
+}
+
+/* Calls `fn` for what is shown of the array at `p` below dimension d. */
+static void each_shown(const struct show *w, int d, const char *p, size_t stride,
+                       void (*fn)(void *context, enum dtype t, const char *p), void *context)
+{
+    const struct shape *s = w->shape;
+    if (d == s->rank) {
+        fn(context, s->dtype, p);
+        return;
+    }
+    if (s->dims[d] == 0)
+        return;
+    stride /= (size_t)s->dims[d];
+    for (int64_t i = 0; i < s->dims[d]; i = next_shown(w, d, i))
+        each_shown(w, d + 1, p + (size_t)i * stride, stride, fn, context);
+}
+
+static void new_line(struct show *w, size_t indent)
+{
+    buf_putc(w->out, '\n');
+    w->line = w->out->size;
+    for (size_t i = 0; i < indent; i++)
+        buf_putc(w->out, ' ');
+}
+
+static void put_shown(struct show *w, const char *p)
+{
+    struct buf text = {0};
+    if (w->widest == 0) {
+        look_put_element(w->out, w->shape->dtype, p, &w->v);
+        return;
+    }
+    look_put_element(&text, w->shape->dtype, p, &w->v);
+    for (size_t i = text.size; i < w->widest; i++)
+        buf_putc(w->out, ' ');
+    buf_str(w->out, buf_view(&text));
+    buf_free(&text);
+}
+
+static void put_row(struct show *w, const char *p)
+{
+    int d = w->shape->rank - 1;
+    int64_t n = w->shape->dims[d];
+    size_t width = dtype_bytes(w->shape->dtype), need = w->widest + 3; /* a comma, or the end */
+    bool spaced = w->shape->rank > 1 && n > 1;
+    buf_puts(w->out, spaced ? "{ " : "{");
+    size_t indent = w->out->size - w->line;
+    for (int64_t i = 0; i < n; i = next_shown(w, d, i)) {
+        bool gap = leaves_out(w, d) && i == n - (int64_t)w->v.edge;
+        if (gap)
+            buf_puts(w->out, i > 0 && w->v.edge > 0 ? ", ..." : "...");
+        if (i > 0)
+            buf_puts(w->out, ",");
+        if (i > 0 && w->broken && w->out->size - w->line + 1 + need > w->v.width)
+            new_line(w, indent);
+        else if (i > 0)
+            buf_putc(w->out, ' ');
+        put_shown(w, p + (size_t)i * width);
+    }
+    buf_puts(w->out, spaced ? " }" : "}");
+}
+
+/* Dimension `d` of the part at `p`, which has `size` bytes and is number `index` of those beside it. */
+static void put_level(struct show *w, int d, const char *p, size_t size, int64_t index, size_t indent)
+{
+    const struct shape *s = w->shape;
+    int64_t n = s->dims[d];
+    if (d == s->rank - 1) {
+        put_row(w, p);
+        return;
+    }
+    size_t part = n > 0 ? size / (size_t)n : 0;
+    buf_puts(w->out, w->broken ? "{" : "{ ");
+    if (d > 0 && s->rank > 3) {
+        buf_printf(w->out, w->broken ? " /*i%d=%" PRId64 "*/" : "/*i%d=%" PRId64 "*/", d - 1, index);
+        if (n > 0 && !w->broken)
+            buf_putc(w->out, ' ');
+    }
+    for (int64_t i = 0; i < n; i = next_shown(w, d, i)) {
+        if (i > 0)
+            buf_puts(w->out, w->broken ? "," : ", ");
+        if (leaves_out(w, d) && i == n - (int64_t)w->v.edge) {
+            if (w->broken)
+                new_line(w, indent + 2);
+            buf_puts(w->out, w->broken ? "...," : "..., ");
+        }
+        if (w->broken)
+            new_line(w, indent + 2);
+        put_level(w, d + 1, p + (size_t)i * part, part, i, indent + 2);
+    }
+    if (w->broken)
+        new_line(w, indent);
+    buf_puts(w->out, w->broken ? "}" : " }");
+}
+
+static void count_shown(void *count, enum dtype t, const char *p)
+{
+    (void)t, (void)p;
+    ++*(size_t *)count;
+}
+
+struct widest {
+    const struct hlo_view *v;
+    struct buf text;
+    size_t widest;
+};
+
+static void measure(void *context, enum dtype t, const char *p)
+{
+    struct widest *w = context;
+    w->text.size = 0;
+    look_put_element(&w->text, t, p, w->v);
+    w->widest = w->text.size > w->widest ? w->text.size : w->widest;
+}
+
+static void put_values(struct show *w, const struct literal *l, size_t bytes)
+{
+    size_t start = w->out->size, count = 0;
+    if (w->v.width != SIZE_MAX)
+        each_shown(w, 0, l->data, bytes, count_shown, &count);
+    if (count <= w->v.width) {
+        put_level(w, 0, l->data, bytes, 0, w->margin);
+        if (w->v.width == SIZE_MAX || w->out->size - w->line <= w->v.width)
+            return;
+        w->out->size = start;
+    }
+    struct widest widest = {.v = &w->v};
+    each_shown(w, 0, l->data, bytes, measure, &widest);
+    buf_free(&widest.text);
+    w->widest = widest.widest;
+    w->broken = true;
+    put_level(w, 0, l->data, bytes, 0, w->margin);
+}
+
+static void put_array(struct show *w, const struct literal *l)
+{
+    int64_t elements = 0, bytes = 0;
+    shape_elements(l->shape, &elements);
+    shape_bytes(l->shape, &bytes);
+    w->shape = l->shape;
+    w->abridged = (uint64_t)elements > w->v.most;
+    w->broken = false;
+    w->widest = 0;
+    buf_putc(w->out, ' ');
+    if (w->abridged) {
+        struct hlo_stats s = look_stats(l);
+        buf_puts(w->out, "/* ");
+        look_put_stats(w->out, l->shape->dtype, &s);
+        buf_puts(w->out, " */ ");
+    }
+    if (l->elided)
+        buf_puts(w->out, "{...}");
+    else if (l->shape->rank == 0 && l->shape->dtype == DT_PRED)
+        buf_puts(w->out, *(const uint8_t *)l->data ? "true" : "false");
+    else if (l->shape->rank == 0)
+        look_put_element(w->out, l->shape->dtype, l->data, &w->v);
+    else
+        put_values(w, l, (size_t)bytes);
+}
+
+static void put_value(struct show *w, const struct literal *l)
+{
+    if (!shape_is_tuple(l->shape)) {
+        shape_print(w->out, l->shape, false);
+        if (shape_is_array(l->shape))
+            put_array(w, l);
+        else
+            buf_puts(w->out, " token");
+        return;
+    }
+    buf_putc(w->out, '(');
+    for (int i = 0; i < l->shape->count; i++) {
+        w->margin += 2;
+        new_line(w, w->margin);
+        put_value(w, l->elements[i]);
+        w->margin -= 2;
+        if (i + 1 < l->shape->count)
+            buf_putc(w->out, ',');
+    }
+    if (l->shape->count > 0)
+        new_line(w, w->margin);
+    buf_putc(w->out, ')');
+}
+
+void look_show(struct buf *out, const struct literal *l, const struct hlo_view *v)
+{
+    struct show w = {.out = out, .line = out->size};
+    if (v)
+        w.v = *v;
+    w.v.most = w.v.most ? w.v.most : USUAL_MOST;
+    w.v.edge = w.v.edge ? w.v.edge : USUAL_EDGE;
+    w.v.width = w.v.width ? w.v.width : USUAL_WIDTH;
+    put_value(&w, l);
+}

@@ -1,0 +1,218 @@
+/*
+ * What is in a value, in numbers: how many are finite, NaN, zero ..., the least, the greatest, mean and deviation.
+ *
+ * It goes through blocks that stay near, each of them twice: once for counts and the sum, once for the squares of what is apart from
+ * the mean of the block. Blocks are joined by the formula of Chan, Golub and LeVeque. The order is that of the elements,
+ * so that the same value always gives the same numbers.
+ */
+#include "look/look.h"
+
+#include "text/text.h"
+
+#include <math.h>
+
+enum { BLOCK = 1024, LANES = 8 };
+
+struct tally { /* of one block */
+    size_t finite, nan, positive, zero, denormal;
+    double min, max;
+};
+struct gathering {
+    struct hlo_stats s;
+    long double mean, squares; /* of what was finite */
+    uint64_t counted;          /* in them */
+};
+
+static double sum_lanes(const double *lane)
+{
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static void take_moments(struct gathering *g, size_t n, long double mean, long double squares)
+{
+    long double before = (long double)g->counted, more = (long double)n, all = before + more, apart = mean - g->mean;
+    g->squares += squares + apart * apart * (before * more / all);
+    g->mean += apart * (more / all);
+    g->counted += n;
+}
+
+static void take_tally(struct gathering *g, size_t n, const struct tally *t)
+{
+    struct hlo_stats *s = &g->s;
+    if (t->finite > 0 && (s->finite == 0 || t->min < s->min))
+        s->min = t->min + 0.0; /* no -0 */
+    if (t->finite > 0 && (s->finite == 0 || t->max > s->max))
+        s->max = t->max + 0.0;
+    s->elements += n;
+    s->finite += t->finite;
+    s->nan += t->nan;
+    s->positive_inf += t->positive;
+    s->negative_inf += n - t->finite - t->nan - t->positive;
+    s->zero += t->zero;
+    s->denormal += t->denormal;
+}
+
+#define FLOAT float
+#define SIGNED int32_t
+#define UNSIGNED uint32_t
+#define EXPONENT INT32_C(0x7f800000)
+#define NAME(x) single_##x
+#include "look/stats_block.inc"
+#undef FLOAT
+#undef SIGNED
+#undef UNSIGNED
+#undef EXPONENT
+#undef NAME
+
+#define FLOAT double
+#define SIGNED int64_t
+#define UNSIGNED uint64_t
+#define EXPONENT INT64_C(0x7ff0000000000000)
+#define NAME(x) double_##x
+#include "look/stats_block.inc"
+
+/* ---- blocks of each type ---- */
+
+static void load_single(enum dtype t, const char *p, size_t n, struct single_block *b)
+{
+    uint16_t half[BLOCK];
+    if (t == DT_F32) {
+        memcpy(b->at.f, p, n * sizeof(float));
+        return;
+    }
+    memcpy(half, p, n * sizeof *half);
+    if (t == DT_BF16)
+        for (size_t i = 0; i < n; i++)
+            b->at.f[i] = bf16_to_f32(half[i]);
+    else
+        for (size_t i = 0; i < n; i++)
+            b->at.f[i] = f16_to_f32(half[i]);
+}
+
+static void singles(struct gathering *g, enum dtype t, const char *p, size_t elements)
+{
+    struct single_block b;
+    int32_t normal = t == DT_F16 ? INT32_C(0x38800000) : INT32_C(0x00800000);
+    for (size_t i = 0; i < elements; i += BLOCK) {
+        size_t n = elements - i < BLOCK ? elements - i : BLOCK;
+        load_single(t, p + i * dtype_bytes(t), n, &b);
+        single_take(g, &b, n, normal);
+    }
+}
+
+/* The code, as a double, of the smallest normal number of a type; 0 where nothing is denormal. */
+static int64_t smallest_normal(enum dtype t)
+{
+    union {
+        double f;
+        int64_t code;
+    } v = {0};
+    const struct float_format *f = dtype_is_float(t) ? float_format(t) : NULL;
+    if (f && f->mantissa_bits > 0)
+        v.f = ldexp(1, 1 - f->bias);
+    return v.code;
+}
+
+static void doubles(struct gathering *g, enum dtype t, const char *p, size_t elements)
+{
+    struct double_block b;
+    int64_t normal = smallest_normal(t);
+    for (size_t i = 0; i < elements; i += BLOCK) {
+        size_t n = elements - i < BLOCK ? elements - i : BLOCK;
+        look_numbers(t, p + i * dtype_bytes(t), n, b.at.f);
+        double_take(g, &b, n, normal);
+    }
+}
+
+static void gather(struct gathering *g, const struct literal *l)
+{
+    enum dtype t = l->shape->dtype;
+    int64_t elements = 0;
+    for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
+        gather(g, l->elements[i]);
+    if (!shape_is_array(l->shape) || l->elided || !shape_elements(l->shape, &elements))
+        return;
+    if (t == DT_F32 || t == DT_BF16 || t == DT_F16)
+        singles(g, t, l->data, (size_t)elements);
+    else
+        doubles(g, t, l->data, (size_t)elements);
+}
+
+struct hlo_stats look_stats(const struct literal *l)
+{
+    struct gathering g = {.s = {.first_nan = -1, .first_inf = -1}};
+    gather(&g, l);
+    if (g.counted > 0) {
+        g.s.mean = (double)g.mean;
+        g.s.deviation = (double)sqrtl(g.squares / (long double)g.counted);
+    } else {
+        g.s.min = g.s.max = g.s.mean = g.s.deviation = NAN;
+    }
+    return g.s;
+}
+
+/* ---- in words ---- */
+
+enum { FEW_DIGITS = 4, INTEGER_DIGITS = 17 };
+
+/* Of tuples, whatever is in them. */
+static bool may_be_special(enum dtype t) { return !(dtype_is_integer(t) || t == DT_PRED); }
+
+void look_put_stats(struct buf *out, enum dtype t, const struct hlo_stats *s)
+{
+    int digits = may_be_special(t) ? FEW_DIGITS : INTEGER_DIGITS;
+    if (s->elements == 0) {
+        buf_puts(out, "empty");
+        return;
+    }
+    buf_puts(out, "min ");
+    look_put_number(out, s->min, digits);
+    buf_puts(out, " max ");
+    look_put_number(out, s->max, digits);
+    buf_puts(out, " mean ");
+    look_put_number(out, s->mean, FEW_DIGITS);
+    if (may_be_special(t))
+        buf_printf(out, " nan %" PRIu64 " inf %" PRIu64, s->nan, s->positive_inf + s->negative_inf);
+}
+
+void look_put_summary(struct buf *out, const struct literal *l)
+{
+    const struct shape *s = l->shape;
+    int64_t elements = 0;
+    shape_print(out, s, false);
+    if (!shape_is_array(s) && shape_leaf_count(s) == 0)
+        return; /* of `()` there is no more to say */
+    if (shape_is_token(s))
+        return;
+    buf_putc(out, ' ');
+    if (l->elided) {
+        buf_puts(out, "{...}");
+    } else if (shape_is_array(s) && shape_elements(s, &elements) && elements == 1) {
+        look_put_element(out, s->dtype, l->data, &(struct hlo_view){0});
+    } else {
+        struct hlo_stats stats = look_stats(l);
+        look_put_stats(out, s->dtype, &stats);
+    }
+}
+
+static void put_json_number(struct buf *out, const char *name, double v)
+{
+    buf_printf(out, ", \"%s\": ", name);
+    if (!isfinite(v))
+        buf_putc(out, '"');
+    look_put_number(out, v, INTEGER_DIGITS);
+    if (!isfinite(v))
+        buf_putc(out, '"');
+}
+
+void look_put_stats_json(struct buf *out, const struct hlo_stats *s)
+{
+    buf_printf(out, "{\"elements\": %" PRIu64 ", \"finite\": %" PRIu64 ", \"nan\": %" PRIu64 ", \"positive_inf\": %" PRIu64
+               ", \"negative_inf\": %" PRIu64 ", \"zero\": %" PRIu64 ", \"denormal\": %" PRIu64,
+               s->elements, s->finite, s->nan, s->positive_inf, s->negative_inf, s->zero, s->denormal);
+    put_json_number(out, "min", s->min);
+    put_json_number(out, "max", s->max);
+    put_json_number(out, "mean", s->mean);
+    put_json_number(out, "deviation", s->deviation);
+    buf_printf(out, ", \"first_nan\": %" PRId64 ", \"first_inf\": %" PRId64 "}", s->first_nan, s->first_inf);
+}

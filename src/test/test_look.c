@@ -1,0 +1,403 @@
+/*
+ * Values as people look at them: what is counted in them, what is cut out, what is left out, and when two agree.
+ */
+#include "hlo.h"
+
+#include "look/look.h"
+
+#include "check_quiet.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static struct arena arena;
+
+static void set_up(void) { arena_init(&arena); }
+static void tear_down(void) { arena_free(&arena); }
+
+static hlo_literal *parsed(const char *text)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = hlo_literal_parse(text, strlen(text), m);
+    ck_assert_msg(l != NULL, "%s: %s", text, hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
+    hlo_messages_free(m);
+    return l;
+}
+
+/* ---- statistics ---- */
+
+static const struct stats_case {
+    const char *text, *summary;
+    struct hlo_stats s;
+} stats_cases[] = {
+    {"f32[6] {1, -2, 0, nan, inf, 1e-40}", "f32[6] min -2 max 1 mean -0.25 nan 1 inf 1",
+     {6, 4, 1, 1, 0, 1, 1, -2, 1, -0.25, 1.0897247358851685, 3, 4}},
+    {"f64[3] {4e-310, -inf, 3}", "f64[3] min 4e-310 max 3 mean 1.5 nan 0 inf 1",
+     {3, 2, 0, 0, 1, 0, 1, 4e-310, 3, 1.5, 1.5, -1, 1}},
+    {"f64[2] {1.7e308, -1.7e308}", "f64[2] min -1.7e+308 max 1.7e+308 mean 0 nan 0 inf 0",
+     {2, 2, 0, 0, 0, 0, 0, -1.7e308, 1.7e308, 0, 1.7e308, -1, -1}},
+    {"f16[3] {6e-5, 0.5, -0}", "f16[3] min 0 max 0.5 mean 0.1667 nan 0 inf 0",
+     {3, 3, 0, 0, 0, 1, 1, 0, 0.5, 0.16668667395909628, 0.2356881143771627, -1, -1}},
+    {"bf16[2] {2, 4}", "bf16[2] min 2 max 4 mean 3 nan 0 inf 0", {2, 2, 0, 0, 0, 0, 0, 2, 4, 3, 1, -1, -1}},
+    {"f8e5m2[3] {inf, -inf, nan}", "f8e5m2[3] min nan max nan mean nan nan 1 inf 2",
+     {3, 0, 1, 1, 1, 0, 0, NAN, NAN, NAN, NAN, 2, 0}},
+    {"f4e2m1fn[2] {0.5, 6}", "f4e2m1fn[2] min 0.5 max 6 mean 3.25 nan 0 inf 0",
+     {2, 2, 0, 0, 0, 0, 1, 0.5, 6, 3.25, 2.75, -1, -1}},
+    {"s4[3] {-8, 0, 7}", "s4[3] min -8 max 7 mean -0.3333",
+     {3, 3, 0, 0, 0, 1, 0, -8, 7, -1.0 / 3, 6.1282587702834119, -1, -1}},
+    {"u2[2] {3, 1}", "u2[2] min 1 max 3 mean 2", {2, 2, 0, 0, 0, 0, 0, 1, 3, 2, 1, -1, -1}},
+    {"s16[2] {-300, 300}", "s16[2] min -300 max 300 mean 0", {2, 2, 0, 0, 0, 0, 0, -300, 300, 0, 300, -1, -1}},
+    {"u64[1] {7}", "u64[1] 7", {1, 1, 0, 0, 0, 0, 0, 7, 7, 7, 0, -1, -1}},
+    {"pred[4] {1, 0, 1, 1}", "pred[4] min 0 max 1 mean 0.75", {4, 4, 0, 0, 0, 1, 0, 0, 1, 0.75, 0.4330127018922193, -1, -1}},
+    {"c64[2] {(3, 4), (nan, inf)}", "c64[2] min 5 max 5 mean 5 nan 1 inf 0", {2, 1, 1, 0, 0, 0, 0, 5, 5, 5, 0, 1, -1}},
+    {"c128[2] {(0, 0), (inf, 1)}", "c128[2] min 0 max 0 mean 0 nan 0 inf 1", {2, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, -1, 1}},
+    {"f32[0,3] {}", "f32[0,3] empty", {0, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -1, -1}},
+    {"f32[] -1.5", "f32[] -1.5", {1, 1, 0, 0, 0, 0, 0, -1.5, -1.5, -1.5, 0, -1, -1}},
+    {"(f32[2] {1, 2}, (s32[1] {3}, f64[1] {nan}))", "(f32[2], (s32[1], f64[1])) min 1 max 3 mean 2 nan 1 inf 0",
+     {4, 3, 1, 0, 0, 0, 0, 1, 3, 2, 0.81649658092772603, 3, -1}},
+    {"()", "()", {0, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -1, -1}},
+};
+
+static bool near(double a, double b) { return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-15 * fabs(b); }
+
+START_TEST(values_are_counted)
+{
+    const struct stats_case *c = &stats_cases[_i];
+    hlo_literal *l = parsed(c->text);
+    struct hlo_stats s = hlo_literal_stats(l);
+    const struct hlo_stats *w = &c->s;
+    ck_assert_msg(s.elements == w->elements && s.finite == w->finite && s.nan == w->nan && s.positive_inf == w->positive_inf &&
+                      s.negative_inf == w->negative_inf && s.zero == w->zero && s.denormal == w->denormal,
+                  "%s: %lu finite, %lu nan, %lu and %lu infinite, %lu zero, %lu denormal", c->text, (unsigned long)s.finite,
+                  (unsigned long)s.nan, (unsigned long)s.positive_inf, (unsigned long)s.negative_inf, (unsigned long)s.zero,
+                  (unsigned long)s.denormal);
+    ck_assert_msg(near(s.min, w->min) && near(s.max, w->max) && near(s.mean, w->mean) && near(s.deviation, w->deviation),
+                  "%s: %g %g %.17g %.17g", c->text, s.min, s.max, s.mean, s.deviation);
+    ck_assert_msg(s.first_nan == w->first_nan && s.first_inf == w->first_inf, "%s: nan at %ld, inf at %ld", c->text,
+                  (long)s.first_nan, (long)s.first_inf);
+    hlo_text summary = hlo_literal_summary(l);
+    ck_assert_str_eq(summary.data, c->summary);
+    hlo_text_free(&summary);
+    hlo_literal_free(l);
+}
+END_TEST
+
+/* Many blocks, the last one not whole: against sums in the wider type, one by one. */
+START_TEST(large_values_are_counted)
+{
+    static const char *const types[] = {"f32", "f64", "f16", "bf16", "f8e4m3fn", "s32"};
+    hlo_messages *m = hlo_messages_new();
+    int64_t n = 100003;
+    enum dtype t = dtype_find(str_of(types[_i]));
+    hlo_literal *l = hlo_literal_new(types[_i], 1, &n, m);
+    char *data = hlo_literal_leaf(l, 0).data;
+    long double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        double v = (double)((i * 7919) % 2003) - 900;
+        int32_t whole = (int32_t)v;
+        if (t == DT_S32)
+            memcpy(data + i * 4, &whole, 4);
+        else
+            float_store(t, data + (size_t)i * dtype_bytes(t), v / 4);
+        v = look_number(t, data + (size_t)i * dtype_bytes(t));
+        sum += v;
+        low = fminl(low, v), high = fmaxl(high, v);
+    }
+    for (int64_t i = 0; i < n; i++)
+        squares += powl(look_number(t, data + (size_t)i * dtype_bytes(t)) - sum / (long double)n, 2);
+    struct hlo_stats s = hlo_literal_stats(l);
+    ck_assert(s.elements == (uint64_t)n && s.finite == s.elements && s.min == low && s.max == high);
+    ck_assert_msg(fabs(s.mean - (double)(sum / n)) < 1e-12 && fabs(s.deviation - (double)sqrtl(squares / n)) < 1e-10, "%s: %.17g %.17g",
+                  types[_i], s.mean, s.deviation);
+    if (t == DT_F32 || t == DT_F64) {
+        float_store(t, data + 77777 * dtype_bytes(t), NAN);
+        float_store(t, data + 99999 * dtype_bytes(t), -INFINITY);
+        s = hlo_literal_stats(l);
+        ck_assert(s.first_nan == 77777 && s.first_inf == 99999 && s.nan == 1 && s.negative_inf == 1 && s.finite == (uint64_t)n - 2);
+        ck_assert(s.min == low && s.max == high);
+    }
+    hlo_literal_free(l);
+    hlo_messages_free(m);
+}
+END_TEST
+
+START_TEST(statistics_as_json)
+{
+    hlo_literal *l = parsed("f32[3] {1, nan, inf}"), *none = parsed("f32[1] {nan}");
+    struct hlo_stats s = hlo_literal_stats(l);
+    hlo_text text = hlo_stats_json(&s);
+    ck_assert_str_eq(text.data, "{\"elements\": 3, \"finite\": 1, \"nan\": 1, \"positive_inf\": 1, \"negative_inf\": 0, \"zero\": 0, "
+                                "\"denormal\": 0, \"min\": 1, \"max\": 1, \"mean\": 1, \"deviation\": 0, \"first_nan\": 1, \"first_inf\": 2}");
+    hlo_text_free(&text);
+    s = hlo_literal_stats(none);
+    text = hlo_stats_json(&s);
+    ck_assert(strstr(text.data, "\"min\": \"nan\", \"max\": \"nan\""));
+    hlo_text_free(&text);
+    hlo_literal_free(l);
+    hlo_literal_free(none);
+}
+END_TEST
+
+/* ---- slices ---- */
+
+static const char a34[] = "s32[3,4] {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}";
+
+static const struct slice_case {
+    const char *of, *slice, *piece; /* or what is wrong */
+} slice_cases[] = {
+    {a34, "", "s32[3,4] {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}"},
+    {a34, "[0,:2]", "s32[2] {0, 1}"},
+    {a34, " [ -1 , 1 : -1 ] ", "s32[2] {9, 10}"},
+    {a34, "[..., -1]", "s32[3] {3, 7, 11}"},
+    {a34, "[1, ...]", "s32[4] {4, 5, 6, 7}"},
+    {a34, "[1, ..., 2]", "s32[] 6"},
+    {a34, "[...]", a34},
+    {a34, "[1]", "s32[4] {4, 5, 6, 7}"},
+    {a34, "[1][2]", "s32[] 6"},
+    {a34, "[::2, 3:]", "s32[2,1] {{3}, {11}}"},
+    {a34, "[::-1, ::-3]", "s32[3,2] {{11, 8}, {7, 4}, {3, 0}}"},
+    {a34, "[2:0:-1, 0]", "s32[2] {8, 4}"},
+    {a34, "[5:, 0]", "s32[0] {}"},
+    {a34, "[-100:100, 0]", "s32[3] {0, 4, 8}"},
+    {a34, "[::9223372036854775807, ::-9223372036854775808]", "s32[1,1] {{3}}"},
+    {a34, "[2:1]", "s32[0,4] {}"},
+    {"f32[] 3", "[...]", "f32[] 3"},
+    {"f32[0,2] {}", "[::-1, 1]", "f32[0] {}"},
+    {"c64[2] {(1, 2), (3, 4)}", "[1]", "c64[] (3, 4)"},
+    {"(f32[2] {1, 2}, (s32[1] {3}))", "[0][1]", "f32[] 2"},
+    {"(f32[2] {1, 2}, (s32[1] {3}))", "[-1][0][0]", "s32[] 3"},
+    {"(f32[2] {1, 2}, (s32[1] {3}))", "[1]", "(s32[1] {3})"},
+    {a34, "[3]", "`[3]`: index 3 is out of range for dimension 0, of size 3"},
+    {a34, "[0,-5]", "`[0,-5]`: index -5 is out of range for dimension 1, of size 4"},
+    {a34, "[0,0,0]", "`[0,0,0]`: 3 indices for an array of rank 2"},
+    {a34, "[...,0,...]", "`[...,0,...]`: `...` stands there twice; at character 12"},
+    {a34, "[::0]", "`[::0]`: a step is not 0; at character 5"},
+    {a34, "[]", "`[]`: an integer, `:` or `...` is wanted at character 2"},
+    {a34, "[0 1]", "`[0 1]`: `,` or `]` is wanted at character 4"},
+    {a34, "[0", "`[0`: `,` or `]` is wanted at character 3"},
+    {a34, "0", "`0`: `[` is wanted at character 1"},
+    {a34, "[..]", "`[..]`: `...` is wanted at character 2"},
+    {a34, "[99999999999999999999]", "`[99999999999999999999]`: an integer of 64 bits is wanted at character 2"},
+    {a34, "[-]", "`[-]`: an integer of 64 bits is wanted at character 2"},
+    {"(f32[2] {1, 2}, f32[] 1)", "[2]", "`[2]`: index 2 is out of range for a tuple of 2 components"},
+    {"(f32[2] {1, 2}, f32[] 1)", "[0,1]", "`[0,1]`: of a tuple one component is chosen first, as in `[1][0,:4]`"},
+};
+
+START_TEST(slices_are_numpy_s)
+{
+    const struct slice_case *c = &slice_cases[_i];
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = parsed(c->of), *piece = hlo_literal_slice(l, c->slice, m);
+    hlo_text text = {0};
+    if (piece) {
+        hlo_literal *wanted = parsed(c->piece);
+        ck_assert_msg(hlo_literal_compare(piece, wanted, &(struct hlo_tolerance){.bits = true}, &text), "%s: %s", c->slice, text.data);
+        hlo_literal_free(wanted);
+    } else {
+        ck_assert_str_eq(hlo_messages_get(m, 0).text, c->piece);
+    }
+    ck_assert_msg((piece == NULL) == (c->piece[0] == '`'), "%s", c->slice);
+    hlo_text_free(&text);
+    hlo_literal_free(piece);
+    hlo_literal_free(l);
+    hlo_messages_free(m);
+}
+END_TEST
+
+/* ---- what is shown ---- */
+
+static const struct show_case {
+    const char *of;
+    struct hlo_view v;
+    const char *text;
+} show_cases[] = {
+    {"f32[2] {1, 2.5}", {0}, "f32[2] {1, 2.5}"},
+    {"pred[] true", {0}, "pred[] true"},
+    {"f32[2,2]{0,1} {{1, 2}, {3, nan}}", {0}, "f32[2,2] { { 1, 2 }, { 3, nan } }"},
+    {"s32[1,1,1,2] {{{{1, 2}}}}", {0}, "s32[1,1,1,2] { { /*i0=0*/ { /*i1=0*/ { 1, 2 } } } }"},
+    {"(f32[] 1, (), (s32[1] {2}))", {0}, "(\n  f32[] 1,\n  (),\n  (\n    s32[1] {2}\n  )\n)"},
+    {"f32[0,3] {}", {0}, "f32[0,3] {  }"},
+    {"f32[2,3] {{1, 2, 3}, {4, 5, -6.25}}", {.width = 20}, "f32[2,3] {\n  {     1,     2,\n        3 },\n  {     4,     5,\n    -6.25 }\n}"},
+    {"f32[3] {0.1, -2, inf}", {.hex = true}, "f32[3] {0x1.99999ap-4, -0x1p+1, inf}"},
+    {"f64[2] {-0, 5e-324}", {.hex = true}, "f64[2] {-0x0p+0, 0x1p-1074}"},
+    {"f32[2] {0.333333343, 12345.678}", {.precision = 3}, "f32[2] {0.333, 1.23e+04}"},
+    {"c64[1] {(0.333333343, 2)}", {.precision = 2}, "c64[1] {(0.33, 2)}"},
+    {"bf16[2] {1, -2}", {.bits = true}, "bf16[2] {1 /*0x3f80*/, -2 /*0xc000*/}"},
+    {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}", {.most = 8, .edge = 2}, "s32[9] /* min 1 max 9 mean 5 */ {1, 2, ..., 8, 9}"},
+    {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}", {.most = 8, .edge = 5}, "s32[9] /* min 1 max 9 mean 5 */ {1, 2, 3, 4, 5, 6, 7, 8, 9}"},
+    {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}", {.most = 4, .edge = 1},
+     "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ { { 1, 2 }, ..., { 7, 8 } }"},
+    {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}", {.most = 4, .edge = 1, .width = 30},
+     "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ {\n  { 1, 2 },\n  ...,\n  { 7, 8 }\n}"},
+};
+
+START_TEST(values_are_shown)
+{
+    const struct show_case *c = &show_cases[_i];
+    hlo_literal *l = parsed(c->of);
+    hlo_text text = hlo_literal_show(l, &c->v);
+    ck_assert_str_eq(text.data, c->text);
+    if (!strstr(text.data, "...") && c->v.precision == 0) { /* it can be read again */
+        hlo_literal *back = parsed(text.data);
+        ck_assert(hlo_literal_compare(back, l, &(struct hlo_tolerance){.bits = true}, NULL));
+        hlo_literal_free(back);
+    }
+    hlo_text_free(&text);
+    hlo_literal_free(l);
+}
+END_TEST
+
+/* All of it on one line is what hlo_literal_print has. */
+START_TEST(values_in_full_are_printed)
+{
+    static const char *const values[] = {"f32[3] {1, 0.1, -nan}", "s4[2,2] {{1, 2}, {-3, 4}}", "f16[1,2,2,1] {{{{1}, {2}}, {{3}, {4}}}}",
+                                         "c64[2,1] {{(1, 2)}, {(3, 4)}}", "pred[] false", "f32[2,0] {{}, {}}", "f32[0,0,0,3] {}",
+                                         "u64[1,1] {{18446744073709551615}}"};
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        hlo_literal *l = parsed(values[i]);
+        hlo_text shown = hlo_literal_show(l, &(struct hlo_view){.most = SIZE_MAX, .width = SIZE_MAX}), text = hlo_literal_print(l, false);
+        hlo_text shape = hlo_literal_shape(l);
+        ck_assert(strncmp(shown.data, shape.data, shape.size) == 0 && shown.data[shape.size] == ' ');
+        ck_assert_str_eq(shown.data + shape.size + 1, text.data);
+        hlo_text_free(&shape);
+        hlo_text_free(&text);
+        hlo_text_free(&shown);
+        hlo_literal_free(l);
+    }
+}
+END_TEST
+
+static const struct show_case json_cases[] = {
+    {"f32[2] {1, -nan}", {0}, "{\"shape\": \"f32[2]\", \"values\": [1, \"nan\"]}"},
+    {"f64[2,1] {{-inf}, {0.1}}", {0}, "{\"shape\": \"f64[2,1]\", \"values\": [[\"-inf\"], [0.1]]}"},
+    {"pred[2] {1, 0}", {0}, "{\"shape\": \"pred[2]\", \"values\": [true, false]}"},
+    {"s4[] -8", {0}, "{\"shape\": \"s4[]\", \"values\": -8}"},
+    {"c64[1] {(1, inf)}", {0}, "{\"shape\": \"c64[1]\", \"values\": [[1, \"inf\"]]}"},
+    {"f32[2,0] {{}, {}}", {0}, "{\"shape\": \"f32[2,0]\", \"values\": [[], []]}"},
+    {"f32[1] {0.5}", {.hex = true}, "{\"shape\": \"f32[1]\", \"values\": [\"0x1p-1\"]}"},
+    {"f32[1] {0.123456}", {.precision = 2}, "{\"shape\": \"f32[1]\", \"values\": [0.12]}"},
+    {"(u8[] 3, ())", {0},
+     "{\"shape\": \"(u8[], ())\", \"elements\": [{\"shape\": \"u8[]\", \"values\": 3}, {\"shape\": \"()\", \"elements\": []}]}"},
+    {"u8[2] {3, 5}", {.most = 1},
+     "{\"shape\": \"u8[2]\", \"stats\": {\"elements\": 2, \"finite\": 2, \"nan\": 0, \"positive_inf\": 0, \"negative_inf\": 0, "
+     "\"zero\": 0, \"denormal\": 0, \"min\": 3, \"max\": 5, \"mean\": 4, \"deviation\": 1, \"first_nan\": -1, \"first_inf\": -1}}"},
+};
+
+START_TEST(values_as_json)
+{
+    const struct show_case *c = &json_cases[_i];
+    hlo_literal *l = parsed(c->of);
+    hlo_text text = hlo_literal_json(l, &c->v);
+    ck_assert_str_eq(text.data, c->text);
+    hlo_text_free(&text);
+    hlo_literal_free(l);
+}
+END_TEST
+
+/* ---- comparison ---- */
+
+static struct literal *floats(enum dtype t, int64_t count, const double *values)
+{
+    bool complex = dtype_is_complex(t);
+    struct literal *l =
+        literal_new(&arena, shape_array(&arena, t, 1, (int64_t[]){complex ? count / 2 : count}, NULL, NULL));
+    size_t width = dtype_bytes(dtype_component(t));
+    for (int64_t i = 0; i < count; i++)
+        float_store(dtype_component(t), (char *)l->data + (size_t)i * width, values[i]);
+    return l;
+}
+
+static const struct comparison_case {
+    enum dtype dtype;
+    double actual[2], expected[2];
+    struct hlo_tolerance t;
+    bool agrees;
+    const char *why;
+} comparisons[] = {
+    {DT_F32, {1, 2}, {1, 2}, {0}, true, ""},
+    {DT_F32,
+     {1, 2},
+     {1, 3},
+     {0},
+     false,
+     "element {1} is 2, expected 3; 1 of 2 differ; worst errors: abs 1 at {1}, rel 0.333, "},
+    {DT_F32, {NAN, 0}, {-NAN, -0.0}, {0}, true, ""},
+    {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true}, false, "element {1} is 0, expected -0"},
+    {DT_F32,
+     {0, 0},
+     {0, -0.0},
+     {.bits = true},
+     false,
+     "element {1} is 0 (0x00000000), expected -0 (0x80000000)"},
+    {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true, .ulp = 1}, true, ""},
+    {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 2}, true, ""},
+    {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 1}, false, "2 ulp"},
+    {DT_F32, {0x1p-149, 0}, {-0x1p-149, 0}, {.ulp = 2}, true, ""},
+    {DT_F32, {0x1.fffffep127, 0}, {INFINITY, 0}, {.ulp = 1}, false, "expected inf"},
+    {DT_F32, {NAN, 0}, {1, 0}, {.abs = 1e30, .rel = 1e30, .ulp = 1 << 30}, false, "is nan"},
+    {DT_BF16, {1, 0}, {1 + 0x1p-7, 0}, {.ulp = 1}, true, ""},
+    {DT_F8E4M3FN, {448, 0}, {416, 0}, {.ulp = 1}, true, ""},
+    {DT_F64, {100, 0}, {101, 0}, {.rel = 0.01}, true, ""},
+    {DT_F64, {100, 0}, {101.2, 0}, {.rel = 0.01}, false, "abs 1.2"},
+    {DT_F64, {100, 0}, {101.2, 0}, {.abs = 0.2, .rel = 0.01}, true, ""},
+    {DT_C64, {1024, 0x1p-20}, {1024, 0}, {.ulp = 1}, true, ""}, /* the small part cancelled */
+    {DT_C64, {1024, 0x1p-12}, {1024, 0}, {.ulp = 1}, false, "2 ulp"},
+    {DT_C64, {INFINITY, 1}, {INFINITY, 1 + 0x1p-23}, {.ulp = 1}, true, ""},
+    {DT_C64, {INFINITY, 1}, {-INFINITY, 1}, {.ulp = 1}, false, "element {0} is (inf, 1), expected (-inf, 1)"},
+};
+
+START_TEST(values_are_compared)
+{
+    const struct comparison_case *c = &comparisons[_i];
+    struct literal *a = floats(c->dtype, 2, c->actual), *b = floats(c->dtype, 2, c->expected);
+    struct buf why = {0};
+    bool agrees = look_compare(a, b, &c->t, &why);
+    buf_reserve(&why, 1);
+    why.data[why.size] = '\0';
+    ck_assert_msg(agrees == c->agrees, "case %d: %s", _i, why.data);
+    ck_assert_msg(strstr(why.data, c->why), "case %d: `%s` lacks `%s`", _i, why.data, c->why);
+    buf_free(&why);
+    literal_free_data(a);
+    literal_free_data(b);
+}
+END_TEST
+
+START_TEST(integers_are_exact_and_shapes_must_agree)
+{
+    struct literal *a = literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){2}, NULL, NULL));
+    struct literal *b = literal_new(&arena, a->shape);
+    struct literal *c = literal_new(&arena, shape_array(&arena, DT_S32, 1, (int64_t[]){3}, NULL, NULL));
+    struct buf why = {0};
+    ((int32_t *)b->data)[1] = 1;
+    ck_assert(!look_compare(a, b, &(struct hlo_tolerance){.abs = 5, .rel = 5, .ulp = 5}, &why));
+    ck_assert(look_compare(a, a, &(struct hlo_tolerance){0}, &why));
+    ck_assert(!look_compare(a, c, &(struct hlo_tolerance){0}, &why));
+    ck_assert(strstr(why.data, "shape is s32[2], expected s32[3]"));
+    buf_free(&why);
+    literal_free_data(a);
+    literal_free_data(b);
+    literal_free_data(c);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("look");
+    TCase *t = tcase_create("look");
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_loop_test(t, values_are_counted, 0, COUNT_OF(stats_cases));
+    tcase_add_loop_test(t, large_values_are_counted, 0, 6);
+    tcase_add_test(t, statistics_as_json);
+    tcase_add_loop_test(t, slices_are_numpy_s, 0, COUNT_OF(slice_cases));
+    tcase_add_loop_test(t, values_are_shown, 0, COUNT_OF(show_cases));
+    tcase_add_test(t, values_in_full_are_printed);
+    tcase_add_loop_test(t, values_as_json, 0, COUNT_OF(json_cases));
+    tcase_add_loop_test(t, values_are_compared, 0, COUNT_OF(comparisons));
+    tcase_add_test(t, integers_are_exact_and_shapes_must_agree);
+    suite_add_tcase(s, t);
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
