@@ -7,10 +7,9 @@
  * order.
  */
 #include "kern/fold.h"
+#include "kern/tile.h"
 
 /* ---- sums of floats ---- */
-
-enum { SUM_LANES = 32 };
 
 static inline double float_of_bf16(uint16_t code)
 {
@@ -26,7 +25,7 @@ static inline double float_of_bf16(uint16_t code)
 #define ONE_F32(x) ((double)(x))
 #define ONE_BF16(x) float_of_bf16(x)
 
-#define SUMS_OF(TYPE, T)                                                                                     \
+#define SUM_OF(TYPE, T)                                                                                      \
     KERN_CLONES static double sum_##TYPE(const T *x, int64_t n)                                              \
     {                                                                                                        \
         double lanes[SUM_LANES];                                                                             \
@@ -42,8 +41,12 @@ static inline double float_of_bf16(uint16_t code)
             for (int j = 0; j < step; j++)                                                                   \
                 lanes[j] += lanes[j + step];                                                                 \
         return lanes[0];                                                                                     \
-    }                                                                                                        \
-    /* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */                                            \
+    }
+SUM_OF(F64, double)
+SUM_OF(F32, float)
+
+/* acc[i] += x[0][i] + x[1][i] + ..., one after the other. */
+#define ADD_ROWS_OF(TYPE, T)                                                                                 \
     KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows, int count,        \
                                             int64_t n)                                                       \
     {                                                                                                        \
@@ -63,54 +66,9 @@ static inline double float_of_bf16(uint16_t code)
                 acc[i] += ONE_##TYPE(a[i]);                                                                  \
         }                                                                                                    \
     }
-SUMS_OF(F64, double)
-SUMS_OF(F32, float)
-SUMS_OF(BF16, uint16_t)
-
-/*
- * sum_BF16 without conversions, which cost more than the additions: the bits of a bf16, shifted to where an f64 has its
- * exponent, are the number times 2^-896. This scales sums as well: every bf16 is a multiple of 2^-133, so none
- * loses a bit where f64 has subnormals. Infinities and NaN are found on the way, and left to sum_BF16.
- */
-typedef uint64_t eight_words __attribute__((vector_size(64)));
-typedef double eight_doubles __attribute__((vector_size(64)));
-
-/* Of the first 16 bits of each word; what is behind them doesn't count. */
-#define SCALED_OF_BF16(w) ((eight_doubles)(((w) >> 3 & 0x0fffe00000000000) | ((w)&0x8000000000000000)))
-
-KERN_CLONES static double sum_whole_bf16(const uint16_t *x, int64_t n)
-{
-    enum { WORDS = SUM_LANES / 4 };
-    double lanes[SUM_LANES];
-    eight_words w, specials = {0};
-    eight_doubles a = -(eight_doubles){0}, b = a, c = a, d = a; /* the first of each word's four numbers, ... */
-    uint64_t special = 0;
-    int64_t i = 0;
-    for (; i + SUM_LANES <= n; i += SUM_LANES) {
-        memcpy(&w, x + i, sizeof w);
-        specials |= (w & 0x7f807f807f807f80) + 0x0080008000800080;
-        a += SCALED_OF_BF16(w << 48);
-        b += SCALED_OF_BF16(w << 32);
-        c += SCALED_OF_BF16(w << 16);
-        d += SCALED_OF_BF16(w);
-    }
-    for (int k = 0; k < WORDS; k++)
-        special |= specials[k];
-    if (special & 0x8000800080008000)
-        return sum_BF16(x, n);
-    for (int k = 0; k < WORDS; k++) {
-        lanes[4 * k] = a[k] * 0x1p896;
-        lanes[4 * k + 1] = b[k] * 0x1p896;
-        lanes[4 * k + 2] = c[k] * 0x1p896;
-        lanes[4 * k + 3] = d[k] * 0x1p896;
-    }
-    for (int j = 0; i < n; i++, j++)
-        lanes[j] += float_of_bf16(x[i]);
-    for (int step = SUM_LANES / 2; step > 0; step /= 2)
-        for (int j = 0; j < step; j++)
-            lanes[j] += lanes[j + step];
-    return lanes[0];
-}
+ADD_ROWS_OF(F64, double)
+ADD_ROWS_OF(F32, float)
+ADD_ROWS_OF(BF16, uint16_t)
 
 /* The type whose loops these sums run in; narrow floats but bf16 are read as f32. */
 static enum dtype sum_type(enum dtype x)
@@ -123,7 +81,7 @@ static double sum_tile(const struct fold *f, const void *x, int64_t n)
     char room[LOADER_ROOM] __attribute__((aligned(64)));
     switch (sum_type(f->x)) {
     case DT_F64: return sum_F64(x, n);
-    case DT_BF16: return sum_whole_bf16(x, n);
+    case DT_BF16: return f->sum_bf16(x, n);
     default: return sum_F32(loader_read(&f->in, room, x, (int64_t)f->in.from, n), n);
     }
 }
@@ -283,6 +241,7 @@ void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum d
     f->order = sum ? FOLD_SUM : combine_order_free(combine, acc, work) ? FOLD_ANY : FOLD_IN_ORDER;
     f->fn = kern_find_elementwise(combine_opcode(combine), work);
     f->rows = fold_find_rows(combine, work);
+    f->sum_bf16 = tile_set()->sum_bf16;
     f->has_identity = combine_identity(combine, work, &f->identity);
     loader_init(&f->in, sum ? sum_type(x) : work, x);
     loader_init(&f->narrow, acc, work);

@@ -25,6 +25,7 @@ enum fold_order {
     FOLD_ANY,      /* the same in whatever order */
     FOLD_SUM       /* of floats in f64: along the row, lanes are added up apart */
 };
+enum { SUM_LANES = 32 };
 struct fold {
     enum kern_combine combine;
     enum fold_order order;
@@ -32,6 +33,7 @@ struct fold {
     size_t width;              /* of the work type */
     kern_tile_fn *fn;          /* of the work type */
     fold_rows_fn *rows;        /* the same; may be NULL */
+    double (*sum_bf16)(const uint16_t *x, int64_t n);
     struct loader in;          /* elements -> work type; for most sums -> f32 */
     struct loader narrow, out; /* work type -> accumulator type -> result */
     bool has_identity;

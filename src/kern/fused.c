@@ -41,6 +41,7 @@ struct loop {
     enum way ways[KERN_FUSED_VIEWS];
     bool fetches[KERN_FUSED_VIEWS]; /* it is large, and read from one end to the other */
     bool streams[KERN_FUSED_RESULTS];
+    bool claims[KERN_FUSED_RESULTS]; /* it is large, and written into the caches */
     bool any_gathered, any_panel;
     int64_t rows, columns;
     int64_t block_rows, block_columns; /* one of them is 1, or all columns */
@@ -319,6 +320,8 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
         const size_t width = f->results[r].width;
         l->streams[r] = !f->results[r].rows && l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width &&
                         !in_place(l, r);
+        l->claims[r] = !l->streams[r] && !f->results[r].rows && !in_place(l, r) &&
+                       l->rows * l->columns >= FETCH_FROM / (int64_t)width;
     }
     l->tile_bytes = tile_bytes(f);
     l->seat_bytes = seat_bytes(f);
@@ -451,6 +454,13 @@ static void fetch_next(const char *at, int64_t bytes)
         __builtin_prefetch(at + bytes + k, 0, 2);
 }
 
+/* Where a result will be written, before the ops that come to it: its lines are on their way meanwhile. */
+static void claim(const char *at, int64_t bytes)
+{
+    for (int64_t k = 0; k < bytes; k += LINE)
+        __builtin_prefetch(at + k, 1, 2);
+}
+
 /* The views along a block whose rows begin where `w` is; moves `w` to the rows behind them. */
 static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w,
                    char **at)
@@ -508,8 +518,12 @@ static void start_run(struct run *r, const struct loop *l, struct seat *s)
 static void place_results(struct run *r)
 {
     const struct kern_fused *f = r->l->f;
-    for (int k = 0; k < f->result_count; k++)
-        r->at[f->view_count + f->tile_count + k] = r->l->streams[k] ? result_tile(r->l, r->s, k) : result_at(r, k);
+    for (int k = 0; k < f->result_count; k++) {
+        char *at = r->l->streams[k] ? result_tile(r->l, r->s, k) : result_at(r, k);
+        r->at[f->view_count + f->tile_count + k] = at;
+        if (r->l->claims[k])
+            claim(at, r->b.rows * r->b.columns * (int64_t)f->results[k].width);
+    }
 }
 
 static void repeat(const struct run *r, const struct kern_fused_op *op, char *out)
@@ -528,11 +542,25 @@ static void fold(const struct run *r, const struct kern_fused_op *op, char *out)
         fused_fold_finish(f, c, out, r->b.rows, r->l->columns);
 }
 
+/* Elements with the single ones of their rows; what they are made of has the width of what is made. */
+static void apply_by_row(const struct run *r, const struct kern_fused_op *op, char *out)
+{
+    const size_t row = (size_t)r->b.columns * op->width;
+    const void *args[KERN_MAX_ARGS];
+    for (int64_t j = 0; j < r->b.rows; j++) {
+        for (int k = 0; k < op->arg_count; k++)
+            args[k] = r->at[op->args[k]] + (size_t)j * (op->by_row >> k & 1 ? op->width : row);
+        op->fn(out + (size_t)j * row, args, r->b.columns);
+    }
+}
+
 static void run_op(const struct run *r, const struct kern_fused_op *op)
 {
     const int64_t n = op->rows ? r->b.rows : r->b.rows * r->b.columns;
     char *out = r->at[op->out];
-    if (op->kind == KERN_FUSED_APPLY) {
+    if (op->kind == KERN_FUSED_APPLY && op->by_row) {
+        apply_by_row(r, op, out);
+    } else if (op->kind == KERN_FUSED_APPLY) {
         const void *args[KERN_MAX_ARGS];
         for (int k = 0; k < op->arg_count; k++)
             args[k] = r->at[op->args[k]];

@@ -34,6 +34,8 @@ struct tile_set {
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
     kern_tile_fn *(*shorten)(enum dtype t);
+    kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
+    double (*sum_bf16)(const uint16_t *x, int64_t n); /* as fold.h says */
     /* n blocks of random bits: both words of each in turn; the first ones and the second ones; all four in
      * turn. */
     void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
@@ -57,6 +59,8 @@ const struct tile_set *tile_set(void); /* the one to use */
 #define tile_narrow TILE_OWN(tile_narrow)
 #define tile_find_rounded TILE_OWN(tile_find_rounded)
 #define tile_find_shorten TILE_OWN(tile_find_shorten)
+#define tile_find_direct TILE_OWN(tile_find_direct)
+#define tile_sum_bf16 TILE_OWN(tile_sum_bf16)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
 #define tile_threefry_rows TILE_OWN(tile_threefry_rows)
 #define tile_philox TILE_OWN(tile_philox)
@@ -82,6 +86,8 @@ void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t);
 kern_tile_fn *tile_find_shorten(enum dtype t);
+kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single);
+double tile_sum_bf16(const uint16_t *x, int64_t n);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
 void tile_philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);

@@ -45,3 +45,8 @@ kern_tile_fn *kern_find_rounded(const char *opcode, enum dtype t)
 {
     return tile_set()->rounded(opcode, t);
 }
+
+kern_tile_fn *kern_find_direct(const char *opcode, enum dtype t, unsigned single)
+{
+    return tile_set()->direct(opcode, t, single);
+}

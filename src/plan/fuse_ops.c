@@ -18,12 +18,14 @@ struct held {
     bool rows, rounded; /* `rounded`: its wide form came of rounding, which has made NaN what the type's NaN is */
     int own, wide;
     struct held *source; /* NULL, or what was held narrow: its wide form is this value */
+    struct held *repeats; /* NULL, or a value of rows: each of its elements is all of a row */
 };
 
 /* An op whose tile is not chosen yet: `out` is its own number, of views and ops counted together. */
 struct making {
     struct planner *pl;
     const struct fuse_group *g;
+    const struct step *const *steps;
     struct held forms[MOST_VALUES];
     int form_count;
     struct kern_fused_op ops[KERN_FUSED_OPS];
@@ -87,12 +89,19 @@ static struct held *add_form(struct making *m, int value, enum dtype type, bool 
     return &m->forms[m->form_count++];
 }
 
+static int emit_repeat(struct making *m, int arg, enum dtype type)
+{
+    return emit(m, (struct kern_fused_op){.kind = KERN_FUSED_REPEAT, .arg_count = 1}, &arg, dtype_bytes(type));
+}
+
 static int wide(struct making *m, struct held *f);
 
 static int own(struct making *m, struct held *f)
 {
     if (f->own == NONE && f->source) {
         f->own = wide(m, f->source);
+    } else if (f->own == NONE && f->repeats) {
+        f->own = emit_repeat(m, own(m, f->repeats), f->type);
     } else if (f->own == NONE) {
         kern_tile_fn *fn = f->rounded ? kern_find_shorten(f->type) : NULL;
         f->own = emit_apply(m, fn ? fn : kern_find_convert(f->type, DT_F32), f->rows, 1, &f->wide, f->type);
@@ -102,7 +111,9 @@ static int own(struct making *m, struct held *f)
 
 static int wide(struct making *m, struct held *f)
 {
-    if (f->wide == NONE)
+    if (f->wide == NONE && f->repeats)
+        f->wide = emit_repeat(m, wide(m, f->repeats), DT_F32);
+    else if (f->wide == NONE)
         f->wide = emit_apply(m, kern_find_convert(DT_F32, f->type), f->rows, 1, &f->own, DT_F32);
     return f->wide;
 }
@@ -158,13 +169,61 @@ static bool rename_form(struct making *m, const struct step *s, bool rows)
     return true;
 }
 
+static bool is_arithmetic(const struct step *s, enum dtype t)
+{
+    const enum opcode op = s->inst->opcode;
+    return s->operand_count == 2 && s->tile_type == t && s->tile_result == t &&
+           (op == OP_ADD || op == OP_DIVIDE || op == OP_MULTIPLY || op == OP_SUBTRACT);
+}
+
+/* Whether all that reads a narrow number in the group is content with it as it is. */
+static bool is_read_narrow(const struct making *m, int value, enum dtype t)
+{
+    for (int k = 0; k < m->g->steps; k++) {
+        const struct step *s = m->steps[k];
+        const enum opcode op = s->inst->opcode;
+        for (int j = 0; j < s->operand_count; j++)
+            if (s->operands[j] == value && op != OP_CONVERT && op != OP_REDUCE && op != OP_RESHAPE && !is_arithmetic(s, t))
+                return false;
+    }
+    return true;
+}
+
+/* Whether an operation can take its operands as they lie in tiles, one of them perhaps a single element: of all, or of
+ * each row. */
+static bool make_direct(struct making *m, const struct step *s, bool rows)
+{
+    unsigned single = 0, by_row = 0;
+    int args[2];
+    if (rows || !is_arithmetic(s, s->tile_type) || !is_read_narrow(m, s->results[0], s->tile_type))
+        return false;
+    for (unsigned k = 0; k < 2; k++) {
+        struct held *f = form_of(m, s->operands[k]);
+        if (f->own == NONE && !f->repeats)
+            return false;
+        by_row |= f->own == NONE ? 1u << k : 0;
+        single |= f->own == NONE || m->fixed[f->own] ? 1u << k : 0;
+    }
+    kern_tile_fn *fn = kern_find_direct(op_spelling(s->inst->opcode), s->tile_type, single);
+    if (!fn)
+        return false;
+    for (unsigned k = 0; k < 2; k++) {
+        struct held *f = form_of(m, s->operands[k]);
+        args[k] = own(m, by_row >> k & 1 ? f->repeats : f);
+    }
+    const int out = emit(m, (struct kern_fused_op){.fn = fn, .kind = KERN_FUSED_APPLY, .by_row = (uint8_t)by_row, .arg_count = 2}, args,
+                         dtype_bytes(s->tile_type));
+    add_form(m, s->results[0], s->tile_result, rows, out, NONE);
+    return true;
+}
+
 static void make_apply(struct making *m, const struct step *s, bool rows)
 {
     const struct inst *i = s->inst;
     int args[KERN_MAX_ARGS];
     const bool to_wide = is_held_wide(s->tile_result), from_wide = is_held_wide(s->tile_type);
     kern_tile_fn *fn = NULL;
-    if (rename_form(m, s, rows))
+    if (rename_form(m, s, rows) || make_direct(m, s, rows))
         return;
     if (from_wide)
         fn = plan_tile_of(m->pl, i, DT_F32);
@@ -194,14 +253,11 @@ static void rename_value(struct making *m, int value, const struct held *x, bool
     f->rows = rows;
 }
 
+/* What reads it may be content with the value of rows. */
 static void make_repeat(struct making *m, const struct step *s)
 {
     struct held *x = form_of(m, s->operands[0]);
-    const bool as_wide = is_held_wide(x->type);
-    const int arg = as_wide ? wide(m, x) : own(m, x);
-    const int out = emit(m, (struct kern_fused_op){.kind = KERN_FUSED_REPEAT, .arg_count = 1}, &arg,
-                         dtype_bytes(as_wide ? DT_F32 : x->type));
-    add_form(m, s->results[0], x->type, false, as_wide ? NONE : out, as_wide ? out : NONE);
+    add_form(m, s->results[0], x->type, false, NONE, NONE)->repeats = x;
 }
 
 /* Sums of bf16 read it as it is. */
@@ -382,6 +438,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     struct kern_fused_result results[KERN_FUSED_RESULTS];
     m->pl = pl;
     m->g = g;
+    m->steps = steps;
     add_leaves(m, leaves);
     make_ops(m, steps, roles);
     for (int k = g->out_count - 1; k >= 0 && !m->full; k--)

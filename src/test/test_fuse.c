@@ -277,6 +277,130 @@ START_TEST(rounded_operations_are_rounded)
 }
 END_TEST
 
+/* ---- arithmetic of bf16 as it lies in memory ---- */
+
+enum { CODES = 1 << 16 };
+static const char *const arithmetic[] = {"add", "divide", "multiply", "subtract"};
+
+static bool is_nan(uint16_t code)
+{
+    return (code & 0x7fff) > 0x7f80;
+}
+
+/* Of two NaN, either may be kept, and its sign. */
+static bool is_same_result(uint16_t got, uint16_t want, uint16_t x, uint16_t y)
+{
+    return got == want || (is_nan(x) && is_nan(y) && (got & 0x7fff) == 0x7fc0);
+}
+
+/* What `op` gives, as elementwise ops do it, and as it is done with one operand that is `single`, or none. */
+static void expect_direct(const char *op, unsigned single, const uint16_t *x, const uint16_t *y, int64_t n)
+{
+    static uint16_t repeated[CODES], want[CODES], got[CODES];
+    const void *args[] = {x, y}, *full[] = {x, y};
+    kern_tile_fn *direct = kern_find_direct(op, DT_BF16, single);
+    ck_assert_ptr_nonnull(direct);
+    for (int64_t k = 0; k < n && single > 0; k++)
+        repeated[k] = *(single == 1 ? x : y);
+    if (single > 0)
+        full[single - 1] = repeated;
+    kern_find_elementwise(op, DT_BF16)(want, full, n);
+    direct(got, args, n);
+    for (int64_t k = 0; k < n; k++) {
+        const uint16_t a = ((const uint16_t *)full[0])[k], b = ((const uint16_t *)full[1])[k];
+        ck_assert_msg(is_same_result(got[k], want[k], a, b), "%s of %04x, %04x, single %u, at %d: %04x, not %04x", op, a, b,
+                      single, (int)k, got[k], want[k]);
+    }
+}
+
+/* All numbers with many single ones: all fractions, and exponents from end to end. */
+START_TEST(single_operands_give_the_same_bits)
+{
+    static uint16_t all[CODES];
+    if (!kern_find_direct("add", DT_BF16, 0))
+        return;
+    for (int k = 0; k < CODES; k++)
+        all[k] = (uint16_t)k;
+    for (size_t op = 0; op < COUNT_OF(arithmetic); op++)
+        for (int k = 0; k < 128 + 256; k++) {
+            const uint16_t one = (uint16_t)(k < 128 ? 0x3f80 + k : (k - 128) * 256 + k * 37 % 256);
+            expect_direct(arithmetic[op], 1, &one, all, CODES);
+            expect_direct(arithmetic[op], 2, all, &one, CODES);
+        }
+}
+END_TEST
+
+/* Numbers of some size, a few of them of any. */
+static void make_codes(struct random *r, uint16_t *codes, int64_t n)
+{
+    const int64_t odd = random_in(r, 0, 3) == 0 ? random_in(r, 1, 200) : n + 1, size = random_in(r, 0, 250);
+    for (int64_t k = 0; k < n; k++) {
+        const uint64_t bits = random_bits(r);
+        codes[k] = (uint16_t)(k % odd == odd / 2 ? bits : (bits & 0x807f) | (uint64_t)(size + random_in(r, 0, 5)) << 7);
+        if (random_in(r, 0, 20) == 0)
+            codes[k] &= 0x8000;
+    }
+}
+
+START_TEST(direct_operations_give_the_same_bits)
+{
+    static uint16_t x[2000], y[2000];
+    if (!kern_find_direct("add", DT_BF16, 0))
+        return;
+    struct random r = {.state = 7};
+    for (int k = 0; k < 4000; k++) {
+        const int64_t n = random_in(&r, 1, k % 2 ? 2000 : 200), from = random_in(&r, 0, n - 1);
+        make_codes(&r, x, n);
+        make_codes(&r, y, n);
+        const char *op = arithmetic[random_in(&r, 0, 3)];
+        expect_direct(op, 0, x + from, y, n - from);
+        expect_direct(op, 0, x, x, n);
+        expect_direct(op, 1, x + from, y, n);
+        expect_direct(op, 2, x, y + from, n);
+        /* over one of the operands */
+        static uint16_t want[2000];
+        kern_tile_fn *fn = kern_find_direct(op, DT_BF16, 0);
+        fn(want, (const void *const[]){x, y}, n);
+        fn(y, (const void *const[]){x, y}, n);
+        ck_assert(memcmp(want, y, (size_t)n * sizeof *y) == 0);
+    }
+}
+END_TEST
+
+/* Of 32 sums, in pairs. */
+static double sum_of(const uint16_t *x, int64_t n)
+{
+    double lanes[32];
+    for (int j = 0; j < 32; j++)
+        lanes[j] = -0.0;
+    for (int64_t k = 0; k < n; k++)
+        lanes[k % 32] += (double)bf16_to_f32(x[k]);
+    for (int step = 16; step > 0; step /= 2)
+        for (int j = 0; j < step; j++)
+            lanes[j] += lanes[j + step];
+    return lanes[0];
+}
+
+START_TEST(sums_of_bf16_are_those_of_32_lanes)
+{
+    static uint16_t x[KERN_TILE];
+    struct random r = {.state = 3};
+    for (int k = 0; k < 5000; k++) {
+        const int64_t n = random_in(&r, 1, KERN_TILE);
+        make_codes(&r, x, n);
+        double got;
+        const double init = 0, want = init + sum_of(x, n);
+        const enum dtype acc = DT_F64;
+        const struct kern_body body = {.combine = KERN_ADD};
+        struct view in, out;
+        view_dense(&in, DT_BF16, 1, &n, (char *)x);
+        view_dense(&out, DT_F64, 0, NULL, (char *)&got);
+        ck_assert(kern_reduce(NULL, 1, &out, &in, (const void *const[]){&init}, &acc, (bool[]){true}, &body));
+        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want), "%d: %a, not %a", (int)n, got, want);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("fuse");
@@ -285,6 +409,9 @@ int main(void)
     tcase_add_test(tc, fused_steps_give_the_same_bits);
     tcase_add_test(tc, threads_give_the_same_bits);
     tcase_add_test(tc, rounded_operations_are_rounded);
+    tcase_add_test(tc, single_operands_give_the_same_bits);
+    tcase_add_test(tc, direct_operations_give_the_same_bits);
+    tcase_add_test(tc, sums_of_bf16_are_those_of_32_lanes);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
