@@ -26,6 +26,22 @@ enum option_id {
     OPT_COUNT
 };
 
+enum { OPTION_EACH = 1, OPTION_MANY = 2 }; /* for one participant as --NAME@N; kept each time that it is given */
+struct option_row {
+    const char *name;
+    const char *value; /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */
+    const char *help;
+    uint64_t commands; /* that have it: bits by enum command; that of CMD_NONE: where no command is named */
+    char letter;       /* 0: none */
+    int flags;
+};
+struct command_row {
+    const char *name, *usage, *summary, *examples;
+};
+const struct option_row *option_row(enum option_id id);
+const struct command_row *command_row(enum command c);
+bool option_belongs(enum option_id id, enum command c);
+
 struct each_option { /* --NAME@PARTICIPANT=VALUE, or one of several --NAME=VALUE */
     enum option_id id;
     int64_t participant; /* -1: all */
@@ -51,7 +67,6 @@ bool option_threads(const struct options *o, int absent, int *out);
 /* The value of an option as a number between two bounds; `absent` when it was not given. */
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
                 int64_t *out);
-const char *option_name(enum option_id id); /* "max-steps" */
 enum command command_find(const char *word);
 const char *command_nearest(const char *word); /* "" when none is near */
 void print_help(FILE *f, enum command c);
@@ -65,6 +80,9 @@ typedef int command_fn(const struct options *o);
 #define COMMAND(id, name, function, usage, summary, examples) command_fn function __attribute__((weak)); /* until all of them are there */
 #include "cli/command.def"
 #undef COMMAND
+
+/* completion.c: what shells complete, as a script for bash, zsh or fish; HLO_USAGE for another shell. */
+int print_completion(const struct options *o, const char *shell);
 
 /* world.c: several processes that run the same command. Each function does what is right for one, too. */
 int world_begin(struct options *o); /* as --world says; HLO_OK or a status */

@@ -34,6 +34,18 @@ static int finish(int status)
     return status ? status : HLO_USAGE;
 }
 
+/* An option that stands where no command does, and with none. */
+static bool is_general(const char *word)
+{
+    const struct str name = {word + 2, strcspn(word, "=") - 2};
+    if (word[1] != '-')
+        return false;
+    for (int i = 0; i < OPT_COUNT; i++)
+        if (str_is(name, option_row((enum option_id)i)->name))
+            return option_belongs((enum option_id)i, CMD_NONE) && !option_belongs((enum option_id)i, CMD_RUN);
+    return false;
+}
+
 /* No command, or one that is none: `hlo help X`, `hlo --help`, `hlo FILE`, a slip of the keys. */
 static enum command choose_command(struct options *o, int *argc, char ***argv, bool *fail)
 {
@@ -54,6 +66,8 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
         else
             usage_error(o, "no command or file `%s`", word);
     }
+    if (option && is_general(word))
+        return CMD_NONE;
     for (int i = 0; i < *argc; i++) /* hlo --random FILE */
         if ((*argv)[i][0] != '-' || !(*argv)[i][1])
             return CMD_RUN;
@@ -79,6 +93,8 @@ static int dispatch(struct options *o, int argc, char **argv)
         puts("hlo " HLO_VERSION);
         return HLO_OK;
     }
+    if (o->given[OPT_COMPLETION])
+        return print_completion(o, o->value[OPT_COMPLETION]);
     if (o->command != CMD_NONE && !command_functions[o->command])
         return usage_error(o, "this command is not there yet");
     if (o->command != CMD_NONE) {

@@ -246,7 +246,7 @@ int model_command(const struct options *o, const struct hlo_run_options *options
                                             OPT_OUTFEED, OPT_MODULE, OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB};
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (o->given[others[i]])
-            return usage_error(o, "`--%s` does not go with a model of ONNX", option_name(others[i]));
+            return usage_error(o, "`--%s` does not go with a model of ONNX", option_row(others[i])->name);
     if (o->each_count > 0)
         return usage_error(o, "a model of ONNX has no participants");
     hlo_onnx *model;

@@ -9,33 +9,29 @@
 #include <unistd.h>
 
 #define IN(command) (UINT64_C(1) << CMD_##command)
-enum { EACH = 1, MANY = 2 };
+#define EACH OPTION_EACH
+#define MANY OPTION_MANY
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
 /* Commands that run a module on arguments; and of these, those that let people look on. */
 #define LOOKERS (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
 #define RUNNERS (LOOKERS | IN(RUN) | IN(BENCH) | IN(PROF))
 #define GENERAL IN(COUNT) /* where no command is named */
 
-static const struct option_row {
-    const char *name;
-    const char *value; /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */
-    const char *help;
-    uint64_t commands; /* IN(...) bits */
-    char letter;       /* 0: none */
-    int flags;
-} option_table[OPT_COUNT] = {
+static const struct option_row option_table[OPT_COUNT] = {
 #define OPTION(id, name, value, help, commands, letter, flags) {name, value, help, commands, letter, flags},
 #include "cli/option.def"
 #undef OPTION
 };
 
-static const struct command_row {
-    const char *name, *usage, *summary, *examples;
-} command_table[CMD_COUNT] = {
+static const struct command_row command_table[CMD_COUNT] = {
 #define COMMAND(id, name, function, usage, summary, examples) {name, usage, summary, examples},
 #include "cli/command.def"
 #undef COMMAND
 };
+
+const struct option_row *option_row(enum option_id id) { return &option_table[id]; }
+const struct command_row *command_row(enum command c) { return &command_table[c]; }
+bool option_belongs(enum option_id id, enum command c) { return option_table[id].commands >> c & 1; }
 
 /* ---- help ---- */
 
@@ -74,16 +70,11 @@ void print_help(FILE *f, enum command c)
     const struct command_row *row = &command_table[c];
     fprintf(f, "%s\n\n%s\nusage: %s\n\n", row->summary, row->examples, row->usage);
     for (int i = 0; i < OPT_COUNT; i++)
-        if (option_table[i].commands >> c & 1)
+        if (option_belongs((enum option_id)i, c))
             put_option(f, &option_table[i]);
 }
 
 /* ---- names and suggestions ---- */
-
-const char *option_name(enum option_id id)
-{
-    return option_table[id].name;
-}
 
 enum command command_find(const char *word)
 {
