@@ -23,6 +23,10 @@ struct completions {
     struct completion *items;
     size_t count, capacity;
 };
+/* Begins anew, with a place in an entry; `word` and texts live until then, or until completions_free. */
+void completions_free(struct completions *c);
+/* In the order of their texts, each once. */
+void completions_sort(struct completions *c);
 /* Takes the word over where it begins with what stands there; texts are copied. */
 void completions_add(struct completions *c, struct str text, struct str note, const char *tail);
 
