@@ -287,9 +287,5 @@ int main(void)
     tcase_add_loop_test(t, broken_tensors_are_refused, 0, COUNT_OF(broken));
     tcase_add_test(t, tensors_cut_short);
     suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(s);
 }

@@ -384,9 +384,5 @@ int main(void)
     tcase_add_test(t, mistakes);
     tcase_add_test(t, wrong_places);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed > 0;
+    return check_run(s);
 }

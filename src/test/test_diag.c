@@ -247,9 +247,5 @@ int main(void)
     tcase_add_test(tcase, json);
     tcase_add_test(tcase, names_are_lower_case_with_dashes);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }

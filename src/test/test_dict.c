@@ -152,11 +152,8 @@ int main(void)
     tcase_add_loop_test(tests, refused, 0, (int)COUNT_OF(wrong));
     tcase_add_loop_test(tests, deep, 0, (int)COUNT_OF(nests));
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
     arena_init(&arena);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int status = check_run(suite);
     arena_free(&arena);
-    return failed ? 1 : 0;
+    return status;
 }

@@ -7,7 +7,6 @@
 
 #include "check_quiet.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 struct run {
     struct source source;
@@ -556,9 +555,5 @@ int main(void)
     tcase_add_test(c, constants_are_computed_once_and_stay);
     tcase_add_test(c, failures_say_why);
     suite_add_tcase(suite, c);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_run(suite);
 }

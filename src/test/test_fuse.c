@@ -412,9 +412,5 @@ int main(void)
     tcase_add_test(tc, single_operands_give_the_same_bits);
     tcase_add_test(tc, direct_operations_give_the_same_bits);
     tcase_add_test(tc, sums_of_bf16_are_those_of_32_lanes);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }

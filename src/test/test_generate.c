@@ -111,9 +111,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, several_threads_are_one);
     tcase_add_test(t, bytes_decide);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }

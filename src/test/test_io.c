@@ -458,9 +458,5 @@ int main(void)
     tcase_add_test(t, random_wide_and_complex);
     tcase_add_test(t, random_numbers_of_every_type);
     suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(s);
 }

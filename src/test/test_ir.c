@@ -400,9 +400,5 @@ int main(void)
     tcase_add_test(tcase, where_instructions_come_from);
     tcase_add_test(tcase, comparison_types);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }

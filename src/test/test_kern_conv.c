@@ -212,9 +212,5 @@ int main(void)
     tcase_add_test(tests, large_ones_agree_with_plain);
     tcase_add_test(tests, padding_takes_no_part);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(suite);
 }

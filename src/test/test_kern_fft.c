@@ -172,9 +172,5 @@ int main(void)
     tcase_add_test(tests, real_waves_there_and_back);
     tcase_add_test(tests, teams);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return check_run(suite);
 }

@@ -430,9 +430,5 @@ int main(void)
     tcase_add_loop_test(tcase, cholesky_of_squares, 0, 2 * COUNT_OF(matrix_types));
     tcase_add_loop_test(tcase, triangular_solve_is_exact, 0, 24 * COUNT_OF(matrix_types));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return check_run(suite);
 }

@@ -147,9 +147,5 @@ int main(void)
     tcase_add_loop_test(c, large_gather, 0, COUNT_OF(of_width));
     Suite *s = suite_create("kern_large");
     suite_add_tcase(s, c);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed != 0;
+    return check_run(s);
 }

@@ -162,9 +162,5 @@ int main(void)
     tcase_add_loop_test(tcase, triangular_solve_agrees_with_plain, 0, COUNT_OF(types));
     tcase_add_test(tcase, threads_make_no_difference);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return check_run(suite);
 }

@@ -104,9 +104,5 @@ int main(void)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, picks_agree_with_plain);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(suite);
 }

@@ -419,9 +419,5 @@ int main(void)
     tcase_add_test(tests, reduce_windows_of_several);
     tcase_add_test(tests, scatter_several);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(suite);
 }

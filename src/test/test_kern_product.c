@@ -351,9 +351,5 @@ int main(void)
     tcase_add_test(tests, conv_image_by_image);
     tcase_add_test(tests, conv_examples);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(suite);
 }

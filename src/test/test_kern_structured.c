@@ -806,9 +806,5 @@ int main(void)
     tcase_add_test(tests, topk_examples);
     tcase_add_test(tests, topk_agrees_with_sort);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(suite);
 }

@@ -135,9 +135,5 @@ int main(void)
     tcase_add_test(t, places_in_the_program_of_the_user);
     tcase_add_test(t, lines_and_costs);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed > 0;
+    return check_run(s);
 }

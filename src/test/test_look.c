@@ -395,9 +395,5 @@ int main(void)
     tcase_add_loop_test(t, values_are_compared, 0, COUNT_OF(comparisons));
     tcase_add_test(t, integers_are_exact_and_shapes_must_agree);
     suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(s);
 }

@@ -146,9 +146,5 @@ int main(void)
     tcase_add_loop_test(t, any_alignment, 0, COUNT_OF(bodies));
     tcase_add_test(t, what_cannot_be_lent);
     suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(s);
 }

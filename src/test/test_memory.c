@@ -168,9 +168,5 @@ int main(void)
     suite_add_tcase(s, tc);
     tcase_add_test(tc, golden);
     tcase_add_test(tc, known);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }

@@ -710,10 +710,7 @@ int main(void)
     tcase_add_test(tc, arrays_by_name);
     tcase_add_test(tc, types_in_print);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    int status = check_run(suite);
     struct buf command = {0};
     static const char *const made[] = {"weights", "v.pb"};
     for (size_t i = 0; i < COUNT_OF(made); i++) {
@@ -723,5 +720,5 @@ int main(void)
     }
     buf_free(&command);
     rmdir(folder);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return status;
 }

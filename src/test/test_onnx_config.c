@@ -79,9 +79,5 @@ int main(void)
     tcase_add_loop_test(tcase, forms, 0, (int)COUNT_OF(read));
     tcase_add_loop_test(tcase, refusals, 0, (int)COUNT_OF(refused));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }

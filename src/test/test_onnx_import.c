@@ -850,9 +850,5 @@ int main(void)
     tcase_add_test(t, misfits);
     tcase_add_test(t, names_in_the_text);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }

@@ -634,9 +634,5 @@ int main(void)
     tcase_add_test(tc, loops_keep_what_they_do_not_change);
     tcase_add_test(tc, passes_change_no_bit);
     tcase_add_test(tc, rests_of_loops_change_no_bit);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }

@@ -451,9 +451,5 @@ int main(void)
     tcase_add_test(tc, quick_operations_are_the_kernels);
     tcase_add_test(tc, quick_comparisons_and_conversions_are_the_kernels);
     tcase_add_test(tc, random_programs_give_the_same_bits);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }

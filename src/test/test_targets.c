@@ -346,9 +346,5 @@ int main(void)
     tcase_add_loop_test(tcase, attributes_are_read, 0, sizeof dictionaries / sizeof *dictionaries);
     tcase_add_test(tcase, attributes_have_a_depth);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(suite);
 }

@@ -107,9 +107,5 @@ int main(void)
     tcase_add_test(tcase, a_part_may_ask_for_the_team);
     tcase_add_test(tcase, callers_share_a_team);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }

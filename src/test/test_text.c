@@ -829,9 +829,5 @@ int main(void)
     tcase_add_test(tcase, every_value_comes_back);
     tcase_add_test(tcase, splitting);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }

@@ -287,9 +287,5 @@ int main(void)
     tcase_add_test(c, a_reduction_is_printed_back);
     tcase_add_test(c, canonical_shardings_keep_their_devices);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }

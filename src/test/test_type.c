@@ -405,9 +405,5 @@ int main(void)
     tcase_add_test(tcase, layouts);
     tcase_add_test(tcase, views);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_run(suite);
 }

@@ -469,9 +469,5 @@ int main(void)
     tcase_add_test(t, same_values_every_time);
     tcase_add_test(t, meetings_again_and_again);
     suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return check_run(s);
 }
