@@ -2,69 +2,15 @@
  * test_eval.c: small modules run from text: storage taken over only where nobody looks, loops,
  * scalar programs against the same thing with arrays, and what the pool does with memory.
  */
-#include "eval/eval_priv.h"
-#include "text/text.h"
+#include "run_text.h"
 
-#include "check_quiet.h"
 #include <stdio.h>
-
-struct run {
-    struct source source;
-    struct diags ds;
-    struct arena arena;
-    struct module *module;
-    struct program *program;
-    struct literal *result;
-};
-
-static void run_free(struct run *r)
-{
-    if (r->result)
-        literal_free_data(r->result);
-    program_free(r->program);
-    if (r->module)
-        module_free(r->module);
-    diags_free(&r->ds);
-    source_free(&r->source);
-    arena_free(&r->arena);
-}
-
-static void run_plan(struct run *r, const char *text, const struct plan_options *options)
-{
-    memset(r, 0, sizeof *r);
-    source_init(&r->source, str_of("test"), str_of(text));
-    diags_init(&r->ds, &r->source);
-    arena_init(&r->arena);
-    struct parse_options parse = {0};
-    r->module = text_parse_module(&r->ds, &r->source, &parse);
-    if (r->module)
-        r->program = plan_module(&r->ds, r->module, options);
-}
-
-static const char *messages(struct run *r)
-{
-    struct buf out = {0};
-    diags_draw(&out, &r->ds, false);
-    const char *copy = out.data ? arena_str(&r->arena, buf_view(&out)).ptr : "";
-    buf_free(&out);
-    return copy;
-}
-
-/* Runs a module without parameters. */
-static void run_text(struct run *r, const char *text)
-{
-    struct plan_options options = {0};
-    run_plan(r, text, &options);
-    ck_assert_msg(r->program != NULL, "%s", messages(r));
-    r->result = eval_program(&r->ds, r->program, NULL, 0, NULL, &r->arena);
-    ck_assert_msg(r->result != NULL, "%s", messages(r));
-}
 
 static void check_text(const char *text, const char *expected)
 {
     struct run r;
     struct buf out = {0};
-    run_text(&r, text);
+    run_text(&r, text, &(struct plan_options){0});
     text_print_literal(&out, r.result);
     buf_putc(&out, '\0');
     ck_assert_str_eq(out.data, expected);
@@ -77,12 +23,11 @@ static void check_failure(const char *text, const struct literal *const *args, s
                           const char *expected)
 {
     struct run r;
-    struct plan_options options = {0};
-    run_plan(&r, text, &options);
+    run_try_plan(&r, text, &(struct plan_options){0});
     if (r.program)
-        r.result = eval_program(&r.ds, r.program, args, count, NULL, &r.arena);
+        run_try(&r, args, count);
     ck_assert(!r.result);
-    ck_assert_msg(r.ds.first && strstr(r.ds.first->text.ptr, expected), "%s", messages(&r));
+    ck_assert_msg(r.ds.first && strstr(r.ds.first->text.ptr, expected), "%s", run_messages(&r));
     run_free(&r);
 }
 
@@ -156,8 +101,7 @@ END_TEST
 START_TEST(loop_updates_in_place)
 {
     struct run r;
-    struct plan_options options = {0};
-    run_plan(&r,
+    run_text(&r,
              "HloModule m\n"
              "c {\n"
              "  p = (s32[], s32[1000,16000]) parameter(0)\n"
@@ -183,10 +127,7 @@ START_TEST(loop_updates_in_place)
              "  w = (s32[], s32[1000,16000]) while(t), condition=c, body=b\n"
              "  ROOT r = s32[1000,16000] get-tuple-element(w), index=1\n"
              "}\n",
-             &options);
-    ck_assert_msg(r.program != NULL, "%s", messages(&r));
-    r.result = eval_program(&r.ds, r.program, NULL, 0, NULL, &r.arena);
-    ck_assert(r.result != NULL);
+             &(struct plan_options){0});
     const int32_t *x = r.result->data;
     for (int i = 0; i < 1000; i++)
         ck_assert_int_eq(x[i * 16000 + 999 - i], i);
@@ -267,9 +208,7 @@ static const char negations[] = "HloModule m\n"
 START_TEST(elementwise_steps_become_one)
 {
     struct run r;
-    struct plan_options options = {0};
-    run_plan(&r, negations, &options);
-    ck_assert_msg(r.program != NULL, "%s", messages(&r));
+    run_plan(&r, negations, &(struct plan_options){0});
     const struct function *f = r.program->entry;
     ck_assert_int_eq(f->step_count, 1);
     ck_assert_ptr_nonnull(f->steps[0].fused);
@@ -283,9 +222,7 @@ END_TEST
 START_TEST(slots_are_shared)
 {
     struct run r;
-    struct plan_options options = {.plain = true}; /* where nothing is fused */
-    run_plan(&r, negations, &options);
-    ck_assert_msg(r.program != NULL, "%s", messages(&r));
+    run_plan(&r, negations, &(struct plan_options){.plain = true}); /* where nothing is fused */
     const struct function *f = r.program->entry;
     ck_assert_int_eq(f->step_count, 4); /* no tuple, nothing dead */
     ck_assert_int_le(f->slot_count, 4);
@@ -300,7 +237,6 @@ END_TEST
 static void check_body(const char *body, const char *type, enum kern_combine expected)
 {
     struct run r;
-    struct plan_options options = {0};
     char text[1000];
     snprintf(text, sizeof text,
              "HloModule m\n"
@@ -309,8 +245,7 @@ static void check_body(const char *body, const char *type, enum kern_combine exp
              "ENTRY e {\n  x = %s[8] parameter(0)\n  z = %s[] constant(0)\n"
              "  ROOT s = %s[] reduce(x, z), dimensions={0}, to_apply=f\n}\n",
              type, type, type, type, type, type, body, type, type, type);
-    run_plan(&r, text, &options);
-    ck_assert_msg(r.program != NULL, "%s", messages(&r));
+    run_plan(&r, text, &(struct plan_options){0});
     ck_assert_int_eq(r.program->entry->steps[0].bodies->combine, expected);
     ck_assert_ptr_nonnull(r.program->entry->steps[0].bodies->code);
     run_free(&r);
@@ -375,8 +310,8 @@ static const struct step *last_step(const struct run *r)
 START_TEST(scalar_programs_give_the_same_bits)
 {
     struct run scalar, array;
-    run_text(&scalar, COUNTING("f32[]"));
-    run_text(&array, COUNTING("f32[2000]"));
+    run_text(&scalar, COUNTING("f32[]"), &(struct plan_options){0});
+    run_text(&array, COUNTING("f32[2000]"), &(struct plan_options){0});
     ck_assert_ptr_nonnull(last_step(&scalar)->scalar);
     ck_assert_ptr_null(last_step(&array)->scalar);
     ck_assert_mem_eq(scalar.result->data, array.result->data, sizeof(float));
@@ -427,7 +362,7 @@ static size_t peak_of_branches(const char *piece)
              "  y = f32[1000000] negate(x)\n  w = (f32[1000000]) tuple(y)\n  t = (s32[], (f32[1000000])) tuple(z, w)\n"
              "  ROOT r = (s32[], (f32[1000000])) while(t), condition=c, body=b\n}\n",
              piece, piece, piece);
-    run_text(&r, text);
+    run_text(&r, text, &(struct plan_options){0});
     const float *x = r.result->elements[1]->elements[0]->data;
     ck_assert_float_eq(x[6], -6 * 2 * 2 * 2 * 2); /* windows that begin at 0, 2, 4 and 6 */
     ck_assert_float_eq(x[7000], -7000);
@@ -463,7 +398,7 @@ static size_t peak_of_late_reader(const char *piece)
              "  t = (s32[], f32[1000000], f32[%s]) tuple(z, y, u)\n"
              "  ROOT r = (s32[], f32[1000000], f32[%s]) while(t), condition=c, body=b\n}\n",
              piece, piece, piece, piece, piece, piece, piece, piece, piece, piece);
-    run_text(&r, text);
+    run_text(&r, text, &(struct plan_options){0});
     const float *x = r.result->elements[1]->data, *u = r.result->elements[2]->data;
     ck_assert_float_eq(x[0], 1);
     ck_assert_float_eq(x[1], 1);
@@ -502,7 +437,7 @@ START_TEST(constants_are_computed_once_and_stay)
         "  w = (s32[], s32[]) while(t), condition=c, body=b\n"
         "  ROOT r = s32[] get-tuple-element(w), index=1\n}\n";
     struct run r;
-    run_text(&r, text);
+    run_text(&r, text, &(struct plan_options){0});
     int once = 0;
     for (int f = 0; f < r.program->function_count; f++)
         for (int k = 0; k < r.program->functions[f]->step_count; k++)

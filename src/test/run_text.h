@@ -1,0 +1,105 @@
+/*
+ * run_text: a module planned and run from its text, and whether two results are the same. For the tests of what
+ * runs.
+ */
+#ifndef HLO_TEST_RUN_TEXT_H
+#define HLO_TEST_RUN_TEXT_H
+
+#include "check_quiet.h"
+#include "eval/eval_priv.h"
+#include "text/text.h"
+
+#include <math.h>
+
+/* All that there is of one; run_free gives it back. */
+struct run {
+    struct source source;
+    struct diags ds;
+    struct arena arena;
+    struct module *module;
+    struct program *program; /* NULL where the text or its plan is refused */
+    struct literal *result;  /* NULL before the run, and when it fails */
+};
+
+/* What went wrong, for a message. */
+static inline const char *run_messages(struct run *r)
+{
+    struct buf out = {0};
+    diags_draw(&out, &r->ds, false);
+    const char *copy = out.data ? arena_str(&r->arena, buf_view(&out)).ptr : "";
+    buf_free(&out);
+    return copy;
+}
+
+/* A plan that may be refused. */
+static inline void run_try_plan(struct run *r, const char *text, const struct plan_options *options)
+{
+    memset(r, 0, sizeof *r);
+    source_init(&r->source, str_of("test"), str_of(text));
+    diags_init(&r->ds, &r->source);
+    arena_init(&r->arena);
+    r->module = text_parse_module(&r->ds, &r->source, &(struct parse_options){0});
+    if (r->module)
+        r->program = plan_module(&r->ds, r->module, options);
+}
+
+static inline void run_plan(struct run *r, const char *text, const struct plan_options *options)
+{
+    run_try_plan(r, text, options);
+    ck_assert_msg(r->program != NULL, "%s\n%.3000s", run_messages(r), text);
+}
+
+/* A run that may fail. */
+static inline void run_try(struct run *r, const struct literal *const *args, size_t count)
+{
+    r->result = eval_program(&r->ds, r->program, args, count, NULL, &r->arena);
+}
+
+/* Runs a module without parameters. */
+static inline void run_text(struct run *r, const char *text, const struct plan_options *options)
+{
+    run_plan(r, text, options);
+    run_try(r, NULL, 0);
+    ck_assert_msg(r->result != NULL, "%s\n%.3000s", run_messages(r), text);
+}
+
+static inline void run_free(struct run *r)
+{
+    if (r->result)
+        literal_free_data(r->result);
+    program_free(r->program);
+    module_free(r->module);
+    diags_free(&r->ds);
+    source_free(&r->source);
+    arena_free(&r->arena);
+}
+
+/* ---- results ---- */
+
+/* Which of two NaN comes out is nobody's promise. */
+static inline bool same_number(enum dtype t, const void *x, const void *y)
+{
+    return memcmp(x, y, dtype_bytes(t)) == 0 ||
+           (dtype_is_float(t) && isnan(float_load(t, x)) && isnan(float_load(t, y)));
+}
+
+/* The same numbers, or, `to_the_bit`, also the same NaN. */
+static inline bool same_literal(const struct literal *x, const struct literal *y, bool to_the_bit)
+{
+    for (int k = 0; shape_is_tuple(x->shape) && k < x->shape->count; k++)
+        if (!same_literal(x->elements[k], y->elements[k], to_the_bit))
+            return false;
+    if (!shape_is_array(x->shape))
+        return true;
+    int64_t count;
+    ck_assert(shape_elements(x->shape, &count));
+    const size_t width = dtype_bytes(x->shape->dtype), bytes = (size_t)count * width;
+    if (to_the_bit)
+        return memcmp(x->data, y->data, bytes) == 0;
+    for (size_t at = 0; at < bytes; at += width)
+        if (!same_number(x->shape->dtype, (const char *)x->data + at, (const char *)y->data + at))
+            return false;
+    return true;
+}
+
+#endif
