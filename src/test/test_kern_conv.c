@@ -6,22 +6,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
-
-enum { TEAMS = 4 };
-static const int sizes[TEAMS] = {1, 2, 3, 8};
-static struct team *teams[TEAMS];
-
-static void start_teams(void)
-{
-    for (int k = 0; k < TEAMS; k++)
-        teams[k] = team_new(sizes[k]);
-}
-
-static void end_teams(void)
-{
-    for (int k = 0; k < TEAMS; k++)
-        team_free(teams[k]);
-}
+#include "teams.h"
 
 /* A convolution of up to two spatial dimensions; features lie innermost or outermost in each array. */
 struct large_conv {
@@ -116,7 +101,7 @@ static void check(const struct large_conv *s, const enum dtype *types, uint64_t 
                               dtype_spelling(types[0]), dtype_spelling(types[1]), isas[i], (int)seed);
             }
             ck_assert_msg(memcmp(first, a.out.view.data, bytes) == 0, "%s, team of %d, seed %d", dtype_spelling(types[0]),
-                          sizes[k], (int)seed);
+                          team_sizes[k], (int)seed);
         }
         free(first);
     }

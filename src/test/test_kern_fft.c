@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "kern/kern.h"
+#include "teams.h"
 
 enum { ROWS = 50 };
 
@@ -135,7 +136,7 @@ START_TEST(real_waves_there_and_back)
 END_TEST
 
 /* Bits do not depend on who does what. */
-START_TEST(teams)
+START_TEST(teams_make_no_difference)
 {
     static const struct {
         enum kern_fft type;
@@ -143,23 +144,22 @@ START_TEST(teams)
         int64_t dims[3];
     } all[] = {{KERN_FFT, 1, 1, {65536}},      {KERN_IFFT, 1, 1, {30000}},   {KERN_FFT, 2, 2, {96, 100}}, {KERN_IFFT, 3, 2, {5, 70, 33}},
                {KERN_FFT, 2, 1, {40, 6007}},   {KERN_IFFT, 2, 2, {74, 202}}, {KERN_FFT, 2, 1, {11, 2500}}};
-    static const int sizes[] = {1, 2, 3, 8};
+    start_teams();
     for (size_t k = 0; k < COUNT_OF(all); k++) {
         const int64_t n = elements(all[k].rank, all[k].dims);
         double *x = numbers(2 * n), *first = mem_alloc((size_t)n * 16), *y = mem_alloc((size_t)n * 16);
         struct view from, to;
         view_dense(&from, DT_C128, all[k].rank, all[k].dims, x);
-        for (size_t t = 0; t < COUNT_OF(sizes); t++) {
-            struct team *team = team_new(sizes[t]);
+        for (int t = 0; t < TEAMS; t++) {
             view_dense(&to, DT_C128, all[k].rank, all[k].dims, t == 0 ? first : y);
-            ck_assert(kern_fft(team, &to, &from, all[k].type, all[k].count, all[k].dims + all[k].rank - all[k].count));
-            ck_assert_msg(t == 0 || memcmp(first, y, (size_t)n * 16) == 0, "case %zu, team of %d", k, sizes[t]);
-            team_free(team);
+            ck_assert(kern_fft(teams[t], &to, &from, all[k].type, all[k].count, all[k].dims + all[k].rank - all[k].count));
+            ck_assert_msg(t == 0 || memcmp(first, y, (size_t)n * 16) == 0, "case %zu, team of %d", k, team_sizes[t]);
         }
         mem_free(x);
         mem_free(first);
         mem_free(y);
     }
+    end_teams();
 }
 END_TEST
 
@@ -170,7 +170,7 @@ int main(void)
     tcase_add_test(tests, many_rows_as_one);
     tcase_add_test(tests, waves);
     tcase_add_test(tests, real_waves_there_and_back);
-    tcase_add_test(tests, teams);
+    tcase_add_test(tests, teams_make_no_difference);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

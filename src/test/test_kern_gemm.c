@@ -9,6 +9,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
+#include "teams.h"
 
 static const char *const isas[] = {"baseline", "avx2", "avx512"};
 
@@ -129,8 +130,8 @@ static void fill_unevenly(struct random *r, const struct view *v)
 
 START_TEST(threads_make_no_difference)
 {
-    static const int sizes[] = {2, 3, 8};
     const enum dtype *t = types[_i];
+    start_teams();
     for (size_t s = 0; s < COUNT_OF(large); s++) {
         struct random r = {s * 100 + (uint64_t)_i};
         struct matrices x;
@@ -142,21 +143,18 @@ START_TEST(threads_make_no_difference)
         struct view alone, shared;
         view_dense(&alone, t[2], 2, x.out_dims, calloc(1, bytes));
         view_dense(&shared, t[2], 2, x.out_dims, calloc(1, bytes));
-        ck_assert(kern_dot(NULL, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
-        kern_copy(NULL, &alone, &out.view);
-        for (size_t k = 0; k < COUNT_OF(sizes); k++) {
-            struct team *team = team_new(sizes[k]);
-            ck_assert(kern_dot(team, &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
-            kern_copy(NULL, &shared, &out.view);
-            ck_assert_msg(memcmp(alone.data, shared.data, bytes) == 0, "%s by %s, case %zu, %d threads", dtype_spelling(t[0]),
-                          dtype_spelling(t[1]), s, sizes[k]);
-            team_free(team);
+        for (int k = 0; k < TEAMS; k++) {
+            ck_assert(kern_dot(teams[k], &out.view, &x.lhs.view, &x.rhs.view, &x.dims));
+            kern_copy(NULL, k == 0 ? &alone : &shared, &out.view);
+            ck_assert_msg(k == 0 || memcmp(alone.data, shared.data, bytes) == 0, "%s by %s, case %zu, %d threads",
+                          dtype_spelling(t[0]), dtype_spelling(t[1]), s, team_sizes[k]);
         }
         free_matrices(&x);
         free(alone.data);
         free(shared.data);
         free(out.block);
     }
+    end_teams();
 }
 END_TEST
 

@@ -7,6 +7,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
+#include "teams.h"
 
 static const enum dtype types[] = {DT_F32, DT_F64, DT_C64, DT_C128, DT_F16, DT_BF16};
 
@@ -113,7 +114,7 @@ END_TEST
  * shares them. */
 START_TEST(threads_make_no_difference)
 {
-    static const int sizes[] = {1, 2, 3, 8};
+    start_teams();
     for (int seed = 0; seed < 16; seed++) {
         struct random r = {(uint64_t)seed};
         const struct kern_triangular how = {
@@ -130,15 +131,13 @@ START_TEST(threads_make_no_difference)
             view_dense(&factors[k], t, 3, square, malloc(whole));
         }
         prepare(&r, &a.view, how.lower, false, true);
-        for (size_t k = 0; k < COUNT_OF(sizes); k++) {
-            struct team *team = team_new(sizes[k]);
-            ck_assert(kern_triangular_solve(team, &out.view, &a.view, &b.view, &how));
+        for (int k = 0; k < TEAMS; k++) {
+            ck_assert(kern_triangular_solve(teams[k], &out.view, &a.view, &b.view, &how));
             kern_copy(NULL, &copy[k > 0], &out.view);
-            ck_assert_msg(k == 0 || memcmp(copy[0].data, copy[1].data, bytes) == 0, "seed %d, %d threads", seed, sizes[k]);
-            ck_assert(kern_cholesky(team, &factor.view, &a.view, how.lower));
+            ck_assert_msg(k == 0 || memcmp(copy[0].data, copy[1].data, bytes) == 0, "seed %d, %d threads", seed, team_sizes[k]);
+            ck_assert(kern_cholesky(teams[k], &factor.view, &a.view, how.lower));
             kern_copy(NULL, &factors[k > 0], &factor.view);
-            ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0, "factor %d, %d threads", seed, sizes[k]);
-            team_free(team);
+            ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0, "factor %d, %d threads", seed, team_sizes[k]);
         }
         ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d", dtype_spelling(t), seed);
@@ -150,6 +149,7 @@ START_TEST(threads_make_no_difference)
         for (size_t i = 0; i < COUNT_OF(all); i++)
             free(all[i]->block);
     }
+    end_teams();
 }
 END_TEST
 

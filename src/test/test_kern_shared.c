@@ -6,23 +6,7 @@
 
 #include "kern/plain/plain.h"
 #include "random_view.h"
-
-/* NULL, and teams of these sizes. */
-static const int sizes[] = {1, 2, 3, 8};
-enum { TEAMS = COUNT_OF(sizes) };
-static struct team *teams[TEAMS];
-
-static void start_teams(void)
-{
-    for (int k = 0; k < TEAMS; k++)
-        teams[k] = team_new(sizes[k]);
-}
-
-static void end_teams(void)
-{
-    for (int k = 0; k < TEAMS; k++)
-        team_free(teams[k]);
-}
+#include "teams.h"
 
 /* Floats whose sums round, anything else as in random_view.h; one pattern over and over. */
 static struct random_view large_array(struct random *r, enum dtype t, int rank, const int64_t *dims)
@@ -115,7 +99,7 @@ static void check_trial(struct trial *t, struct random *r)
         run_trial(t, teams[size], false, other);
         for (int k = 0; k < t->count; k++)
             ck_assert_msg(views_agree(&other[k].view, &first[k].view, 0, 0), "%s, seed %d, %d threads",
-                          t->name, t->seed, sizes[size]);
+                          t->name, t->seed, team_sizes[size]);
     }
     for (int k = 0; k < t->count; k++) {
         free(t->out[k].block);
@@ -509,7 +493,7 @@ static void bits_of_all(enum dtype t, int rank, const int64_t *dims, enum kern_r
         memset(fast, 0, bytes);
         kern_fast.rng_bits(teams[k], &out, algorithm, state, words, next);
         ck_assert(memcmp(next, want_next, (size_t)words * sizeof *next) == 0);
-        ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, team of %d", dtype_spelling(t), sizes[k]);
+        ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, team of %d", dtype_spelling(t), team_sizes[k]);
     }
 }
 

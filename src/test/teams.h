@@ -1,0 +1,27 @@
+/*
+ * teams: teams of several sizes, for tests that a result does not depend on who shares the work. The first is that of the
+ * caller alone.
+ */
+#ifndef HLO_TEST_TEAMS_H
+#define HLO_TEST_TEAMS_H
+
+#include "base/base.h"
+
+enum { TEAMS = 4 };
+static const int team_sizes[TEAMS] = {1, 2, 3, 8};
+static struct team *teams[TEAMS];
+
+/* In the process of the test: threads do not go along to another. */
+static inline void start_teams(void)
+{
+    for (int k = 0; k < TEAMS; k++)
+        teams[k] = team_new(team_sizes[k]);
+}
+
+static inline void end_teams(void)
+{
+    for (int k = 0; k < TEAMS; k++)
+        team_free(teams[k]);
+}
+
+#endif
