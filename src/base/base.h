@@ -168,11 +168,18 @@ void *map_put(struct map *m, struct str key, void *value);
 void map_clear(struct map *m); /* keeps the storage */
 uint64_t hash_bytes(const void *bytes, size_t size);
 
-/* ---- checked.c: sizes that users choose; false on overflow ---- */
+/* ---- whole numbers ---- */
 
+/* Of sizes that users choose: false on overflow. */
 static inline bool mul_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }
 static inline bool add_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_add_overflow(a, b, out); }
 static inline bool sub_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_sub_overflow(a, b, out); }
+
+static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t ratio_up(int64_t a, int64_t b) { return (a + b - 1) / b; } /* a >= 0, b > 0 */
+static inline int64_t round_up(int64_t a, int64_t unit) { return ratio_up(a, unit) * unit; }
+
 static inline bool i64_in(const int64_t *list, int64_t count, int64_t value)
 {
     for (int64_t k = 0; k < count; k++)

@@ -24,7 +24,7 @@
 
 enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_FROM = 1 << 20, FROM_RESERVE = 1 };
 
-static size_t round_up(size_t size, size_t unit)
+static size_t align_up(size_t size, size_t unit)
 {
     return (size + unit - 1) & ~(unit - 1);
 }
@@ -36,7 +36,7 @@ static size_t round_up(size_t size, size_t unit)
 static void *advise_huge(char *block, size_t size)
 {
     if (block && size >= HUGE_FROM) {
-        char *first = (char *)round_up((uintptr_t)block, HUGE_PAGE);
+        char *first = (char *)align_up((uintptr_t)block, HUGE_PAGE);
         char *end = (char *)(((uintptr_t)block + size + HUGE_PAGE / 2) & ~(uintptr_t)(HUGE_PAGE - 1));
         if (end > first)
             madvise(first, (size_t)(end - first), MADV_HUGEPAGE);
@@ -48,7 +48,7 @@ static char *take_from_heap(size_t size)
 {
     if (PLAIN_BLOCKS || size < HUGE_FROM)
         return malloc(size);
-    return advise_huge(aligned_alloc(HUGE_PAGE, round_up(size, HUGE_PAGE)), size);
+    return advise_huge(aligned_alloc(HUGE_PAGE, align_up(size, HUGE_PAGE)), size);
 }
 
 static void set_origin(char *p, uintptr_t origin)
@@ -105,7 +105,7 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     char *all = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
-    char *data = (char *)round_up((uintptr_t)all + PAGE, HUGE_PAGE), *head = data - PAGE, *end = data + size;
+    char *data = (char *)align_up((uintptr_t)all + PAGE, HUGE_PAGE), *head = data - PAGE, *end = data + size;
     if (head > all)
         munmap(all, (size_t)(head - all));
     if (end < all + room)
@@ -126,7 +126,7 @@ void *mem_zalloc(size_t size)
     if (size > SIZE_MAX / 2)
         return NULL;
     if (size >= RESERVE_FROM && !PLAIN_BLOCKS) {
-        struct reserve_block *b = map_block(NULL, round_up(size, PAGE));
+        struct reserve_block *b = map_block(NULL, align_up(size, PAGE));
         return b ? (char *)b + PAGE : NULL;
     }
     size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
@@ -184,7 +184,7 @@ void *reserve_take(struct reserve *r, size_t size)
 {
     if (PLAIN_BLOCKS || size > SIZE_MAX / 2)
         return mem_alloc(size);
-    size = round_up(size ? size : 1, PAGE);
+    size = align_up(size ? size : 1, PAGE);
     struct reserve_block *surplus = NULL;
     pthread_mutex_lock(&r->lock);
     struct reserve_block *b = take_idle(r, size);

@@ -20,14 +20,9 @@ static const int64_t *bounds_of(const struct step *s, int k)
     return s->inst->operands[k]->shape->dims;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void cut(struct sizes *z, int k, int64_t d, int64_t size)
 {
-    dims_of(z, k)[d] = least(dims_of(z, k)[d], size);
+    dims_of(z, k)[d] = min_i64(dims_of(z, k)[d], size);
 }
 
 /* Dimension d of operand j and dimension e of operand k are walked together. */
@@ -39,7 +34,7 @@ static void pair(struct sizes *z, int j, int64_t d, int k, int64_t e)
 
 static void set(const struct step *s, struct sizes *z, int r, int64_t d, int64_t size)
 {
-    z->results[r].made[d] = z->results[r].shown[d] = least(size, s->shapes[r]->dims[d]);
+    z->results[r].made[d] = z->results[r].shown[d] = min_i64(size, s->shapes[r]->dims[d]);
 }
 
 static bool fill_all(struct eval *ev, const struct step *s, struct sizes *z, int k)
@@ -237,7 +232,7 @@ static bool broadcast(struct eval *ev, const struct step *s, struct sizes *z)
     struct ints dimensions = inst_ints(s->inst, A_DIMENSIONS);
     for (int64_t k = 0; k < dimensions.count; k++) { /* a dimension named twice is a diagonal */
         int64_t d = dimensions.at[k];
-        set(s, z, 0, d, least(z->results[0].made[d], dims_of(z, 0)[k]));
+        set(s, z, 0, d, min_i64(z->results[0].made[d], dims_of(z, 0)[k]));
     }
     return true;
 }
@@ -257,7 +252,7 @@ static bool slice(struct eval *ev, const struct step *s, struct sizes *z)
     const struct slices slices = inst_attr(s->inst, A_SLICE)->v.slices;
     for (int d = 0; d < slices.rank; d++) {
         const struct slice_dim *w = &slices.dims[d];
-        int64_t limit = least(w->limit, dims_of(z, 0)[d]);
+        int64_t limit = min_i64(w->limit, dims_of(z, 0)[d]);
         if (s->shapes[0]->dims[d] > 1)
             z->results[0].shown[d] = limit > w->start ? (limit - w->start - 1) / w->stride + 1 : 0;
     }
@@ -372,7 +367,7 @@ static bool gather(struct eval *ev, const struct step *s, struct sizes *z)
             set(s, z, 0, k, batch[n++]);
     eval_gather_kept(&d, z->operands[0].view.rank, kept);
     for (int k = 0; k < d.offset_count; k++)
-        set(s, z, 0, d.offset_dims[k], least(d.slice_sizes[kept[k]], dims_of(z, 0)[kept[k]]));
+        set(s, z, 0, d.offset_dims[k], min_i64(d.slice_sizes[kept[k]], dims_of(z, 0)[kept[k]]));
     return true;
 }
 

@@ -47,16 +47,6 @@ struct tiled {
     char *rooms;
 };
 
-static int64_t round_up(int64_t n, int64_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- how it is cut ---- */
 
 /* Positions of the result that follow each other, in one image or over all of them, lie a fixed step apart. */
@@ -123,7 +113,7 @@ static void count_parts(struct tiled *t)
 static int64_t even_share(int64_t n, int64_t most, int64_t unit)
 {
     const int64_t shares = (n + most - 1) / most;
-    return least(round_up((n + shares - 1) / shares, unit), round_up(n, unit));
+    return min_i64(round_up((n + shares - 1) / shares, unit), round_up(n, unit));
 }
 
 static void cut(struct tiled *t)
@@ -132,9 +122,9 @@ static void cut(struct tiled *t)
     t->depth = even_share(t->k, PATCH_DEPTH, 16);
     t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) + LINE; /* an odd number of lines as often as not */
     int64_t most = BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
-    most = least(most, MOST_POSITIONS) / rows * rows;
+    most = min_i64(most, MOST_POSITIONS) / rows * rows;
     t->block = even_share(t->span, most > rows ? most : rows, rows);
-    t->slice = round_up(least(t->features, t->direct ? t->features : MOST_FEATURES), width);
+    t->slice = round_up(min_i64(t->features, t->direct ? t->features : MOST_FEATURES), width);
     for (count_parts(t); parts_of(t) < WANTED_PARTS && t->by_rows && t->slice > columns; count_parts(t))
         t->slice = round_up(t->slice / 2, columns);
     for (; parts_of(t) < WANTED_PARTS && t->block >= 2 * (t->by_rows ? LEAST_ROWS : columns); count_parts(t))
@@ -222,7 +212,7 @@ static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int6
     const struct gemm *g = &t->g;
     const int64_t feature = t->matrix.strides[0];
     gemm_pack(g, t->matrix.dtype, t->matrix.data + (group * t->features + first) * feature + k * t->kernel_element,
-              t->kernel_element, feature, count, least(g->columns, t->features - first), panel);
+              t->kernel_element, feature, count, min_i64(g->columns, t->features - first), panel);
     if (t->look && !conv_run_is_finite(g->sum, panel, gemm_lanes(g, count) * g->panel / g->lane))
         t->rooms[member * t->room] = true;
 }
@@ -273,9 +263,9 @@ static void find_part(const struct tiled *t, int64_t number, int member, struct 
     const int64_t span_blocks = (t->span + t->block - 1) / t->block, start = block / span_blocks * t->span;
     p->group = number / t->slices / t->blocks;
     p->from = start + block % span_blocks * t->block;
-    p->to = least(p->from + t->block, start + t->span);
+    p->to = min_i64(p->from + t->block, start + t->span);
     p->first = slice * t->slice;
-    p->features = least(t->slice, t->features - p->first);
+    p->features = min_i64(t->slice, t->features - p->first);
     p->room = t->rooms + member * t->room;
     p->out = t->c->out.data + p->group * t->features * t->c->out.strides[1];
     p->patches = t->patches;
@@ -366,7 +356,7 @@ static void run_rows(void *context, int64_t number, int member)
     is_linear(&t->c->out, true, &step);
     b.c_row = t->direct ? step : t->slice * size;
     for (int64_t k = 0; k < t->k; k += t->depth) {
-        const int64_t count = least(t->depth, t->k - k);
+        const int64_t count = min_i64(t->depth, t->k - k);
         if (!t->lies)
             pack_rows(t, &p, k, count);
         b.a = t->lies ? p.patches.at + p.from * t->step + k * t->patches.width : p.room + t->patch;
@@ -375,7 +365,7 @@ static void run_rows(void *context, int64_t number, int member)
         set_starts(t, &p, &b, count);
         for (int64_t f = 0; f < p.features; f += t->g.columns) {
             b.panel = find_panel(t, &p, p.first + f, k, count, member);
-            b.n = least(t->g.columns, p.features - f);
+            b.n = min_i64(t->g.columns, p.features - f);
             b.c = c + f * size;
             gemm_block(&t->g, &b);
         }
@@ -408,13 +398,13 @@ static void run_columns(void *context, int64_t number, int member)
     char *c = t->direct ? position_out(t, &p, p.from) : p.room + t->sums;
     b.c_row = t->direct ? t->c->out.strides[1] : t->block * size;
     for (int64_t k = 0; k < t->k; k += t->depth) {
-        const int64_t count = least(t->depth, t->k - k);
+        const int64_t count = min_i64(t->depth, t->k - k);
         b.a = t->kernel + p.group * t->kernel_group + p.first * t->kernel_row + k * t->kernel_element;
         b.add = k > 0;
         set_depth(g, &b, count);
         set_starts(t, &p, &b, count);
         for (int64_t at = p.from, end; at < p.to; at = end) {
-            end = least(at + least(g->columns, PATCH_COLUMNS), p.to);
+            end = min_i64(at + min_i64(g->columns, PATCH_COLUMNS), p.to);
             pack_columns(t, &p, at, end, k, count, p.room + t->panel);
             b.panel = p.room + t->panel;
             b.n = end - at;

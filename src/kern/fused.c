@@ -70,16 +70,6 @@ struct block {
 
 enum { LINE = 64 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t pieces(int64_t whole, int64_t piece)
-{
-    return (whole + piece - 1) / piece;
-}
-
 static size_t in_lines(size_t bytes)
 {
     return (bytes + LINE - 1) / LINE * LINE;
@@ -130,7 +120,7 @@ static size_t most_segments(const struct kern_fused *f)
 {
     int64_t rows, columns;
     sizes(f, &rows, &columns);
-    return f->fold_count == 0 || f->whole_rows || rows >= FEW_ROWS ? 0 : (size_t)(rows * pieces(columns, KERN_TILE));
+    return f->fold_count == 0 || f->whole_rows || rows >= FEW_ROWS ? 0 : (size_t)(rows * ratio_up(columns, KERN_TILE));
 }
 
 size_t kern_fused_room(const struct kern_fused *f, int members)
@@ -220,7 +210,7 @@ static int64_t choose_segment(const struct loop *l)
     if (f->whole_rows || (f->fold_count > 0 && l->rows >= FEW_ROWS))
         return l->columns;
     if (f->fold_count == 0)
-        return l->columns < 2 * SHARE ? l->columns : pieces(SHARE, l->block_columns) * l->block_columns;
+        return l->columns < 2 * SHARE ? l->columns : round_up(SHARE, l->block_columns);
     for (int k = 1; k < f->fold_count; k++)
         if (l->folds[k].block != l->folds[0].block)
             return l->columns;
@@ -231,11 +221,11 @@ static void choose_blocks(struct loop *l)
 {
     const struct kern_fused *f = l->f;
     const int64_t tile = full_tile(f);
-    l->block_columns = f->whole_rows ? l->columns : least(l->columns, tile);
-    l->block_rows = l->columns < tile ? least(tile / l->columns, l->rows) : 1;
+    l->block_columns = f->whole_rows ? l->columns : min_i64(l->columns, tile);
+    l->block_rows = l->columns < tile ? min_i64(tile / l->columns, l->rows) : 1;
     l->segment_columns = choose_segment(l);
-    l->segments = pieces(l->columns, l->segment_columns);
-    l->part_rows = l->segments > 1 ? 1 : pieces(pieces(SHARE, l->columns), l->block_rows) * l->block_rows;
+    l->segments = ratio_up(l->columns, l->segment_columns);
+    l->part_rows = l->segments > 1 ? 1 : round_up(ratio_up(SHARE, l->columns), l->block_rows);
 }
 
 /* What the ops' folds begin with is there before the loop: it comes from outside. */
@@ -315,7 +305,7 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
         l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;
     }
     if (l->any_panel)
-        l->part_rows = pieces(l->part_rows, panel_rows(l)) * panel_rows(l);
+        l->part_rows = round_up(l->part_rows, panel_rows(l));
     for (int r = 0; r < f->result_count; r++) {
         const size_t width = f->results[r].width;
         l->streams[r] = !f->results[r].rows && l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width &&
@@ -366,7 +356,7 @@ static void gather_row(const struct loop *l, int k, char *to, const char *from, 
     const int64_t stride = n->strides[k][last];
     for (int64_t done = 0; done < count;) {
         int64_t rest = column + done;
-        const int64_t at = rest % n->dims[last], some = least(n->dims[last] - at, count - done);
+        const int64_t at = rest % n->dims[last], some = min_i64(n->dims[last] - at, count - done);
         const char *run = from + at * stride;
         rest /= n->dims[last];
         for (int d = last - 1; d >= 0; rest /= n->dims[d--])
@@ -439,7 +429,7 @@ static void fill_panels(const struct loop *l, const struct seat *s, int64_t row,
     for (int64_t next; row < end; row = next) {
         struct nest_walk w;
         walk_to(&w, l, row);
-        next = least(end, row - row % evenly + evenly);
+        next = min_i64(end, row - row % evenly + evenly);
         for (int k = 0; k < l->f->view_count; k++)
             if (has_panel(l, s, k))
                 copy_to_panel(l, s, k, &w, row, next - row);
@@ -624,18 +614,18 @@ static void run_part(void *context, int64_t part, int member)
     const int64_t segment = cut ? part % l->segments : 0;
     const int64_t first_row = cut ? part / l->segments : part * l->part_rows;
     const int64_t first_column = segment * l->segment_columns;
-    const int64_t end_row = least(first_row + l->part_rows, l->rows);
-    const int64_t end_column = least(first_column + l->segment_columns, l->columns);
+    const int64_t end_row = min_i64(first_row + l->part_rows, l->rows);
+    const int64_t end_column = min_i64(first_column + l->segment_columns, l->columns);
     start_run(&r, l, s);
     for (int k = 0; k < l->f->fold_count; k++)
         s->cells[k].from = first_column;
     walk_to(&w, l, first_row);
     for (r.b.row = first_row; r.b.row < end_row; r.b.row += r.b.rows) {
-        r.b.rows = least(l->block_rows, end_row - r.b.row);
+        r.b.rows = min_i64(l->block_rows, end_row - r.b.row);
         if (l->any_panel && r.b.row % panel_rows(l) == 0)
-            fill_panels(l, s, r.b.row, least(r.b.row + panel_rows(l), end_row));
+            fill_panels(l, s, r.b.row, min_i64(r.b.row + panel_rows(l), end_row));
         for (r.b.column = first_column; r.b.column < end_column; r.b.column += r.b.columns) {
-            r.b.columns = least(l->block_columns, end_column - r.b.column);
+            r.b.columns = min_i64(l->block_columns, end_column - r.b.column);
             r.b.last = !cut && r.b.column + r.b.columns == l->columns;
             gather(l, s, &r.b, &w, r.at);
             run_block(&r);
@@ -699,7 +689,7 @@ void kern_run_fused(struct team *team, const struct kern_fused *f, const struct 
         for (int k = 0; k < f->fold_count; k++, cells += 2 * cell_bytes(f))
             s->cells[k] = (struct fused_cells){cells, cells + cell_bytes(f), 0};
     }
-    const int64_t parts = l.segments > 1 ? l.rows * l.segments : pieces(l.rows, l.part_rows);
+    const int64_t parts = l.segments > 1 ? l.rows * l.segments : ratio_up(l.rows, l.part_rows);
     const bool worth = l.rows * l.columns * (f->op_count + 2) >= WORTH_A_TEAM;
     team_run(worth ? team : NULL, parts, run_part, &l);
     if (l.segments > 1 && f->row_rank < f->rank)

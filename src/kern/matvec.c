@@ -95,21 +95,6 @@ bool matvec_applies(const struct product *p)
 
 /* ---- how they are cut ---- */
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t ratio_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int64_t round_up(int64_t a, int64_t unit)
-{
-    return ratio_up(a, unit) * unit;
-}
-
 static void find_loops(struct matvec *v)
 {
     const struct matvec_set *set = find_set();
@@ -136,15 +121,15 @@ static void cut(struct matvec *v)
 {
     const int64_t column = v->terms * v->width, lanes = LINE / v->sum_width;
     if (v->across)
-        v->block = least(v->results, ratio_up(BLOCK_BYTES, column));
+        v->block = min_i64(v->results, ratio_up(BLOCK_BYTES, column));
     else
-        v->block = least(v->results, SUM_BYTES / v->sum_width / v->count);
+        v->block = min_i64(v->results, SUM_BYTES / v->sum_width / v->count);
     v->blocks = ratio_up(v->results, v->block);
     v->parts = 1;
     v->part = v->terms;
     if (v->batch == 1 && v->blocks < ENOUGH_BLOCKS && v->results * column >= 2 * BLOCK_BYTES && v->terms >= 2 * LEAST_TERMS) {
-        const int64_t few = least(ENOUGH_BLOCKS, v->terms / LEAST_TERMS), many = ratio_up(v->terms, MANY_TERMS);
-        v->part = round_up(ratio_up(v->terms, few > many ? few : many), lanes);
+        const int64_t few = min_i64(ENOUGH_BLOCKS, v->terms / LEAST_TERMS), many = ratio_up(v->terms, MANY_TERMS);
+        v->part = round_up(ratio_up(v->terms, max_i64(few, many)), lanes);
         v->parts = ratio_up(v->terms, v->part);
     }
     v->group = ratio_up(BLOCK_BYTES, v->block * v->part * v->width);
@@ -189,7 +174,7 @@ static void fetch_vectors(const struct matvec *v, const struct block *b)
         const char *from = b->vectors + nest_offset(n, 1, r, &ignored) + b->term * v->vector_step;
         char *to = b->x + r * v->vector_room;
         for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
-            const int64_t count = least(KERN_TILE, b->terms - k);
+            const int64_t count = min_i64(KERN_TILE, b->terms - k);
             const void *at = loader_read(&v->vector, to + k * v->sum_width, from + k * v->vector_step, v->vector_step, count);
             if (at != to + k * v->sum_width)
                 memcpy(to + k * v->sum_width, at, (size_t)(count * v->sum_width));
@@ -225,7 +210,7 @@ static void add_row(const struct matvec *v, const struct block *b, const char *r
     if (!v->convert)
         v->along(row, b->x, v->vector_room, b->terms, sums);
     for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
-        const int64_t n = least(KERN_TILE, b->terms - k);
+        const int64_t n = min_i64(KERN_TILE, b->terms - k);
         v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n), b->x + k * v->sum_width,
                  v->vector_room, n, sums);
     }
@@ -268,9 +253,9 @@ static void run_down(const struct matvec *v, const struct block *b)
     int64_t k = 0;
     for (; k + MATVEC_ROWS <= b->terms; k += MATVEC_ROWS)
         for (int64_t j = 0; j < b->results; j += most)
-            add_rows(v, b, k, j, least(most, b->results - j));
+            add_rows(v, b, k, j, min_i64(most, b->results - j));
     for (int64_t j = 0; k < b->terms && j < b->results; j += KERN_TILE / 2)
-        add_rows(v, b, k, j, least(KERN_TILE / 2, b->results - j));
+        add_rows(v, b, k, j, min_i64(KERN_TILE / 2, b->results - j));
 }
 
 /* Results `from`, ... of vector r. */
@@ -280,7 +265,7 @@ static void store(const struct matvec *v, char *out, int r, int64_t from, const 
     int64_t ignored;
     char *to = out + nest_offset(n, 0, r, &ignored) + from * v->out_step;
     for (int64_t j = 0; j < results; j += KERN_TILE)
-        loader_write(&v->narrow, to + j * v->out_step, v->out_step, sums + j * v->sum_width, least(KERN_TILE, results - j));
+        loader_write(&v->narrow, to + j * v->out_step, v->out_step, sums + j * v->sum_width, min_i64(KERN_TILE, results - j));
 }
 
 static void run_block(const struct matvec *v, int64_t number, char *room)
@@ -289,8 +274,8 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     const int64_t part = number / v->blocks % v->parts, batch = number / v->blocks / v->parts;
     int64_t ignored;
     struct block b = {.from = number % v->blocks * v->block, .term = part * v->part, .x = room};
-    b.results = least(v->block, v->results - b.from);
-    b.terms = least(v->part, v->terms - b.term);
+    b.results = min_i64(v->block, v->results - b.from);
+    b.terms = min_i64(v->part, v->terms - b.term);
     b.out = p->out + nest_offset(&p->batch, 0, batch, &ignored);
     const char *lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored), *rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
     b.matrix = (v->by_lhs ? lhs : rhs) + b.from * v->result_step + b.term * v->term_step;
@@ -316,7 +301,7 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
 static void run_group(void *context, int64_t number, int member)
 {
     const struct matvec *v = context;
-    const int64_t blocks = v->batch * v->parts * v->blocks, end = least(blocks, (number + 1) * v->group);
+    const int64_t blocks = v->batch * v->parts * v->blocks, end = min_i64(blocks, (number + 1) * v->group);
     for (int64_t i = number * v->group; i < end; i++)
         run_block(v, i, v->rooms + member * v->room);
 }

@@ -93,21 +93,6 @@ struct task {
     char *partial; /* sums of parts of the terms */
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t ratio_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int64_t round_to(int64_t a, int64_t unit)
-{
-    return ratio_up(a, unit) * unit;
-}
-
 /* Bytes between neighbours along a nest's only dimension. */
 static int64_t only_step(const struct nest *n, int view)
 {
@@ -144,8 +129,8 @@ static void cut_sums(struct task *t)
     t->long_part = t->k;
     t->along = 1;
     if (t->batch == 1 && t->m <= MOST_SUMS / t->n && lanes >= LONG) {
-        t->along = least(lanes / LONG_PART, MOST_PARTS);
-        t->long_part = round_to(ratio_up(t->k, t->along), t->g.per_lane);
+        t->along = min_i64(lanes / LONG_PART, MOST_PARTS);
+        t->long_part = round_up(ratio_up(t->k, t->along), t->g.per_lane);
         t->along = ratio_up(t->k, t->long_part);
         t->sums_in_place = false;
     }
@@ -155,10 +140,10 @@ static void cut_sums(struct task *t)
 static void cut_blocks(struct task *t)
 {
     const struct gemm *g = &t->g;
-    t->high = t->sums_in_place ? t->m : least(t->m, HIGH_SUMS);
-    t->high = t->rows_in_place ? t->high : least(t->m, HIGH_BLOCK);
-    t->high = g->moved ? least(t->high, HIGH_BYTES) : t->high;
-    t->wide = least(round_to(t->n, g->columns), WIDE_BLOCK / (g->lane << g->twofold));
+    t->high = t->sums_in_place ? t->m : min_i64(t->m, HIGH_SUMS);
+    t->high = t->rows_in_place ? t->high : min_i64(t->m, HIGH_BLOCK);
+    t->high = g->moved ? min_i64(t->high, HIGH_BYTES) : t->high;
+    t->wide = min_i64(round_up(t->n, g->columns), WIDE_BLOCK / (g->lane << g->twofold));
     cut_sums(t);
     for (;;) {
         t->down = ratio_up(t->m, t->high);
@@ -167,27 +152,27 @@ static void cut_blocks(struct task *t)
             t->high * t->wide < 2 * LEAST_WORK / t->k)
             break;
         if (t->wide > g->columns)
-            t->wide = round_to(t->wide / 2, g->columns);
+            t->wide = round_up(t->wide / 2, g->columns);
         else if (t->high >= 2 * LEAST_ROWS)
-            t->high = round_to(t->high / 2, 6);
+            t->high = round_up(t->high / 2, 6);
         else
             break;
     }
-    const int64_t work = least(t->high, t->m) * least(t->wide, t->n);
-    t->group = work > LEAST_WORK / t->long_part ? 1 : least(LEAST_WORK / (work * t->long_part) + 1, t->down * t->across * t->along * t->batch);
+    const int64_t work = min_i64(t->high, t->m) * min_i64(t->wide, t->n);
+    t->group = work > LEAST_WORK / t->long_part ? 1 : min_i64(LEAST_WORK / (work * t->long_part) + 1, t->down * t->across * t->along * t->batch);
 }
 
 static void plan_room(struct task *t)
 {
     const struct gemm *g = &t->g;
     const int64_t lanes = gemm_lanes(g, t->long_part), chunks = ratio_up(lanes, DEPTH);
-    const int64_t unit = g->per_lane, depth = round_to(ratio_up(t->long_part, chunks), unit);
+    const int64_t unit = g->per_lane, depth = round_up(ratio_up(t->long_part, chunks), unit);
     const int64_t lhs_width = (int64_t)dtype_bytes(g->lhs), sum = g->lane << g->twofold;
     t->depth = depth;
     t->panels_room = gemm_lanes(g, depth) * g->panel * ratio_up(t->wide, g->columns);
-    t->rows_room = t->rows_in_place ? 0 : round_to(t->high * depth * lhs_width, 64);
-    t->sums_room = t->sums_in_place || t->along > 1 ? 0 : round_to(t->high * t->wide * sum, 64);
-    t->room = t->panels_room + t->rows_room + t->sums_room + (g->moved ? round_to(t->high * 4, 64) : 0);
+    t->rows_room = t->rows_in_place ? 0 : round_up(t->high * depth * lhs_width, 64);
+    t->sums_room = t->sums_in_place || t->along > 1 ? 0 : round_up(t->high * t->wide * sum, 64);
+    t->room = t->panels_room + t->rows_room + t->sums_room + (g->moved ? round_up(t->high * 4, 64) : 0);
 }
 
 /* ---- one block ---- */
@@ -224,7 +209,7 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
         if (run > 0 && k_run >= terms) {
             gemm_pack(g, t->p->rhs_type, from + across, only_step(k, 1), only_step(n, 1), terms, run, panels);
         } else {
-            run = least(g->columns, left);
+            run = min_i64(g->columns, left);
             const struct stretch columns = {n, 1, b->j + j, run};
             stretch_pack(g, t->p->rhs_type, b->rhs, &along, &columns, panels);
         }
@@ -259,12 +244,12 @@ static void add_panels(const struct task *t, const struct block *b, const struct
     const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel, strip = bytes <= SMALL_PANEL ? MANY_ROWS : FEW_ROWS;
     for (int64_t i = 0; i < b->rows; i += strip) {
         struct gemm_block at = *all;
-        at.rows = least(strip, b->rows - i);
+        at.rows = min_i64(strip, b->rows - i);
         at.a += i * all->a_row;
         at.start = start ? start + i : NULL;
         at.panel = panels;
         for (int64_t j = 0; j < b->columns; j += g->columns, at.panel = (const char *)at.panel + bytes) {
-            at.n = least(g->columns, b->columns - j);
+            at.n = min_i64(g->columns, b->columns - j);
             at.c = b->sums + i * b->sums_row + (j * g->lane << g->twofold);
             gemm_block(g, &at);
         }
@@ -275,7 +260,7 @@ static void run_block(const struct task *t, const struct block *b, const struct 
 {
     const struct gemm *g = &t->g;
     for (int64_t l = 0; l < b->terms; l += t->depth) {
-        const int64_t terms = least(t->depth, b->terms - l);
+        const int64_t terms = min_i64(t->depth, b->terms - l);
         struct gemm_block at = {.lanes = g->twofold ? 2 * terms : terms / g->per_lane,
                                 .rest = terms % g->per_lane,
                                 .add = l > 0,
@@ -310,11 +295,11 @@ static void place_block(const struct task *t, int64_t number, struct block *b, i
     *along = number / t->across / t->down % t->along;
     const int64_t batch = number / t->across / t->down / t->along;
     b->i = down * t->high;
-    b->rows = least(t->high, t->m - b->i);
+    b->rows = min_i64(t->high, t->m - b->i);
     b->j = across * t->wide;
-    b->columns = least(t->wide, t->n - b->j);
+    b->columns = min_i64(t->wide, t->n - b->j);
     b->l = *along * t->long_part;
-    b->terms = least(t->long_part, t->k - b->l);
+    b->terms = min_i64(t->long_part, t->k - b->l);
     b->out = p->out + nest_offset(&p->batch, 0, batch, &ignored);
     b->lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored);
     b->rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
@@ -346,7 +331,7 @@ static void run_part(void *context, int64_t part, int member)
 {
     const struct task *t = context;
     const struct room r = member_room(t, member);
-    const int64_t blocks = t->batch * t->along * t->down * t->across, end = least(blocks, (part + 1) * t->group);
+    const int64_t blocks = t->batch * t->along * t->down * t->across, end = min_i64(blocks, (part + 1) * t->group);
     for (int64_t number = part * t->group; number < end; number++)
         run_one(t, number, &r);
 }
@@ -423,7 +408,7 @@ static void run_small_part(void *context, int64_t part, int member)
     struct nest_walk w;
     (void)member;
     nest_start_from(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs}, part * t->group);
-    for (int64_t i = part * t->group; i < least(t->count, (part + 1) * t->group); i++) {
+    for (int64_t i = part * t->group; i < min_i64(t->count, (part + 1) * t->group); i++) {
         small_run(&t->small, w.at[1], w.at[2], w.at[0]);
         nest_step(&w);
     }
@@ -519,7 +504,7 @@ static void merge(struct product *p)
 /* Whether this is a matrix by few vectors, for which the nests may change to what matvec.c takes. */
 static bool prepare_vectors(struct product *p)
 {
-    if (least(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MOST)
+    if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MOST)
         return false;
     if (matvec_applies(p))
         return true;

@@ -354,8 +354,6 @@ bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, unio
     return true;
 }
 
-static int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
-
 static void print_label_part(struct buf *out, const char *letters, int64_t first, int64_t second,
                              const int64_t *spatial, int spatial_count)
 {
