@@ -159,7 +159,7 @@ static int dilated_dimension(const struct conv *c)
 static void thin_out(struct view *v, int d, int64_t first, int64_t step)
 {
     v->data += first * v->strides[d];
-    v->dims[d] = v->dims[d] > first ? (v->dims[d] - first + step - 1) / step : 0;
+    v->dims[d] = v->dims[d] > first ? ratio_up(v->dims[d] - first, step) : 0;
     v->strides[d] *= step;
 }
 

@@ -253,8 +253,8 @@ static struct piece find_piece(const struct patches *p, const struct patch_line 
 {
     const struct patch_dim *d = &p->dim[p->spatial - 1];
     const int64_t o = s->o[p->spatial - 1], x = o * d->stride - d->pad + k * d->dilation;
-    const int64_t low = x < 0 ? (-x + d->stride - 1) / d->stride : 0;
-    const int64_t high = d->in - x > 0 ? (d->in - x + d->stride - 1) / d->stride : 0;
+    const int64_t low = x < 0 ? ratio_up(-x, d->stride) : 0;
+    const int64_t high = d->in - x > 0 ? ratio_up(d->in - x, d->stride) : 0;
     struct piece piece = {.first = low, .count = (high < s->count ? high : s->count) - low};
     piece.from = p->at + line + (x + low * d->stride) * d->step;
     return piece;

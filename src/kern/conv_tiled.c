@@ -105,15 +105,15 @@ static int64_t parts_of(const struct tiled *t)
 
 static void count_parts(struct tiled *t)
 {
-    t->blocks = t->positions / t->span * ((t->span + t->block - 1) / t->block);
-    t->slices = (t->features + t->slice - 1) / t->slice;
+    t->blocks = t->positions / t->span * ratio_up(t->span, t->block);
+    t->slices = ratio_up(t->features, t->slice);
 }
 
 /* Even shares of n, of a number that `unit` divides. */
 static int64_t even_share(int64_t n, int64_t most, int64_t unit)
 {
-    const int64_t shares = (n + most - 1) / most;
-    return min_i64(round_up((n + shares - 1) / shares, unit), round_up(n, unit));
+    const int64_t shares = ratio_up(n, most);
+    return min_i64(round_up(ratio_up(n, shares), unit), round_up(n, unit));
 }
 
 static void cut(struct tiled *t)
@@ -220,14 +220,14 @@ static void pack_panel(const struct tiled *t, int64_t group, int64_t first, int6
 static void pack_part(void *context, int64_t part, int member)
 {
     const struct tiled *t = context;
-    const int64_t panels = (t->features + t->g.columns - 1) / t->g.columns;
+    const int64_t panels = ratio_up(t->features, t->g.columns);
     pack_panel(t, part / panels, part % panels * t->g.columns, 0, t->k, member,
                t->kernel + part * gemm_lanes(&t->g, t->k) * t->g.panel);
 }
 
 static bool prepare_panels(struct team *team, struct tiled *t)
 {
-    const int64_t panels = t->groups * ((t->features + t->g.columns - 1) / t->g.columns);
+    const int64_t panels = t->groups * ratio_up(t->features, t->g.columns);
     int64_t bytes;
     t->matrix = t->c->kernel;
     if (!contracted_step(&t->matrix, &t->kernel_element)) {
@@ -260,7 +260,7 @@ struct part {
 static void find_part(const struct tiled *t, int64_t number, int member, struct part *p)
 {
     const int64_t slice = number % t->slices, block = number / t->slices % t->blocks;
-    const int64_t span_blocks = (t->span + t->block - 1) / t->block, start = block / span_blocks * t->span;
+    const int64_t span_blocks = ratio_up(t->span, t->block), start = block / span_blocks * t->span;
     p->group = number / t->slices / t->blocks;
     p->from = start + block % span_blocks * t->block;
     p->to = min_i64(p->from + t->block, start + t->span);

@@ -434,9 +434,9 @@ void copy_plan_share(struct team *team, const struct copy_plan *p, const struct 
     bool in_bytes = c.d == n->rank - 1 && (p->block == copy_rows || p->block == streamed_rows);
     c.out_step = in_bytes ? 1 : n->strides[0][c.d];
     c.x_step = in_bytes ? 1 : n->strides[1][c.d];
-    int64_t unit = grain(p, c.d, width), units = (n->dims[c.d] + unit - 1) / unit, parts = bytes / PART;
-    c.piece = (units + parts - 1) / parts * unit;
-    team_run(team, (n->dims[c.d] + c.piece - 1) / c.piece, copy_part, &c);
+    int64_t unit = grain(p, c.d, width), units = ratio_up(n->dims[c.d], unit), parts = bytes / PART;
+    c.piece = ratio_up(units, parts) * unit;
+    team_run(team, ratio_up(n->dims[c.d], c.piece), copy_part, &c);
 }
 
 /* spec: Copy */

@@ -74,7 +74,7 @@ static void run_part(void *context, int64_t part, int member)
 {
     const struct cumulative *c = context;
     int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], most = c->sum_f32 ? SUMS : LINES;
-    int64_t across = (lanes + most - 1) / most, from = part * c->piece, left = c->bundles - from;
+    int64_t across = ratio_up(lanes, most), from = part * c->piece, left = c->bundles - from;
     for (int64_t b = from; b < from + (left < c->piece ? left : c->piece); b++) {
         int64_t at[VIEW_MAX_RANK] = {0}, first = b % across * most, outer = b / across;
         for (int d = c->x->rank - 1; d >= 0; d--)
@@ -97,9 +97,9 @@ static void run_all(struct team *team, struct cumulative *c)
     enum { PART = 1 << 15 }; /* elements */
     int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], most = c->sum_f32 ? SUMS : LINES;
     int64_t length = c->x->dims[c->dimension], lines = view_elements(c->x) / length;
-    c->bundles = (lanes + most - 1) / most * (lines / lanes);
+    c->bundles = ratio_up(lanes, most) * (lines / lanes);
     c->piece = PART / (length * most) + 1;
-    team_run(team, (c->bundles + c->piece - 1) / c->piece, run_part, c);
+    team_run(team, ratio_up(c->bundles, c->piece), run_part, c);
 }
 
 /* The one dimension whose windows share an end, the others having windows of one element. */

@@ -155,8 +155,8 @@ static void find_inside(const struct depthwise *w, int64_t *from, int64_t *to)
 {
     const struct patch_dim *d = &w->p.dim[w->p.spatial - 1];
     const int64_t reach = (w->p.sizes[w->p.spatial - 1] - 1) * d->dilation, end = d->in - reach + d->pad;
-    *from = d->pad > 0 ? (d->pad + d->stride - 1) / d->stride : 0;
-    *to = d->base > 1 || end <= 0 ? 0 : (end + d->stride - 1) / d->stride;
+    *from = d->pad > 0 ? ratio_up(d->pad, d->stride) : 0;
+    *to = d->base > 1 || end <= 0 ? 0 : ratio_up(end, d->stride);
     *to = *to < w->length ? *to : w->length;
 }
 
@@ -265,7 +265,7 @@ bool depthwise_run(struct team *team, const struct conv *c)
         ok = prepare_kernel(&w) && make_rooms(team, &w);
     }
     if (ok)
-        team_run(team, (w.lines + w.share - 1) / w.share, run_part, &w);
+        team_run(team, ratio_up(w.lines, w.share), run_part, &w);
     mem_free(w.kernel);
     mem_free(w.rooms);
     mem_free(w.storage[0]);

@@ -124,7 +124,7 @@ static void column_part(void *context, int64_t part, int member)
 
 static bool by_rows(struct work *w, int64_t inner, int64_t n, enum kern_fft type)
 {
-    struct row_task t = {.w = w, .inner = inner, .blocks = (w->used + COLUMNS - 1) / COLUMNS};
+    struct row_task t = {.w = w, .inner = inner, .blocks = ratio_up(w->used, COLUMNS)};
     bool ok = fft_rows_make(&t.rows, n, type, w->count);
     if (ok) {
         t.room = fft_row_room(&t.rows) + (inner > 1 ? COLUMNS * n : 0);
@@ -259,7 +259,7 @@ static void copy(const struct view *v, struct work *w, bool in)
         t.dims[d] = v->dims[d] < w->dims[d] ? v->dims[d] : w->dims[d];
         rows *= d < v->rank - 1 ? t.dims[d] : 1;
     }
-    t.chunks = (t.dims[v->rank - 1] + SHARE - 1) / SHARE;
+    t.chunks = ratio_up(t.dims[v->rank - 1], SHARE);
     team_run(w->team, rows * t.chunks, copy_part, &t);
 }
 

@@ -264,7 +264,7 @@ static void rows(void *context, int64_t part, int member)
 {
     const struct task *t = context;
     struct lanes *room = t->rooms + member * t->room;
-    const int64_t sequence = part / ((t->n1 + LANES - 1) / LANES), group = part % ((t->n1 + LANES - 1) / LANES);
+    const int64_t sequence = part / ratio_up(t->n1, LANES), group = part % ratio_up(t->n1, LANES);
     struct group g = {.x = t->s.x + sequence * t->s.n + group * LANES * t->n2, .n = t->n2, .step = 1, .next = t->n2,
                       .count = lanes_of(t->n1, group)};
     gather(&g, false, room);
@@ -310,9 +310,9 @@ static bool run_whole(struct team *team, struct task *t)
 {
     if (!fft_factors_make(&t->f[0], t->s.n) || !make_rooms(team, t, 2 * t->s.n))
         return false;
-    t->groups = (t->s.places + LANES - 1) / LANES;
+    t->groups = ratio_up(t->s.places, LANES);
     t->share = SHARE / (LANES * t->s.n) > 1 ? SHARE / (LANES * t->s.n) : 1;
-    team_run(team, (t->s.sets * t->groups + t->share - 1) / t->share, whole_sequences, t);
+    team_run(team, ratio_up(t->s.sets * t->groups, t->share), whole_sequences, t);
     return true;
 }
 
@@ -327,9 +327,9 @@ static bool run_split(struct team *team, struct task *t)
         return false;
     for (int64_t k = 0; k < t->n2; k++)
         t->fine[k] = kern_root_of_unity(k, t->s.n);
-    t->groups = (t->n2 + LANES - 1) / LANES;
+    t->groups = ratio_up(t->n2, LANES);
     team_run(team, t->s.places * t->groups, columns, t);
-    team_run(team, t->s.places * ((t->n1 + LANES - 1) / LANES), rows, t);
+    team_run(team, t->s.places * ratio_up(t->n1, LANES), rows, t);
     return true;
 }
 

@@ -255,7 +255,7 @@ int64_t fold_block(const struct fold *f, int64_t under, int64_t results)
     enum { SHARED_FROM = 256, BLOCK = 64 * KERN_TILE };
     if (results >= SHARED_FROM || f->order == FOLD_IN_ORDER || !f->has_identity)
         return under;
-    int64_t tiles = (BLOCK / results + KERN_TILE - 1) / KERN_TILE;
+    int64_t tiles = ratio_up(BLOCK / results, KERN_TILE);
     return tiles * KERN_TILE < under ? tiles * KERN_TILE : under;
 }
 

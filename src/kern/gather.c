@@ -275,7 +275,7 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
     if (g.windows < FEW && g.width == 0)
         gather_large(team, &g);
     else
-        team_run(team, (g.windows + g.piece - 1) / g.piece, gather_part, &g);
+        team_run(team, ratio_up(g.windows, g.piece), gather_part, &g);
 }
 
 /* ---- scatter ---- */

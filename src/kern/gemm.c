@@ -100,7 +100,7 @@ void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t row
 static int64_t run_rows(const struct gemm *g, const struct gemm_block *b, int64_t panel)
 {
     const int height = b->rows >= 6 ? 3 : b->rows >= 4 ? 2 : b->rows >= 2 ? 1 : 0;
-    const int64_t vectors = (b->n * g->lane + g->set->vector - 1) / g->set->vector;
+    const int64_t vectors = ratio_up(b->n * g->lane, g->set->vector);
     g->set->block[g->kind][vectors > 2 ? 2 : vectors - 1][height](b, panel);
     return height == 3 ? GEMM_ROWS : 1 << height;
 }

@@ -40,7 +40,7 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
 
 static inline int64_t gemm_lanes(const struct gemm *g, int64_t k)
 {
-    return g->twofold ? 2 * k : (k + g->per_lane - 1) / g->per_lane;
+    return g->twofold ? 2 * k : ratio_up(k, g->per_lane);
 }
 
 /* Panels of n columns, k elements deep: element (i, j) is at from + i * k_step + j * column_step, of any type that becomes

@@ -255,7 +255,7 @@ bool kern_triangular_solve(struct team *team, const struct view *out, const stru
         how->conjugate > how->transpose || !blas_is_there())
         return plain_triangular_solve(NULL, out, a, b, how);
     t.block = sides_in_block(sides);
-    t.blocks = (sides + t.block - 1) / t.block;
+    t.blocks = ratio_up(sides, t.block);
     t.a_room = room_for(a, t.work);
     t.out_room = room_for(out, t.work);
     const int64_t work = n * n < WORTH_TEAM / t.block ? n * n * t.block : WORTH_TEAM;

@@ -237,7 +237,7 @@ void tile_map(struct team *team, tile_context_fn *fn, const void *context, const
     const int64_t rows = out->dims[s.dimension], row = points / rows;
     if (row < SHARE)
         s.rows = SHARE / row;
-    team_run(team, (rows + s.rows - 1) / s.rows, map_part, &s);
+    team_run(team, ratio_up(rows, s.rows), map_part, &s);
 }
 
 static void call_plain(const void *context, int member, void *out, const void *const *args, int64_t n)

@@ -109,7 +109,7 @@ static void fold_column_tile(const struct reduction *r, char *acc, char *x, int6
 static int64_t column_tiles(const struct reduction *r)
 {
     int last = r->kept.rank - 1;
-    return (r->kept.dims[last] + r->tile - 1) / r->tile * (r->results / r->kept.dims[last]);
+    return ratio_up(r->kept.dims[last], r->tile) * (r->results / r->kept.dims[last]);
 }
 
 /* Tile number `t` of all columns: where it begins, how many it has. */
@@ -117,7 +117,7 @@ static int64_t find_tile(const struct reduction *r, int64_t t, char **out, char 
 {
     struct nest_walk w;
     int last = r->kept.rank - 1;
-    int64_t n = r->kept.dims[last], across = (n + r->tile - 1) / r->tile, at = t % across * r->tile;
+    int64_t n = r->kept.dims[last], across = ratio_up(n, r->tile), at = t % across * r->tile;
     nest_start_from(&w, &r->kept, last, (char *[]){r->out, r->x}, t / across);
     *out = w.at[0] + at * r->kept.strides[0][last];
     *x = w.at[1] + at * r->kept.strides[1][last];
@@ -282,7 +282,7 @@ static int64_t tile_of_columns(const struct reduction *r)
         return 0;
     if (stride != (int64_t)r->fold.in.from)
         return NARROW;
-    int64_t tile = (columns / SPREAD + NARROW - 1) / NARROW * NARROW;
+    int64_t tile = round_up(columns / SPREAD, NARROW);
     return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
 }
 
@@ -295,7 +295,7 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     r->results = nest_points(&r->kept);
     r->under = nest_points(&r->reduced);
     r->block = fold_block(&r->fold, r->under, r->results);
-    r->blocks = (r->under + r->block - 1) / r->block;
+    r->blocks = ratio_up(r->under, r->block);
     r->tile = tile_of_columns(r);
     int64_t unit = r->under * (r->tile > 0 ? r->tile : 1);
     r->piece = unit < PART ? PART / unit : 1;
@@ -333,7 +333,7 @@ bool fold_dimensions(struct team *team, const struct view *out, const struct vie
     plan_reduction(&r, out, x, reduced);
     if (r.blocks == 1) {
         int64_t units = r.tile > 0 ? column_tiles(&r) : r.results;
-        team_run(team, (units + r.piece - 1) / r.piece, fold_piece, &r);
+        team_run(team, ratio_up(units, r.piece), fold_piece, &r);
         return true;
     }
     r.folds = mem_alloc((size_t)(r.blocks * r.results) * r.fold.width);

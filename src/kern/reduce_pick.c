@@ -328,7 +328,7 @@ static void columns_part(void *context, int64_t part, int member)
 {
     const struct pick_fold *f = context;
     int lane = f->kept.rank - 1;
-    int64_t n = f->kept.dims[lane], across = (n + COLUMNS - 1) / COLUMNS, from = part * f->piece;
+    int64_t n = f->kept.dims[lane], across = ratio_up(n, COLUMNS), from = part * f->piece;
     int64_t tiles = f->results / n * across, limit = tiles - from < f->piece ? tiles : from + f->piece;
     for (int64_t t = from; t < limit; t++) {
         int64_t column = t % across * COLUMNS;
@@ -379,11 +379,11 @@ void reduce_by_pick(struct team *team, const struct view *out, const struct view
     f.results = nest_points(&f.kept);
     int64_t under = nest_points(&f.reduced);
     if (columns_apply(&f)) {
-        int64_t n = f.kept.dims[f.kept.rank - 1], tiles = f.results / n * ((n + COLUMNS - 1) / COLUMNS);
+        int64_t n = f.kept.dims[f.kept.rank - 1], tiles = f.results / n * ratio_up(n, COLUMNS);
         f.piece = PART / COLUMNS / under + 1;
-        team_run(team, (tiles + f.piece - 1) / f.piece, columns_part, &f);
+        team_run(team, ratio_up(tiles, f.piece), columns_part, &f);
         return;
     }
     f.piece = PART / under + 1;
-    team_run(team, (f.results + f.piece - 1) / f.piece, pick_part, &f);
+    team_run(team, ratio_up(f.results, f.piece), pick_part, &f);
 }

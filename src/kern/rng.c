@@ -44,7 +44,7 @@ struct task {
 static void run_shares(struct team *team, team_fn *fn, struct task *t)
 {
     t->set = tile_set();
-    team_run(team, (t->blocks + SHARE - 1) / SHARE, fn, t);
+    team_run(team, ratio_up(t->blocks, SHARE), fn, t);
 }
 
 static int64_t share_end(const struct task *t, int64_t share)

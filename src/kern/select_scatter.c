@@ -265,7 +265,7 @@ static void cut_source(struct scatter_task *t)
         int64_t wanted = all / PART < pieces ? all / PART : pieces;
         most = pieces;
         t->cut = wanted > 1 ? d : -1;
-        t->piece = wanted > 1 ? (pieces + wanted - 1) / wanted * grain : 0;
+        t->piece = wanted > 1 ? ratio_up(pieces, wanted) * grain : 0;
     }
 }
 
@@ -301,6 +301,6 @@ bool kern_select_and_scatter(struct team *team, const struct view *out, const st
         cut_source(&t);
     if (t.cut < 0)
         return scatter_some(&t, &(struct source_part){.d = -1});
-    team_run(team, (source->dims[t.cut] + t.piece - 1) / t.piece, scatter_part, &t);
+    team_run(team, ratio_up(source->dims[t.cut], t.piece), scatter_part, &t);
     return true;
 }

@@ -46,8 +46,8 @@ static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, 
                           int64_t *limit)
 {
     int64_t step = p->interior + 1;
-    *first = p->low < 0 ? (-p->low + step - 1) / step : 0;
-    *limit = p->low >= dim ? 0 : (dim - p->low + step - 1) / step;
+    *first = p->low < 0 ? ratio_up(-p->low, step) : 0;
+    *limit = p->low >= dim ? 0 : ratio_up(dim - p->low, step);
     if (*limit > n)
         *limit = n;
     if (*first > *limit)

@@ -48,7 +48,7 @@ static void do_stretch(void *context, int64_t part, int member)
 static void share_line(struct sorter *s, int64_t n, stretch_fn *fn, void *with)
 {
     struct stretches c = {s, fn, with, n};
-    team_run(s->team, (n + STRETCH - 1) / STRETCH, do_stretch, &c);
+    team_run(s->team, ratio_up(n, STRETCH), do_stretch, &c);
 }
 
 /* Keys of elements [i, i + count) that the comparator computes from all operands. */
@@ -426,7 +426,7 @@ static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, 
     t->dims[dimension] = 1;
     t->entries = 2 * (size_t)length * (fits_word(s, length) ? sizeof(uint64_t) : sizeof(struct key_entry));
     t->room = (t->entries + 3 * (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
-    t->parts = (t->lines + t->piece - 1) / t->piece;
+    t->parts = ratio_up(t->lines, t->piece);
     t->lanes = less->make_keys ? (size_t)(n + 1) * KERN_LANES * sizeof(union kern_cell) : 0;
     return t->lanes + (size_t)(t->called || t->parts == 1 ? 1 : team_size(team)) * t->room;
 }
@@ -578,7 +578,7 @@ bool kern_topk(struct team *team, const struct view *values, const struct view *
     if (!t.best)
         return false;
     key_rule_init(&rule, x->dtype, true, largest);
-    team_run(team, (t.lines + t.piece - 1) / t.piece, topk_part, &t);
+    team_run(team, ratio_up(t.lines, t.piece), topk_part, &t);
     mem_free(t.best);
     return true;
 }

@@ -274,14 +274,14 @@ struct shared_sort {
 
 static int64_t block_count(const struct shared_sort *s)
 {
-    return (s->n + s->block - 1) / s->block;
+    return ratio_up(s->n, s->block);
 }
 
 static void set_blocks(struct shared_sort *s, struct team *team)
 {
     int64_t blocks = team_size(team) == 1 ? 1 : 2 * team_size(team);
     blocks = blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS;
-    s->block = (s->n + blocks - 1) / blocks;
+    s->block = ratio_up(s->n, blocks);
 }
 
 /* The highest bits that differ. False: there are none, or no memory. */

@@ -32,9 +32,9 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
     for (int d = 0; d < x->rank && count > 0; d++) {
         const struct kern_window_dim *w = &window[d];
         int64_t stride = x->strides[d], step = w->window_dilation, at = o[d] * w->stride - w->pad_low;
-        int64_t first = at >= 0 ? 0 : (-at + step - 1) / step, limit = w->size;
+        int64_t first = at >= 0 ? 0 : ratio_up(-at, step), limit = w->size;
         if (at + (limit - 1) * step >= x->dims[d])
-            limit = at >= x->dims[d] ? 0 : (x->dims[d] - at + step - 1) / step;
+            limit = at >= x->dims[d] ? 0 : ratio_up(x->dims[d] - at, step);
         if (first >= limit)
             return 0;
         int places = (int)(limit - first);

@@ -80,6 +80,6 @@ bool reduce_window_lanes(struct team *team, const struct view *out, const struct
     l.dims[l.lane] = 1;
     l.windows = view_elements(out) / out->dims[l.lane];
     l.piece = PART / 4 / out->dims[l.lane] + 1;
-    team_run(team, (l.windows + l.piece - 1) / l.piece, lanes_part, &l);
+    team_run(team, ratio_up(l.windows, l.piece), lanes_part, &l);
     return true;
 }
