@@ -163,11 +163,15 @@ struct program {
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
 
+/* ---- tile.c ---- */
 
 int plan_bits(const struct inst *i,
               enum attr_id a); /* of reduce-precision: more than any type has is all it has */
 /* What a dot or convolution sums its products to: the result's type, or one to be converted to it. */
 enum dtype plan_sum_type(const struct inst *i);
+
+/* ---- dims.c: lists of attributes, as kernels take them ---- */
+
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 void plan_gather_dims(const struct inst *i, struct kern_gather_dims *out); /* or of a scatter */
 

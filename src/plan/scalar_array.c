@@ -307,59 +307,6 @@ bool scalar_array_inst(struct maker *m, const struct inst *i, const struct leave
     }
 }
 
-void plan_dot_dims(const struct inst *i, struct kern_dot_dims *d)
-{
-    struct ints lhs_batch = inst_ints(i, A_LHS_BATCH_DIMS), rhs_batch = inst_ints(i, A_RHS_BATCH_DIMS);
-    struct ints lhs = inst_ints(i, A_LHS_CONTRACTING_DIMS), rhs = inst_ints(i, A_RHS_CONTRACTING_DIMS);
-    *d = (struct kern_dot_dims){.batch_count = (int)lhs_batch.count, .contracting_count = (int)lhs.count};
-    for (int64_t k = 0; k < lhs_batch.count; k++) {
-        d->lhs_batch[k] = lhs_batch.at[k];
-        d->rhs_batch[k] = rhs_batch.at[k];
-    }
-    for (int64_t k = 0; k < lhs.count; k++) {
-        d->lhs_contracting[k] = lhs.at[k];
-        d->rhs_contracting[k] = rhs.at[k];
-    }
-}
-static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
-{
-    struct ints from = inst_ints(i, a);
-    for (int64_t k = 0; k < from.count; k++)
-        out[k] = from.at[k];
-    return (int)from.count;
-}
-
-static void gather_dims(const struct inst *i, struct kern_gather_dims *d)
-{
-    *d = (struct kern_gather_dims){0};
-    d->offset_count = copy_dims(d->offset_dims, i, A_OFFSET_DIMS);
-    d->collapsed_count = copy_dims(d->collapsed, i, A_COLLAPSED_SLICE_DIMS);
-    d->map_count = copy_dims(d->start_index_map, i, A_START_INDEX_MAP);
-    d->batching_count = copy_dims(d->operand_batching, i, A_OPERAND_BATCHING_DIMS);
-    copy_dims(d->indices_batching, i, A_START_INDICES_BATCHING_DIMS);
-    copy_dims(d->slice_sizes, i, A_SLICE_SIZES);
-    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
-}
-
-static void scatter_dims(const struct inst *i, struct kern_gather_dims *d)
-{
-    *d = (struct kern_gather_dims){0};
-    d->offset_count = copy_dims(d->offset_dims, i, A_UPDATE_WINDOW_DIMS);
-    d->collapsed_count = copy_dims(d->collapsed, i, A_INSERTED_WINDOW_DIMS);
-    d->map_count = copy_dims(d->start_index_map, i, A_SCATTER_DIMS_TO_OPERAND_DIMS);
-    d->batching_count = copy_dims(d->operand_batching, i, A_INPUT_BATCHING_DIMS);
-    copy_dims(d->indices_batching, i, A_SCATTER_INDICES_BATCHING_DIMS);
-    d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
-}
-
-void plan_gather_dims(const struct inst *i, struct kern_gather_dims *d)
-{
-    if (i->opcode == OP_GATHER)
-        gather_dims(i, d);
-    else
-        scatter_dims(i, d);
-}
-
 /* ---- anything else ---- */
 
 /* One leaf for each operand and result, all in registers. */
