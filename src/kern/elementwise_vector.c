@@ -9,28 +9,8 @@
 #include "kern/vector.h"
 #include "kern/vector_single.h"
 
-#define UNARY(id, spelling, formula)                                                                         \
-    static void F32_##id(void *result, const void *const *args, int64_t n)                                   \
-    {                                                                                                        \
-        float *out = result;                                                                                 \
-        const float *a = args[0];                                                                            \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const float x = a[i];                                                                            \
-            out[i] = (float)(formula);                                                                       \
-        }                                                                                                    \
-    }
-#define BINARY(id, spelling, formula)                                                                        \
-    static void F32_##id(void *result, const void *const *args, int64_t n)                                   \
-    {                                                                                                        \
-        float *out = result;                                                                                 \
-        const float *a = args[0], *b = args[1];                                                              \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const float x = a[i], y = b[i];                                                                  \
-            out[i] = (float)(formula);                                                                       \
-        }                                                                                                    \
-    }
+#define UNARY(id, spelling, formula) TILE_UNARY(F32_##id, float, float, (float)(formula))
+#define BINARY(id, spelling, formula) TILE_BINARY(F32_##id, float, float, (float)(formula))
 
 enum { CHUNK = 256 };
 

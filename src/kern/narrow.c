@@ -216,33 +216,11 @@ static inline float round_to_bf16(float x)
     return r.f;
 }
 
-#define ROUND(id, rounded)                                                                                   \
-    static void round_##id(void *result, const void *const *args, int64_t n)                                 \
-    {                                                                                                        \
-        float *out = result;                                                                                 \
-        const float *a = args[0];                                                                            \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const float x = a[i];                                                                            \
-            out[i] = rounded;                                                                                \
-        }                                                                                                    \
-    }
-ROUND(BF16, round_to_bf16(x))
-ROUND(F16, decode(encode(x, formats[DT_F16]), formats[DT_F16]))
-#undef ROUND
+TILE_UNARY(round_BF16, float, float, round_to_bf16(x))
+TILE_UNARY(round_F16, float, float, decode(encode(x, formats[DT_F16]), formats[DT_F16]))
 
 /* The commonest operations with the rounding in the same loop, by spelling. */
-#define BINARY(id, type, formula)                                                                            \
-    static void type##_##id(void *result, const void *const *args, int64_t n)                                \
-    {                                                                                                        \
-        float *out = result;                                                                                 \
-        const float *a = args[0], *b = args[1];                                                              \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const float x = a[i], y = b[i];                                                                  \
-            out[i] = ROUNDED(formula);                                                                       \
-        }                                                                                                    \
-    }
+#define BINARY(id, type, formula) TILE_BINARY(type##_##id, float, float, ROUNDED(formula))
 #define ROUNDED(x) round_to_bf16(x)
 BINARY(add, BF16, x + y)
 BINARY(divide, BF16, x / y)
@@ -270,14 +248,7 @@ kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t)
     return t == DT_BF16 ? round_BF16 : t == DT_F16 ? round_F16 : NULL;
 }
 
-static void shorten_to_bf16(void *result, const void *const *args, int64_t n)
-{
-    uint16_t *out = result;
-    const uint32_t *x = args[0];
-    TILE_LOOP
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (uint16_t)(x[i] >> 16);
-}
+TILE_UNARY(shorten_to_bf16, uint16_t, uint32_t, (uint16_t)(x >> 16))
 
 kern_tile_fn *tile_find_shorten(enum dtype t)
 {

@@ -15,6 +15,41 @@
 #define TILE_LOOP
 #endif
 
+/* A tile kernel of one, two or three operands of type T: what a formula makes of an element x (and y, and z) of each. */
+#define TILE_UNARY(NAME, RESULT, T, ...)                                                                     \
+    static void NAME(void *result, const void *const *args, int64_t n)                                       \
+    {                                                                                                        \
+        RESULT *out = result;                                                                                \
+        const T *a = args[0];                                                                                \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const T x = a[i];                                                                                \
+            out[i] = __VA_ARGS__;                                                                            \
+        }                                                                                                    \
+    }
+#define TILE_BINARY(NAME, RESULT, T, ...)                                                                    \
+    static void NAME(void *result, const void *const *args, int64_t n)                                       \
+    {                                                                                                        \
+        RESULT *out = result;                                                                                \
+        const T *a = args[0], *b = args[1];                                                                  \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const T x = a[i], y = b[i];                                                                      \
+            out[i] = __VA_ARGS__;                                                                            \
+        }                                                                                                    \
+    }
+#define TILE_TERNARY(NAME, RESULT, T, ...)                                                                   \
+    static void NAME(void *result, const void *const *args, int64_t n)                                       \
+    {                                                                                                        \
+        RESULT *out = result;                                                                                \
+        const T *a = args[0], *b = args[1], *c = args[2];                                                    \
+        TILE_LOOP                                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            const T x = a[i], y = b[i], z = c[i];                                                            \
+            out[i] = __VA_ARGS__;                                                                            \
+        }                                                                                                    \
+    }
+
 #define TILE_PASTE_(a, b) a##_##b
 #define TILE_PASTE(a, b) TILE_PASTE_(a, b)
 #define TILE_STRING_(a) #a
