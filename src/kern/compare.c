@@ -159,20 +159,12 @@ NARROW(BF16)
 
 /* ---- complex numbers: equal by parts; ordered by the real, then by the imaginary part ---- */
 
-#define DIRECTION(id, T, d, formula)                                                                         \
-    static void id##_##d(void *result, const void *const *args, int64_t n)                                   \
-    {                                                                                                        \
-        uint8_t *out = result;                                                                               \
-        const T *a = args[0], *b = args[1];                                                                  \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            out[i] = formula;                                                                                \
-    }
+#define DIRECTION(id, T, d, formula) TILE_BINARY(id##_##d, uint8_t, T, formula)
 #define ORDER(id, T, d, operator)                                                                            \
-    DIRECTION(id, T, d, a[i].re == b[i].re ? a[i].im operator b[i].im : a[i].re operator b[i].re)
+    DIRECTION(id, T, d, x.re == y.re ? x.im operator y.im : x.re operator y.re)
 #define COMPLEX(id, T)                                                                                       \
-    DIRECTION(id, T, eq, a[i].re == b[i].re && a[i].im == b[i].im)                                           \
-    DIRECTION(id, T, ne, a[i].re != b[i].re || a[i].im != b[i].im)                                           \
+    DIRECTION(id, T, eq, x.re == y.re && x.im == y.im)                                                       \
+    DIRECTION(id, T, ne, x.re != y.re || x.im != y.im)                                                       \
     ORDER(id, T, ge, >=)                                                                                     \
     ORDER(id, T, gt, >)                                                                                      \
     ORDER(id, T, le, <=)                                                                                     \

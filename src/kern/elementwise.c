@@ -11,39 +11,11 @@
 
 /* ---- pred: bytes that are 0 or 1 ---- */
 
-#define BINARY(id, formula)                                                                                  \
-    static void pred_##id(void *result, const void *const *args, int64_t n)                                  \
-    {                                                                                                        \
-        uint8_t *out = result;                                                                               \
-        const uint8_t *x = args[0], *y = args[1];                                                            \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            out[i] = formula;                                                                                \
-    }
-BINARY(and, x[i] & y[i]) /* spec: And; on pred also Mul, Min */
-BINARY(or, x[i] | y[i])  /* spec: Or; on pred also Add, Max */
-BINARY(xor, x[i] ^ y[i]) /* spec: Xor */
-#undef BINARY
-
-/* spec: Not */
-static void pred_not(void *result, const void *const *args, int64_t n)
-{
-    uint8_t *out = result;
-    const uint8_t *x = args[0];
-    TILE_LOOP
-    for (int64_t i = 0; i < n; i++)
-        out[i] = x[i] ^ 1;
-}
-
-/* spec: Clamp: min(high, max(x, low)) */
-static void pred_clamp(void *result, const void *const *args, int64_t n)
-{
-    uint8_t *out = result;
-    const uint8_t *low = args[0], *x = args[1], *high = args[2];
-    TILE_LOOP
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (x[i] | low[i]) & high[i];
-}
+TILE_BINARY(pred_and, uint8_t, uint8_t, x & y)          /* spec: And; on pred also Mul, Min */
+TILE_BINARY(pred_or, uint8_t, uint8_t, x | y)           /* spec: Or; on pred also Add, Max */
+TILE_BINARY(pred_xor, uint8_t, uint8_t, x ^ y)          /* spec: Xor */
+TILE_UNARY(pred_not, uint8_t, uint8_t, x ^ 1)           /* spec: Not */
+TILE_TERNARY(pred_clamp, uint8_t, uint8_t, (y | x) & z) /* spec: Clamp: x is the low end, y the number, z the high end */
 
 static const struct tile_row pred_rows[] = {
     {"add", pred_or},     {"and", pred_and},     {"clamp", pred_clamp},
