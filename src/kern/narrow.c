@@ -216,36 +216,33 @@ static inline float round_to_bf16(float x)
     return r.f;
 }
 
-TILE_UNARY(round_BF16, float, float, round_to_bf16(x))
-TILE_UNARY(round_F16, float, float, decode(encode(x, formats[DT_F16]), formats[DT_F16]))
+static inline float round_to_f16(float x)
+{
+    return decode(encode(x, formats[DT_F16]), formats[DT_F16]);
+}
 
-/* The commonest operations with the rounding in the same loop, by spelling. */
-#define BINARY(id, type, formula) TILE_BINARY(type##_##id, float, float, ROUNDED(formula))
-#define ROUNDED(x) round_to_bf16(x)
-BINARY(add, BF16, x + y)
-BINARY(divide, BF16, x / y)
-BINARY(multiply, BF16, x *y)
-BINARY(subtract, BF16, x - y)
-static const struct tile_row rounded_bf16[] = {
-    {"add", BF16_add}, {"divide", BF16_divide}, {"multiply", BF16_multiply}, {"subtract", BF16_subtract}};
+/* Alone, and in the loop of the commonest operations. */
+#define ROUNDED(id, round)                                                                                   \
+    TILE_UNARY(id##_round, float, float, round(x))                                                           \
+    TILE_BINARY(id##_add, float, float, round(x + y))                                                        \
+    TILE_BINARY(id##_divide, float, float, round(x / y))                                                     \
+    TILE_BINARY(id##_multiply, float, float, round(x * y))                                                   \
+    TILE_BINARY(id##_subtract, float, float, round(x - y))                                                   \
+    static const struct tile_row id##_rounded[] = {{"add", id##_add},                                        \
+                                                   {"divide", id##_divide},                                  \
+                                                   {"multiply", id##_multiply},                              \
+                                                   {"subtract", id##_subtract}};
+ROUNDED(BF16, round_to_bf16)
+ROUNDED(F16, round_to_f16)
 #undef ROUNDED
-#define ROUNDED(x) decode(encode(x, formats[DT_F16]), formats[DT_F16])
-BINARY(add, F16, x + y)
-BINARY(divide, F16, x / y)
-BINARY(multiply, F16, x *y)
-BINARY(subtract, F16, x - y)
-static const struct tile_row rounded_f16[] = {
-    {"add", F16_add}, {"divide", F16_divide}, {"multiply", F16_multiply}, {"subtract", F16_subtract}};
-#undef ROUNDED
-#undef BINARY
 
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t)
 {
     if (opcode && t == DT_BF16)
-        return tile_find((struct tile_table){rounded_bf16, COUNT_OF(rounded_bf16)}, opcode);
+        return tile_find((struct tile_table){BF16_rounded, COUNT_OF(BF16_rounded)}, opcode);
     if (opcode && t == DT_F16)
-        return tile_find((struct tile_table){rounded_f16, COUNT_OF(rounded_f16)}, opcode);
-    return t == DT_BF16 ? round_BF16 : t == DT_F16 ? round_F16 : NULL;
+        return tile_find((struct tile_table){F16_rounded, COUNT_OF(F16_rounded)}, opcode);
+    return t == DT_BF16 ? BF16_round : t == DT_F16 ? F16_round : NULL;
 }
 
 TILE_UNARY(shorten_to_bf16, uint16_t, uint32_t, (uint16_t)(x >> 16))
