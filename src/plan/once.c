@@ -269,13 +269,19 @@ static int count(const struct function *f, enum once once)
     return n;
 }
 
-void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results)
+static struct when nothing_known(struct planner *pl, struct function *f, int value_count)
 {
     struct arena *a = &pl->scratch;
     struct when w = {.pl = pl, .f = f, .value = ARENA_ARRAY(a, uint8_t, value_count),
                      .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count)};
     for (int v = 0; v < value_count; v++)
         w.maker[v] = -1;
+    return w;
+}
+
+void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results)
+{
+    struct when w = nothing_known(pl, f, value_count);
     find_invariant_params(&w, results);
     find_steps(&w);
     if (plan_optimises(pl))
@@ -321,11 +327,7 @@ static void give_up_large(struct when *w, int64_t most)
 
 void plan_once_for_all(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
-    struct arena *a = &pl->scratch;
-    struct when w = {.pl = pl, .f = f, .value = ARENA_ARRAY(a, uint8_t, value_count),
-                     .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count)};
-    for (int v = 0; v < value_count; v++)
-        w.maker[v] = -1;
+    struct when w = nothing_known(pl, f, value_count);
     find_steps(&w);
     if (count(f, ONCE_RUN) == 0)
         return;
