@@ -248,7 +248,8 @@ bool hlo_messages_limit(const hlo_messages *m)
 {
     for (struct sink *s = m->first; s; s = s->next)
         for (struct diag *d = s->ds.first; d; d = d->next)
-            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_PLAN_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME)
+            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_PLAN_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME ||
+                d->msg == MSG_LIMIT_TRIP)
                 return true;
     return false;
 }

@@ -199,3 +199,9 @@ hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
     l->shape = shape_tuple(&h->arena, (int)count, shapes);
     return hlo_literal_end(h, l);
 }
+
+hlo_literal *hlo_literal_copy(const hlo_literal *l)
+{
+    hlo_literal *h = hlo_literal_begin();
+    return hlo_literal_end(h, literal_copy(&h->arena, l->l));
+}

@@ -53,6 +53,8 @@ struct program;
 struct hlo_program {
     const hlo_module *module;
     hlo_world *world;           /* NULL: threads */
+    _Atomic bool interrupted;   /* the run that is going on, or the next one, is to end */
+    struct observing *observing; /* NULL: it is not planned for that */
     struct team *team;          /* shared by all of them */
     size_t count;               /* participants */
     struct program *programs[]; /* one each: what a program keeps while it runs is its participant's; NULL: not here */
@@ -79,6 +81,10 @@ struct inst *hlo_listing_inst(const hlo_listing *l, size_t i);
 struct hlo_array hlo_array_of(const struct shape *s, void *data);
 /* The same targets as plan wants them; NULL: none. */
 struct foreign hlo_targets_foreign(const hlo_targets *t);
+
+/* hlo_observe.c */
+struct observing *hlo_observing_new(const hlo_module *module);
+void hlo_observing_free(struct observing *o); /* may be NULL */
 
 /* What a step is done by, in words; it has been foreseen. */
 struct function;

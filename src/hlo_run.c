@@ -18,8 +18,10 @@ void hlo_program_free(hlo_program *p)
 {
     for (size_t k = 0; p && k < p->count; k++)
         program_free(p->programs[k]);
-    if (p)
+    if (p) {
         team_free(p->team);
+        hlo_observing_free(p->observing);
+    }
     free(p);
 }
 
@@ -36,6 +38,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
     p->world = o->world;
     p->team = team_new(o->threads > 0 ? o->threads : team_processors());
     p->count = (size_t)count;
+    p->observing = o->observed ? hlo_observing_new(module) : NULL;
     for (size_t k = 0; k < p->count; k++) {
         struct plan_options options = {.plain = o->plain,
                                        .elided = (enum elided_mode)o->elided,
@@ -44,7 +47,9 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
                                        .partition = (int64_t)k % partitions,
                                        .team = p->team,
                                        .foreign = hlo_targets_foreign(o->targets),
-                                       .limits = {o->max_steps, o->max_memory, o->timeout}};
+                                       .observed = o->observed,
+                                       .interrupt = &p->interrupted,
+                                       .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
         if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
             continue;
         p->programs[k] = plan_module(ds, module->m, &options);
@@ -179,7 +184,13 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     if (feeding)
         feeding_end(feeding, m);
     arena_free(&a);
+    p->interrupted = false; /* that was meant for this run */
     return ok;
+}
+
+void hlo_interrupt(hlo_program *p)
+{
+    p->interrupted = true;
 }
 
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)

@@ -210,13 +210,15 @@ struct limits { /* 0: none */
     uint64_t steps;  /* instructions run, and iterations of loops */
     uint64_t memory; /* bytes of values alive at once */
     double seconds;
+    uint64_t trip;   /* iterations of any one loop */
 };
-enum limit { LIMIT_NONE, LIMIT_STEPS, LIMIT_MEMORY, LIMIT_TIME, LIMIT_STOPPED };
+enum limit { LIMIT_NONE, LIMIT_STEPS, LIMIT_MEMORY, LIMIT_TIME, LIMIT_TRIP, LIMIT_STOPPED, LIMIT_INTERRUPTED };
 struct budget {
     int64_t slice;    /* steps until the next look at the clock */
     uint64_t steps;   /* what is left after those */
     int64_t deadline; /* of now_ns; INT64_MAX: none */
     const _Atomic bool *stop; /* somebody else may end the run: LIMIT_STOPPED; or NULL */
+    const _Atomic bool *interrupt; /* and the user: LIMIT_INTERRUPTED; or NULL */
     enum limit hit;   /* the one that ended the run */
 };
 void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop);
@@ -227,6 +229,13 @@ void budget_pay(struct budget *b, uint64_t steps);
 bool budget_look(struct budget *b); /* at the clock, and whether somebody ends the run; costs no step */
 /* Pays for one step; false, with `hit` set, once a limit is reached. */
 static inline bool budget_step(struct budget *b) { return --b->slice >= 0 || budget_refill(b); }
+/* The same before an instruction, which may take long: whoever waits for its end, or has set a time, should not wait
+ * for thousands of them. */
+static inline bool budget_inst(struct budget *b)
+{
+    bool waited_for = b->deadline != INT64_MAX || (b->interrupt && *b->interrupt);
+    return (!waited_for || budget_look(b)) && budget_step(b);
+}
 
 /* ---- owner.c: memory that several values lie in, given back when the last of them goes ---- */
 

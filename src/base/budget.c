@@ -46,6 +46,8 @@ bool budget_look(struct budget *b)
 {
     if (b->hit == LIMIT_NONE && b->stop && *b->stop)
         b->hit = LIMIT_STOPPED;
+    else if (b->hit == LIMIT_NONE && b->interrupt && *b->interrupt)
+        b->hit = LIMIT_INTERRUPTED;
     else if (b->hit == LIMIT_NONE && b->deadline != INT64_MAX && now_ns() >= b->deadline)
         b->hit = LIMIT_TIME;
     return b->hit == LIMIT_NONE;

@@ -97,6 +97,11 @@ hlo_world *world_of(const struct options *o); /* NULL: this process is alone */
 bool world_first(const struct options *o);    /* this one speaks and writes for all */
 FILE *world_stderr(const struct options *o);
 
+/* interrupt.c: while a program runs, the first Ctrl-C ends its run, the second one the process. */
+enum { STATUS_INTERRUPTED = 130 };
+void interrupt_begin(hlo_program *p);
+bool interrupt_end(void); /* whether there was one */
+
 /* value.c: a result for people to read and for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l);
 /* Shape and values on one line, ended. */

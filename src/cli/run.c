@@ -53,9 +53,13 @@ static int run_program(const struct arguments *a, struct feed_files *feeds, hlo_
     int status = HLO_OK;
     if (!results)
         return HLO_FAILED;
+    interrupt_begin(p);
     bool ok = hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
+    bool interrupted = interrupt_end();
     bool written = feed_finish(feeds, ok, a->m);
-    if (!ok)
+    if (!ok && interrupted)
+        status = STATUS_INTERRUPTED;
+    else if (!ok)
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
     else if (!written || (world_first(a->o) && !put_results(a->o, results, a->participants, a->m)))
         status = HLO_USAGE;

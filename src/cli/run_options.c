@@ -21,10 +21,11 @@ static bool byte_count(const char *text, uint64_t *out)
 static bool limit_options(const struct options *o, struct hlo_run_options *out)
 {
     const char *memory = o->value[OPT_MAX_MEMORY], *seconds = o->value[OPT_TIMEOUT];
-    int64_t steps;
-    if (!option_int(o, OPT_MAX_STEPS, 1, INT64_MAX, 0, &steps))
+    int64_t steps, trip;
+    if (!option_int(o, OPT_MAX_STEPS, 1, INT64_MAX, 0, &steps) || !option_int(o, OPT_MAX_TRIP, 1, INT64_MAX, 0, &trip))
         return false;
     out->max_steps = (uint64_t)steps;
+    out->max_trip = (uint64_t)trip;
     if (memory && !byte_count(memory, &out->max_memory))
         return usage_error(o, "`--max-memory=%s`: a number of bytes is wanted", memory), false;
     if (seconds && !(num_parse_double(str_of(seconds), &out->timeout) && out->timeout > 0))

@@ -22,7 +22,11 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
             return false;
         convert_element(c->values[k].view.data, t, args[k], c->body->args[k]);
     }
-    if (!eval_function(c->ev, f, c->values, c->values))
+    struct sights *sights = c->ev->sights;
+    c->ev->sights = NULL; /* nobody is told of what happens to elements */
+    bool ok = eval_function(c->ev, f, c->values, c->values);
+    c->ev->sights = sights;
+    if (!ok)
         return false;
     for (int k = 0; k < f->result_count; k++) {
         convert_element(results[k], c->body->results[k], c->values[k].view.data, f->result_shapes[k]->dtype);

@@ -257,15 +257,18 @@ static bool run_loop(struct eval *ev, const struct step *s)
     for (int k = 0; k < n; k++)
         eval_hand_over(ev, s, k, &l.state[k]);
     eval_enter_loop(ev, l.body, l.state, l.at);
-    for (bool go;;) {
+    bool go;
+    for (int64_t trip = 0;; trip++) {
         unsigned errors = ev->ds->errors;
+        eval_in_iteration(ev, -1);
         if (!test(ev, &l, &go))
             return eval_kernel_failed(ev, s, errors);
         if (eval_rehearsed(ev))
             go = rehearse_again(ev, &rehearsed, l.state, n);
         if (!go)
             break;
-        if (!budget_step(&ev->p->budget))
+        eval_in_iteration(ev, trip);
+        if (!eval_trip(ev, trip))
             return eval_limit(ev, s);
         if (!eval_iterate(ev, l.body, l.state))
             return false;

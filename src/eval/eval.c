@@ -32,6 +32,8 @@ bool eval_limit(struct eval *ev, const struct step *s)
     switch (ev->p->budget.hit) {
     case LIMIT_MEMORY: return EVAL_FAIL(ev, s, LIMIT_MEMORY, l->memory);
     case LIMIT_TIME: return EVAL_FAIL(ev, s, LIMIT_TIME, l->seconds);
+    case LIMIT_TRIP: return EVAL_FAIL(ev, s, LIMIT_TRIP, l->trip);
+    case LIMIT_INTERRUPTED: return EVAL_FAIL(ev, s, RUN_INTERRUPTED);
     case LIMIT_STOPPED: return false; /* who stopped it knows why */
     default: return EVAL_FAIL(ev, s, LIMIT_STEPS, l->steps);
     }
@@ -112,6 +114,8 @@ static struct value *frame_of(struct eval *ev, const struct function *f)
 
 bool eval_step(struct eval *ev, const struct step *s)
 {
+    if (s->names)
+        return eval_names(ev, s);
     eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
     return ev->p->dynamic && !eval_rehearsed(ev) ? eval_sized(ev, s, run) : run(ev, s);
 }
@@ -134,13 +138,18 @@ static int first_step(const struct eval *ev, const struct function *f)
     return done == ONCE_LOOP ? f->loop_steps : done == ONCE_RUN ? f->once_steps : 0;
 }
 
+bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s)
+{
+    if (!budget_inst(&ev->p->budget))
+        return eval_limit(ev, s);
+    return ev->watched ? watched_step(ev, f, s) : eval_step(ev, s);
+}
+
 static bool run_range(struct eval *ev, const struct function *f, int from, int to)
 {
     for (int k = from; k < to; k++) {
         const struct step *s = &f->steps[k];
-        if (!budget_step(&ev->p->budget))
-            return eval_limit(ev, s);
-        if (!(ev->watched ? watched_step(ev, f, s) : eval_step(ev, s)))
+        if (!eval_next_step(ev, f, s))
             return false;
         for (int j = 0; j < s->release_count; j++)
             value_drop(ev, &ev->frame[s->release[j]]);
@@ -170,6 +179,8 @@ static bool run_for_all(struct eval *ev, const struct function *f)
 
 static bool run_steps(struct eval *ev, const struct function *f)
 {
+    if (ev->sights)
+        return eval_observed(ev, f);
     if (f == ev->p->entry && f->once_steps > 0 && !run_for_all(ev, f))
         return false;
     if (!run_range(ev, f, first_step(ev, f), f->step_count))
@@ -542,7 +553,9 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
                              size_t count, const struct exchange *exchange, struct arena *a)
 {
     struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange, .watched = p->watch != NULL};
+    struct sights sights;
     budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
+    p->budget.interrupt = p->options.interrupt;
     if (!check_params(&ev, args, count) || !check_needs(&ev))
         return NULL;
     eval_begin(&ev);
@@ -550,7 +563,9 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     ev.pool.reserve = p->reserve;
     p->run = &ev;
     p->run_step = eval_small_step;
+    eval_observe_begin(&ev, &sights);
     struct literal *result = run_entry(&ev, args, a);
+    eval_observe_end(&ev);
     p->peak = ev.pool.peak;
     eval_end(&ev);
     p->run = NULL;

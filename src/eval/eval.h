@@ -13,6 +13,42 @@
 struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
                              size_t count, const struct exchange *exchange, struct arena *a);
 
+/* Whether what comes from outside may stand for `wanted`: every dimension as wanted, or at most that where it
+ * may change. */
+bool eval_fits(const struct shape *wanted, const struct shape *given);
+
+/* ---- observe.c: runs of observed programs, one instruction after the other ---- */
+
+struct within { /* an instruction that calls, and what runs in it now */
+    const struct inst *inst;
+    int64_t iteration; /* of a loop, from 0; -1 in its condition. Else 0 */
+};
+struct sighting {
+    const struct step *step; /* of the instruction, the last one where it has two */
+    int64_t participant;
+    uint64_t number;         /* instructions that were shown before, this run */
+    int64_t ns;              /* that it took, without the time of the observer; 0 before it is done */
+    bool done;
+    int depth;
+    const struct within *within; /* outermost first */
+    struct eval *eval;
+    struct value *copies;        /* made to be shown, by leaf; they go with the sighting */
+    struct value *given;         /* its results, where the observer has set them before it is done; or NULL */
+    bool failed;                 /* there was no memory */
+};
+/* Told of each instruction before and after it is done; NULL: not wanted. False ends the run: LIMIT_STOPPED. */
+struct observer {
+    void *context;
+    bool (*before)(void *context, struct sighting *s);
+    bool (*after)(void *context, struct sighting *s);
+};
+enum { SIGHT_VALUE = -1 };
+/* Operand k of the instruction or its value, dense and whole, until the observer returns. What is not there, tokens, is an empty
+ * tuple. NULL: there is no memory, which ends the run. */
+struct literal *eval_sight(struct sighting *s, int operand);
+/* Another value in its place, of a shape that fits it. False as above. */
+bool eval_sight_set(struct sighting *s, const struct literal *l);
+
 /* ---- rehearse.c: what memory a run takes, before it takes it ---- */
 
 /* How a step came to a result. */

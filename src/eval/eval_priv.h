@@ -5,6 +5,7 @@
  * operand.c  what a step reads and where its results go    body.c  computations handed to kernels
  * sizes.c    dimensions smaller than their bounds          size_rules.c  what each family makes of them
  * group.c    who takes part in a collective                rehearse.c  a run without its kernels: what memory it takes
+ * observe.c  a run whose every instruction is shown
  * and one file for each family of operations.
  */
 #ifndef HLO_EVAL_PRIV_H
@@ -92,7 +93,14 @@ struct eval {
     struct arena posts;    /* where those lie */
     struct rehearsal *rehearsal; /* NULL: a true run */
     bool watched;                /* somebody wants to know of each step */
+    struct sights *sights;       /* and of each instruction and its value; NULL: nobody */
 };
+
+/* In a rehearsal storage is not there, so whoever reads or writes elements without a kernel of the table does without. */
+static inline bool eval_rehearsed(const struct eval *ev)
+{
+    return ev->rehearsal != NULL;
+}
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
 #define X(name) eval_family_fn eval_##name;
@@ -104,6 +112,8 @@ FAMILIES(X)
 bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results);
 /* One step, as its family does it. */
 bool eval_step(struct eval *ev, const struct step *s);
+/* The same within a run of its function: paid for and watched. */
+bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s);
 /* The entry computation on its arguments, and its results as a literal. `values` has room for both. */
 struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *a);
 void eval_begin(struct eval *ev);
@@ -123,9 +133,6 @@ void value_share(struct value *to, const struct value *from);
 /* A dense value; false (without a message) when there is no memory. */
 bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
 
-/* Whether what comes from outside may stand for `wanted`: every dimension as wanted, or at most that where it
- * may change. */
-bool eval_fits(const struct shape *wanted, const struct shape *given);
 /* The shape of what goes outside, to which the value is made to fit: dimensions that may change are as large as they
  * are now, the others as the shape says. NULL without memory. */
 const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s, struct arena *a);
@@ -137,16 +144,19 @@ bool eval_unsupported(struct eval *ev, const struct step *s); /* names opcode an
 /* Says which limit was hit, if one was, else that there is no memory. */
 bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *shape);
 bool eval_limit(struct eval *ev, const struct step *s); /* after budget_step refused */
+/* Pays for an iteration of a loop, of those from 0 on; false once a limit is reached. */
+static inline bool eval_trip(struct eval *ev, int64_t number)
+{
+    uint64_t most = ev->p->options.limits.trip;
+    if (most && !eval_rehearsed(ev) && (uint64_t)number >= most)
+        ev->p->budget.hit = LIMIT_TRIP;
+    return ev->p->budget.hit == LIMIT_NONE && budget_step(&ev->p->budget);
+}
 /* After a kernel gave up: whatever it called has reported already, else there was no memory. */
 bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
 
 /* ---- rehearse.c ---- */
 
-/* In a rehearsal storage is not there, so whoever reads or writes elements without a kernel of the table does without. */
-static inline bool eval_rehearsed(const struct eval *ev)
-{
-    return ev->rehearsal != NULL;
-}
 /* Whether somebody wants to know which way the fast kernel of the step goes; then they are told. */
 static inline bool eval_choices_wanted(const struct eval *ev)
 {
@@ -165,6 +175,28 @@ struct rehearsed_loop {
     uint64_t before; /* how the state was laid out */
 };
 bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struct value *state, int count);
+
+/* ---- observe.c ---- */
+
+struct sights {
+    const struct observer *observer;
+    struct arena arena;   /* what is shown, by mark and release */
+    struct arena nesting; /* where `within` lies */
+    struct within *within;
+    size_t depth, capacity;
+    uint64_t shown;
+    int64_t spent; /* nanoseconds of the observer */
+};
+void eval_observe_begin(struct eval *ev, struct sights *s);
+void eval_observe_end(struct eval *ev);
+bool eval_observed(struct eval *ev, const struct function *f); /* all its steps */
+/* The loop that runs is in this iteration. */
+static inline void eval_in_iteration(struct eval *ev, int64_t iteration)
+{
+    if (ev->sights)
+        ev->sights->within[ev->sights->depth - 1].iteration = iteration;
+}
+bool eval_names(struct eval *ev, const struct step *s); /* a step that gives names */
 
 /* ---- sizes.c ---- */
 

@@ -250,7 +250,8 @@ static bool next(struct eval *ev, const struct step *s, struct onnx_run *l, bool
 {
     if (!l->go || (l->has_count && l->done >= l->count))
         return false;
-    *ok = (budget_step(&ev->p->budget) || eval_limit(ev, s)) && check_room(ev, s, l);
+    eval_in_iteration(ev, l->done);
+    *ok = (eval_trip(ev, l->done) || eval_limit(ev, s)) && check_room(ev, s, l);
     return *ok;
 }
 

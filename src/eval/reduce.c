@@ -140,9 +140,11 @@ static bool run_scan(struct eval *ev, const struct step *s)
     if (eval_rehearsed(ev) && c.length > 2)
         c.length = 2;
     bool reverse = inst_bool(s->inst, A_IS_REVERSE);
-    for (int64_t t = 0; t < c.length; t++)
+    for (int64_t t = 0; t < c.length; t++) {
+        eval_in_iteration(ev, t);
         if (!scan_step(ev, s, &c, reverse ? c.length - 1 - t : t))
             return false;
+    }
     for (int k = 0; k < c.carries; k++)
         value_move(&ev->frame[s->results[c.outputs + k]], &c.values[c.inputs + k]);
     for (int k = 0; k < c.outputs; k++)

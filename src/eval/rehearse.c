@@ -30,6 +30,8 @@ static bool make_results(struct eval *ev, const struct step *s)
 
 static bool depends_on_values(const struct step *s)
 {
+    if (s->names)
+        return false;
     switch (op_table[s->inst->opcode].family) {
     case FAMILY_collective:
     case FAMILY_dynamic:

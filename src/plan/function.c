@@ -23,7 +23,7 @@ static void fresh_values(struct build *b, const struct shape *const *shapes, int
     }
 }
 
-static struct leaves join_operands(struct build *b, const struct inst *i, int **starts)
+struct leaves plan_operands(struct build *b, const struct inst *i, int **starts)
 {
     int n = 0;
     for (int k = 0; k < i->operand_count; k++)
@@ -40,9 +40,8 @@ static struct leaves join_operands(struct build *b, const struct inst *i, int **
     return out;
 }
 
-/* A step that makes the leaves of `result` from `operands`; NULL past the limits. */
-static struct step *emit(struct build *b, const struct inst *i, struct leaves operands, const int *starts,
-                         const struct shape *result, struct leaves *out)
+struct step *plan_emit(struct build *b, const struct inst *i, struct leaves operands, const int *starts,
+                       const struct shape *result, struct leaves *out)
 {
     struct step s = {.inst = i, .operand_count = operands.count, .operands = operands.at, .starts = starts};
     if (!plan_leaf_shapes(b->pl, i, result, &s.result_count, &s.shapes))
@@ -70,7 +69,7 @@ static bool add_condition(struct build *b, struct step *s)
     if (!add_callee(b, s, c))
         return false;
     struct function *f = s->callees[s->callee_count - 1];
-    if (!f->code)
+    if (!f->code && !plan_observes(b->pl))
         f->code = scalar_of_computation(b->pl, c, NULL);
     return true;
 }
@@ -107,7 +106,7 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     if (!add_callee(b, s, a->v.computations.at[0]))
         return false;
     struct function *f = s->callees[0];
-    if (!f->code)
+    if (!f->code && !plan_observes(b->pl))
         f->code = scalar_of_computation(b->pl, a->v.computations.at[0], NULL);
     return true;
 }
@@ -131,6 +130,8 @@ static const struct computation *called(const struct inst *i)
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
 {
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
+    if (plan_observes(pl))
+        return NULL;
     if (!call || !inline_fits(i, called(i)))
         return scalar_of_inst(pl, i);
     struct known_call *k = &pl->calls[called(i)->index];
@@ -192,8 +193,8 @@ static void start_leaves(struct build *b, const struct shape *s, struct leaves o
 static bool plan_pair_start(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
-    struct leaves operands = join_operands(b, i, &starts), made;
-    struct step *s = emit(b, i, operands, starts, i->shape->elements[1], &made);
+    struct leaves operands = plan_operands(b, i, &starts), made;
+    struct step *s = plan_emit(b, i, operands, starts, i->shape->elements[1], &made);
     if (!s)
         return false;
     start_leaves(b, i->shape, operands, made, out);
@@ -215,7 +216,7 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
     int64_t wanted = 0;
     for (int k = 0; k < c->param_count; k++)
         wanted += leaf_count(c->params[k]->shape);
-    struct leaves operands = join_operands(b, i, &starts), made;
+    struct leaves operands = plan_operands(b, i, &starts), made;
     if (i->opcode == OP_ASYNC_UPDATE) {
         const struct inst *before = i->operands[0];
         if (i->operand_count == 1)
@@ -230,7 +231,7 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
     }
     made = (struct leaves){0, NULL};
     if (operands.count == wanted) {
-        struct step *s = emit(b, i, operands, starts, c->root->shape, &made);
+        struct step *s = plan_emit(b, i, operands, starts, c->root->shape, &made);
         if (!s)
             return false;
         s->callees = ARENA_ARRAY(keep(b), struct function *, 1);
@@ -249,11 +250,11 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
 static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
-    struct leaves operands = join_operands(b, i, &starts);
+    struct leaves operands = plan_operands(b, i, &starts);
     i = simple_inst(b, i, &operands);
     if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
         return true;
-    struct step *s = emit(b, i, operands, starts, i->shape, out);
+    struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
     if (!s || !prepare(b, s))
         return false;
     same_note(b, i, operands, *out);
@@ -316,13 +317,14 @@ static bool plan_params(struct build *b, const struct computation *c)
 
 bool plan_steps(struct build *b, const struct computation *c)
 {
-    int count;
-    struct inst **order = plan_live(b->pl, c, &count);
+    const bool shown = plan_observes(b->pl);
+    int count = c->inst_count;
+    struct inst **order = shown ? plan_order(b->pl, c) : plan_live(b->pl, c, &count);
     for (int k = 0; k < count; k++) {
         const struct inst *i = order[k];
-        if (i->opcode == OP_PARAMETER)
+        if (i->opcode == OP_PARAMETER && !shown)
             continue;
-        if (!plan_inst(b, i, &b->env[i->index]))
+        if (!(shown ? plan_shown : plan_inst)(b, i, &b->env[i->index]))
             return false;
         b->total_leaves += b->env[i->index].count;
         if (b->total_leaves > MAX_TOTAL_LEAVES)
@@ -448,6 +450,8 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
             seen[step->operands[j]] = 0;
     for (int j = 0; j < step->release_count; j++)
         s->free[s->free_count++] = release[j];
+    if (plan_observes(b->pl)) /* who looks at the step when it is done sees its operands, too */
+        memset(uses, USE_KEEP, (size_t)step->operand_count);
     step->release = release;
     step->operands = operands;
     step->results = results;
@@ -553,7 +557,7 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
         return false;
     if (plan_optimises(pl))
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
-    if (pl->depth > 1)
+    if (pl->depth > 1 && !plan_observes(pl))
         plan_once(pl, f, b.value_count, b.env[c->root->index]);
     else if (plan_keeps(pl))
         plan_once_for_all(pl, f, b.value_count, b.env[c->root->index]);

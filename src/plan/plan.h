@@ -22,6 +22,8 @@ struct plan_options {
     enum elided_mode elided;    /* what stands for constants written `{...}` */
     uint64_t seed;              /* of ELIDED_RANDOM */
     int64_t replica, partition; /* which participant this is */
+    bool observed;              /* every instruction becomes a step, so that each can be looked at */
+    const _Atomic bool *interrupt; /* set by who wants a run to end; or NULL */
     struct limits limits;       /* of one run */
     struct team *team;          /* who runs its kernels, beside the caller; it must outlive the program. NULL: nobody */
     struct foreign foreign;     /* targets of custom calls; all NULL: none but ours */
@@ -45,12 +47,15 @@ enum once {
 struct step {
     const struct inst *inst;
     uint8_t once;      /* enum once; what others read of it stays in its slot */
+    bool goes_on;      /* of an observed function: the step after it belongs to the same instruction */
     int operand_count; /* leaves of all operands, one operand after the other */
     const int *operands;
     const uint8_t *uses; /* enum use, for each of them */
     const int *starts;   /* first leaf of each operand of the instruction, and one past the last */
     int result_count;    /* leaves */
     const int *results;  /* slots; NO_VALUE for tokens */
+    const int *names;    /* of an observed function, where the instruction is but another name: for each result the
+                          * operand leaf that it is, or ~n for constant n; else NULL */
     const struct shape *const *shapes; /* of the leaves */
     int release_count;
     const int *release; /* slots that hold nothing of use once the step is done */
@@ -113,7 +118,8 @@ struct plan_stats {
     int rests;      /* loops that are scalar programs after their first iteration */
 };
 
-/* Told of every step of a run as it begins and ends; steps within steps come in between. */
+/* Told of every step of a run as it begins and ends; steps within steps come in between. An observer (eval.h) is told
+ * of instructions, and of their values. */
 struct watch {
     void *context;
     void (*begin)(void *context, const struct function *f, const struct step *s);
@@ -121,6 +127,7 @@ struct watch {
 };
 
 struct foresight; /* eval.h */
+struct observer;
 struct pool;
 
 /* What the steps that are done once for all runs have left behind, beside their results. */
@@ -153,6 +160,7 @@ struct program {
     struct pool *pool;             /* small storage, likewise: eval's, which frees it; NULL before the first run */
     void (*pool_free)(struct pool *pool);
     const struct watch *watch;     /* of its runs; NULL: nobody */
+    const struct observer *observer; /* likewise, where it is planned to be observed */
     struct foresight *foresight;   /* what eval has found out about the memory of a run; NULL: nobody has asked */
     struct kept kept;              /* of its first run, for the later ones */
     size_t peak;                   /* bytes of values that were alive at once in the last run */

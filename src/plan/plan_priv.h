@@ -13,6 +13,7 @@
  * scalar_rest.c  loops as scalar programs after their first iteration
  * scalar_moves.c  values made where they are wanted   scalar_quick.c  the form in which scalar programs run
  * describe.c  steps in words                 cost.c      what instructions cost
+ * observed.c  functions whose every instruction is a step
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H
@@ -112,15 +113,29 @@ struct build {
 };
 
 /* The passes below change what is done, never a bit of what comes of it. Plain programs are run as they
- * are written, and arrays that change their sizes ask for care that no pass takes. */
+ * are written, and arrays that change their sizes ask for care that no pass takes; who observes a run sees what is
+ * written, too. */
 static inline bool plan_optimises(const struct planner *pl)
 {
-    return !pl->p->options.plain && !pl->p->dynamic;
+    return !pl->p->options.plain && !pl->p->dynamic && !pl->p->options.observed;
 }
 
 bool plan_inst(struct build *b, const struct inst *i, struct leaves *out);
 bool plan_steps(struct build *b, const struct computation *c); /* its parameters have their leaves already */
 struct function *plan_function(struct planner *pl, const struct inst *caller, const struct computation *c);
+
+/* A step that makes the leaves of `result` from `operands`; NULL past the limits. `starts` as in struct step; `out`:
+ * what it makes. */
+struct step *plan_emit(struct build *b, const struct inst *i, struct leaves operands, const int *starts,
+                       const struct shape *result, struct leaves *out);
+/* The leaves of all operands of an instruction, one after the other, and where each begins. */
+struct leaves plan_operands(struct build *b, const struct inst *i, int **starts);
+
+/* ---- observed.c ---- */
+
+static inline bool plan_observes(const struct planner *pl) { return pl->p->options.observed; }
+/* The instruction as one step, or two of which the second gives what the first has made in the form it should have. */
+bool plan_shown(struct build *b, const struct inst *i, struct leaves *out);
 
 /* ---- inline.c ---- */
 

@@ -179,7 +179,7 @@ struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *c
     struct arena *a = &pl->scratch;
     struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = true};
     struct rest r = {.pl = pl, .f = f, .results = results};
-    if (results.count != f->param_count)
+    if (results.count != f->param_count || pl->p->options.limits.trip)
         return NULL;
     r.reg = ARENA_ARRAY(a, int, value_count);
     r.env = ARENA_ARRAY(a, struct leaves, greatest_index(f) + 1);

@@ -1,0 +1,43 @@
+/*
+ * Ctrl-C: the first one ends a run at its next instruction, so that what has been found out until then can be told; the
+ * second one ends the process.
+ */
+#include "cli/cli.h"
+
+#include <signal.h>
+
+/* A handler knows nothing but these. */
+static _Atomic(hlo_program *) running;
+static volatile sig_atomic_t came;
+
+static void handle(int signal)
+{
+    hlo_program *p = running;
+    (void)signal;
+    came = 1;
+    if (p)
+        hlo_interrupt(p);
+}
+
+/* Who starts us with the signal ignored, nohup for one, means it. */
+static void set_handler(void (*handler)(int), int flags)
+{
+    struct sigaction now, then = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&then.sa_mask);
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &then, NULL);
+}
+
+void interrupt_begin(hlo_program *p)
+{
+    came = 0;
+    running = p;
+    set_handler(handle, (int)SA_RESETHAND | SA_RESTART);
+}
+
+bool interrupt_end(void)
+{
+    set_handler(SIG_DFL, 0);
+    running = NULL;
+    return came != 0;
+}

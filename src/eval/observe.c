@@ -1,0 +1,252 @@
+/*
+ * Runs of observed programs: every instruction is shown to an observer before and after it is done, with its operands and
+ * its value, which the observer may replace.
+ */
+#include "eval/eval_priv.h"
+
+/* ---- names ---- */
+
+static struct value *value_of(struct eval *ev, int at)
+{
+    return at >= 0 ? &ev->frame[at] : &ev->constants[~at];
+}
+
+bool eval_names(struct eval *ev, const struct step *s)
+{
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] != NO_VALUE)
+            value_share(&ev->frame[s->results[r]],
+                        value_of(ev, s->names[r] < 0 ? s->names[r] : s->operands[s->names[r]]));
+    return true;
+}
+
+/* ---- what an observer sees ---- */
+
+/* The value as it goes outside, in `copy`: dense, with the dimensions that its shape says it has. */
+static const struct shape *show_array(struct eval *ev, const struct value *v, struct value *copy, const struct shape *s)
+{
+    value_share(copy, v);
+    s = eval_fit_outside(ev, copy, s, &ev->sights->arena);
+    if (!s || view_is_dense(&copy->view))
+        return s;
+    struct value dense;
+    if (!value_new(ev, &dense, copy->view.dtype, copy->view.rank, copy->view.dims))
+        return NULL;
+    ev->kern->copy(ev->team, &dense.view, &copy->view);
+    value_drop(ev, copy);
+    value_move(copy, &dense);
+    return s;
+}
+
+static const struct shape *no_shape(struct eval *ev)
+{
+    return shape_tuple(&ev->sights->arena, 0, NULL);
+}
+
+/* Leaves from `next` on, of which copies are made in the same order. */
+struct showing {
+    struct sighting *sighting;
+    const int *at;
+    struct value *copies;
+    bool ok;
+};
+
+static struct literal *show(struct showing *w, const struct shape *s)
+{
+    struct eval *ev = w->sighting->eval;
+    struct arena *a = &ev->sights->arena;
+    struct literal *l = ARENA_NEW(a, struct literal);
+    l->shape = s;
+    if (shape_is_tuple(s)) {
+        const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, s->count);
+        l->elements = ARENA_ARRAY(a, struct literal *, s->count);
+        for (int k = 0; k < s->count; k++) {
+            l->elements[k] = show(w, s->elements[k]);
+            shapes[k] = l->elements[k]->shape;
+        }
+        l->shape = shape_tuple(a, s->count, shapes);
+        return l;
+    }
+    const int at = *w->at++;
+    struct value *copy = w->copies++;
+    if (at == NO_VALUE || !w->ok) {
+        l->shape = no_shape(ev);
+        return l;
+    }
+    const struct shape *shape = show_array(ev, value_of(ev, at), copy, s);
+    w->ok = shape != NULL;
+    l->shape = w->ok ? shape : no_shape(ev);
+    l->data = w->ok ? copy->view.data : NULL;
+    return l;
+}
+
+/* Copies of operands come first, then those of the value. */
+struct literal *eval_sight(struct sighting *s, int operand)
+{
+    const struct step *step = s->step;
+    bool value = operand == SIGHT_VALUE;
+    int first = value ? step->operand_count : step->starts[operand];
+    struct showing w = {s, value ? step->results : step->operands + first, s->copies + first, true};
+    int count = value ? step->result_count : step->starts[operand + 1] - first;
+    for (int k = 0; k < count; k++)
+        value_drop(s->eval, &w.copies[k]);
+    struct literal *l = show(&w, value ? step->inst->shape : step->inst->operands[operand]->shape);
+    s->failed |= !w.ok;
+    return w.ok ? l : NULL;
+}
+
+static bool set_array(struct eval *ev, const struct literal *l, const struct shape *s, struct value *to)
+{
+    int64_t bytes;
+    if (!value_new(ev, to, l->shape->dtype, l->shape->rank, l->shape->dims))
+        return false;
+    if (shape_bytes(l->shape, &bytes) && bytes > 0)
+        memcpy(to->view.data, l->data, (size_t)bytes);
+    value_fit(to, s, false);
+    return true;
+}
+
+/* Values for the leaves of a shape. */
+static bool set_leaves(struct sighting *s, const struct literal *l, const struct shape *shape, struct value **next)
+{
+    if (!shape_is_tuple(shape)) {
+        struct value *to = (*next)++;
+        return !shape_is_array(shape) || shape_is_tuple(l->shape) || set_array(s->eval, l, shape, to);
+    }
+    for (int k = 0; k < shape->count; k++)
+        if (!set_leaves(s, l->elements[k], shape->elements[k], next))
+            return false;
+    return true;
+}
+
+static void take_given(struct eval *ev, const struct step *step, struct value *given)
+{
+    for (int r = 0; r < step->result_count; r++)
+        if (step->results[r] == NO_VALUE) {
+            value_drop(ev, &given[r]);
+        } else {
+            value_drop(ev, &ev->frame[step->results[r]]);
+            value_move(&ev->frame[step->results[r]], &given[r]);
+        }
+}
+
+static void drop_given(struct sighting *s)
+{
+    for (int r = 0; r < s->step->result_count && s->given; r++)
+        value_drop(s->eval, &s->given[r]);
+    s->given = NULL;
+}
+
+bool eval_sight_set(struct sighting *s, const struct literal *l)
+{
+    struct value *given = ARENA_ARRAY(&s->eval->sights->arena, struct value, s->step->result_count), *next = given;
+    drop_given(s);
+    s->given = given;
+    s->failed |= !set_leaves(s, l, s->step->inst->shape, &next);
+    if (s->failed)
+        drop_given(s);
+    if (s->done && s->given) {
+        take_given(s->eval, s->step, s->given);
+        s->given = NULL;
+    }
+    return !s->failed;
+}
+
+/* ---- the run ---- */
+
+static void drop_copies(struct sighting *s)
+{
+    for (int k = 0; k < s->step->operand_count + s->step->result_count; k++)
+        value_drop(s->eval, &s->copies[k]);
+}
+
+static bool tell(struct sighting *s, bool (*observer)(void *context, struct sighting *s))
+{
+    struct eval *ev = s->eval;
+    if (!observer)
+        return true;
+    const int64_t start = now_ns();
+    struct arena_mark mark = arena_mark(&ev->scratch);
+    s->copies = ARENA_ARRAY(&ev->scratch, struct value, s->step->operand_count + s->step->result_count);
+    bool go = observer(ev->sights->observer->context, s);
+    drop_copies(s);
+    arena_release(&ev->scratch, mark);
+    ev->sights->spent += now_ns() - start;
+    if (s->failed)
+        return eval_no_memory(ev, s->step, s->step->inst->shape);
+    if (!go && ev->p->budget.hit == LIMIT_NONE)
+        ev->p->budget.hit = LIMIT_STOPPED;
+    return go;
+}
+
+/* Steps of one instruction, the last of them at `s->step`. */
+static bool run(struct sighting *s, const struct function *f, const struct step *first)
+{
+    struct eval *ev = s->eval;
+    struct sights *all = ev->sights;
+    const int64_t spent = all->spent, start = now_ns();
+    for (const struct step *at = first; at <= s->step; at++) {
+        VEC_PUSH(&all->nesting, all->within, all->depth, all->capacity) = (struct within){.inst = at->inst};
+        bool ok = eval_next_step(ev, f, at);
+        all->depth--;
+        if (!ok)
+            return false;
+    }
+    s->ns = s->step->names && first == s->step ? 0 : now_ns() - start - (all->spent - spent);
+    return true;
+}
+
+static bool show_inst(struct eval *ev, const struct function *f, const struct step *first, const struct step *last)
+{
+    struct sights *all = ev->sights;
+    const struct observer *o = all->observer;
+    struct arena_mark mark = arena_mark(&all->arena);
+    struct sighting s = {.step = last, .participant = eval_self(ev), .number = all->shown++, .depth = (int)all->depth, .within = all->within, .eval = ev};
+    bool ok = tell(&s, o->before);
+    if (!ok)
+        drop_given(&s);
+    else if (s.given)
+        take_given(ev, last, s.given);
+    else
+        ok = run(&s, f, first);
+    s.given = NULL;
+    s.done = true;
+    s.within = all->within;
+    ok = ok && tell(&s, o->after);
+    for (const struct step *at = first; at <= last && ok; at++)
+        for (int j = 0; j < at->release_count; j++)
+            value_drop(ev, &ev->frame[at->release[j]]);
+    arena_release(&all->arena, mark);
+    return ok;
+}
+
+bool eval_observed(struct eval *ev, const struct function *f)
+{
+    for (int k = 0; k < f->step_count; k++) {
+        const struct step *first = &f->steps[k];
+        while (f->steps[k].goes_on)
+            k++;
+        if (!show_inst(ev, f, first, &f->steps[k]))
+            return false;
+    }
+    return true;
+}
+
+void eval_observe_begin(struct eval *ev, struct sights *s)
+{
+    if (!ev->p->observer)
+        return;
+    *s = (struct sights){.observer = ev->p->observer};
+    arena_init(&s->arena);
+    arena_init(&s->nesting);
+    ev->sights = s;
+}
+
+void eval_observe_end(struct eval *ev)
+{
+    if (!ev->sights)
+        return;
+    arena_free(&ev->sights->arena);
+    arena_free(&ev->sights->nesting);
+    ev->sights = NULL;
+}

@@ -1,0 +1,172 @@
+/*
+ * The public interface to runs that are looked at: what an observer is told of each instruction.
+ */
+#include "hlo_priv.h"
+
+#include "eval/eval.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Of a program, for all its participants. */
+struct observing {
+    hlo_listing *listing;
+    struct hlo_observer user;
+    struct observer observer; /* as eval has it */
+    pthread_mutex_t lock;     /* held while the user is told */
+    struct arena arena;
+    struct hlo_within *within;
+    size_t count, capacity;
+};
+
+struct observing *hlo_observing_new(const hlo_module *module)
+{
+    struct observing *o = hlo_calloc(sizeof *o);
+    o->listing = hlo_list(module);
+    pthread_mutex_init(&o->lock, NULL);
+    arena_init(&o->arena);
+    return o;
+}
+
+void hlo_observing_free(struct observing *o)
+{
+    if (!o)
+        return;
+    hlo_listing_free(o->listing);
+    pthread_mutex_destroy(&o->lock);
+    arena_free(&o->arena);
+    free(o);
+}
+
+/* ---- one call ---- */
+
+/* What the functions of hlo.h work on. */
+struct looking {
+    struct sighting *sighting;
+    struct looked {
+        hlo_literal *value;
+        struct looked *next;
+        int operand;
+    } *given; /* what has been given out */
+};
+
+/* The value stays where it is; only its handle goes. */
+static void free_handle(hlo_literal *h)
+{
+    arena_free(&h->arena);
+    free(h);
+}
+
+static const hlo_literal *look(struct looking *w, int operand)
+{
+    for (struct looked *g = w->given; g; g = g->next)
+        if (g->operand == operand)
+            return g->value;
+    struct literal *l = eval_sight(w->sighting, operand);
+    if (!l)
+        return NULL;
+    struct looked *g = hlo_calloc(sizeof *g);
+    *g = (struct looked){hlo_literal_end(hlo_literal_begin(), l), w->given, operand};
+    w->given = g;
+    return g->value;
+}
+
+const hlo_literal *hlo_sight_operand(const struct hlo_sight *s, size_t k)
+{
+    struct looking *w = s->run;
+    return k < (size_t)w->sighting->step->inst->operand_count ? look(w, (int)k) : NULL;
+}
+
+const hlo_literal *hlo_sight_value(const struct hlo_sight *s)
+{
+    struct looking *w = s->run;
+    return w->sighting->done ? look(w, SIGHT_VALUE) : NULL;
+}
+
+/* Tokens are empty tuples outside. */
+static bool fits(const struct shape *wanted, const struct shape *given)
+{
+    if (!shape_is_tuple(wanted))
+        return shape_is_array(wanted) ? eval_fits(wanted, given) : shape_is_tuple(given) && given->count == 0;
+    bool ok = shape_is_tuple(given) && given->count == wanted->count;
+    for (int k = 0; k < wanted->count && ok; k++)
+        ok = fits(wanted->elements[k], given->elements[k]);
+    return ok;
+}
+
+bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages *m)
+{
+    struct looking *w = s->run;
+    const struct inst *i = w->sighting->step->inst;
+    struct diags *ds = hlo_sink_of_name(m, "<value>", STR(""));
+    if (!fits(i->shape, l->l->shape)) {
+        struct str why = arena_printf(&ds->arena, "`" STR_FMT "` is " STR_FMT "; " STR_FMT " does not fit", STR_ARG(i->name),
+                                      STR_ARG(shape_text(&ds->arena, i->shape)),
+                                      STR_ARG(shape_text(&ds->arena, l->l->shape)));
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, why.ptr);
+    }
+    for (struct looked *g = w->given; g; g = g->next)
+        if (g->operand == SIGHT_VALUE)
+            g->operand = INT_MIN; /* there is another one now */
+    return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "no memory for the value");
+}
+
+/* ---- observers ---- */
+
+static const struct hlo_within *within_of(struct observing *o, const struct sighting *s)
+{
+    o->count = 0;
+    for (int k = 0; k < s->depth; k++)
+        VEC_PUSH(&o->arena, o->within, o->count, o->capacity) =
+            (struct hlo_within){hlo_listing_number(o->listing, s->within[k].inst), s->within[k].iteration};
+    return o->within;
+}
+
+static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *context, const struct hlo_sight *s))
+{
+    struct looking w = {s, NULL};
+    if (!user)
+        return true;
+    pthread_mutex_lock(&o->lock);
+    struct hlo_sight sight = {
+        .inst = hlo_listing_number(o->listing, s->step->inst),
+        .participant = (size_t)s->participant,
+        .number = s->number,
+        .seconds = (double)s->ns * 1e-9,
+        .depth = (size_t)s->depth,
+        .within = within_of(o, s),
+        .run = &w,
+    };
+    bool go = user(o->user.context, &sight);
+    pthread_mutex_unlock(&o->lock);
+    for (struct looked *g = w.given, *next; g; g = next) {
+        next = g->next;
+        free_handle(g->value);
+        free(g);
+    }
+    return go;
+}
+
+static bool before(void *context, struct sighting *s)
+{
+    struct observing *o = context;
+    return tell(o, s, o->user.before);
+}
+
+static bool after(void *context, struct sighting *s)
+{
+    struct observing *o = context;
+    return tell(o, s, o->user.after);
+}
+
+void hlo_observe(hlo_program *p, const struct hlo_observer *user)
+{
+    struct observing *o = p->observing;
+    if (!o)
+        return;
+    o->user = user ? *user : (struct hlo_observer){0};
+    o->observer = (struct observer){o, user && user->before ? before : NULL, user && user->after ? after : NULL};
+    for (size_t k = 0; k < p->count; k++)
+        if (p->programs[k])
+            p->programs[k]->observer = user ? &o->observer : NULL;
+}

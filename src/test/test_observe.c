@@ -1,0 +1,419 @@
+/*
+ * Runs that are looked at: what an observer is told and in which order, values put in place of others, runs that it
+ * ends or that somebody interrupts.
+ */
+#include "check_quiet.h"
+#include "hlo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a module and what is seen of its runs ---- */
+
+struct stage {
+    hlo_messages *m;
+    hlo_file *file;
+    hlo_module *module;
+    hlo_listing *listing;
+    hlo_program *program;
+    struct hlo_observer observer;
+    char seen[4096]; /* a line for each instruction that was done */
+    const char *at;  /* where `act` is to be called; NULL: everywhere */
+    bool (*act)(struct stage *s, const struct hlo_sight *sight);
+    size_t befores;
+    hlo_literal *result;
+};
+
+static void add_line(struct stage *s, const char *name, const struct hlo_sight *sight)
+{
+    size_t n = strlen(s->seen);
+    hlo_text value = hlo_literal_print(hlo_sight_value(sight), false);
+    for (size_t k = 0; k < sight->depth; k++)
+        n += (size_t)snprintf(s->seen + n, sizeof s->seen - n, "%s#%d/", hlo_list_inst(s->listing, sight->within[k].inst).name,
+                              (int)sight->within[k].iteration);
+    snprintf(s->seen + n, sizeof s->seen - n, "%s %s\n", name, value.data);
+    hlo_text_free(&value);
+}
+
+static bool before(void *context, const struct hlo_sight *sight)
+{
+    struct stage *s = context;
+    const char *name = hlo_list_inst(s->listing, sight->inst).name;
+    ck_assert_uint_eq(sight->number, s->befores);
+    s->befores++;
+    ck_assert(hlo_sight_value(sight) == NULL);
+    ck_assert(sight->seconds == 0);
+    return !s->act || !s->at || strcmp(s->at, name) != 0 || s->act(s, sight);
+}
+
+static bool after(void *context, const struct hlo_sight *sight)
+{
+    struct stage *s = context;
+    add_line(s, hlo_list_inst(s->listing, sight->inst).name, sight);
+    return s->act == NULL || s->at != NULL || s->act(s, sight);
+}
+
+static void open_stage(struct stage *s, const char *text, const struct hlo_run_options *options)
+{
+    *s = (struct stage){.m = hlo_messages_new()};
+    s->file = hlo_file_of_text("m", text, strlen(text), false);
+    s->module = hlo_parse(s->file, 0, s->m);
+    ck_assert(s->module && hlo_verify(s->module, s->m));
+    s->listing = hlo_list(s->module);
+    s->program = hlo_plan(s->module, options, s->m);
+    ck_assert_ptr_nonnull(s->program);
+    s->observer = (struct hlo_observer){s, before, after};
+    hlo_observe(s->program, &s->observer);
+}
+
+static void close_stage(struct stage *s)
+{
+    hlo_literal_free(s->result);
+    hlo_program_free(s->program);
+    hlo_listing_free(s->listing);
+    hlo_module_free(s->module);
+    hlo_file_free(s->file);
+    hlo_messages_free(s->m);
+}
+
+static void run_stage(struct stage *s)
+{
+    s->seen[0] = '\0';
+    s->befores = 0;
+    hlo_literal_free(s->result);
+    s->result = hlo_run(s->program, NULL, 0, s->m);
+}
+
+static void check_result(const struct stage *s, const char *want)
+{
+    ck_assert_ptr_nonnull(s->result);
+    hlo_text got = hlo_literal_print(s->result, false);
+    ck_assert_str_eq(got.data, want);
+    hlo_text_free(&got);
+}
+
+static const struct hlo_run_options observed = {.observed = true, .threads = 1};
+
+/* ---- what is seen ---- */
+
+static const char *const simple = "HloModule m\n"
+                                  "ENTRY e {\n"
+                                  "  x = f32[2] constant({1, 2})\n"
+                                  "  dead = f32[2] negate(x)\n"
+                                  "  y = f32[2] add(x, x)\n"
+                                  "  t = (f32[2], f32[2]) tuple(x, y)\n"
+                                  "  z = f32[2] get-tuple-element(t), index=1\n"
+                                  "  ROOT r = f32[2] multiply(z, y)\n"
+                                  "}\n";
+
+START_TEST(every_instruction)
+{
+    struct stage s;
+    open_stage(&s, simple, &observed);
+    for (int k = 0; k < 2; k++) { /* the same each time */
+        run_stage(&s);
+        check_result(&s, "{4, 16}");
+        ck_assert_str_eq(s.seen, "x {1, 2}\ndead {-1, -2}\ny {2, 4}\nt ( {1, 2}, {2, 4} )\nz {2, 4}\nr {4, 16}\n");
+    }
+    hlo_observe(s.program, NULL);
+    run_stage(&s);
+    check_result(&s, "{4, 16}");
+    ck_assert_str_eq(s.seen, "");
+    close_stage(&s);
+}
+END_TEST
+
+static bool check_operands(struct stage *s, const struct hlo_sight *sight)
+{
+    struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
+    ck_assert_ptr_null(hlo_sight_operand(sight, i.operand_count));
+    for (size_t k = 0; k < i.operand_count; k++) {
+        const hlo_literal *l = hlo_sight_operand(sight, k);
+        hlo_text shape = hlo_literal_shape(l);
+        ck_assert_ptr_nonnull(l);
+        ck_assert_ptr_eq(l, hlo_sight_operand(sight, k));
+        ck_assert_msg(strncmp(shape.data, i.operands[k] == 3 ? "(f32[2], f32[2])" : "f32[2]", shape.size) == 0, "%s", shape.data);
+        hlo_text_free(&shape);
+    }
+    return true;
+}
+
+START_TEST(operands_are_still_there)
+{
+    struct stage s;
+    open_stage(&s, simple, &observed);
+    s.act = check_operands;
+    run_stage(&s);
+    check_result(&s, "{4, 16}");
+    close_stage(&s);
+}
+END_TEST
+
+static const char *const loop = "HloModule m\n"
+                                "c {\n"
+                                "  p = (s32[], f32[]) parameter(0)\n"
+                                "  i = s32[] get-tuple-element(p), index=0\n"
+                                "  n = s32[] constant(2)\n"
+                                "  ROOT t = pred[] compare(i, n), direction=LT\n"
+                                "}\n"
+                                "b {\n"
+                                "  q = (s32[], f32[]) parameter(0)\n"
+                                "  j = s32[] get-tuple-element(q), index=0\n"
+                                "  one = s32[] constant(1)\n"
+                                "  k = s32[] add(j, one)\n"
+                                "  x = f32[] get-tuple-element(q), index=1\n"
+                                "  y = f32[] add(x, x)\n"
+                                "  ROOT r = (s32[], f32[]) tuple(k, y)\n"
+                                "}\n"
+                                "ENTRY e {\n"
+                                "  zero = s32[] constant(0)\n"
+                                "  f = f32[] constant(1)\n"
+                                "  s = (s32[], f32[]) tuple(zero, f)\n"
+                                "  ROOT w = (s32[], f32[]) while(s), condition=c, body=b\n"
+                                "}\n";
+
+START_TEST(iterations)
+{
+    struct stage s;
+    open_stage(&s, loop, &observed);
+    run_stage(&s);
+    check_result(&s, "( 2, 4 )");
+    static const char *const lines[] = {"zero 0\n", "w#-1/i 0\n", "w#0/k 1\n", "w#0/y 2\n", "w#-1/i 1\n", "w#1/y 4\n",
+                                        "w#1/r ( 2, 4 )\n", "w#-1/t false\n", "\nw ( 2, 4 )\n"};
+    const char *at = s.seen;
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        const char *found = strstr(at, lines[k]);
+        ck_assert_msg(found, "no `%s` in `%s`", lines[k], at);
+        at = found + 1;
+    }
+    close_stage(&s);
+}
+END_TEST
+
+/* ---- what an observer does ---- */
+
+static bool set_to(struct stage *s, const struct hlo_sight *sight, const char *text, bool fits)
+{
+    hlo_literal *l = hlo_literal_parse(text, strlen(text), s->m);
+    ck_assert_ptr_nonnull(l);
+    ck_assert_int_eq(hlo_sight_set(sight, l, s->m), fits);
+    hlo_literal_free(l);
+    return true;
+}
+
+static bool set_y(struct stage *s, const struct hlo_sight *sight)
+{
+    return set_to(s, sight, "f32[2] {5, 6}", true);
+}
+
+static bool set_pair(struct stage *s, const struct hlo_sight *sight)
+{
+    return set_to(s, sight, "(f32[2] {0, 0}, f32[2] {7, 8})", true);
+}
+
+static bool set_wrong(struct stage *s, const struct hlo_sight *sight)
+{
+    return set_to(s, sight, "f32[3] {5, 6, 7}", false);
+}
+
+static bool set_after(struct stage *s, const struct hlo_sight *sight)
+{
+    if (strcmp(hlo_list_inst(s->listing, sight->inst).name, "y") != 0)
+        return true;
+    const hlo_literal *old = hlo_sight_value(sight);
+    set_to(s, sight, "f32[2] {9, 1}", true);
+    ck_assert_ptr_ne(old, hlo_sight_value(sight));
+    add_line(s, "now", sight);
+    return true;
+}
+
+START_TEST(values_are_replaced)
+{
+    static const struct {
+        const char *at;
+        bool (*act)(struct stage *s, const struct hlo_sight *sight);
+        const char *result, *seen;
+        size_t errors;
+    } cases[] = {
+        {"y", set_y, "{25, 36}", "y {5, 6}\nt ( {1, 2}, {5, 6} )\nz {5, 6}\nr {25, 36}\n", 0},
+        {"x", set_y, "{100, 144}", "x {5, 6}\ndead {-5, -6}\ny {10, 12}\n", 0}, /* a constant */
+        {"t", set_pair, "{14, 32}", "y {2, 4}\nt ( {0, 0}, {7, 8} )\nz {7, 8}\n", 0}, /* but not what it names */
+        {"y", set_wrong, "{4, 16}", "y {2, 4}\n", 1},
+        {NULL, set_after, "{81, 1}", "y {2, 4}\nnow {9, 1}\nt ( {1, 2}, {9, 1} )\n", 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct stage s;
+        open_stage(&s, simple, &observed);
+        s.at = cases[k].at;
+        s.act = cases[k].act;
+        run_stage(&s);
+        check_result(&s, cases[k].result);
+        ck_assert_msg(strstr(s.seen, cases[k].seen), "no `%s` in `%s`", cases[k].seen, s.seen);
+        ck_assert_uint_eq(hlo_messages_errors(s.m), cases[k].errors);
+        s.act = NULL; /* the program is as it was */
+        run_stage(&s);
+        check_result(&s, "{4, 16}");
+        close_stage(&s);
+    }
+}
+END_TEST
+
+static bool refuse(struct stage *s, const struct hlo_sight *sight)
+{
+    return false;
+}
+
+START_TEST(an_observer_ends_the_run)
+{
+    struct stage s;
+    open_stage(&s, loop, &observed);
+    s.at = "y";
+    s.act = refuse;
+    run_stage(&s);
+    ck_assert_ptr_null(s.result);
+    ck_assert_uint_eq(hlo_messages_errors(s.m), 0);
+    ck_assert_ptr_nonnull(strstr(s.seen, "w#0/x 1\n"));
+    ck_assert_ptr_null(strstr(s.seen, "/y"));
+    s.act = NULL;
+    run_stage(&s);
+    check_result(&s, "( 2, 4 )");
+    close_stage(&s);
+}
+END_TEST
+
+static hlo_literal *kept;
+
+static bool keep(struct stage *s, const struct hlo_sight *sight)
+{
+    if (strcmp(hlo_list_inst(s->listing, sight->inst).name, "t") == 0)
+        kept = hlo_literal_copy(hlo_sight_value(sight));
+    return true;
+}
+
+START_TEST(copies_stay)
+{
+    struct stage s;
+    open_stage(&s, simple, &observed);
+    s.act = keep;
+    run_stage(&s);
+    close_stage(&s);
+    hlo_text text = hlo_literal_print(kept, true);
+    ck_assert_str_eq(text.data, "( f32[2]{0} {1, 2}, f32[2]{0} {2, 4} )");
+    hlo_text_free(&text);
+    hlo_literal_free(kept);
+}
+END_TEST
+
+/* ---- several participants ---- */
+
+static bool count_participants(struct stage *s, const struct hlo_sight *sight)
+{
+    s->befores++; /* told one at a time, or this goes wrong now and then */
+    return true;
+}
+
+static bool nothing_before(void *context, const struct hlo_sight *sight)
+{
+    return true;
+}
+
+START_TEST(participants)
+{
+    struct stage s;
+    hlo_literal *results[4];
+    open_stage(&s,
+               "HloModule m, replica_count=4\n"
+               "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
+               "ENTRY e {\n i = u32[] replica-id()\n x = s32[] convert(i)\n"
+               " y = s32[] all-reduce(x), to_apply=add\n ROOT z = s32[] add(x, y) }\n",
+               &observed);
+    s.observer.before = nothing_before;
+    s.act = count_participants;
+    hlo_observe(s.program, &s.observer);
+    ck_assert(hlo_run_all(s.program, NULL, 0, NULL, results, s.m));
+    ck_assert_uint_eq(s.befores, 16);
+    for (int k = 0; k < 4; k++) {
+        hlo_text text = hlo_literal_print(results[k], false);
+        ck_assert_int_eq(atoi(text.data), 6 + k);
+        hlo_text_free(&text);
+        hlo_literal_free(results[k]);
+    }
+    close_stage(&s);
+}
+END_TEST
+
+/* ---- interruptions and limits ---- */
+
+static void check_failure(const struct stage *s, const char *id, bool limit)
+{
+    ck_assert_ptr_null(s->result);
+    ck_assert_uint_eq(hlo_messages_errors(s->m), 1);
+    ck_assert_str_eq(hlo_messages_get(s->m, 0).id, id);
+    ck_assert_int_eq(hlo_messages_limit(s->m), limit);
+}
+
+static bool interrupt(struct stage *s, const struct hlo_sight *sight)
+{
+    hlo_interrupt(s->program);
+    return true;
+}
+
+START_TEST(interruptions)
+{
+    for (int k = 0; k < 2; k++) {
+        struct stage s;
+        struct hlo_run_options options = {.observed = k == 0, .threads = 1};
+        open_stage(&s, loop, &options);
+        s.at = "y";
+        s.act = interrupt;
+        if (k > 0) /* before it runs */
+            hlo_interrupt(s.program);
+        run_stage(&s);
+        check_failure(&s, "run-interrupted", false);
+        if (k == 0)
+            ck_assert_ptr_null(strstr(s.seen, "#1/"));
+        s.act = NULL;
+        run_stage(&s);
+        check_result(&s, "( 2, 4 )");
+        close_stage(&s);
+    }
+}
+END_TEST
+
+START_TEST(trips)
+{
+    for (int k = 0; k < 4; k++) {
+        struct stage s;
+        struct hlo_run_options options = {.observed = k % 2, .threads = 1, .max_trip = k < 2 ? 1 : 2};
+        open_stage(&s, loop, &options);
+        run_stage(&s);
+        if (k < 2)
+            check_failure(&s, "limit-trip", true);
+        else
+            check_result(&s, "( 2, 4 )");
+        close_stage(&s);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("observe");
+    TCase *c = tcase_create("all");
+    tcase_add_test(c, every_instruction);
+    tcase_add_test(c, operands_are_still_there);
+    tcase_add_test(c, iterations);
+    tcase_add_test(c, values_are_replaced);
+    tcase_add_test(c, an_observer_ends_the_run);
+    tcase_add_test(c, copies_stay);
+    tcase_add_test(c, participants);
+    tcase_add_test(c, interruptions);
+    tcase_add_test(c, trips);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
