@@ -87,6 +87,19 @@ void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t parti
 void golden_feed_check(struct golden_feed *f, hlo_messages *m); /* once the run is over */
 void golden_feed_end(struct golden_feed *f);
 
+/* ---- golden_observe.c ---- */
+
+struct golden_sight {
+    struct hlo_observer observer;
+    hlo_listing *listing; /* NULL: nobody looks */
+    size_t count, root;   /* participants; an instruction */
+    hlo_literal **roots;  /* as they were seen */
+    uint64_t sum;         /* of bytes that were looked at */
+};
+void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_program *p);
+void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_literal *const *results);
+void golden_sight_end(struct golden_sight *g);
+
 /* The directives of a list that are for a participant: its own, else everyone's. Number n of them; or NULL. */
 const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n);
 

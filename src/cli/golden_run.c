@@ -432,8 +432,10 @@ static void evaluate(struct work *w)
     struct golden_run *r = w->r;
     if (!read_targets(w))
         return;
-    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN], .targets = w->targets, .world = world_of(r->o)};
+    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN], .targets = w->targets, .world = world_of(r->o),
+                                      .observed = r->o->given[OPT_OBSERVED]};
     struct golden_feed feed;
+    struct golden_sight sight = {0};
     option_threads(r->o, 1, &options.threads); /* test.c has seen that it can be read */
     w->program = hlo_plan(w->module, &options, w->m);
     w->participants = w->program ? hlo_participants(w->program) : 0;
@@ -446,13 +448,17 @@ static void evaluate(struct work *w)
     if (ready && !all_ready)
         golden_fail(r, test_line(r), "another rank cannot run this");
     golden_feed_begin(&feed, r, w->participants);
+    if (all_ready && options.observed)
+        golden_sight_begin(&sight, w->module, w->program);
     const hlo_literal *const *values = (const hlo_literal *const *)w->values;
     if (all_ready && hlo_run_all(w->program, values, w->count, &feed.feeds, w->results, w->m)) {
         if (world_first(r->o)) /* results come to the first rank */
             check_results(w, &feed);
+        golden_sight_check(&sight, r, w->results);
     } else if (r->g.errors.count == 0) {
         fail_with_messages(r, test_line(r), "the module does not run", w->m);
     }
+    golden_sight_end(&sight);
     golden_feed_end(&feed);
 }
 
