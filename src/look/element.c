@@ -5,9 +5,24 @@
 
 #include <math.h>
 
-static double absolute(double re, double im)
+/* Squares of floats lose nothing in double that counts; hypot is slow. */
+static void from_c64(const char *p, size_t count, double *to)
 {
-    return isnan(re) || isnan(im) ? NAN : hypot(re, im);
+    for (size_t i = 0; i < count; i++) {
+        struct c64 v;
+        memcpy(&v, p + i * sizeof v, sizeof v);
+        double re = (double)v.re, im = (double)v.im;
+        to[i] = isnan(v.re) || isnan(v.im) ? NAN : sqrt(re * re + im * im);
+    }
+}
+
+static void from_c128(const char *p, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct c128 v;
+        memcpy(&v, p + i * sizeof v, sizeof v);
+        to[i] = isnan(v.re) || isnan(v.im) ? NAN : hypot(v.re, v.im);
+    }
 }
 
 double look_number(enum dtype t, const void *p)
@@ -17,11 +32,26 @@ double look_number(enum dtype t, const void *p)
     return v;
 }
 
+/* Of a byte there are few values: those of long rows are looked up. */
+static void narrow_floats(enum dtype t, const unsigned char *from, size_t count, double *to)
+{
+    double values[256];
+    for (unsigned code = 0; code < COUNT_OF(values); code++)
+        values[code] = float_decode(t, code);
+    for (size_t i = 0; i < count; i++)
+        to[i] = values[from[i]];
+}
+
 static void floats(enum dtype t, const char *from, size_t count, double *to)
 {
     size_t width = dtype_bytes(t);
-    for (size_t i = 0; i < count; i++)
-        to[i] = float_load(t, from + i * width);
+    if (t == DT_F64)
+        memcpy(to, from, count * sizeof *to);
+    else if (width == 1 && count > 256)
+        narrow_floats(t, (const unsigned char *)from, count, to);
+    else
+        for (size_t i = 0; i < count; i++)
+            to[i] = float_load(t, from + i * width);
 }
 
 #define INTEGERS(T)                                                                                \
@@ -56,11 +86,10 @@ static void integers(enum dtype t, const char *p, size_t count, double *to)
 void look_numbers(enum dtype t, const void *from, size_t count, double *to)
 {
     const char *p = from;
-    enum dtype part = dtype_component(t);
-    size_t width = dtype_bytes(t), half = width / 2;
-    if (dtype_is_complex(t))
-        for (size_t i = 0; i < count; i++, p += width)
-            to[i] = absolute(float_load(part, p), float_load(part, p + half));
+    if (t == DT_C64)
+        from_c64(p, count, to);
+    else if (t == DT_C128)
+        from_c128(p, count, to);
     else if (dtype_is_float(t))
         floats(t, p, count, to);
     else
