@@ -250,23 +250,28 @@ struct hlo_canvas {
 hlo_text hlo_literal_plot(const hlo_literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
 /* The heat map as a PNG file, a pixel or more an element; NaN is red. False with a message. */
 bool hlo_write_png(const char *path, const hlo_literal *l, hlo_messages *m);
-/* How two values of one shape differ: what hlo_literal_compare says, in numbers. */
+/* How two values of one shape differ: what hlo_literal_compare says, in numbers. The worst errors are of all elements that are
+ * finite on both sides, within the tolerance or not; of integers their distance. */
 struct hlo_difference {
-    bool comparable;           /* false: the shapes differ; nothing below holds */
+    bool comparable;            /* false: the shapes differ; nothing below holds */
     uint64_t elements, outside; /* outside the tolerance */
+    uint64_t not_finite;        /* of those: infinite or NaN, and the other is something else */
     double worst_abs, worst_rel;
-    uint64_t worst_ulp;        /* UINT64_MAX: something is not finite */
-    size_t worst_count;        /* of those outside: the worst first, ten at most */
+    uint64_t worst_ulp;
+    size_t worst_count;         /* of those outside: the worst absolute error first, what is not finite before it; ten at most */
     struct hlo_differing {
         size_t leaf;
-        int64_t index;         /* row-major in its leaf */
+        int64_t index;           /* row-major in its leaf */
         double actual, expected; /* of complex numbers the absolute value */
-        double abs, rel;
-        uint64_t ulp;
+        double abs, rel;         /* NaN where something is not finite */
+        uint64_t ulp;            /* UINT64_MAX likewise */
     } worst[10];
-    uint64_t decades[32];      /* elements with relative error 0, up to 1e-30, 1e-29, ... 1, and what is beyond or not finite */
+    uint64_t decades[32];       /* elements with relative error 0, up to 1e-29, 1e-28, ... 1, and what is beyond or not finite */
 };
 struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t);
+/* The same for people: how many, the worst elements, a histogram of the errors; lines. The literals are those that were compared. */
+hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected);
+hlo_text hlo_difference_json(const struct hlo_difference *d); /* its fields by name */
 
 /* ---- reading and writing arrays ---- */
 

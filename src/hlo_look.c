@@ -58,3 +58,24 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
         buf_free(&b);
     return same;
 }
+
+struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t)
+{
+    struct hlo_difference d;
+    look_difference(actual->l, expected->l, t, &d);
+    return d;
+}
+
+hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected)
+{
+    struct buf b = {0};
+    look_put_difference(&b, d, actual->l, expected->l);
+    return hlo_text_of(&b);
+}
+
+hlo_text hlo_difference_json(const struct hlo_difference *d)
+{
+    struct buf b = {0};
+    look_put_difference_json(&b, d);
+    return hlo_text_of(&b);
+}

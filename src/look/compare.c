@@ -1,19 +1,23 @@
 /*
- * Do two values agree, within what tolerance, and where do they first differ?
+ * Do two values agree, within what tolerance, where do they differ first, where most, and by how much?
  */
 #include "look/look.h"
 
 #include "text/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct comparison {
     const struct hlo_tolerance *t;
     enum dtype dtype;
-    int64_t differing, first; /* index of the first element outside the tolerance, -1: none */
-    double worst_abs, worst_rel;
-    uint64_t worst_ulp;
-    int64_t worst_at;
+    struct hlo_difference *d;
+    size_t leaf;
+    int64_t first, worst_at; /* the first element outside the tolerance, and that of the worst absolute error; -1: none */
+};
+struct apart { /* two elements */
+    double abs, rel; /* NaN when one is not finite */
+    uint64_t ulp;
 };
 
 /* ---- one element ---- */
@@ -80,8 +84,8 @@ static double error_of(enum dtype part, size_t parts, const char *a, const char 
     double error = 0, s = 0;
     for (size_t i = 0; i < parts; i++) {
         double x = float_load(part, a + i * width), y = float_load(part, b + i * width);
-        error = hypot(error, x - y);
-        s = hypot(s, y);
+        error = parts > 1 ? hypot(error, x - y) : fabs(x - y);
+        s = parts > 1 ? hypot(s, y) : fabs(y);
         if (!isfinite(x) || !isfinite(y))
             error = NAN;
     }
@@ -89,20 +93,8 @@ static double error_of(enum dtype part, size_t parts, const char *a, const char 
     return error;
 }
 
-/* The worst of each measure; the place is that of the worst absolute error. */
-static void note_worst(struct comparison *c, double error, double size, uint64_t ulps, int64_t at)
-{
-    if (error > c->worst_abs) {
-        c->worst_abs = error;
-        c->worst_at = at;
-    }
-    if (error > 0)
-        c->worst_rel = fmax(c->worst_rel, error / size); /* inf beside zero */
-    c->worst_ulp = ulps > c->worst_ulp ? ulps : c->worst_ulp;
-}
-
 /* One number of real type, or both parts of a finite complex one taken together. */
-static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b, int64_t at)
+static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b, struct apart *out)
 {
     const struct hlo_tolerance *bound = c->t;
     enum dtype part = dtype_component(t);
@@ -111,37 +103,154 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
     for (size_t i = 0; i < parts; i++)
         equal = equal && floats_equal(bound, part, a + i * width, b + i * width);
     double size, error = error_of(part, parts, a, b, &size);
-    if (isnan(error) && parts == 2) /* not finite: each part for itself */
-        return number_agrees(c, part, a, b, at) && number_agrees(c, part, a + width, b + width, at);
+    *out = (struct apart){NAN, NAN, UINT64_MAX};
+    if (isnan(error) && parts == 2) { /* not finite: each part for itself */
+        struct apart re, im;
+        return number_agrees(c, part, a, b, &re) && number_agrees(c, part, a + width, b + width, &im);
+    }
     if (isnan(error))
         return equal;
-    uint64_t ulps = ulps_between(t, a, b);
-    note_worst(c, error, size, ulps, at);
+    *out = (struct apart){error, error > 0 ? error / size : 0, ulps_between(t, a, b)}; /* infinite beside zero */
     if (equal || !has_bounds(bound))
         return equal;
-    return error <= bound->abs + bound->rel * size || (bound->ulp > 0 && ulps <= (uint64_t)bound->ulp);
+    return error <= bound->abs + bound->rel * size || (bound->ulp > 0 && out->ulp <= (uint64_t)bound->ulp);
 }
 
+/* Integers are as far apart as they are. */
+static void integers_apart(enum dtype t, const char *a, const char *b, struct apart *out)
+{
+    unsigned unused = 64 - 8 * (unsigned)dtype_bytes(t);
+    uint64_t x = load_bits(a, dtype_bytes(t)), y = load_bits(b, dtype_bytes(t));
+    if (dtype_is_signed(t)) { /* in the same order without a sign */
+        x = (uint64_t)((int64_t)(x << unused) >> unused) ^ UINT64_C(1) << 63;
+        y = (uint64_t)((int64_t)(y << unused) >> unused) ^ UINT64_C(1) << 63;
+    }
+    out->ulp = x > y ? x - y : y - x;
+    out->abs = (double)out->ulp;
+    out->rel = out->abs / fabs(look_number(t, b));
+}
+
+/* ---- what is known of all of them ---- */
+
+enum { DECADES = COUNT_OF(((struct hlo_difference *)0)->decades), ZERO_DECADE = DECADES - 2 }; /* the latter up to 10^0 */
+
+static void count_decade(struct hlo_difference *d, double rel)
+{
+    int k = 0;
+    if (!(rel <= 1)) { /* NaN too */
+        k = DECADES - 1;
+    } else if (rel > 0) {
+        k = ZERO_DECADE + (int)ceil(log10(rel));
+        k = k < 1 ? 1 : k;
+    }
+    d->decades[k]++;
+}
+
+/* What is not finite on one side is worse than any number. */
+static double badness(double abs) { return isnan(abs) ? INFINITY : abs; }
+
+static void note_worst(struct comparison *c, const char *a, const char *b, const struct apart *e, int64_t at)
+{
+    struct hlo_difference *d = c->d;
+    size_t most = COUNT_OF(d->worst), i = d->worst_count;
+    if (i == most && badness(e->abs) <= badness(d->worst[most - 1].abs))
+        return;
+    i -= i == most;
+    for (; i > 0 && badness(e->abs) > badness(d->worst[i - 1].abs); i--)
+        d->worst[i] = d->worst[i - 1];
+    d->worst[i] = (struct hlo_differing){.leaf = c->leaf, .index = at, .actual = look_number(c->dtype, a),
+                                         .expected = look_number(c->dtype, b), .abs = e->abs, .rel = e->rel, .ulp = e->ulp};
+    d->worst_count += d->worst_count < most;
+}
+
+static void compare_element(struct comparison *c, const char *a, const char *b, int64_t at)
+{
+    struct hlo_difference *d = c->d;
+    bool floats = dtype_is_float(c->dtype) || dtype_is_complex(c->dtype), agrees;
+    struct apart e;
+    if (floats) {
+        agrees = number_agrees(c, c->dtype, a, b, &e) && !c->t->bits;
+    } else {
+        agrees = false;
+        integers_apart(c->dtype, a, b, &e);
+    }
+    if (agrees && isnan(e.abs)) /* the same infinity, NaN with NaN */
+        e = (struct apart){0};
+    count_decade(d, e.rel);
+    if (e.abs > d->worst_abs) {
+        d->worst_abs = e.abs;
+        c->worst_at = at;
+    }
+    if (e.rel > d->worst_rel)
+        d->worst_rel = e.rel;
+    if (!isnan(e.abs) && e.ulp > d->worst_ulp)
+        d->worst_ulp = e.ulp;
+    if (agrees)
+        return;
+    d->not_finite += isnan(e.abs) ? 1 : 0;
+    if (c->first < 0)
+        c->first = at;
+    d->outside++;
+    note_worst(c, a, b, &e, at);
+}
+
+/* Most of what is compared is the same, bit for bit. */
 static void compare_elements(struct comparison *c, const char *a, const char *b, int64_t elements)
 {
+    enum { STRETCH = 64 };
     size_t width = dtype_bytes(c->dtype);
-    bool floats = dtype_is_float(c->dtype) || dtype_is_complex(c->dtype);
-    for (int64_t i = 0; i < elements; i++, a += width, b += width) {
-        if (memcmp(a, b, width) == 0)
+    c->d->elements += (uint64_t)elements;
+    for (int64_t i = 0; i < elements; i += STRETCH) {
+        int64_t end = elements - i < STRETCH ? elements : i + STRETCH;
+        if (memcmp(a + (size_t)i * width, b + (size_t)i * width, (size_t)(end - i) * width) == 0) {
+            c->d->decades[0] += (uint64_t)(end - i);
             continue;
-        if (floats && !c->t->bits && number_agrees(c, c->dtype, a, b, i))
-            continue;
-        if (c->differing++ == 0)
-            c->first = i;
+        }
+        for (int64_t k = i; k < end; k++)
+            if (memcmp(a + (size_t)k * width, b + (size_t)k * width, width) == 0)
+                c->d->decades[0]++;
+            else
+                compare_element(c, a + (size_t)k * width, b + (size_t)k * width, k);
     }
 }
 
-/* ---- saying it ---- */
-
-static void describe(struct buf *out, const struct comparison *c, const struct literal *a,
-                     const struct literal *b, int64_t elements)
+static void compare_leaf(struct comparison *c, const struct literal *a, const struct literal *b)
 {
-    size_t width = dtype_bytes(c->dtype), at = (size_t)c->first * width;
+    int64_t elements = 0;
+    shape_elements(a->shape, &elements);
+    c->dtype = a->shape->dtype;
+    c->first = c->worst_at = -1;
+    compare_elements(c, a->data, b->data, elements);
+}
+
+static void compare_leaves(struct comparison *c, const struct literal *a, const struct literal *b)
+{
+    for (int i = 0; shape_is_tuple(a->shape) && i < a->shape->count; i++)
+        compare_leaves(c, a->elements[i], b->elements[i]);
+    if (shape_is_array(a->shape))
+        compare_leaf(c, a, b);
+    c->leaf += !shape_is_tuple(a->shape);
+}
+
+static bool same_shape(const struct literal *a, const struct literal *b)
+{
+    return shape_equal(a->shape, b->shape, IGNORE_LAYOUT | IGNORE_DYNAMIC);
+}
+
+void look_difference(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
+                     struct hlo_difference *out)
+{
+    struct comparison c = {.t = t, .d = out};
+    *out = (struct hlo_difference){.comparable = same_shape(actual, expected)};
+    if (out->comparable)
+        compare_leaves(&c, actual, expected);
+}
+
+/* ---- in a line ---- */
+
+static void describe(struct buf *out, const struct comparison *c, const struct literal *a, const struct literal *b)
+{
+    size_t at = (size_t)c->first * dtype_bytes(c->dtype);
     buf_puts(out, "element ");
     look_put_index(out, a->shape, c->first);
     buf_puts(out, " is ");
@@ -152,60 +261,184 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
     text_print_element(out, c->dtype, (char *)b->data + at);
     if (c->t->bits)
         look_put_bits(out, c->dtype, (char *)b->data + at);
-    buf_printf(out, "; %" PRId64 " of %" PRId64 " differ", c->differing, elements);
-    if (c->worst_abs > 0) {
+    buf_printf(out, "; %" PRIu64 " of %" PRIu64 " differ", c->d->outside, c->d->elements);
+    if (c->d->worst_abs > 0 && (dtype_is_float(c->dtype) || dtype_is_complex(c->dtype))) {
         buf_puts(out, "; worst errors: abs ");
-        buf_g(out, c->worst_abs, 3);
+        buf_g(out, c->d->worst_abs, 3);
         buf_puts(out, " at ");
         look_put_index(out, a->shape, c->worst_at);
         buf_puts(out, ", rel ");
-        if (isinf(c->worst_rel))
-            buf_puts(out, "inf");
-        else
-            buf_g(out, c->worst_rel, 3);
-        buf_printf(out, ", %" PRIu64 " ulp", c->worst_ulp);
+        look_put_number(out, c->d->worst_rel, 3);
+        buf_printf(out, ", %" PRIu64 " ulp", c->d->worst_ulp);
     }
-}
-
-static bool compare_array(const struct literal *a, const struct literal *b, const struct hlo_tolerance *t,
-                          struct buf *why)
-{
-    int64_t elements = 0;
-    shape_elements(a->shape, &elements);
-    struct comparison c = {.t = t, .dtype = a->shape->dtype, .first = -1};
-    compare_elements(&c, a->data, b->data, elements);
-    if (c.differing > 0)
-        describe(why, &c, a, b, elements);
-    return c.differing == 0;
-}
-
-static bool compare_tuple(const struct literal *a, const struct literal *b, const struct hlo_tolerance *t,
-                          struct buf *why)
-{
-    for (int i = 0; i < a->shape->count; i++) {
-        struct buf inner = {0};
-        bool same = look_compare(a->elements[i], b->elements[i], t, &inner);
-        if (!same)
-            buf_printf(why, "component %d: " STR_FMT, i, STR_ARG(buf_view(&inner)));
-        buf_free(&inner);
-        if (!same)
-            return false;
-    }
-    return true;
 }
 
 bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
-                struct buf *why)
+                  struct buf *why)
 {
-    const struct shape *a = actual->shape, *b = expected->shape;
-    if (!shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC)) {
+    struct hlo_difference d = {0};
+    struct comparison c = {.t = t, .d = &d};
+    if (!same_shape(actual, expected)) {
         buf_puts(why, "shape is ");
-        shape_print(why, a, false);
+        shape_print(why, actual->shape, false);
         buf_puts(why, ", expected ");
-        shape_print(why, b, false);
+        shape_print(why, expected->shape, false);
         return false;
     }
-    if (shape_is_tuple(a))
-        return compare_tuple(actual, expected, t, why);
-    return !shape_is_array(a) || compare_array(actual, expected, t, why);
+    for (int i = 0; shape_is_tuple(actual->shape) && i < actual->shape->count; i++) {
+        size_t before = why->size;
+        buf_printf(why, "component %d: ", i);
+        if (!look_compare(actual->elements[i], expected->elements[i], t, why))
+            return false;
+        why->size = before;
+    }
+    if (shape_is_array(actual->shape))
+        compare_leaf(&c, actual, expected);
+    if (d.outside > 0)
+        describe(why, &c, actual, expected);
+    return d.outside == 0;
+}
+
+/* ---- at length ---- */
+
+static const struct literal *leaf_at(const struct literal *l, size_t *i)
+{
+    const struct literal *found = NULL;
+    if (!shape_is_tuple(l->shape))
+        return (*i)-- == 0 ? l : NULL;
+    for (int k = 0; k < l->shape->count && !found; k++)
+        found = leaf_at(l->elements[k], i);
+    return found;
+}
+
+static void put_padded(struct buf *out, struct buf *text, size_t width)
+{
+    for (size_t i = text->size; i < width; i++)
+        buf_putc(out, ' ');
+    buf_str(out, buf_view(text));
+    text->size = 0;
+}
+
+static void put_differing(struct buf *out, const struct hlo_differing *w, const struct literal *a, const struct literal *b)
+{
+    size_t i = w->leaf, k = w->leaf;
+    bool tuple = shape_is_tuple(a->shape);
+    const struct literal *x = leaf_at(a, &i), *y = leaf_at(b, &k);
+    size_t at = (size_t)w->index * dtype_bytes(x->shape->dtype);
+    struct buf text = {0};
+    if (tuple)
+        buf_printf(&text, "leaf %zu ", w->leaf);
+    look_put_index(&text, x->shape, w->index);
+    put_padded(out, &text, 16);
+    text_print_element(&text, x->shape->dtype, (const char *)x->data + at);
+    buf_puts(out, "  ");
+    put_padded(out, &text, 16);
+    text_print_element(&text, y->shape->dtype, (const char *)y->data + at);
+    buf_puts(out, "  ");
+    put_padded(out, &text, 16);
+    look_put_number(&text, w->abs, 3);
+    put_padded(out, &text, 12);
+    look_put_number(&text, w->rel, 3);
+    put_padded(out, &text, 12);
+    if (w->ulp == UINT64_MAX)
+        buf_puts(&text, "-");
+    else
+        buf_printf(&text, "%" PRIu64, w->ulp);
+    put_padded(out, &text, 12);
+    buf_putc(out, '\n');
+    buf_free(&text);
+}
+
+static void put_decades(struct buf *out, const struct hlo_difference *d)
+{
+    enum { BAR = 40 };
+    int first = DECADES, last = 0;
+    for (int k = 1; k < DECADES; k++)
+        if (d->decades[k] > 0) {
+            first = k < first ? k : first;
+            last = k;
+        }
+    uint64_t most = d->decades[0];
+    for (int k = first; k <= last; k++)
+        most = d->decades[k] > most ? d->decades[k] : most;
+    buf_puts(out, "relative error      elements\n");
+    for (int k = d->decades[0] > 0 ? 0 : first; k <= last; k = k == 0 ? first : k + 1) {
+        if (k == 0)
+            buf_puts(out, "  none        ");
+        else if (k == DECADES - 1)
+            buf_puts(out, "  more        ");
+        else
+            buf_printf(out, "  up to 1e%-4d", k - ZERO_DECADE);
+        buf_printf(out, "%14" PRIu64 "  ", d->decades[k]);
+        size_t length = (size_t)((double)d->decades[k] / (double)most * BAR + 0.5);
+        for (size_t i = d->decades[k] > 0 && length == 0 ? 0 : 1; i <= length; i++)
+            buf_putc(out, '#');
+        while (out->data[out->size - 1] == ' ')
+            out->size--;
+        buf_putc(out, '\n');
+    }
+}
+
+void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *a, const struct literal *b)
+{
+    if (!d->comparable) {
+        buf_puts(out, "shape is ");
+        shape_print(out, a->shape, false);
+        buf_puts(out, ", expected ");
+        shape_print(out, b->shape, false);
+        buf_putc(out, '\n');
+        return;
+    }
+    buf_printf(out, "%" PRIu64 " of %" PRIu64 " elements differ", d->outside, d->elements);
+    if (d->not_finite > 0)
+        buf_printf(out, ", %" PRIu64 " of them not finite on one side", d->not_finite);
+    if (d->worst_abs > 0) {
+        buf_puts(out, "; worst errors: abs ");
+        buf_g(out, d->worst_abs, 3);
+        buf_puts(out, ", rel ");
+        look_put_number(out, d->worst_rel, 3);
+        buf_printf(out, ", %" PRIu64 " ulp", d->worst_ulp);
+    }
+    buf_putc(out, '\n');
+    if (d->worst_count > 0)
+        buf_printf(out, "%16s  %16s  %16s%12s%12s%12s\n", "element", "is", "expected", "abs", "rel", "ulp");
+    for (size_t i = 0; i < d->worst_count; i++)
+        put_differing(out, &d->worst[i], a, b);
+    if (d->outside > 0)
+        put_decades(out, d);
+}
+
+/* ---- as JSON ---- */
+
+static void put_json_number(struct buf *out, const char *name, double v)
+{
+    buf_printf(out, "\"%s\": %s", name, isfinite(v) ? "" : "\"");
+    look_put_number(out, v, 17);
+    buf_puts(out, isfinite(v) ? "" : "\"");
+}
+
+void look_put_difference_json(struct buf *out, const struct hlo_difference *d)
+{
+    buf_printf(out, "{\"comparable\": %s, \"elements\": %" PRIu64 ", \"outside\": %" PRIu64 ", \"not_finite\": %" PRIu64 ", ",
+               d->comparable ? "true" : "false", d->elements, d->outside, d->not_finite);
+    put_json_number(out, "worst_abs", d->worst_abs);
+    buf_puts(out, ", ");
+    put_json_number(out, "worst_rel", d->worst_rel);
+    buf_printf(out, ", \"worst_ulp\": %" PRIu64 ", \"worst\": [", d->worst_ulp);
+    for (size_t i = 0; i < d->worst_count; i++) {
+        const struct hlo_differing *w = &d->worst[i];
+        buf_printf(out, "%s{\"leaf\": %zu, \"index\": %" PRId64 ", ", i ? ", " : "", w->leaf, w->index);
+        put_json_number(out, "actual", w->actual);
+        buf_puts(out, ", ");
+        put_json_number(out, "expected", w->expected);
+        buf_puts(out, ", ");
+        put_json_number(out, "abs", w->abs);
+        buf_puts(out, ", ");
+        put_json_number(out, "rel", w->rel);
+        buf_putc(out, '}');
+    }
+    buf_puts(out, "], \"decades\": [");
+    for (int k = 0; k < DECADES; k++)
+        buf_printf(out, "%s%" PRIu64, k ? ", " : "", d->decades[k]);
+    buf_puts(out, "]}");
 }

@@ -54,5 +54,11 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
 /* Whether two values agree; else `why` says where first, both elements and the worst errors. */
 bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
                   struct buf *why);
+void look_difference(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
+                     struct hlo_difference *out);
+/* Lines for people; and an object. */
+void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *actual,
+                         const struct literal *expected);
+void look_put_difference_json(struct buf *out, const struct hlo_difference *d);
 
 #endif
