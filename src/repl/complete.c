@@ -1,11 +1,17 @@
 /*
  * repl/complete: what may stand at the cursor.
+ *
+ * The text before the cursor is read by brackets and words alone, for it is seldom sound: which op's operands or attributes one
+ * is in, whether a type or an op may follow. Offering too much is no harm; what is typed is checked when it is entered.
  */
 #include "repl/complete.h"
 
 #include "hlo.h"
+#include "repl/complete_priv.h"
 
 #include <stdlib.h>
+
+/* ---- lists of completions ---- */
 
 void completions_add(struct completions *c, struct str text, struct str note, const char *tail)
 {
@@ -37,21 +43,216 @@ void completions_sort(struct completions *c)
     c->count = kept;
 }
 
-static bool is_name_char(char c)
+/* ---- what the language has ---- */
+
+static void add_ops(struct completions *out, const char *tail)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-' ||
-           (unsigned char)c >= 0x80;
+    for (size_t i = 0; i < hlo_op_count(); i++) {
+        struct hlo_op op = hlo_op_get(i);
+        completions_add(out, str_of(op.name), str_of(op.help), tail);
+    }
+    for (size_t i = 0;; i++) {
+        struct hlo_form form = hlo_form_get(i);
+        if (!form.name)
+            break;
+        completions_add(out, str_of(form.name), str_of(form.help), tail);
+    }
+}
+
+static void add_types(struct completions *out, const char *tail)
+{
+    const char *name;
+    for (size_t i = 0; (name = hlo_dtype_name(i)); i++)
+        if (hlo_dtype_is_array(i))
+            completions_add(out, str_of(name), STR("element type"), tail);
+}
+
+static void add_words(struct completions *out, const char *const *words, const char *note, const char *tail)
+{
+    for (; *words; words++)
+        completions_add(out, str_of(*words), str_of(note), tail);
+}
+
+/* "on|off|--option"; options only to who has typed a dash. */
+static void add_listed(struct completions *out, const char *words, const char *tail)
+{
+    while (words && *words) {
+        struct str word = {words, strcspn(words, "|")};
+        if (words[0] != '-' || str_starts(out->word, STR("-")))
+            completions_add(out, word, STR(""), tail);
+        words += word.len + (words[word.len] == '|');
+    }
+}
+
+/* Those that it hasn't yet. OP may be hlo_op_count(): what every op may carry. */
+static void add_attributes(struct completions *out, size_t op, struct str given)
+{
+    struct hlo_op_attribute a;
+    for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
+        struct buf note = {0};
+        buf_printf(&note, "%s%s: %s", a.required ? "required, " : "", a.kind, a.help);
+        if (!complete_has_attribute(given, a.name))
+            completions_add(out, str_of(a.name), buf_view(&note), "=");
+        buf_free(&note);
+    }
+}
+
+/* What may be the value of an attribute; by its words, or by its kind. */
+static void add_values(const struct complete_source *s, struct completions *out, size_t op, struct str name)
+{
+    static const char *const booleans[] = {"true", "false", NULL};
+    struct hlo_op_attribute a;
+    for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
+        if (!str_is(name, a.name))
+            continue;
+        const char *word;
+        for (size_t k = 0; (word = hlo_op_attribute_word(op, i, k)); k++)
+            completions_add(out, str_of(word), STR(""), "");
+        if (strstr(a.kind, "true or false"))
+            add_words(out, booleans, "", "");
+        else if (strstr(a.kind, "computation") || strstr(a.kind, "instruction"))
+            s->names(s->context, out);
+        else if (strstr(a.kind, "element type"))
+            add_types(out, "");
+    }
+}
+
+/* ---- HLO text ---- */
+
+static void complete_text(const struct complete_source *s, struct str text, struct completions *out)
+{
+    static const char *const beginnings[] = {"ENTRY", "HloModule", NULL}, *const root[] = {"ROOT", NULL};
+    struct complete_place p = complete_place(text, &out->arena);
+    switch (p.kind) {
+    case PLACE_NOWHERE:
+        return;
+    case PLACE_START:
+        add_words(out, root, "the result of its computation", " ");
+        if (p.inside)
+            return;
+        add_words(out, beginnings, "begins a module", " ");
+        s->names(s->context, out);
+        add_ops(out, "(");
+        add_types(out, "[");
+        return;
+    case PLACE_RIGHT:
+        add_ops(out, "(");
+        add_types(out, "[");
+        return;
+    case PLACE_OP:
+        add_ops(out, "(");
+        return;
+    case PLACE_OPERAND:
+        for (size_t i = 0; i < p.local_count; i++)
+            completions_add(out, p.locals[i], STR(""), "");
+        if (p.inside)
+            return;
+        s->names(s->context, out);
+        if (out->word.len > 0) { /* expressions stand within one another */
+            add_ops(out, "(");
+            add_types(out, "[");
+        }
+        return;
+    case PLACE_ATTRIBUTE:
+        add_attributes(out, p.op, p.given);
+        add_attributes(out, hlo_op_count(), p.given);
+        return;
+    case PLACE_VALUE:
+        add_values(s, out, p.op, p.attribute);
+        add_values(s, out, hlo_op_count(), p.attribute);
+        return;
+    }
+}
+
+/* ---- commands ---- */
+
+static void add_commands(const struct complete_source *s, struct completions *out, bool dot, const char *tail)
+{
+    struct complete_command c;
+    for (size_t i = 0; s->command(s->context, i, &c); i++)
+        completions_add(out, str_of(c.name + (dot || c.name[0] != '.' ? 0 : 1)), str_of(c.help),
+                        tail ? tail : c.kind == COMPLETE_NOTHING && !c.words ? "" : " ");
+}
+
+/* `name` may be short for one command, as it may be when it is entered. */
+static bool find_command(const struct complete_source *s, struct str name, struct complete_command *out)
+{
+    struct complete_command c;
+    size_t found = 0;
+    for (size_t i = 0; s->command(s->context, i, &c); i++) {
+        if (str_is(name, c.name)) {
+            *out = c;
+            return true;
+        }
+        if (str_starts(str_of(c.name), name)) {
+            *out = c;
+            found++;
+        }
+    }
+    return found == 1;
+}
+
+/* `arguments`: what stands behind the command, up to the cursor. */
+static void complete_argument(const struct complete_source *s, const struct complete_command *c, struct str arguments,
+                              struct completions *out)
+{
+    if (c->kind == COMPLETE_FILES)
+        complete_file(out, arguments);
+    add_listed(out, c->words, " ");
+    switch (c->kind) {
+    case COMPLETE_NOTHING:
+    case COMPLETE_WORDS:
+    case COMPLETE_FILES:
+        return;
+    case COMPLETE_NAMES:
+        s->names(s->context, out);
+        return;
+    case COMPLETE_OPS:
+        add_ops(out, "");
+        return;
+    case COMPLETE_COMMANDS:
+        add_commands(s, out, str_starts(out->word, STR(".")), "");
+        return;
+    case COMPLETE_ENTRY:
+        complete_text(s, (struct str){arguments.ptr, arguments.len - out->word.len}, out);
+        return;
+    }
+}
+
+/* ---- all of it ---- */
+
+static size_t word_start(struct str entry, size_t cursor)
+{
+    while (cursor > 0 && complete_name_char(entry.ptr[cursor - 1]))
+        cursor--;
+    return cursor;
 }
 
 void complete_entry(const struct complete_source *s, struct str entry, size_t cursor, struct completions *out)
 {
-    size_t start = cursor;
-    while (start > 0 && is_name_char(entry.ptr[start - 1]))
-        start--;
+    struct str before = {entry.ptr, cursor};
+    size_t first = 0;
+    while (first < cursor && char_is_blank(entry.ptr[first]))
+        first++;
+    size_t start = word_start(entry, cursor);
     out->word = (struct str){entry.ptr + start, cursor - start};
-    s->names(s->context, out);
-    for (size_t i = 0; i < hlo_op_count(); i++) {
-        struct hlo_op op = hlo_op_get(i);
-        completions_add(out, str_of(op.name), str_of(op.help), "(");
+    if (complete_file_after_at(out, before))
+        return;
+    if (first == cursor) { /* nothing yet: what one may ask for */
+        add_commands(s, out, true, NULL);
+        s->names(s->context, out);
+        return;
     }
+    if (entry.ptr[first] != '.') {
+        complete_text(s, (struct str){entry.ptr, start}, out);
+        return;
+    }
+    size_t end = first + 1;
+    while (end < cursor && !char_is_blank(entry.ptr[end]))
+        end++;
+    struct complete_command c;
+    if (end == cursor)
+        add_commands(s, out, true, NULL);
+    else if (find_command(s, (struct str){entry.ptr + first, end - first}, &c))
+        complete_argument(s, &c, (struct str){entry.ptr + end, cursor - end}, out);
 }

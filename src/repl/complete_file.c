@@ -1,0 +1,78 @@
+/*
+ * repl/complete_file: names of files.
+ */
+#include "repl/complete_priv.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* Where it lies; `~/` is the user's own folder. */
+static void put_folder(struct buf *out, struct str folder)
+{
+    const char *home = getenv("HOME");
+    if (folder.len == 0)
+        buf_puts(out, ".");
+    else if (str_starts(folder, STR("~/")) && home) {
+        buf_puts(out, home);
+        buf_bytes(out, folder.ptr + 1, folder.len - 1);
+    } else
+        buf_str(out, folder);
+}
+
+static bool is_folder(struct str folder, const char *name)
+{
+    struct buf path = {0};
+    struct stat st;
+    buf_printf(&path, STR_FMT "/%s", STR_ARG(folder), name);
+    bool is = stat(path.data, &st) == 0 && S_ISDIR(st.st_mode);
+    buf_free(&path);
+    return is;
+}
+
+static void add_files(struct completions *out)
+{
+    size_t slash = out->word.len;
+    while (slash > 0 && out->word.ptr[slash - 1] != '/')
+        slash--;
+    struct str folder = {out->word.ptr, slash}, stem = {out->word.ptr + slash, out->word.len - slash};
+    struct buf path = {0};
+    put_folder(&path, folder);
+    DIR *d = opendir(path.data);
+    struct dirent *f;
+    while (d && (f = readdir(d))) {
+        struct str name = str_of(f->d_name);
+        bool hidden = name.ptr[0] == '.' && !str_starts(stem, STR("."));
+        if (hidden || str_is(name, ".") || str_is(name, "..") || !str_starts(name, stem))
+            continue;
+        bool inner = is_folder(buf_view(&path), f->d_name);
+        struct buf text = {0};
+        buf_printf(&text, STR_FMT "%s%s", STR_ARG(folder), f->d_name, inner ? "/" : "");
+        completions_add(out, buf_view(&text), STR(""), inner ? "" : " ");
+        buf_free(&text);
+    }
+    if (d)
+        closedir(d);
+    buf_free(&path);
+}
+
+void complete_file(struct completions *out, struct str before)
+{
+    size_t start = before.len;
+    while (start > 0 && !char_is_blank(before.ptr[start - 1]))
+        start--;
+    out->word = (struct str){before.ptr + start, before.len - start};
+    add_files(out);
+}
+
+bool complete_file_after_at(struct completions *out, struct str before)
+{
+    size_t start = before.len;
+    while (start > 0 && !strchr("@ \t\n,=(){}\"'", before.ptr[start - 1]))
+        start--;
+    if (start == 0 || before.ptr[start - 1] != '@')
+        return false;
+    out->word = (struct str){before.ptr + start, before.len - start};
+    add_files(out);
+    return true;
+}
