@@ -8,6 +8,7 @@
 #include "base/base.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -125,16 +126,30 @@ static void *member_main(void *argument)
     return NULL;
 }
 
+/* Signals are for the thread that calls, which may have blocked them to wait for them; those of a fault are for who made it. */
+static void without_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    sigset_t set;
+    sigfillset(&set);
+    for (size_t i = 0; i < COUNT_OF(faults); i++)
+        sigdelset(&set, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
 /* What can't be started isn't missed: the others do its parts. */
 static void start_members(struct team *t)
 {
+    sigset_t before;
+    without_signals(&before);
     while (t->started < t->size) {
         struct member *m = &t->members[t->started];
         *m = (struct member){.team = t, .number = t->started};
         if (pthread_create(&m->thread, NULL, member_main, m) != 0)
-            return;
+            break;
         t->started++;
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void team_free(struct team *t)

@@ -5,7 +5,10 @@
 #include "check_quiet.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { PARTS = 1000, ROUNDS = 2000, CALLERS = 3 };
 
@@ -76,6 +79,23 @@ START_TEST(a_part_may_ask_for_the_team)
 }
 END_TEST
 
+/* A signal that the caller has blocked waits for the caller: no member takes it, which would end the process. */
+START_TEST(signals_are_the_callers)
+{
+    sigset_t set;
+    struct tally t = {.team = team_new(4)};
+    team_run(t.team, PARTS, count_part, &t);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    kill(getpid(), SIGUSR1);
+    team_run(t.team, PARTS, count_part, &t);
+    struct timespec long_enough = {.tv_sec = 60};
+    ck_assert_int_eq(sigtimedwait(&set, NULL, &long_enough), SIGUSR1);
+    team_free(t.team);
+}
+END_TEST
+
 static void *call_often(void *context)
 {
     struct tally *t = context;
@@ -105,6 +125,7 @@ int main(void)
     tcase_add_test(tcase, each_part_is_done_once);
     tcase_add_test(tcase, tasks_follow_each_other);
     tcase_add_test(tcase, a_part_may_ask_for_the_team);
+    tcase_add_test(tcase, signals_are_the_callers);
     tcase_add_test(tcase, callers_share_a_team);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
