@@ -674,23 +674,34 @@ hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t coun
 
 /* ---- modules made from modules ---- */
 
-/* A module with some of its instructions replaced, and what then nobody needs left out. Instructions are named by their
- * numbers in a listing of the module; of several things said about one the last holds. */
+/* A module with some of its instructions replaced, and what then nobody needs left out: instructions, computations that nothing
+ * calls, operands of calls and fusions. An edit that says nothing is a copy. Instructions are named by their numbers in a
+ * listing of the module, which is to stay until the edit is finished; of several things said about one the last holds.
+ * Messages stand at the instruction. */
 typedef struct hlo_edit hlo_edit;
 hlo_edit *hlo_edit_new(const hlo_listing *l);
 void hlo_edit_free(hlo_edit *e); /* one that is not to be finished */
-/* The instruction becomes a constant, which is copied; a parameter, the next one of its computation (of the entry computation only);
- * another instruction of its computation; zeros. False with a message when types or places don't fit. */
+/* The instruction becomes a constant, which is copied (a tuple of constants, where it is a tuple; sizes that change are those of
+ * the value); zeros; a parameter, behind the others (of the entry computation only); another instruction of its computation.
+ * False with a message when types or places don't fit. A parameter that becomes something else is none any more, and the others are
+ * numbered anew; but where its computation is called it stays, unread. */
 bool hlo_edit_constant(hlo_edit *e, size_t inst, const hlo_literal *value, hlo_messages *m);
+bool hlo_edit_zeros(hlo_edit *e, size_t inst, hlo_messages *m);
 bool hlo_edit_parameter(hlo_edit *e, size_t inst, hlo_messages *m);
 bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m);
-bool hlo_edit_zeros(hlo_edit *e, size_t inst, hlo_messages *m);
+/* The instruction becomes what the computation that it calls does, in its place: a call, a fusion; a while, its body once; a
+ * conditional, branch number `which`. */
+bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m);
 /* The result of the entry computation becomes these, as a tuple where they are not one. They may be of any one computation, which
- * then becomes the entry computation. */
+ * then becomes the entry computation. What has side effects there goes where the result does not need it. */
 bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages *m);
-/* Parameters that nobody reads go too, and the others are numbered anew. */
+/* Parameters of the entry computation that nobody reads go too, and the others are numbered anew. */
 void hlo_edit_drop_parameters(hlo_edit *e);
-/* The module; the edit is freed either way. NULL with messages. Verify it; free it with hlo_module_free. */
+/* Leaves out all of: where instructions came from; how values are split over devices; what is for compilers and changes no value. */
+enum { HLO_STRIP_METADATA = 1, HLO_STRIP_SHARDING = 2, HLO_STRIP_HINTS = 4 };
+void hlo_edit_strip(hlo_edit *e, unsigned what);
+/* The module; the edit is freed either way. NULL with messages. Verify it; free it with hlo_module_free; the one that it was made
+ * from may be freed before. */
 hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m);
 
 /* ---- ONNX models ----

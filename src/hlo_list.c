@@ -66,6 +66,11 @@ struct inst *hlo_listing_inst(const hlo_listing *l, size_t i)
     return l->insts[i].inst;
 }
 
+const hlo_module *hlo_listing_module(const hlo_listing *l)
+{
+    return l->module;
+}
+
 static bool last_is(const size_t *list, size_t count, size_t value)
 {
     return count > 0 && list[count - 1] == value;

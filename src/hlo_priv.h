@@ -76,6 +76,7 @@ struct literal *hlo_literal_take(struct arena *a, struct literal *from);
 /* Numbers of a listing and instructions. */
 size_t hlo_listing_number(const hlo_listing *l, const struct inst *i);
 struct inst *hlo_listing_inst(const hlo_listing *l, size_t i);
+const hlo_module *hlo_listing_module(const hlo_listing *l);
 
 /* A leaf as the public interface shows it. */
 struct hlo_array hlo_array_of(const struct shape *s, void *data);

@@ -20,10 +20,20 @@ struct module *module_new(void)
     return m;
 }
 
-void module_free(struct module *m)
+struct module *module_hold(struct module *m)
 {
-    if (!m)
-        return;
+    m->holders++;
+    return m;
+}
+
+/* Gives up one's hold on a module; the one to free, if nobody else holds it. */
+static struct module *let_go(struct module *m)
+{
+    return m && m->holders-- == 0 ? m : NULL;
+}
+
+static void free_one(struct module *m)
+{
     for (int i = 0; i < m->recovery_count; i++)
         module_free(m->recovery[i].module);
     for (size_t i = 0; i < m->owned_count; i++)
@@ -31,6 +41,15 @@ void module_free(struct module *m)
     source_free(&m->source);
     arena_free(&m->arena);
     free(m);
+}
+
+void module_free(struct module *m)
+{
+    for (m = let_go(m); m;) {
+        struct module *base = m->base;
+        free_one(m);
+        m = let_go(base);
+    }
 }
 
 void module_own_literal(struct module *m, struct literal *l)
@@ -166,6 +185,16 @@ void inst_remove_attr(struct inst *i, enum attr_id id)
         memmove(&i->attrs[k], &i->attrs[k + 1], (size_t)(i->attr_count - k) * sizeof *i->attrs);
         return;
     }
+}
+
+void inst_copy_attrs(struct module *m, struct inst *i, const struct inst *from)
+{
+    i->attrs = NULL;
+    for (int k = 0; k < from->attr_count; k++) {
+        i->attrs = grow(&m->arena, i->attrs, k, 1, sizeof *i->attrs);
+        i->attrs[k] = from->attrs[k];
+    }
+    i->attr_count = from->attr_count;
 }
 
 const struct attr *inst_attr(const struct inst *i, enum attr_id id)

@@ -311,12 +311,15 @@ struct module {
     struct str debug_attributes;  /* newer: kept verbatim */
     struct literal **owned;       /* literals whose storage is freed with the module */
     size_t owned_count, owned_capacity;
+    struct module *base;          /* held: what this one was made from, where names, shapes, attributes and literals may lie; or NULL */
+    _Atomic size_t holders;       /* besides whoever made it */
 };
 
 /* ---- ir.c: making and asking ---- */
 
 struct module *module_new(void);
-void module_free(struct module *m);
+void module_free(struct module *m); /* by each who holds it */
+struct module *module_hold(struct module *m);
 /* The literal's storage is freed with the module (the literal itself may be anywhere that lives as long). */
 void module_own_literal(struct module *m, struct literal *l);
 
@@ -331,6 +334,8 @@ struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
 /* Adds (or replaces) an attribute, keeping the order of op.def, common ones last. */
 struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span);
 void inst_remove_attr(struct inst *i, enum attr_id id);
+/* The attributes of another one in place of its own; what they point to is shared. */
+void inst_copy_attrs(struct module *m, struct inst *i, const struct inst *from);
 
 const struct attr *inst_attr(const struct inst *i, enum attr_id id); /* NULL when absent */
 static inline bool inst_has(const struct inst *i, enum attr_id id) { return inst_attr(i, id) != NULL; }

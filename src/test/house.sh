@@ -31,6 +31,7 @@ allowed() {
     ir) echo base diag type op ir ;;
     verify) echo base diag type op ir verify ;;
     text) echo base diag type op ir verify text ;;
+    edit) echo base diag type op ir verify text edit ;;
     plan) echo base diag type op kern ir verify plan ;;
     eval) echo base diag type op kern ir verify plan eval ;;
     world) echo base diag type op kern ir verify plan eval world ;;
@@ -41,7 +42,7 @@ allowed() {
     cli) echo base repl cli ;;
     esac
 }
-problems=$(for room in base diag type op kern ir verify text plan eval world io look onnx repl cli; do
+problems=$(for room in base diag type op kern ir verify text edit plan eval world io look onnx repl cli; do
     [ -d src/$room ] || continue
     ok=" $(allowed $room) "
     grep -rHnE '^#include "' src/$room --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |

@@ -203,7 +203,7 @@ static void renumber_inst(struct rebuild *r, struct inst *i)
             i->attrs[k].v.metadata = copy;
 }
 
-void frames_rebuild(struct module *m)
+void text_rebuild_frames(struct module *m)
 {
     struct stack_frame_tables old = m->frames;
     struct rebuild r = {.old = &old, .arena = &m->arena};

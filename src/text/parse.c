@@ -399,7 +399,7 @@ bool finish_module(struct parser *p)
     module_uniquify(m);
     module_link(m);
     if (p->has_frame_ids || m->frames.given)
-        frames_rebuild(m);
+        text_rebuild_frames(m);
     return true;
 }
 

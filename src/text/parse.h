@@ -129,6 +129,5 @@ void diags_rollback(struct diags *ds, struct diag_mark mark);
 bool parse_header(struct parser *p);
 bool parse_frame_tables(struct parser *p);
 bool finish_header(struct parser *p); /* what needs the entry computation */
-void frames_rebuild(struct module *m);
 
 #endif

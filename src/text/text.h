@@ -14,6 +14,9 @@ struct parse_options {
  * warnings alone do not fail. `ds->source` must be the text's source. */
 struct module *text_parse_module(struct diags *ds, struct source *source, const struct parse_options *options);
 
+/* Stack frames that no instruction came from go, and the others are numbered anew. */
+void text_rebuild_frames(struct module *m);
+
 /* Splits a file at `// -----` lines: the parts in `a`, count in *n (at least 1). Each part knows its
  * first line number. Strict files are one part. */
 struct source *text_split(struct arena *a, struct str name, struct str text, size_t *n);

@@ -1,0 +1,256 @@
+/*
+ * edit.c: what is to become of which instruction, and whether it can.
+ */
+#include "edit/edit_priv.h"
+
+#include <stdlib.h>
+
+static const char no_memory[] = "there is no memory for it";
+
+struct edit *edit_new(struct module *from)
+{
+    struct module *to = module_new();
+    struct edit *e = ARENA_NEW(&to->arena, struct edit); /* small beside the module */
+    arena_init(&e->arena);
+    e->from = to->base = module_hold(from);
+    e->to = to;
+    e->entry = from->entry;
+    e->parts = ARENA_ARRAY(&e->arena, struct part, from->computation_count);
+    for (int k = 0; k < from->computation_count; k++)
+        e->parts[k].marks = ARENA_ARRAY(&e->arena, struct mark, from->computations[k]->inst_count);
+    return e;
+}
+
+void edit_free(struct edit *e)
+{
+    if (!e)
+        return;
+    arena_free(&e->arena);
+    module_free(e->to);
+}
+
+/* ---- what can be said ---- */
+
+/* The beginnings of what ends in an instruction of its own, and their links: their users want no other ones. */
+static bool is_paired(const struct inst *i)
+{
+    switch ((enum opcode)i->opcode) {
+    case OP_ALL_GATHER_START: case OP_ALL_REDUCE_START: case OP_ASYNC_START: case OP_ASYNC_UPDATE:
+    case OP_COLLECTIVE_PERMUTE_START: case OP_COPY_START: case OP_RECV: case OP_SEND:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What has come out of a tuple may still be the beginning of a transfer. */
+static bool is_taken_out_for_end(const struct inst *i)
+{
+    if (i->opcode != OP_GET_TUPLE_ELEMENT || !shape_is_tuple(i->shape))
+        return false;
+    for (int k = 0; k < i->parent->inst_count; k++) {
+        const struct inst *user = i->parent->insts[k];
+        if ((user->opcode == OP_SEND_DONE || user->opcode == OP_RECV_DONE) && user->operand_count == 1 && user->operands[0] == i)
+            return true;
+    }
+    return false;
+}
+
+static const char *can_change(const struct inst *i)
+{
+    if (i->parent->async_start)
+        return "what runs beside its caller can't be changed";
+    return is_paired(i) || is_taken_out_for_end(i) ? "its -done instruction wants it as it is" : NULL;
+}
+
+static struct mark *say(struct edit *e, const struct inst *i, enum becomes what)
+{
+    struct mark *mark = mark_of(e, i);
+    *mark = (struct mark){.becomes = (uint8_t)what};
+    e->touched = true;
+    return mark;
+}
+
+const char *edit_constant(struct edit *e, struct inst *i, const struct literal *value)
+{
+    const char *problem = can_change(i);
+    if (problem)
+        return problem;
+    if (!value_can_be(i->shape))
+        return "there are no constants of its shape";
+    if (!value_fits(value, i->shape))
+        return "the value is of another shape";
+    const struct literal *copy = value_copy(e, value, i->shape);
+    if (!copy)
+        return no_memory;
+    say(e, i, BECOMES_VALUE)->value = copy;
+    return NULL;
+}
+
+const char *edit_zeros(struct edit *e, struct inst *i)
+{
+    const char *problem = can_change(i);
+    if (!problem && !value_can_be(i->shape))
+        problem = "there are no constants of its shape";
+    if (!problem)
+        say(e, i, BECOMES_VALUE);
+    return problem;
+}
+
+const char *edit_parameter(struct edit *e, struct inst *i)
+{
+    const char *problem = can_change(i);
+    if (!problem && i->parent != e->entry)
+        problem = "only the entry computation may get more parameters";
+    if (!problem && i->opcode != OP_PARAMETER)
+        say(e, i, BECOMES_PARAMETER);
+    return problem;
+}
+
+struct inst *edit_target(const struct edit *e, struct inst *i)
+{
+    const struct mark *mark = mark_of(e, i);
+    while (mark->becomes == BECOMES_OTHER) {
+        i = mark->by;
+        mark = mark_of(e, i);
+    }
+    return i;
+}
+
+const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
+{
+    const char *problem = can_change(i);
+    if (problem)
+        return problem;
+    if (i->parent != by->parent)
+        return "they belong to different computations";
+    if (is_paired(by))
+        return "its -done instruction alone may use it";
+    if (!shape_equal(i->shape, by->shape, IGNORE_LAYOUT))
+        return "they have different shapes";
+    if (edit_target(e, by) == i)
+        return "it would stand for itself";
+    say(e, i, BECOMES_OTHER)->by = by;
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+struct computation *edit_callee(const struct inst *i, int which, int *first)
+{
+    int count = inst_callees(i, NULL);
+    struct computation *callees[2], *c = NULL;
+    *first = 0;
+    switch ((enum opcode)i->opcode) {
+    case OP_CALL: case OP_FUSION:
+        if (which != 0 || count != 1)
+            return NULL;
+        inst_callees(i, callees);
+        c = callees[0];
+        break;
+    case OP_WHILE:
+        if (which != 0)
+            return NULL;
+        c = inst_computation(i, A_BODY);
+        break;
+    case OP_CONDITIONAL: {
+        const struct attr *branches = inst_attr(i, A_BRANCH_COMPUTATIONS);
+        *first = which + 1;
+        if (which < 0 || which >= count)
+            return NULL;
+        c = branches ? branches->v.computations.at[which]
+                     : inst_computation(i, which == 0 ? A_TRUE_COMPUTATION : A_FALSE_COMPUTATION);
+        break;
+    }
+    default:
+        break;
+    }
+    return c && *first + c->param_count <= i->operand_count ? c : NULL;
+}
+
+bool edit_passes_operands(const struct inst *i)
+{
+    int first;
+    return (i->opcode == OP_CALL || i->opcode == OP_FUSION) && edit_callee(i, 0, &first);
+}
+
+const char *edit_inline(struct edit *e, struct inst *i, int which)
+{
+    int first;
+    const char *problem = can_change(i);
+    const struct computation *c = edit_callee(i, which, &first);
+    if (problem)
+        return problem;
+    if (!c || c->async_start)
+        return "it calls nothing that could stand in its place";
+    if (!shape_equal(c->root->shape, i->shape, IGNORE_LAYOUT))
+        return "the result of what it calls has another shape";
+    say(e, i, BECOMES_CALLEE)->which = which;
+    e->fresh_names = true;
+    return NULL;
+}
+
+/* ---- the whole ---- */
+
+const char *edit_root(struct edit *e, struct inst *const *insts, int count)
+{
+    for (int k = 0; k < count; k++) {
+        if (insts[k]->parent != insts[0]->parent)
+            return "they belong to different computations";
+        if (is_paired(insts[k]))
+            return "its -done instruction alone may use it";
+        if (insts[k]->parent->async_start)
+            return "what runs beside its caller has no life of its own";
+        if (insts[k]->shape->dtype == DT_BUFFER)
+            return "buffers can't be results";
+    }
+    if (count > 0)
+        e->entry = insts[0]->parent;
+    e->roots = ARENA_DUP(&e->arena, insts, count);
+    e->root_count = count;
+    e->new_root = e->touched = true;
+    return NULL;
+}
+
+void edit_drop_parameters(struct edit *e)
+{
+    e->drop_parameters = e->touched = true;
+}
+
+void edit_strip(struct edit *e, unsigned what)
+{
+    e->strip |= what;
+}
+
+/* Parameters may have been asked for in what is no entry computation any more. */
+static bool parameters_stand_in_entry(struct edit *e)
+{
+    for (int c = 0; c < e->from->computation_count; c++)
+        for (int k = 0; k < e->from->computations[c]->inst_count; k++)
+            if (e->parts[c].marks[k].becomes == BECOMES_PARAMETER && e->from->computations[c] != e->entry)
+                return false;
+    return true;
+}
+
+struct module *edit_finish(struct edit *e, const char **problem)
+{
+    struct module *to = e->to;
+    *problem = NULL;
+    if (!parameters_stand_in_entry(e)) {
+        *problem = "only the entry computation may get more parameters";
+        edit_free(e);
+        return NULL;
+    }
+    edit_find_live(e);
+    if (!edit_copy(e)) {
+        *problem = e->problem ? e->problem : no_memory;
+        edit_free(e);
+        return NULL;
+    }
+    edit_header(e);
+    if (e->fresh_names)
+        module_uniquify(to);
+    module_link(to);
+    arena_free(&e->arena);
+    return to;
+}

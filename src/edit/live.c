@@ -1,0 +1,171 @@
+/*
+ * live.c: who is needed? What the result is made of, and what has side effects; in computations that somebody needed
+ * calls, too. Operands of calls and fusions are needed as far as the parameters are that they become.
+ */
+#include "edit/edit_priv.h"
+
+struct walk {
+    struct edit *e;
+    struct inst **stack;
+    size_t depth, capacity;
+};
+
+static void need(struct walk *w, struct inst *i)
+{
+    i = edit_target(w->e, i);
+    struct mark *mark = mark_of(w->e, i);
+    if (mark->live)
+        return;
+    mark->live = true;
+    VEC_PUSH(&w->e->arena, w->stack, w->depth, w->capacity) = i;
+}
+
+/* ---- side effects ---- */
+
+static bool has_effect(const struct inst *i)
+{
+    switch ((enum opcode)i->opcode) {
+    case OP_INFEED: case OP_OUTFEED: case OP_RECV_DONE: case OP_SEND_DONE: case OP_RNG_GET_AND_UPDATE_STATE:
+        return true;
+    case OP_CUSTOM_CALL:
+        return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+    default:
+        return false;
+    }
+}
+
+/* Itself or in what it calls. */
+static bool has_any_effect(const struct edit *e, const struct inst *i)
+{
+    for (int k = 0; k < i->attr_count; k++) {
+        const struct attr *a = &i->attrs[k];
+        if (attr_table[a->id].kind == KIND_COMPUTATION && part_of(e, a->v.computation)->effects)
+            return true;
+        for (int n = 0; attr_table[a->id].kind == KIND_COMPUTATION_LIST && n < a->v.computations.count; n++)
+            if (part_of(e, a->v.computations.at[n])->effects)
+                return true;
+    }
+    return has_effect(i);
+}
+
+static void find_effects(struct edit *e)
+{
+    int count;
+    struct computation **order = module_order(&e->arena, e->from, &count); /* callees first */
+    for (int c = 0; c < count; c++)
+        for (int k = 0; k < order[c]->inst_count; k++)
+            part_of(e, order[c])->effects |= has_any_effect(e, order[c]->insts[k]);
+}
+
+static void need_effects(struct walk *w, const struct computation *c)
+{
+    for (int k = 0; part_of(w->e, c)->effects && k < c->inst_count; k++) {
+        enum becomes what = (enum becomes)mark_of(w->e, c->insts[k])->becomes;
+        if ((what == BECOMES_ITSELF || what == BECOMES_CALLEE) && has_any_effect(w->e, c->insts[k]))
+            need(w, c->insts[k]);
+    }
+}
+
+/* ---- computations ---- */
+
+static void enter(struct walk *w, const struct computation *c)
+{
+    struct part *p = part_of(w->e, c);
+    if (p->entered)
+        return;
+    p->entered = true;
+    need(w, c->root);
+    need_effects(w, c);
+}
+
+static void keep_parameters(struct walk *w, const struct computation *c)
+{
+    struct part *p = part_of(w->e, c);
+    if (p->keeps)
+        return;
+    p->keeps = true;
+    for (const struct caller *at = p->callers; at; at = at->next)
+        for (int k = 0; k < c->param_count; k++)
+            need(w, at->inst->operands[at->first + k]);
+}
+
+/* A call whose operands are needed as the parameters are. */
+static void need_as_parameters(struct walk *w, struct inst *i, const struct computation *c, int first)
+{
+    struct part *p = part_of(w->e, c);
+    struct caller *caller = ARENA_NEW(&w->e->arena, struct caller);
+    *caller = (struct caller){.inst = i, .first = first, .next = p->callers};
+    p->callers = caller;
+    enter(w, c);
+    for (int k = 0; k < c->param_count; k++)
+        if (p->keeps || mark_of(w->e, c->params[k])->live)
+            need(w, i->operands[first + k]);
+}
+
+static void need_all(struct walk *w, const struct inst *i)
+{
+    int count = inst_callees(i, NULL);
+    struct computation **callees = ARENA_ARRAY(&w->e->arena, struct computation *, count);
+    inst_callees(i, callees);
+    for (int k = 0; k < i->operand_count; k++)
+        need(w, i->operands[k]);
+    for (int k = 0; k < count; k++) {
+        part_of(w->e, callees[k])->called = true;
+        enter(w, callees[k]);
+        keep_parameters(w, callees[k]);
+    }
+}
+
+static void needed_parameter(struct walk *w, const struct inst *i)
+{
+    for (const struct caller *at = part_of(w->e, i->parent)->callers; at; at = at->next)
+        need(w, at->inst->operands[at->first + (int)i->number]);
+}
+
+static void visit(struct walk *w, struct inst *i)
+{
+    int first = 0;
+    const struct mark *mark = mark_of(w->e, i);
+    if (mark->becomes == BECOMES_CALLEE) {
+        const struct computation *c = edit_callee(i, mark->which, &first);
+        need_as_parameters(w, i, c, first);
+    } else if (mark->becomes == BECOMES_ITSELF && i->opcode == OP_PARAMETER) {
+        needed_parameter(w, i);
+    } else if (mark->becomes == BECOMES_ITSELF && edit_passes_operands(i)) {
+        const struct computation *c = edit_callee(i, 0, &first);
+        part_of(w->e, c)->called = true;
+        need_as_parameters(w, i, c, 0);
+    } else if (mark->becomes == BECOMES_ITSELF) {
+        need_all(w, i);
+    }
+}
+
+/* A copy as it is. */
+static void all_live(struct edit *e)
+{
+    for (int c = 0; c < e->from->computation_count; c++) {
+        e->parts[c].entered = e->parts[c].called = e->parts[c].keeps = true;
+        for (int k = 0; k < e->from->computations[c]->inst_count; k++)
+            e->parts[c].marks[k].live = true;
+    }
+}
+
+void edit_find_live(struct edit *e)
+{
+    struct walk w = {.e = e};
+    if (!e->touched) {
+        all_live(e);
+        return;
+    }
+    find_effects(e);
+    part_of(e, e->entry)->called = part_of(e, e->entry)->keeps = true;
+    if (e->new_root) {
+        part_of(e, e->entry)->entered = true;
+        for (int k = 0; k < e->root_count; k++)
+            need(&w, e->roots[k]);
+    } else {
+        enter(&w, e->entry);
+    }
+    while (w.depth)
+        visit(&w, w.stack[--w.depth]);
+}

@@ -1,0 +1,107 @@
+/*
+ * The public interface to modules made from modules: edit/ by the numbers of a listing, with messages.
+ */
+#include "hlo_priv.h"
+
+#include "edit/edit.h"
+
+#include <stdlib.h>
+
+struct hlo_edit {
+    const hlo_listing *l;
+    struct edit *e;
+};
+
+_Static_assert((int)HLO_STRIP_METADATA == (int)EDIT_STRIP_METADATA && (int)HLO_STRIP_SHARDING == (int)EDIT_STRIP_SHARDING &&
+                   (int)HLO_STRIP_HINTS == (int)EDIT_STRIP_HINTS,
+               "the same bits here and there");
+
+hlo_edit *hlo_edit_new(const hlo_listing *l)
+{
+    hlo_edit *e = hlo_calloc(sizeof *e);
+    *e = (hlo_edit){l, edit_new(hlo_listing_module(l)->m)};
+    return e;
+}
+
+void hlo_edit_free(hlo_edit *e)
+{
+    if (!e)
+        return;
+    edit_free(e->e);
+    free(e);
+}
+
+/* Says what is wrong, if anything is, about an instruction. */
+static bool judge(const hlo_edit *e, const struct inst *i, const char *what, const char *problem, hlo_messages *m)
+{
+    if (!problem)
+        return true;
+    struct str text = arena_printf(&m->arena, "`" STR_FMT "` can't %s: %s", STR_ARG(i->name), what, problem);
+    return DIAG_ERROR(hlo_sink_of_module(m, hlo_listing_module(e->l)), i->name_span, FAILURE, text.ptr);
+}
+
+bool hlo_edit_constant(hlo_edit *e, size_t inst, const hlo_literal *value, hlo_messages *m)
+{
+    struct inst *i = hlo_listing_inst(e->l, inst);
+    return judge(e, i, "become a constant", edit_constant(e->e, i, value->l), m);
+}
+
+bool hlo_edit_zeros(hlo_edit *e, size_t inst, hlo_messages *m)
+{
+    struct inst *i = hlo_listing_inst(e->l, inst);
+    return judge(e, i, "become zeros", edit_zeros(e->e, i), m);
+}
+
+bool hlo_edit_parameter(hlo_edit *e, size_t inst, hlo_messages *m)
+{
+    struct inst *i = hlo_listing_inst(e->l, inst);
+    return judge(e, i, "become a parameter", edit_parameter(e->e, i), m);
+}
+
+bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m)
+{
+    struct inst *i = hlo_listing_inst(e->l, inst), *other = hlo_listing_inst(e->l, by);
+    struct str what = arena_printf(&m->arena, "become `" STR_FMT "`", STR_ARG(other->name));
+    return judge(e, i, what.ptr, edit_replace(e->e, i, other), m);
+}
+
+bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m)
+{
+    struct inst *i = hlo_listing_inst(e->l, inst);
+    int branch = which < INT_MAX ? (int)which : -1;
+    return judge(e, i, "be taken apart", edit_inline(e->e, i, branch), m);
+}
+
+bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages *m)
+{
+    struct inst **roots = ARENA_ARRAY(&m->arena, struct inst *, count + 1);
+    for (size_t k = 0; k < count; k++)
+        roots[k] = hlo_listing_inst(e->l, insts[k]);
+    const struct inst *named = count > 0 ? roots[0] : hlo_listing_module(e->l)->m->entry->root;
+    return judge(e, named, "be the result", edit_root(e->e, roots, (int)count), m);
+}
+
+void hlo_edit_drop_parameters(hlo_edit *e)
+{
+    edit_drop_parameters(e->e);
+}
+
+void hlo_edit_strip(hlo_edit *e, unsigned what)
+{
+    edit_strip(e->e, what);
+}
+
+hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m)
+{
+    const hlo_module *from = hlo_listing_module(e->l);
+    const char *problem;
+    struct module *made = edit_finish(e->e, &problem);
+    free(e);
+    if (!made) {
+        DIAG(hlo_sink_of_module(m, from), NO_SPAN, FAILURE, problem);
+        return NULL;
+    }
+    hlo_module *out = hlo_calloc(sizeof *out);
+    *out = (hlo_module){made, hlo_file_hold(from->file), from->part};
+    return out;
+}

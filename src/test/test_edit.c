@@ -1,0 +1,547 @@
+/*
+ * Tests of modules made from modules: what becomes of an instruction, what goes with it, what the header says then;
+ * and for random modules that a copy prints the same, and that whatever an edit took in makes a module that verifies
+ * and prints as it reads.
+ *
+ * `test_edit FILE...` looks at the modules of these files as well.
+ */
+#include "fuzz/generate.h"
+#include "hlo.h"
+
+#include "check_quiet.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS = 600, EDITS = 3 };
+
+/* ---- a module, its listing and an edit of it ---- */
+
+static hlo_messages *m;
+static hlo_module *module;
+static hlo_listing *l;
+static hlo_edit *e;
+
+static void open_text(const char *text, size_t size)
+{
+    m = hlo_messages_new();
+    hlo_file *f = hlo_file_of_text("edit.hlo", text, size, false);
+    module = hlo_parse(f, 0, m);
+    ck_assert_msg(module != NULL && hlo_verify(module, m), "%.3000s", text);
+    hlo_file_free(f);
+    l = hlo_list(module);
+    e = hlo_edit_new(l);
+}
+
+static void close_all(void)
+{
+    hlo_listing_free(l);
+    hlo_module_free(module);
+    hlo_messages_free(m);
+}
+
+static size_t at(const char *name)
+{
+    long i = hlo_list_find(l, name);
+    ck_assert_msg(i >= 0, "%s", name);
+    return (size_t)i;
+}
+
+static hlo_literal *literal(const char *text)
+{
+    hlo_literal *v = hlo_literal_parse(text, strlen(text), m);
+    ck_assert_ptr_nonnull(v);
+    return v;
+}
+
+static void constant(const char *name, const char *value)
+{
+    hlo_literal *v = literal(value);
+    ck_assert(hlo_edit_constant(e, at(name), v, m));
+    hlo_literal_free(v);
+}
+
+/* The module behind the edit holds to the rules and has these computations, in the short form. */
+static void expect(const char *text)
+{
+    hlo_module *made = hlo_edit_finish(e, m);
+    hlo_text errors = hlo_messages_draw(m, false);
+    ck_assert_msg(made != NULL, "%s", errors.data);
+    close_all(); /* what is made stands alone */
+    m = hlo_messages_new();
+    hlo_text_free(&errors);
+    bool ok = hlo_verify(made, m);
+    errors = hlo_messages_draw(m, false);
+    hlo_text printed = hlo_print(made, HLO_PRINT_SHORT);
+    const char *body = strstr(printed.data, "\n\n");
+    ck_assert_msg(ok, "%s%s", errors.data, printed.data);
+    ck_assert_str_eq(body + 2, text);
+    hlo_text_free(&errors);
+    hlo_text_free(&printed);
+    hlo_module_free(made);
+    hlo_messages_free(m);
+}
+
+static void expect_refused(bool done, const char *why)
+{
+    hlo_text errors = hlo_messages_draw(m, false);
+    ck_assert(!done);
+    ck_assert_msg(strstr(errors.data, why) != NULL, "%s", errors.data);
+    hlo_text_free(&errors);
+}
+
+#define OPEN(text) open_text(text, sizeof(text) - 1)
+
+static const char chain[] =
+    "HloModule chain\n"
+    "ENTRY main {\n"
+    "  x = f32[2] parameter(0)\n"
+    "  y = f32[2] parameter(1)\n"
+    "  a = f32[2] add(x, y)\n"
+    "  b = f32[2] multiply(a, a)\n"
+    "  c = f32[2] negate(x), control-predecessors={b}\n"
+    "  ROOT r = (f32[2], f32[2]) tuple(b, c)\n"
+    "}\n";
+
+/* ---- what becomes of one ---- */
+
+START_TEST(constants_stand_where_the_instruction_stood)
+{
+    OPEN(chain);
+    constant("a", "f32[2] {1, 2.5}");
+    expect("ENTRY main {\n  y = f32[2]{0} parameter(1)\n  a = f32[2]{0} constant({1, 2.5})\n  b = f32[2]{0} multiply(a, a)\n"
+           "  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
+}
+END_TEST
+
+START_TEST(parameters_that_nobody_reads_go_when_asked)
+{
+    OPEN(chain);
+    constant("x", "f32[2] {1, 2}");
+    constant("c", "f32[2] {3, 4}");
+    hlo_edit_drop_parameters(e);
+    expect("ENTRY main {\n  x = f32[2]{0} constant({1, 2})\n  y = f32[2]{0} parameter(0)\n  a = f32[2]{0} add(x, y)\n"
+           "  b = f32[2]{0} multiply(a, a)\n  c = f32[2]{0} constant({3, 4})\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
+}
+END_TEST
+
+START_TEST(a_new_parameter_comes_behind_the_others)
+{
+    OPEN(chain);
+    ck_assert(hlo_edit_parameter(e, at("a"), m));
+    expect("ENTRY main {\n  y = f32[2]{0} parameter(1)\n  a = f32[2]{0} parameter(2)\n  b = f32[2]{0} multiply(a, a)\n"
+           "  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
+}
+END_TEST
+
+START_TEST(one_stands_for_another)
+{
+    OPEN(chain);
+    ck_assert(hlo_edit_replace(e, at("b"), at("c"), m));
+    ck_assert(hlo_edit_replace(e, at("c"), at("x"), m));
+    hlo_edit_drop_parameters(e);
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(x, x)\n}\n\n");
+}
+END_TEST
+
+START_TEST(many_zeros_are_a_broadcast)
+{
+    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[100] parameter(1)\n  t = (f32[2], f32[100], token[]) custom-call(x, y), "
+         "custom_call_target=\"t\"\n  g = f32[100] get-tuple-element(t), index=1\n  ROOT r = f32[100] add(g, y)\n}\n");
+    ck_assert(hlo_edit_zeros(e, at("t"), m));
+    hlo_edit_drop_parameters(e);
+    expect("ENTRY main {\n  t.value = f32[2]{0} constant({0, 0})\n  t.zero = f32[] constant(0)\n"
+           "  t.value.1 = f32[100]{0} broadcast(t.zero), dimensions={}\n  t.token = token[] after-all()\n"
+           "  t = (f32[2]{0}, f32[100]{0}, token[]) tuple(t.value, t.value.1, t.token)\n"
+           "  g = f32[100]{0} get-tuple-element(t), index=1\n  y = f32[100]{0} parameter(0)\n  ROOT r = f32[100]{0} add(g, y)\n}\n\n");
+}
+END_TEST
+
+START_TEST(values_have_sizes_of_the_moment)
+{
+    OPEN("ENTRY main {\n  x = f32[<=4,2] parameter(0)\n  ROOT r = f32[<=4,2] negate(x)\n}\n");
+    constant("x", "f32[1,2] {{1, 2}}");
+    expect("ENTRY main {\n  x.value = f32[4,2]{1,0} constant({ { 1, 2 }, { 0, 0 }, { 0, 0 }, { 0, 0 } })\n"
+           "  x.size = s32[] constant(1)\n  x = f32[<=4,2]{1,0} set-dimension-size(x.value, x.size), dimensions={0}\n"
+           "  ROOT r = f32[<=4,2]{1,0} negate(x)\n}\n\n");
+}
+END_TEST
+
+/* ---- another result ---- */
+
+START_TEST(the_result_may_be_any_of_them)
+{
+    OPEN(chain);
+    const size_t roots[] = {at("c"), at("a")};
+    ck_assert(hlo_edit_root(e, roots, 2, m));
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  c = f32[2]{0} negate(x)\n  y = f32[2]{0} parameter(1)\n"
+           "  a = f32[2]{0} add(x, y)\n  ROOT result = (f32[2]{0}, f32[2]{0}) tuple(c, a)\n}\n\n");
+}
+END_TEST
+
+static const char loop[] =
+    "HloModule loop\n"
+    "body {\n"
+    "  p = (s32[], f32[2]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(p), index=0\n"
+    "  one = s32[] constant(1)\n"
+    "  n = s32[] add(i, one)\n"
+    "  v = f32[2] get-tuple-element(p), index=1\n"
+    "  w = f32[2] add(v, v)\n"
+    "  ROOT t = (s32[], f32[2]) tuple(n, w)\n"
+    "}\n"
+    "cond {\n"
+    "  p = (s32[], f32[2]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(p), index=0\n"
+    "  three = s32[] constant(3)\n"
+    "  ROOT c = pred[] compare(i, three), direction=LT\n"
+    "}\n"
+    "ENTRY main {\n"
+    "  x = f32[2] parameter(0)\n"
+    "  zero = s32[] constant(0)\n"
+    "  init = (s32[], f32[2]) tuple(zero, x)\n"
+    "  ROOT loop = (s32[], f32[2]) while(init), condition=cond, body=body\n"
+    "}\n";
+
+START_TEST(a_body_becomes_the_entry_computation)
+{
+    OPEN(loop);
+    const size_t root = at("w");
+    ck_assert(hlo_edit_root(e, &root, 1, m));
+    constant("body/p", "(s32[] 7, f32[2] {1, 2})");
+    expect("ENTRY body {\n  p.value = s32[] constant(7)\n  p.value.1 = f32[2]{0} constant({1, 2})\n"
+           "  p = (s32[], f32[2]{0}) tuple(p.value, p.value.1)\n  v = f32[2]{0} get-tuple-element(p), index=1\n"
+           "  ROOT w = f32[2]{0} add(v, v)\n}\n\n");
+}
+END_TEST
+
+START_TEST(a_loop_goes_round_once)
+{
+    OPEN(loop);
+    ck_assert(hlo_edit_inline(e, at("loop"), 0, m));
+    expect("ENTRY main {\n  zero = s32[] constant(0)\n  x = f32[2]{0} parameter(0)\n  init = (s32[], f32[2]{0}) tuple(zero, x)\n"
+           "  i = s32[] get-tuple-element(init), index=0\n  one = s32[] constant(1)\n  n = s32[] add(i, one)\n"
+           "  v = f32[2]{0} get-tuple-element(init), index=1\n  w = f32[2]{0} add(v, v)\n  ROOT t = (s32[], f32[2]{0}) tuple(n, w)\n}\n\n");
+}
+END_TEST
+
+/* ---- calls ---- */
+
+static const char fused[] =
+    "HloModule fused\n"
+    "f {\n"
+    "  p = f32[2] parameter(0)\n"
+    "  q = f32[2] parameter(1)\n"
+    "  s = f32[2] add(p, q)\n"
+    "  ROOT t = f32[2] multiply(s, p)\n"
+    "}\n"
+    "ENTRY main {\n"
+    "  x = f32[2] parameter(0)\n"
+    "  y = f32[2] negate(x)\n"
+    "  ROOT r = f32[2] fusion(x, y), kind=kLoop, calls=f\n"
+    "}\n";
+
+START_TEST(operands_go_with_parameters)
+{
+    OPEN(fused);
+    ck_assert(hlo_edit_replace(e, at("s"), at("p"), m));
+    expect("f {\n  p = f32[2]{0} parameter(0)\n  ROOT t = f32[2]{0} multiply(p, p)\n}\n\n"
+           "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT r = f32[2]{0} fusion(x), kind=kLoop, calls=f\n}\n\n");
+}
+END_TEST
+
+START_TEST(what_is_called_stands_in_its_place)
+{
+    OPEN(fused);
+    ck_assert(hlo_edit_inline(e, at("r"), 0, m));
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} negate(x)\n  s = f32[2]{0} add(x, y)\n"
+           "  ROOT t = f32[2]{0} multiply(s, x)\n}\n\n");
+}
+END_TEST
+
+START_TEST(twice_inlined_has_two_names)
+{
+    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\nENTRY main {\n  x = f32[] parameter(0)\n"
+         "  a = f32[] call(x), to_apply=f\n  ROOT b = f32[] call(a), to_apply=f\n}\n");
+    ck_assert(hlo_edit_inline(e, at("a"), 0, m));
+    ck_assert(hlo_edit_inline(e, at("b"), 0, m));
+    expect("ENTRY main {\n  x = f32[] parameter(0)\n  d = f32[] add(x, x)\n  ROOT d.1 = f32[] add(d, d)\n}\n\n");
+}
+END_TEST
+
+START_TEST(a_branch_is_chosen)
+{
+    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\ng {\n  q = f32[] parameter(0)\n  ROOT n = f32[] negate(q)\n}\n"
+         "ENTRY main {\n  x = f32[] parameter(0)\n  k = pred[] parameter(1)\n"
+         "  ROOT c = f32[] conditional(k, x, x), true_computation=f, false_computation=g\n}\n");
+    expect_refused(hlo_edit_inline(e, at("c"), 2, m), "calls nothing that could stand in its place");
+    ck_assert(hlo_edit_inline(e, at("c"), 1, m));
+    hlo_edit_drop_parameters(e);
+    expect("ENTRY main {\n  x = f32[] parameter(0)\n  ROOT n = f32[] negate(x)\n}\n\n");
+}
+END_TEST
+
+START_TEST(side_effects_stay_without_a_new_result)
+{
+    static const char text[] = "ENTRY main {\n  x = f32[] parameter(0)\n  t = token[] after-all()\n  o = token[] outfeed(x, t), "
+                               "outfeed_shape=f32[]\n  y = f32[] negate(x)\n  ROOT r = f32[] add(y, x)\n}\n";
+    OPEN(text);
+    constant("y", "f32[] 1");
+    expect("ENTRY main {\n  x = f32[] parameter(0)\n  t = token[] after-all()\n  o = token[] outfeed(x, t), outfeed_shape=f32[]\n"
+           "  y = f32[] constant(1)\n  ROOT r = f32[] add(y, x)\n}\n\n");
+    OPEN(text);
+    const size_t root = at("r");
+    ck_assert(hlo_edit_root(e, &root, 1, m));
+    expect("ENTRY main {\n  x = f32[] parameter(0)\n  y = f32[] negate(x)\n  ROOT r = f32[] add(y, x)\n}\n\n");
+}
+END_TEST
+
+/* ---- the header ---- */
+
+static void expect_header(const char *text)
+{
+    hlo_module *made = hlo_edit_finish(e, m);
+    ck_assert(made && hlo_verify(made, m));
+    hlo_text printed = hlo_print(made, HLO_PRINT_FULL);
+    *strchr(printed.data, '\n') = '\0';
+    ck_assert_str_eq(printed.data, text);
+    hlo_text_free(&printed);
+    hlo_module_free(made);
+    close_all();
+}
+
+START_TEST(the_header_follows)
+{
+    static const char text[] = "HloModule h, input_output_alias={ {0}: (2, {}, may-alias) }, buffer_donor={ (1, {}), (0, {}) }, "
+                               "entry_computation_layout={(f32[2,2]{0,1}, f32[2], f32[3])->(f32[3], f32[2,2]{0,1})}\n"
+                               "ENTRY main {\n  x = f32[2,2] parameter(0)\n  y = f32[2] parameter(1)\n  z = f32[3] parameter(2)\n"
+                               "  n = f32[2,2] negate(x)\n  ROOT r = (f32[3], f32[2,2]) tuple(z, n)\n}\n";
+    OPEN(text);
+    hlo_edit_drop_parameters(e);
+    expect_header("HloModule h, input_output_alias={ {0}: (1, {}, may-alias) }, buffer_donor={ (0, {}) }, "
+                  "entry_computation_layout={(f32[2,2]{0,1}, f32[3]{0})->(f32[3]{0}, f32[2,2]{0,1})}");
+    OPEN(text);
+    const size_t root = at("n");
+    ck_assert(hlo_edit_root(e, &root, 1, m));
+    expect_header("HloModule h, buffer_donor={ (0, {}), (1, {}) }, "
+                  "entry_computation_layout={(f32[2,2]{0,1}, f32[2]{0}, f32[3]{0})->f32[2,2]{1,0}}");
+    OPEN(text);
+    hlo_edit_strip(e, HLO_STRIP_HINTS);
+    expect_header("HloModule h, entry_computation_layout={(f32[2,2]{0,1}, f32[2]{0}, f32[3]{0})->(f32[3]{0}, f32[2,2]{0,1})}");
+}
+END_TEST
+
+START_TEST(what_is_said_beside_the_meaning_can_go)
+{
+    OPEN("ENTRY main {\n  x = f32[2] parameter(0), sharding={replicated}, metadata={op_name=\"x\"}\n"
+         "  ROOT c = f32[2] custom-call(x), custom_call_target=\"t\", backend_config=\"kept\", frontend_attributes={a=\"b\"}\n}\n");
+    hlo_edit_strip(e, HLO_STRIP_METADATA | HLO_STRIP_SHARDING | HLO_STRIP_HINTS);
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT c = f32[2]{0} custom-call(x), custom_call_target=\"t\", "
+           "backend_config=\"kept\"\n}\n\n");
+}
+END_TEST
+
+/* ---- what can't be ---- */
+
+START_TEST(refused)
+{
+    OPEN(chain);
+    hlo_literal *wrong = literal("f32[3] {1, 2, 3}");
+    expect_refused(hlo_edit_constant(e, at("a"), wrong, m), "`a` can't become a constant: the value is of another shape");
+    expect_refused(hlo_edit_replace(e, at("a"), at("r"), m), "`a` can't become `r`: they have different shapes");
+    expect_refused(hlo_edit_replace(e, at("a"), at("a"), m), "it would stand for itself");
+    expect_refused(hlo_edit_inline(e, at("a"), 0, m), "it calls nothing");
+    ck_assert(hlo_edit_replace(e, at("a"), at("b"), m)); /* which is made of it */
+    expect_refused(hlo_edit_finish(e, m) != NULL, "an instruction would need its own result");
+    hlo_literal_free(wrong);
+    close_all();
+    OPEN(loop);
+    expect_refused(hlo_edit_parameter(e, at("w"), m), "only the entry computation may get more parameters");
+    const size_t both[] = {at("w"), at("x")};
+    expect_refused(hlo_edit_root(e, both, 2, m), "they belong to different computations");
+    expect_refused(hlo_edit_replace(e, at("w"), at("x"), m), "they belong to different computations");
+    hlo_edit_free(e);
+    close_all();
+    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) copy-start(x)\n  ROOT d = f32[2] copy-done(s)\n}\n");
+    expect_refused(hlo_edit_zeros(e, at("s"), m), "its -done instruction wants it as it is");
+    ck_assert(hlo_edit_zeros(e, at("d"), m));
+    expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT d = f32[2]{0} constant({0, 0})\n}\n\n");
+}
+END_TEST
+
+/* ---- what holds for every module ---- */
+
+struct random { uint64_t state; };
+
+static size_t below(struct random *r, size_t n)
+{
+    r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (size_t)(r->state >> 33) % n;
+}
+
+static void prints_the_same(const char *what)
+{
+    hlo_module *copy = hlo_edit_finish(hlo_edit_new(l), m);
+    ck_assert_msg(copy != NULL, "%s", what);
+    hlo_text a = hlo_print(module, HLO_PRINT_FULL), b = hlo_print(copy, HLO_PRINT_FULL);
+    ck_assert_msg(a.size == b.size && memcmp(a.data, b.data, a.size) == 0, "%s:\n%.3000s\n%.3000s", what, a.data, b.data);
+    hlo_text_free(&a);
+    hlo_text_free(&b);
+    hlo_module_free(copy);
+}
+
+static void change(struct random *r, hlo_edit *edit, size_t i)
+{
+    struct hlo_listed inst = hlo_list_inst(l, i);
+    struct hlo_listed_computation c = hlo_list_computation(l, inst.computation);
+    hlo_messages *said = hlo_messages_new(); /* what is refused */
+    switch (below(r, 5)) {
+    case 0: hlo_edit_zeros(edit, i, said); break;
+    case 1: hlo_edit_parameter(edit, i, said); break;
+    case 2: hlo_edit_inline(edit, i, 0, said); break;
+    case 3:
+        for (size_t k = 0; k < inst.operand_count; k++)
+            if (hlo_edit_replace(edit, i, inst.operands[k], said))
+                break;
+        break;
+    default:
+        for (size_t tries = 0; tries < 8; tries++) {
+            size_t by = c.first + below(r, c.count);
+            if (by < i && hlo_edit_replace(edit, i, by, said))
+                break;
+        }
+        break;
+    }
+    hlo_messages_free(said);
+}
+
+/* A module that was edited at random is one: it verifies, and what it prints is read and printed again the same. */
+static void check_made(hlo_module *made, const char *what)
+{
+    hlo_messages *said = hlo_messages_new();
+    bool ok = hlo_verify(made, said);
+    hlo_text errors = hlo_messages_draw(said, false), once = hlo_print(made, HLO_PRINT_FULL);
+    ck_assert_msg(ok, "%s: %.1000s\n%.5000s", what, errors.data, once.data);
+    hlo_file *f = hlo_file_of_text("printed", once.data, once.size, true);
+    hlo_module *read = hlo_parse(f, 0, said);
+    hlo_text_free(&errors);
+    errors = hlo_messages_draw(said, false);
+    ck_assert_msg(read != NULL && hlo_verify(read, said), "%s: %.1000s\n%.5000s", what, errors.data, once.data);
+    hlo_text_free(&errors);
+    hlo_text_free(&once);
+    hlo_module_free(read);
+    hlo_file_free(f);
+    hlo_messages_free(said);
+}
+
+/* By creation an operand stands before its users, in the printed order as well, so no circle comes of `by < i`. */
+static void edit_at_random(uint64_t seed, const char *what, size_t *finished)
+{
+    struct random r = {seed};
+    for (int k = 0; k < EDITS; k++) {
+        hlo_edit *edit = hlo_edit_new(l);
+        hlo_messages *said = hlo_messages_new();
+        struct hlo_listed_computation c = hlo_list_computation(l, below(&r, hlo_list_computations(l)));
+        if (below(&r, 2) == 0) {
+            size_t roots[3];
+            for (size_t n = 0; n < 3; n++)
+                roots[n] = c.first + below(&r, c.count);
+            hlo_edit_root(edit, roots, 1 + below(&r, 3), said);
+        }
+        for (size_t n = below(&r, 4); n > 0; n--)
+            change(&r, edit, below(&r, hlo_list_count(l)));
+        if (below(&r, 2) == 0)
+            hlo_edit_drop_parameters(edit);
+        hlo_module *made = hlo_edit_finish(edit, said);
+        if (made)
+            check_made(made, what);
+        *finished += made != NULL;
+        hlo_module_free(made);
+        hlo_messages_free(said);
+    }
+}
+
+START_TEST(random_modules)
+{
+    size_t finished = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct buf text = {0};
+        char what[32];
+        generate_of_seed(&text, seed);
+        snprintf(what, sizeof what, "seed %d", (int)seed);
+        open_text(text.data, text.size);
+        hlo_edit_free(e);
+        prints_the_same(what);
+        edit_at_random(seed, what, &finished);
+        close_all();
+        buf_free(&text);
+    }
+    ck_assert_uint_gt(finished, SEEDS * EDITS * 3 / 4);
+}
+END_TEST
+
+/* ---- files ---- */
+
+static char **paths; /* and NULL */
+
+static void look_at_file(const char *path)
+{
+    hlo_messages *said = hlo_messages_new();
+    hlo_file *f = hlo_file_open(path, false, said);
+    size_t finished = 0;
+    for (size_t part = 0; f && part < hlo_file_count(f); part++) {
+        m = hlo_messages_new();
+        module = hlo_parse(f, part, m);
+        if (module && hlo_verify(module, m)) {
+            l = hlo_list(module);
+            prints_the_same(path);
+            edit_at_random(part + 1, path, &finished);
+            hlo_listing_free(l);
+        }
+        hlo_module_free(module);
+        hlo_messages_free(m);
+    }
+    hlo_file_free(f);
+    hlo_messages_free(said);
+}
+
+START_TEST(files)
+{
+    for (char **path = paths; *path; path++)
+        look_at_file(*path);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("edit");
+    TCase *t = tcase_create("edit");
+    paths = argv + 1;
+    if (argc > 1)
+        tcase_set_timeout(t, 0);
+    tcase_add_test(t, files);
+    tcase_add_test(t, constants_stand_where_the_instruction_stood);
+    tcase_add_test(t, parameters_that_nobody_reads_go_when_asked);
+    tcase_add_test(t, a_new_parameter_comes_behind_the_others);
+    tcase_add_test(t, one_stands_for_another);
+    tcase_add_test(t, many_zeros_are_a_broadcast);
+    tcase_add_test(t, values_have_sizes_of_the_moment);
+    tcase_add_test(t, the_result_may_be_any_of_them);
+    tcase_add_test(t, a_body_becomes_the_entry_computation);
+    tcase_add_test(t, a_loop_goes_round_once);
+    tcase_add_test(t, operands_go_with_parameters);
+    tcase_add_test(t, what_is_called_stands_in_its_place);
+    tcase_add_test(t, twice_inlined_has_two_names);
+    tcase_add_test(t, a_branch_is_chosen);
+    tcase_add_test(t, side_effects_stay_without_a_new_result);
+    tcase_add_test(t, the_header_follows);
+    tcase_add_test(t, what_is_said_beside_the_meaning_can_go);
+    tcase_add_test(t, refused);
+    tcase_add_test(t, random_modules);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
