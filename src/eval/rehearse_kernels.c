@@ -199,7 +199,6 @@ static const struct kernels nothing = {
 struct kernels rehearse_kernels(const struct kernels *k)
 {
     struct kernels out = nothing;
-    out.find_elementwise = k->find_elementwise;
     if (!k->reshape) { /* rearrangements are views */
         out.reshape = NULL;
         out.transpose = NULL;

@@ -93,15 +93,10 @@ static kern_tile_fn *find_vector(const char *opcode, enum dtype t)
 }
 
 const struct tile_set TILE_OWN(tile_set) = {
-    .elementwise = find_elementwise,
-    .vector = find_vector,
-    .compare = tile_find_compare,
-    .convert = tile_find_convert,
+    .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert, tile_find_rounded, tile_find_shorten,
+             tile_find_direct},
     .widen = tile_widen,
     .narrow = tile_narrow,
-    .rounded = tile_find_rounded,
-    .shorten = tile_find_shorten,
-    .direct = tile_find_direct,
     .sum_bf16 = tile_sum_bf16,
     .threefry_pairs = tile_threefry_pairs,
     .threefry_rows = tile_threefry_rows,

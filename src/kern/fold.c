@@ -239,14 +239,15 @@ void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum d
     bool sum = combine == KERN_ADD && work == DT_F64 && dtype_is_float(x);
     *f = (struct fold){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
     f->order = sum ? FOLD_SUM : combine_order_free(combine, acc, work) ? FOLD_ANY : FOLD_IN_ORDER;
-    f->fn = kern_find_elementwise(combine_opcode(combine), work);
+    const struct tile_set *set = tile_set();
+    f->fn = set->find.elementwise(combine_opcode(combine), work);
     f->rows = fold_find_rows(combine, work);
-    f->sum_bf16 = tile_set()->sum_bf16;
+    f->sum_bf16 = set->sum_bf16;
     f->has_identity = combine_identity(combine, work, &f->identity);
-    loader_init(&f->in, sum ? sum_type(x) : work, x);
-    loader_init(&f->narrow, acc, work);
-    loader_init(&f->out, out, acc);
-    loader_init(&start, work, acc);
+    loader_init_by(&set->find, &f->in, sum ? sum_type(x) : work, x);
+    loader_init_by(&set->find, &f->narrow, acc, work);
+    loader_init_by(&set->find, &f->out, out, acc);
+    loader_init_by(&set->find, &start, work, acc);
     memcpy(&f->init, loader_read(&start, &cell, init, 0, 1), f->width);
 }
 

@@ -47,6 +47,20 @@ enum kern_combine { /* recognised bodies f(accumulator, value) */
     KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
 };
 
+/*
+ * What finds the tile kernels of one instruction set. kern_find_... ask which set this processor and its environment
+ * want each time they are called, which takes longer than the look-up; who plans many steps asks once.
+ */
+struct kern_tiles {
+    kern_find_elementwise_fn *elementwise, *vector;
+    kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
+    kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
+    kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
+    kern_tile_fn *(*shorten)(enum dtype t);
+    kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
+};
+const struct kern_tiles *kern_tiles(void);
+
 /* ---- fused.c: several steps in one pass ---- */
 
 /*
@@ -372,7 +386,6 @@ typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *d
 /* How tile kernels are found, and every op that is not done element by element. kern_plain has the plain ones,
  * kern_fast the fast ones where there are any. Rearrangements are NULL in kern_fast: there a view does. */
 struct kernels {
-    kern_find_elementwise_fn *find_elementwise;
     kern_reshape_fn *reshape;
     kern_transpose_fn *transpose;
     kern_broadcast_fn *broadcast;

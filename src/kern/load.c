@@ -4,12 +4,17 @@
  */
 #include "kern/nest.h"
 
-bool loader_init(struct loader *l, enum dtype to, enum dtype from)
+bool loader_init_by(const struct kern_tiles *tiles, struct loader *l, enum dtype to, enum dtype from)
 {
     l->from = dtype_bytes(from);
     l->to = dtype_bytes(to);
-    l->convert = to == from ? NULL : kern_find_convert(to, from);
+    l->convert = to == from ? NULL : tiles->convert(to, from);
     return to == from || l->convert;
+}
+
+bool loader_init(struct loader *l, enum dtype to, enum dtype from)
+{
+    return loader_init_by(to == from ? NULL : kern_tiles(), l, to, from);
 }
 
 const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride, int64_t n)

@@ -125,6 +125,8 @@ struct loader {
 };
 /* False when the language has no such conversion. */
 bool loader_init(struct loader *l, enum dtype to, enum dtype from);
+/* The same, for those who need several. */
+bool loader_init_by(const struct kern_tiles *tiles, struct loader *l, enum dtype to, enum dtype from);
 /* n <= KERN_TILE elements as packed storage of the wanted type: in `room` (KERN_TILE elements of 16
  * bytes), or where they already are. */
 const void *loader_read(const struct loader *l, void *room, const char *src, int64_t stride, int64_t n);

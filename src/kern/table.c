@@ -4,7 +4,6 @@
 #include "kern/plain/plain.h"
 
 const struct kernels kern_fast = {
-    .find_elementwise = kern_find_vector,
     .reduce_precision = kern_reduce_precision,
     .stochastic_convert = kern_stochastic_convert,
     .bitcast_convert = kern_bitcast_convert,
@@ -33,7 +32,6 @@ const struct kernels kern_fast = {
 };
 
 const struct kernels kern_plain = {
-    .find_elementwise = kern_find_elementwise,
     .reshape = plain_reshape,
     .transpose = plain_transpose,
     .broadcast = plain_broadcast,

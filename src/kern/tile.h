@@ -60,16 +60,10 @@
  * define carries it. tile_set.c, which belongs to none, chooses.
  */
 struct tile_set {
-    kern_tile_fn *(*elementwise)(const char *opcode, enum dtype t);
-    kern_tile_fn *(*vector)(const char *opcode, enum dtype t); /* the same, libm's functions in lanes */
-    kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
-    kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
+    struct kern_tiles find;
     /* Narrow floats: exact one way, rounded to nearest even the other. */
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
-    kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
-    kern_tile_fn *(*shorten)(enum dtype t);
-    kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
     double (*sum_bf16)(const uint16_t *x, int64_t n); /* as fold.h says */
     /* n blocks of random bits: both words of each in turn; the first ones and the second ones; all four in
      * turn. */

@@ -14,7 +14,7 @@ static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int 
            c->ops[0].args[1] == c->args[y].at && c->args[x].at && c->args[y].at;
 }
 
-static enum kern_combine find_combine(const struct scalar_code *c, enum dtype t)
+static enum kern_combine find_combine(const struct kern_tiles *tiles, const struct scalar_code *c, enum dtype t)
 {
     static const struct {
         const char *op;
@@ -29,7 +29,7 @@ static enum kern_combine find_combine(const struct scalar_code *c, enum dtype t)
     if (c->op_count == 1 && c->args[1].at && c->results[0].at == c->args[1].at)
         return KERN_TAKE_VALUE;
     for (size_t k = 0; k < COUNT_OF(known); k++) {
-        kern_tile_fn *fn = kern_find_elementwise(known[k].op, t);
+        kern_tile_fn *fn = tiles->elementwise(known[k].op, t);
         if (is_single(c, fn, 0, 1) || is_single(c, fn, 1, 0))
             return known[k].combine;
     }
@@ -46,13 +46,13 @@ static bool is_order(struct body *b, kern_tile_fn *less, kern_tile_fn *greater, 
     return b->order != KERN_ORDER_CALL;
 }
 
-static void find_order(struct body *b)
+static void find_order(const struct kern_tiles *tiles, struct body *b)
 {
     for (int key = 0; key < b->arg_count / 2; key++)
         for (int total = 0; total < 2; total++) {
             enum dtype t = b->args[2 * key];
             if (!dtype_is_complex(t) && /* no key of 64 bits has their order */
-                is_order(b, kern_find_compare(KERN_LT, total, t), kern_find_compare(KERN_GT, total, t),
+                is_order(b, tiles->compare(KERN_LT, total, t), tiles->compare(KERN_GT, total, t),
                          key)) {
                 b->key = key;
                 b->total_order = total;
@@ -99,7 +99,7 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
     if (!make_body(pl, i, c, b))
         return false;
     if (b->code)
-        b->combine = find_combine(b->code, args[0]);
+        b->combine = find_combine(pl->tiles, b->code, args[0]);
     if (b->code)
         b->pick = plan_find_pick(pl, b);
     if (i->opcode == OP_REDUCE || op_table[i->opcode].family == FAMILY_collective)
@@ -139,7 +139,7 @@ static bool scatter_body(struct planner *pl, struct step *s, struct body *b)
 }
 
 /* The select of select-and-scatter: compare(first, second). */
-static enum kern_combine find_select(const struct body *b)
+static enum kern_combine find_select(const struct kern_tiles *tiles, const struct body *b)
 {
     static const struct {
         enum kern_direction direction;
@@ -151,7 +151,7 @@ static enum kern_combine find_select(const struct body *b)
         {KERN_LT, KERN_SELECT_LT},
     };
     for (size_t k = 0; k < COUNT_OF(known) && b->arg_count == 2; k++)
-        if (is_single(b->code, kern_find_compare(known[k].direction, false, b->args[0]), 0, 1))
+        if (is_single(b->code, tiles->compare(known[k].direction, false, b->args[0]), 0, 1))
             return known[k].combine;
     return KERN_CALL;
 }
@@ -170,8 +170,8 @@ static bool make_predicate(struct planner *pl, const struct inst *i, const struc
     if (!make_body(pl, i, c, b))
         return false;
     if (b->code) {
-        find_order(b);
-        b->combine = find_select(b);
+        find_order(pl->tiles, b);
+        b->combine = find_select(pl->tiles, b);
         struct scalar_types types = {b->args, b->results, KERN_LANES};
         const struct scalar_code *lanes = NULL;
         if (i->opcode == OP_SORT && b->order == KERN_ORDER_CALL)

@@ -103,8 +103,8 @@ static int own(struct making *m, struct held *f)
     } else if (f->own == NONE && f->repeats) {
         f->own = emit_repeat(m, own(m, f->repeats), f->type);
     } else if (f->own == NONE) {
-        kern_tile_fn *fn = f->rounded ? kern_find_shorten(f->type) : NULL;
-        f->own = emit_apply(m, fn ? fn : kern_find_convert(f->type, DT_F32), f->rows, 1, &f->wide, f->type);
+        kern_tile_fn *fn = f->rounded ? m->pl->tiles->shorten(f->type) : NULL;
+        f->own = emit_apply(m, fn ? fn : m->pl->tiles->convert(f->type, DT_F32), f->rows, 1, &f->wide, f->type);
     }
     return f->own;
 }
@@ -114,7 +114,7 @@ static int wide(struct making *m, struct held *f)
     if (f->wide == NONE && f->repeats)
         f->wide = emit_repeat(m, wide(m, f->repeats), DT_F32);
     else if (f->wide == NONE)
-        f->wide = emit_apply(m, kern_find_convert(DT_F32, f->type), f->rows, 1, &f->own, DT_F32);
+        f->wide = emit_apply(m, m->pl->tiles->convert(DT_F32, f->type), f->rows, 1, &f->own, DT_F32);
     return f->wide;
 }
 
@@ -195,7 +195,8 @@ static bool make_direct(struct making *m, const struct step *s, bool rows)
 {
     unsigned single = 0, by_row = 0;
     int args[2];
-    if (rows || !is_arithmetic(s, s->tile_type) || !is_read_narrow(m, s->results[0], s->tile_type))
+    if (rows || !is_arithmetic(s, s->tile_type) || !m->pl->tiles->direct(op_spelling(s->inst->opcode), s->tile_type, 0) ||
+        !is_read_narrow(m, s->results[0], s->tile_type))
         return false;
     for (unsigned k = 0; k < 2; k++) {
         struct held *f = form_of(m, s->operands[k]);
@@ -204,7 +205,7 @@ static bool make_direct(struct making *m, const struct step *s, bool rows)
         by_row |= f->own == NONE ? 1u << k : 0;
         single |= f->own == NONE || m->fixed[f->own] ? 1u << k : 0;
     }
-    kern_tile_fn *fn = kern_find_direct(op_spelling(s->inst->opcode), s->tile_type, single);
+    kern_tile_fn *fn = m->pl->tiles->direct(op_spelling(s->inst->opcode), s->tile_type, single);
     if (!fn)
         return false;
     for (unsigned k = 0; k < 2; k++) {
@@ -228,13 +229,13 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
     if (from_wide)
         fn = plan_tile_of(m->pl, i, DT_F32);
     if (i->opcode == OP_CONVERT && to_wide && (s->tile_type == DT_F32 || from_wide))
-        fn = kern_find_rounded(NULL, s->tile_result);
+        fn = m->pl->tiles->rounded(NULL, s->tile_result);
     if (fn) { /* on f32 throughout */
         const int n = gather_args(m, s, args, from_wide);
-        kern_tile_fn *rounded = to_wide ? kern_find_rounded(op_spelling(i->opcode), s->tile_result) : NULL;
+        kern_tile_fn *rounded = to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->tile_result) : NULL;
         int out = emit_apply(m, rounded ? rounded : fn, rows, n, args, to_wide ? DT_F32 : s->tile_result);
         if (to_wide && !rounded && i->opcode != OP_CONVERT && !is_exact(i->opcode))
-            out = emit_apply(m, kern_find_rounded(NULL, s->tile_result), rows, 1, &out, DT_F32);
+            out = emit_apply(m, m->pl->tiles->rounded(NULL, s->tile_result), rows, 1, &out, DT_F32);
         struct held *made = add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out, to_wide ? out : NONE);
         made->rounded = to_wide && !(i->opcode != OP_CONVERT && is_exact(i->opcode));
         return;
@@ -383,7 +384,7 @@ static void make_result(struct making *m, const struct step *s, int number, stru
         for (int j = 0; j < m->ops[k].arg_count; j++)
             read |= m->args[k][j] == v;
     if (read)
-        v = emit_apply(m, kern_find_convert(f->type, f->type), f->rows, 1, &v, f->type);
+        v = emit_apply(m, m->pl->tiles->convert(f->type, f->type), f->rows, 1, &v, f->type);
     if (m->full)
         return;
     struct kern_fused_op *op = &m->ops[v - views];

@@ -45,14 +45,14 @@ static bool mirrored(const struct scalar_code *c, const void *u, const void *v, 
 }
 
 /* The comparison that this kernel makes, when it is < or > on types that have keys of 64 bits. */
-static bool find_comparison(kern_tile_fn *fn, struct body *b)
+static bool find_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, struct body *b)
 {
     for (int t = 0; t < DT_COUNT; t++)
         for (int total = 0; total < 2; total++) {
             if (dtype_is_complex((enum dtype)t))
                 continue;
-            bool less = fn == kern_find_compare(KERN_LT, total, (enum dtype)t);
-            if (!less && fn != kern_find_compare(KERN_GT, total, (enum dtype)t))
+            bool less = fn == tiles->compare(KERN_LT, total, (enum dtype)t);
+            if (!less && fn != tiles->compare(KERN_GT, total, (enum dtype)t))
                 continue;
             b->order = less ? KERN_ORDER_LESS : KERN_ORDER_GREATER;
             b->key_type = (enum dtype)t;
@@ -86,7 +86,7 @@ void plan_find_keys(struct planner *pl, const struct scalar_code *lanes, struct 
     if (last->kind != SCALAR_APPLY || last->out != lanes->results[0].at || !last->args[0] || !last->args[1])
         return;
     bool swapped = !mirrored(lanes, last->args[0], last->args[1], &budget);
-    if ((swapped && !mirrored(lanes, last->args[1], last->args[0], &budget)) || !find_comparison(last->fn, b))
+    if ((swapped && !mirrored(lanes, last->args[1], last->args[0], &budget)) || !find_comparison(pl->tiles, last->fn, b))
         return;
     if (swapped)
         b->order = b->order == KERN_ORDER_LESS ? KERN_ORDER_GREATER : KERN_ORDER_LESS;

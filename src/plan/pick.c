@@ -14,6 +14,7 @@ enum role { NO_ROLE, VALUE, INDEX, TRUTH };
 enum { MAX_OPS = 64 };
 
 struct roles {
+    const struct kern_tiles *tiles;
     const enum dtype *types; /* of value and index */
     int count;
     struct {
@@ -35,19 +36,19 @@ static enum dtype type_of(const struct roles *r, enum role role)
     return role == VALUE ? r->types[0] : role == INDEX ? r->types[1] : DT_PRED;
 }
 
-static bool is_comparison(kern_tile_fn *fn, enum dtype t)
+static bool is_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, enum dtype t)
 {
     for (int d = KERN_EQ; d <= KERN_LT; d++)
-        if (fn == kern_find_compare((enum kern_direction)d, false, t) ||
-            (!dtype_is_float(t) && fn == kern_find_compare((enum kern_direction)d, true, t)))
+        if (fn == tiles->compare((enum kern_direction)d, false, t) ||
+            (!dtype_is_float(t) && fn == tiles->compare((enum kern_direction)d, true, t)))
             return true;
     return false;
 }
 
-static bool is_any(kern_tile_fn *fn, const char *const *ops, size_t count, enum dtype t)
+static bool is_any(const struct kern_tiles *tiles, kern_tile_fn *fn, const char *const *ops, size_t count, enum dtype t)
 {
     for (size_t k = 0; k < count; k++)
-        if (fn == kern_find_elementwise(ops[k], t))
+        if (fn == tiles->elementwise(ops[k], t))
             return true;
     return false;
 }
@@ -62,25 +63,25 @@ static enum role role_of_result(const struct roles *r, const struct scalar_op *o
     if (op->kind != SCALAR_APPLY || first == NO_ROLE)
         return NO_ROLE;
     if (first == TRUTH && !op->args[1])
-        return op->fn == kern_find_elementwise("not", DT_PRED) ? TRUTH : NO_ROLE;
+        return op->fn == r->tiles->elementwise("not", DT_PRED) ? TRUTH : NO_ROLE;
     enum role second = role_of(r, op->args[1]);
     enum dtype t = type_of(r, second);
     if (op->args[2])
         return first == TRUTH && second != NO_ROLE && role_of(r, op->args[2]) == second &&
-                       op->fn == kern_find_elementwise("select", t)
+                       op->fn == r->tiles->elementwise("select", t)
                    ? second
                    : NO_ROLE;
     if (first != second)
         return NO_ROLE;
-    if (is_comparison(op->fn, t) || (first == TRUTH && is_any(op->fn, logic, COUNT_OF(logic), t)))
+    if (is_comparison(r->tiles, op->fn, t) || (first == TRUTH && is_any(r->tiles, op->fn, logic, COUNT_OF(logic), t)))
         return TRUTH;
     /* of floats they look at signs of zeros, too */
-    return !dtype_is_float(t) && is_any(op->fn, best, COUNT_OF(best), t) ? first : NO_ROLE;
+    return !dtype_is_float(t) && is_any(r->tiles, op->fn, best, COUNT_OF(best), t) ? first : NO_ROLE;
 }
 
-static bool only_chooses(const struct scalar_code *c, const enum dtype *types)
+static bool only_chooses(const struct kern_tiles *tiles, const struct scalar_code *c, const enum dtype *types)
 {
-    struct roles r = {.types = types};
+    struct roles r = {.tiles = tiles, .types = types};
     if (c->op_count > MAX_OPS)
         return false;
     for (int k = 0; k < 4; k++) {
@@ -178,7 +179,7 @@ static bool has_pick_types(const enum dtype *types)
 const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
 {
     const struct scalar_code *c = b->code;
-    if (b->result_count != 2 || b->arg_count != 4 || !has_pick_types(b->args) || !only_chooses(c, b->args))
+    if (b->result_count != 2 || b->arg_count != 4 || !has_pick_types(b->args) || !only_chooses(pl->tiles, c, b->args))
         return NULL;
     struct kern_pick p = {0};
     for (int r = 0; r < KERN_RELATIONS; r++)

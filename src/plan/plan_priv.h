@@ -28,6 +28,7 @@ enum {
 struct planner {
     struct diags *ds;
     struct program *p;
+    const struct kern_tiles *tiles;
     struct arena scratch;
     struct function **by_computation; /* by index in the module */
     struct traffic_list **traffic;    /* by index: channels that it sends to or waits for */

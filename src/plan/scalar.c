@@ -72,7 +72,7 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
     enum dtype from = m->regs[reg].type;
     if (from == t)
         return reg;
-    kern_tile_fn *fn = m->regs[reg].cell ? NULL : kern_find_convert(t, from);
+    kern_tile_fn *fn = m->regs[reg].cell ? NULL : m->pl->tiles->convert(t, from);
     int out = fn ? scalar_new_reg(m, t, m->regs[reg].n) : -1;
     if (out < 0)
         return -1;
@@ -104,14 +104,14 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
 
 /* The number of what a kernel does with one element. Kernels of functions have none where they don't give the
  * bits of libm, nor comparisons where total order is not that of C. */
-static int quick_of(const struct inst *i, enum dtype t, kern_tile_fn *fn)
+static int quick_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t, kern_tile_fn *fn)
 {
     if (i->opcode == OP_COMPARE) {
         enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
-        return fn == kern_find_compare(d, false, t) ? quick_compare(d, t) : QUICK_NONE;
+        return fn == tiles->compare(d, false, t) ? quick_compare(d, t) : QUICK_NONE;
     }
     const char *spelling = op_spelling(i->opcode);
-    return fn == kern_find_elementwise(spelling, t) ? quick_elementwise(spelling, t) : QUICK_NONE;
+    return fn == tiles->elementwise(spelling, t) ? quick_elementwise(spelling, t) : QUICK_NONE;
 }
 
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
@@ -137,7 +137,7 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
         return false;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
     op->fn = fn;
-    op->quick = (uint16_t)(n <= SCALAR_FEW ? quick_of(i, type, fn) : QUICK_NONE);
+    op->quick = (uint16_t)(n <= SCALAR_FEW ? quick_of(m->pl->tiles, i, type, fn) : QUICK_NONE);
     op->count = (int32_t)n;
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;

@@ -46,10 +46,10 @@ enum dtype plan_sum_type(const struct inst *i)
     return kind_of(out) < kind_of(higher) ? higher : out;
 }
 
-static kern_tile_fn *tile_compare(const struct inst *i, enum dtype t)
+static kern_tile_fn *tile_compare(const struct planner *pl, const struct inst *i, enum dtype t)
 {
     enum kern_direction d = (enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ);
-    return kern_find_compare(d, inst_compare_type(i) == E_TYPE_TOTALORDER, t);
+    return pl->tiles->compare(d, inst_compare_type(i) == E_TYPE_TOTALORDER, t);
 }
 
 /* What an elementwise kernel of operand type `t` makes. */
@@ -68,10 +68,10 @@ static enum dtype elementwise_result(enum opcode op, enum dtype t)
 kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum dtype type)
 {
     switch (i->opcode) {
-    case OP_COMPARE: return tile_compare(i, type);
+    case OP_COMPARE: return tile_compare(pl, i, type);
     case OP_CONVERT:
-    case OP_COPY: return kern_find_convert(i->shape->dtype, type);
-    default: return pl->p->kern->find_elementwise(op_spelling(i->opcode), type);
+    case OP_COPY: return pl->tiles->convert(i->shape->dtype, type);
+    default: return (pl->p->options.plain ? pl->tiles->elementwise : pl->tiles->vector)(op_spelling(i->opcode), type);
     }
 }
 
