@@ -704,6 +704,39 @@ void hlo_edit_strip(hlo_edit *e, unsigned what);
  * from may be freed before. */
 hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m);
 
+/* ---- cutting out and shrinking ---- */
+
+/* An instruction as a module that runs alone, with what it needs of its computation. */
+struct hlo_extract {
+    size_t inst;        /* in a listing of the module */
+    size_t height;      /* so many instructions above it stay: 0: it alone; SIZE_MAX: all */
+    uint64_t execution; /* of one that is done several times: which, from 0 */
+    bool parameters;    /* what is cut off becomes parameters, and nothing is run */
+};
+/* What is cut off, parameters among that, becomes constants: what it was in a run of the module on ARGS, which are those of
+ * hlo_run_all, by participant 0, when the instruction was done. The run ends there. NULL with messages; free it with
+ * hlo_module_free. */
+hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, const struct hlo_run_options *options,
+                        const hlo_literal *const *args, size_t count, hlo_messages *m);
+
+/* What looks for the smallest module that still fails has to know. */
+struct hlo_shrink {
+    void *context;
+    bool (*bad)(void *context, const hlo_module *candidate); /* whether it still fails */
+    /* What an instruction of the module gave in a run, the first time that it was done; NULL: nobody knows. It must stay. */
+    const hlo_literal *(*value)(void *context, const char *name);
+    /* Before a candidate is looked at: so many instructions has the smallest so far, so many have been looked at. False ends the
+     * search with what was found. NULL: nobody wants to know. */
+    bool (*progress)(void *context, size_t instructions, size_t asked);
+    bool faithful; /* each instruction keeps the value that it had: what becomes constant is what `value` knows */
+    bool rejected; /* candidates that break rules of the language are looked at, too */
+    double seconds; /* that it may take; 0: any time */
+};
+/* Candidates have other results, fewer of them, values in place of instructions (known, parameters, zeros), operands in their
+ * place, no metadata; of calls and loops what they call; halves are tried first. Instructions keep their names. NULL when
+ * the module itself is not bad. Free it with hlo_module_free. */
+hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how);
+
 /* ---- ONNX models ----
  *
  * A model of ONNX is translated into a module, which is verified, printed and run as any other. What ONNX has

@@ -56,7 +56,7 @@ static bool is_taken_out_for_end(const struct inst *i)
     return false;
 }
 
-static const char *can_change(const struct inst *i)
+const char *edit_may_change(const struct inst *i)
 {
     if (i->parent->async_start)
         return "what runs beside its caller can't be changed";
@@ -73,7 +73,7 @@ static struct mark *say(struct edit *e, const struct inst *i, enum becomes what)
 
 const char *edit_constant(struct edit *e, struct inst *i, const struct literal *value)
 {
-    const char *problem = can_change(i);
+    const char *problem = edit_may_change(i);
     if (problem)
         return problem;
     if (!value_can_be(i->shape))
@@ -89,7 +89,7 @@ const char *edit_constant(struct edit *e, struct inst *i, const struct literal *
 
 const char *edit_zeros(struct edit *e, struct inst *i)
 {
-    const char *problem = can_change(i);
+    const char *problem = edit_may_change(i);
     if (!problem && !value_can_be(i->shape))
         problem = "there are no constants of its shape";
     if (!problem)
@@ -99,7 +99,7 @@ const char *edit_zeros(struct edit *e, struct inst *i)
 
 const char *edit_parameter(struct edit *e, struct inst *i)
 {
-    const char *problem = can_change(i);
+    const char *problem = edit_may_change(i);
     if (!problem && i->parent != e->entry)
         problem = "only the entry computation may get more parameters";
     if (!problem && i->opcode != OP_PARAMETER)
@@ -119,7 +119,7 @@ struct inst *edit_target(const struct edit *e, struct inst *i)
 
 const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
 {
-    const char *problem = can_change(i);
+    const char *problem = edit_may_change(i);
     if (problem)
         return problem;
     if (i->parent != by->parent)
@@ -177,7 +177,7 @@ bool edit_passes_operands(const struct inst *i)
 const char *edit_inline(struct edit *e, struct inst *i, int which)
 {
     int first;
-    const char *problem = can_change(i);
+    const char *problem = edit_may_change(i);
     const struct computation *c = edit_callee(i, which, &first);
     if (problem)
         return problem;

@@ -28,6 +28,9 @@ const char *edit_replace(struct edit *e, struct inst *i, struct inst *by);
  * branch number `which`. */
 const char *edit_inline(struct edit *e, struct inst *i, int which);
 
+/* Whether an instruction may become something else at all; NULL, or why not. */
+const char *edit_may_change(const struct inst *i);
+
 /* The result is these, as a tuple unless `count` is 1; they are of one computation, which becomes the entry. What has
  * side effects there goes too where nobody needs it, as it does not without a new root. */
 const char *edit_root(struct edit *e, struct inst *const *insts, int count);

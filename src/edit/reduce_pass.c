@@ -1,0 +1,404 @@
+/*
+ * reduce_pass.c: the steps of the search. Each makes candidates of the module as it is now, by halves where it can.
+ */
+#include "edit/reduce_priv.h"
+
+/* ---- sets of instructions ---- */
+
+/* Some of the instructions of `now`. */
+struct set {
+    bool **in; /* by computation and index */
+};
+
+static struct set set_new(struct reducer *r, struct arena *a)
+{
+    struct set s = {ARENA_ARRAY(a, bool *, r->now->computation_count)};
+    for (int c = 0; c < r->now->computation_count; c++)
+        s.in[c] = ARENA_ARRAY(a, bool, r->now->computations[c]->inst_count);
+    return s;
+}
+
+static bool *place(const struct set *s, const struct inst *i) { return &s->in[i->parent->index][i->index]; }
+
+static size_t add_names(struct reducer *r, struct set *s, const struct names *names, size_t from, size_t to)
+{
+    size_t count = 0;
+    for (size_t k = from; k < to; k++) {
+        const struct inst *i = reducer_find(r, names->at[k]);
+        if (!i)
+            continue;
+        *place(s, i) = true;
+        count++;
+    }
+    return count;
+}
+
+/* Those of the set that others, or the result, are made of. */
+static struct set edge_of(struct reducer *r, struct arena *a, const struct set *s)
+{
+    struct set edge = set_new(r, a);
+    for (int c = 0; c < r->now->computation_count; c++) {
+        const struct computation *comp = r->now->computations[c];
+        for (int k = 0; k < comp->inst_count; k++)
+            for (int o = 0; !s->in[c][k] && o < comp->insts[k]->operand_count; o++)
+                *place(&edge, comp->insts[k]->operands[o]) |= *place(s, comp->insts[k]->operands[o]);
+        *place(&edge, comp->root) |= *place(s, comp->root);
+    }
+    return edge;
+}
+
+static bool is_given(const struct inst *i) { return i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT; }
+
+/* The instructions of a computation, operands first, by name: they outlive `now`. */
+static void name_all(struct reducer *r, const struct computation *c, struct names *out, size_t *capacity)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    struct inst **order = computation_order(&scratch, c);
+    for (int k = 0; k < c->inst_count; k++)
+        VEC_PUSH(&r->arena, out->at, out->count, *capacity) = arena_str(&r->arena, order[k]->name);
+    arena_free(&scratch);
+}
+
+static struct names names_of_entry(struct reducer *r)
+{
+    struct names n = {0};
+    size_t capacity = 0;
+    name_all(r, r->now->entry, &n, &capacity);
+    return n;
+}
+
+static struct names names_of_all(struct reducer *r)
+{
+    struct names n = {0};
+    struct arena scratch;
+    size_t capacity = 0;
+    int count;
+    arena_init(&scratch);
+    struct computation **order = module_order(&scratch, r->now, &count);
+    for (int c = 0; c < count; c++)
+        name_all(r, order[c], &n, &capacity);
+    arena_free(&scratch);
+    return n;
+}
+
+/* ---- chunks ---- */
+
+/* Says to the edit what is to become of a set; how many were changed. */
+typedef size_t say_fn(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how);
+
+static bool try_chunk(struct reducer *r, const struct names *names, size_t from, size_t to, say_fn *say, int how)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    struct set s = set_new(r, &scratch);
+    struct edit *e = edit_new(r->now);
+    bool better = false;
+    if (add_names(r, &s, names, from, to) > 0 && say(r, e, &scratch, &s, how) > 0)
+        better = reducer_try(r, e);
+    else
+        edit_free(e);
+    arena_free(&scratch);
+    return better;
+}
+
+/* Halves, quarters, ... and in the end each alone, those that were made last first. */
+static bool sweep(struct reducer *r, struct names *names, say_fn *say, int how)
+{
+    bool better = false;
+    for (size_t size = names->count; size > 0 && !r->over; size /= 2)
+        for (size_t to = names->count; to > 0 && !r->over; to = to > size ? to - size : 0) {
+            size_t from = to > size ? to - size : 0;
+            if (!try_chunk(r, names, from, to, say, how))
+                continue;
+            better = true;
+            for (size_t k = from; k < to; k++)
+                names->at[k] = STR("");
+        }
+    return better;
+}
+
+/* ---- values in place of instructions ---- */
+
+enum { AS_KNOWN, AS_PARAMETER, AS_ZEROS, AS_COUNT };
+enum { LARGE = 1 << 16 }; /* bytes; constants that are larger make long texts */
+
+static const struct literal *known(const struct reducer *r, const struct inst *i)
+{
+    return r->how->value(r->how->context, i->name);
+}
+
+/* Whether the value is small, or is wanted although it is large. */
+static bool may_be_constant(const struct reducer *r, const struct inst *i)
+{
+    int64_t size;
+    return r->how->faithful || (shape_bytes(i->shape, &size) && size <= LARGE);
+}
+
+static bool say_value(struct reducer *r, struct edit *e, struct inst *i, int how)
+{
+    const struct literal *value;
+    if (i->opcode == OP_CONSTANT || (i->opcode == OP_PARAMETER && how == AS_PARAMETER))
+        return false;
+    switch (how) {
+    case AS_KNOWN:
+        if (!may_be_constant(r, i) || !(value = known(r, i)))
+            return false;
+        return !edit_constant(e, i, value);
+    case AS_PARAMETER: return !edit_parameter(e, i);
+    default: return !edit_zeros(e, i);
+    }
+}
+
+/* All of its edge must become values, or what is above it stays anyway. */
+static size_t say_values(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+{
+    struct set edge = edge_of(r, scratch, s);
+    size_t count = 0;
+    for (int c = 0; c < r->now->computation_count; c++)
+        for (int k = 0; k < r->now->computations[c]->inst_count; k++)
+            count += edge.in[c][k] && say_value(r, e, r->now->computations[c]->insts[k], how);
+    return count;
+}
+
+/* ---- steps ---- */
+
+bool pass_strip(struct reducer *r)
+{
+    static const unsigned what[] = {EDIT_STRIP_METADATA | EDIT_STRIP_SHARDING | EDIT_STRIP_HINTS, EDIT_STRIP_METADATA,
+                                    EDIT_STRIP_SHARDING, EDIT_STRIP_HINTS};
+    bool better = false;
+    for (size_t k = 0; k < COUNT_OF(what) && (k == 0 || !better); k++) {
+        struct edit *e = edit_new(r->now);
+        edit_strip(e, what[k]);
+        better |= reducer_try(r, e);
+    }
+    return better;
+}
+
+/* The results but some of them. */
+static size_t say_fewer_outputs(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+{
+    const struct inst *root = r->now->entry->root;
+    struct inst **kept = ARENA_ARRAY(scratch, struct inst *, root->operand_count);
+    int count = 0;
+    (void)how;
+    for (int k = 0; k < root->operand_count; k++)
+        if (!*place(s, root->operands[k]))
+            kept[count++] = root->operands[k];
+    return count > 0 && count < root->operand_count && !edit_root(e, kept, count);
+}
+
+bool pass_outputs(struct reducer *r)
+{
+    const struct inst *root = r->now->entry->root;
+    struct names names = {0};
+    size_t capacity = 0;
+    if (root->opcode != OP_TUPLE)
+        return false;
+    for (int k = 0; k < root->operand_count; k++)
+        VEC_PUSH(&r->arena, names.at, names.count, capacity) = arena_str(&r->arena, root->operands[k]->name);
+    if (names.count == 1) { /* the tuple alone is left */
+        struct edit *e = edit_new(r->now);
+        if (!edit_root(e, root->operands, 1))
+            return reducer_try(r, e);
+        edit_free(e);
+        return false;
+    }
+    return sweep(r, &names, say_fewer_outputs, 0);
+}
+
+/* The result becomes what the first of the names give to the rest. */
+static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+{
+    const struct computation *entry = r->now->entry;
+    struct set edge = edge_of(r, scratch, s);
+    struct inst **roots = ARENA_ARRAY(scratch, struct inst *, entry->inst_count);
+    int count = 0;
+    (void)how;
+    for (int k = 0; k < entry->inst_count; k++)
+        if (edge.in[entry->index][k] && !is_given(entry->insts[k]))
+            roots[count++] = entry->insts[k];
+    return count > 0 && !edit_root(e, roots, count);
+}
+
+/* Looks for the least beginning of the computation that still fails: what comes later goes. */
+bool pass_from_below(struct reducer *r)
+{
+    struct names names = names_of_entry(r);
+    size_t low = 1, high = names.count;
+    bool better = false;
+    while (low < high && !r->over) {
+        size_t middle = low + (high - low) / 2;
+        if (try_chunk(r, &names, 0, middle, say_root, 0)) {
+            better = true;
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return better;
+}
+
+/* Looks for the longest beginning that may be known beforehand. */
+bool pass_from_above(struct reducer *r)
+{
+    struct names names = names_of_entry(r);
+    size_t low = 0, high = names.count - 1;
+    bool better = false;
+    int how = AS_KNOWN;
+    if (!r->how->faithful) { /* a value nobody knows, or a long one, is asked of whoever runs it */
+        const struct inst *root = r->now->entry->root;
+        how = known(r, root) && may_be_constant(r, root) ? AS_KNOWN : AS_PARAMETER;
+    }
+    while (low < high && !r->over) {
+        size_t middle = low + (high - low + 1) / 2;
+        if (try_chunk(r, &names, 0, middle, say_values, how)) {
+            better = true;
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return better;
+}
+
+bool pass_values(struct reducer *r)
+{
+    bool better = false;
+    if (r->how->faithful) { /* where it runs just once */
+        struct names names = names_of_entry(r);
+        return sweep(r, &names, say_values, AS_KNOWN);
+    }
+    for (int how = 0; how < AS_COUNT; how++) {
+        struct names names = names_of_all(r);
+        better |= sweep(r, &names, say_values, how);
+    }
+    return better;
+}
+
+/* ---- operands in place of instructions ---- */
+
+/* A component that is taken out of a tuple is the component that went in. */
+static struct inst *component(const struct inst *i)
+{
+    if (i->opcode != OP_GET_TUPLE_ELEMENT || i->operand_count != 1 || i->operands[0]->opcode != OP_TUPLE)
+        return NULL;
+    int64_t index = inst_int(i, A_INDEX, -1);
+    return index >= 0 && index < i->operands[0]->operand_count ? i->operands[0]->operands[index] : NULL;
+}
+
+static bool say_operand(struct edit *e, struct inst *i, bool faithful)
+{
+    struct inst *same = component(i);
+    if (same && !edit_replace(e, i, same))
+        return true;
+    for (int k = 0; !faithful && k < i->operand_count; k++)
+        if (!edit_replace(e, i, i->operands[k]))
+            return true;
+    return false;
+}
+
+static size_t say_operands(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+{
+    size_t count = 0;
+    (void)scratch;
+    (void)how;
+    for (int c = 0; c < r->now->computation_count; c++)
+        for (int k = 0; k < r->now->computations[c]->inst_count; k++)
+            count += s->in[c][k] && say_operand(e, r->now->computations[c]->insts[k], r->how->faithful);
+    return count;
+}
+
+bool pass_operands(struct reducer *r)
+{
+    struct names names = names_of_all(r);
+    return sweep(r, &names, say_operands, 0);
+}
+
+/* ---- calls ---- */
+
+static int callers(const struct module *m, const struct computation *callee)
+{
+    int count = 0;
+    for (int c = 0; c < m->computation_count; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            int first;
+            const struct inst *i = m->computations[c]->insts[k];
+            for (int n = 0; n < inst_callees(i, NULL); n++)
+                count += edit_callee(i, n, &first) == callee;
+        }
+    return count;
+}
+
+/* What was run once has the values of that run. */
+static bool may_inline(const struct reducer *r, const struct inst *i, int which)
+{
+    int first;
+    const struct computation *c = edit_callee(i, which, &first);
+    return c && (!r->how->faithful || (callers(r->now, c) == 1 && known(r, c->root)));
+}
+
+static size_t say_inline(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
+{
+    size_t count = 0;
+    (void)scratch;
+    for (int c = 0; c < r->now->computation_count; c++)
+        for (int k = 0; k < r->now->computations[c]->inst_count; k++) {
+            struct inst *i = r->now->computations[c]->insts[k];
+            count += s->in[c][k] && may_inline(r, i, how) && !edit_inline(e, i, how);
+        }
+    return count;
+}
+
+static int most_branches(const struct module *m)
+{
+    int most = 1;
+    for (int c = 0; c < m->computation_count; c++)
+        for (int k = 0; k < m->computations[c]->inst_count; k++) {
+            const struct inst *i = m->computations[c]->insts[k];
+            int count = i->opcode == OP_CONDITIONAL ? inst_callees(i, NULL) : 1;
+            most = count > most ? count : most;
+        }
+    return most;
+}
+
+bool pass_inline(struct reducer *r)
+{
+    bool better = false;
+    for (int which = 0; which < most_branches(r->now) && !r->over; which++) {
+        struct names names = {0}, all = names_of_all(r);
+        size_t capacity = 0;
+        for (size_t k = 0; k < all.count; k++)
+            if (may_inline(r, reducer_find(r, all.at[k]), which))
+                VEC_PUSH(&r->arena, names.at, names.count, capacity) = all.at[k];
+        better |= sweep(r, &names, say_inline, which);
+    }
+    return better;
+}
+
+/* The computation as the whole module, on what it was called with. */
+static bool try_computation(struct reducer *r, const struct computation *c)
+{
+    struct edit *e = edit_new(r->now);
+    struct inst *root = c->root;
+    bool ok = !edit_root(e, &root, 1);
+    for (int k = 0; ok && k < c->param_count; k++) {
+        const struct literal *value = known(r, c->params[k]);
+        if (value && may_be_constant(r, c->params[k]))
+            edit_constant(e, c->params[k], value);
+        ok = value || !r->how->faithful;
+    }
+    if (ok)
+        return reducer_try(r, e);
+    edit_free(e);
+    return false;
+}
+
+bool pass_computations(struct reducer *r)
+{
+    for (int c = 0; c < r->now->computation_count && !r->over; c++)
+        if (r->now->computations[c] != r->now->entry && try_computation(r, r->now->computations[c]))
+            return true; /* the others may not be there any more */
+    return false;
+}

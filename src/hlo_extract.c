@@ -1,0 +1,212 @@
+/*
+ * The public interface to cutting out: an instruction and what it needs as a module that runs alone.
+ *
+ * What stays is found first, level by level; what is cut off gets its value from a run that is looked at, which ends when
+ * the instruction is about to be done.
+ */
+#include "hlo_priv.h"
+
+#include "edit/edit.h"
+
+#include <stdlib.h>
+
+struct extract {
+    const hlo_listing *l;
+    const struct hlo_extract *what;
+    hlo_messages *m;
+    struct arena arena;
+    const struct computation *c;
+    const struct inst *target;
+    bool *kept, *cut;     /* by the index of an instruction in the computation */
+    hlo_literal **values; /* likewise; NULL: none yet */
+    uint64_t executions;  /* of the target, so far */
+    bool reached;
+    bool failed;          /* no memory */
+};
+
+/* ---- what stays ---- */
+
+/* It is made of nothing, so there is nothing to cut off. */
+static bool is_source(const struct extract *x, const struct inst *i)
+{
+    return i->opcode == OP_CONSTANT || i->opcode == OP_IOTA || (i->opcode == OP_PARAMETER && x->what->parameters);
+}
+
+/* Whether it stays at this height; the ends of transfers want their beginnings. */
+static bool stays(const struct extract *x, const struct inst *i, size_t height)
+{
+    if (is_source(x, i) || edit_may_change(i))
+        return true;
+    return i->opcode != OP_PARAMETER && height <= x->what->height;
+}
+
+struct level {
+    const struct inst **at;
+    size_t count, capacity;
+};
+
+static void keep(struct extract *x, struct level *level, const struct inst *i)
+{
+    if (x->kept[i->index])
+        return;
+    x->kept[i->index] = true;
+    VEC_PUSH(&x->arena, level->at, level->count, level->capacity) = i;
+}
+
+static void find_kept(struct extract *x)
+{
+    struct level now = {0};
+    if (x->target->opcode == OP_PARAMETER && !x->what->parameters)
+        return; /* its value is all */
+    keep(x, &now, x->target);
+    for (size_t height = 1; now.count > 0; height++) {
+        struct level above = {0};
+        for (size_t k = 0; k < now.count; k++)
+            for (int o = 0; o < now.at[k]->operand_count; o++)
+                if (stays(x, now.at[k]->operands[o], height))
+                    keep(x, &above, now.at[k]->operands[o]);
+        now = above;
+    }
+}
+
+/* What is taken out of a tuple that is cut off is cut off in its place: it is less. */
+static bool is_component(const struct extract *x, const struct inst *i)
+{
+    return i != x->target && i->opcode == OP_GET_TUPLE_ELEMENT && !x->kept[i->operands[0]->index] && !edit_may_change(i);
+}
+
+static void find_cut(struct extract *x)
+{
+    x->cut[x->target->index] = !x->kept[x->target->index];
+    for (bool more = true; more;) { /* components of components */
+        more = false;
+        for (int k = 0; k < x->c->inst_count; k++)
+            if (x->kept[k] && is_component(x, x->c->insts[k])) {
+                x->kept[k] = false;
+                more = true;
+            }
+    }
+    for (int k = 0; k < x->c->inst_count; k++)
+        for (int o = 0; x->kept[k] && o < x->c->insts[k]->operand_count; o++)
+            x->cut[x->c->insts[k]->operands[o]->index] |= !x->kept[x->c->insts[k]->operands[o]->index];
+}
+
+/* ---- what it was ---- */
+
+static const struct inst *inst_of(const struct extract *x, const struct hlo_sight *s)
+{
+    const struct inst *i = hlo_listing_inst(x->l, s->inst);
+    return s->participant == 0 && i->parent == x->c ? i : NULL;
+}
+
+/* What it needs has been done by now, and nothing of that will be done again before. */
+static bool before(void *context, const struct hlo_sight *s)
+{
+    struct extract *x = context;
+    if (inst_of(x, s) != x->target || x->executions != x->what->execution || x->cut[x->target->index])
+        return true;
+    x->reached = true;
+    return false;
+}
+
+static bool after(void *context, const struct hlo_sight *s)
+{
+    struct extract *x = context;
+    const struct inst *i = inst_of(x, s);
+    if (!i)
+        return true;
+    if (x->cut[i->index]) {
+        const hlo_literal *value = hlo_sight_value(s);
+        hlo_literal_free(x->values[i->index]);
+        x->values[i->index] = value ? hlo_literal_copy(value) : NULL;
+        x->failed |= !x->values[i->index];
+    }
+    if (i == x->target)
+        x->reached = x->executions++ == x->what->execution;
+    return !x->reached && !x->failed;
+}
+
+static bool say(const struct extract *x, const struct str text)
+{
+    return DIAG_ERROR(hlo_sink_of_module(x->m, hlo_listing_module(x->l)), x->target->name_span, FAILURE, text.ptr);
+}
+
+static bool has_cut(const struct extract *x)
+{
+    for (int k = 0; k < x->c->inst_count; k++)
+        if (x->cut[k])
+            return true;
+    return false;
+}
+
+static bool run(struct extract *x, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count)
+{
+    struct hlo_run_options observed = *options;
+    const struct hlo_observer observer = {x, before, after};
+    observed.observed = true;
+    hlo_program *p = hlo_plan(hlo_listing_module(x->l), &observed, x->m);
+    if (!p)
+        return false;
+    size_t participants = hlo_participants(p), errors = hlo_messages_errors(x->m);
+    hlo_literal **results = hlo_calloc(participants * sizeof(hlo_literal *));
+    hlo_observe(p, &observer);
+    hlo_run_all(p, args, count, NULL, results, x->m);
+    for (size_t k = 0; k < participants; k++)
+        hlo_literal_free(results[k]);
+    free(results);
+    hlo_program_free(p);
+    if (x->failed)
+        return say(x, STR("there is no memory for the values"));
+    if (x->reached)
+        return true;
+    if (hlo_messages_errors(x->m) > errors)
+        return false; /* the run ended before */
+    return say(x, arena_printf(&x->m->arena, "`" STR_FMT "` was done %" PRIu64 " times on whole values, so what it was made of is not known",
+                               STR_ARG(x->target->name), x->executions));
+}
+
+/* ---- the module ---- */
+
+static hlo_module *finish(const struct extract *x)
+{
+    const hlo_module *from = hlo_listing_module(x->l);
+    struct edit *e = edit_new(from->m);
+    struct inst *root = x->c->insts[x->target->index];
+    const char *problem = edit_root(e, &root, 1);
+    for (int k = 0; k < x->c->inst_count && !problem; k++)
+        if (x->cut[k])
+            problem = x->what->parameters ? edit_parameter(e, x->c->insts[k]) : edit_constant(e, x->c->insts[k], x->values[k]->l);
+    struct module *made = NULL;
+    edit_drop_parameters(e);
+    if (problem)
+        edit_free(e);
+    else
+        made = edit_finish(e, &problem);
+    if (!made) {
+        say(x, arena_printf(&x->m->arena, "`" STR_FMT "` can't be cut out: %s", STR_ARG(x->target->name), problem));
+        return NULL;
+    }
+    hlo_module *out = hlo_calloc(sizeof *out);
+    *out = (hlo_module){made, hlo_file_hold(from->file), from->part};
+    return out;
+}
+
+hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, const struct hlo_run_options *options,
+                        const hlo_literal *const *args, size_t count, hlo_messages *m)
+{
+    struct extract x = {.l = l, .what = what, .m = m, .target = hlo_listing_inst(l, what->inst)};
+    hlo_module *out = NULL;
+    arena_init(&x.arena);
+    x.c = x.target->parent;
+    x.kept = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
+    x.cut = ARENA_ARRAY(&x.arena, bool, x.c->inst_count);
+    x.values = ARENA_ARRAY(&x.arena, hlo_literal *, x.c->inst_count);
+    find_kept(&x);
+    find_cut(&x);
+    if (what->parameters || !has_cut(&x) || run(&x, options, args, count))
+        out = finish(&x);
+    for (int k = 0; k < x.c->inst_count; k++)
+        hlo_literal_free(x.values[k]);
+    arena_free(&x.arena);
+    return out;
+}

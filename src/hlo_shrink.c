@@ -1,0 +1,67 @@
+/*
+ * The public interface to the search for a small module that still fails (edit/reduce.c).
+ */
+#include "hlo_priv.h"
+
+#include "edit/reduce.h"
+
+struct asking {
+    const struct hlo_shrink *how;
+    const hlo_module *module;
+    struct arena names; /* of one question */
+};
+
+static hlo_module candidate_of(const struct asking *a, struct module *m)
+{
+    return (hlo_module){m, a->module->file, a->module->part};
+}
+
+static bool bad(void *context, struct module *m)
+{
+    const struct asking *a = context;
+    const hlo_module candidate = candidate_of(a, m);
+    return a->how->bad(a->how->context, &candidate);
+}
+
+static bool verifies(void *context, struct module *m)
+{
+    const struct asking *a = context;
+    const hlo_module candidate = candidate_of(a, m);
+    if (a->how->rejected)
+        return true;
+    hlo_messages *said = hlo_messages_new();
+    bool ok = hlo_verify(&candidate, said);
+    hlo_messages_free(said);
+    return ok;
+}
+
+static const struct literal *value(void *context, struct str name)
+{
+    struct asking *a = context;
+    if (!a->how->value)
+        return NULL;
+    struct arena_mark mark = arena_mark(&a->names);
+    const hlo_literal *l = a->how->value(a->how->context, arena_str(&a->names, name).ptr);
+    arena_release(&a->names, mark);
+    return l ? l->l : NULL;
+}
+
+static bool progress(void *context, size_t instructions, size_t asked)
+{
+    const struct asking *a = context;
+    return !a->how->progress || a->how->progress(a->how->context, instructions, asked);
+}
+
+hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how)
+{
+    struct asking a = {.how = how, .module = module};
+    const struct reduction r = {&a, bad, value, verifies, progress, how->faithful, how->seconds};
+    arena_init(&a.names);
+    struct module *found = reduce_module(module->m, &r);
+    arena_free(&a.names);
+    if (!found)
+        return NULL;
+    hlo_module *out = hlo_calloc(sizeof *out);
+    *out = (hlo_module){found, hlo_file_hold(module->file), module->part};
+    return out;
+}
