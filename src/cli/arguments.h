@@ -37,6 +37,14 @@ bool ends_with(const char *s, const char *end);
 /* How a module is to be run, but for `targets`; false with a message. */
 bool run_options(const struct options *o, struct hlo_run_options *out);
 
+/* ---- result.c ---- */
+
+/* How values are shown: --full, --summary, --hexfloat. On a terminal large ones are not shown whole. */
+struct hlo_view result_view(const struct options *o);
+/* Writes the results of all participants to standard output or --output: `out[1].0` is component 0 of the result of
+ * participant 1. */
+bool put_results(const struct options *o, hlo_literal *const *results, size_t count, hlo_messages *m);
+
 /* ---- feed.c ---- */
 
 struct feed_in;

@@ -102,8 +102,8 @@ enum { STATUS_INTERRUPTED = 130 };
 void interrupt_begin(hlo_program *p);
 bool interrupt_end(void); /* whether there was one */
 
-/* value.c: a result for people to read and for `hlo run` to read again. */
-void put_value(struct buf *out, const hlo_literal *l);
+/* value.c: a result for people to read and, all of it (NULL), for `hlo run` to read again. */
+void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
 /* Shape and values on one line, ended. */
 void put_item(struct buf *out, const hlo_literal *l);
 

@@ -278,7 +278,7 @@ static void mismatch(struct work *w, size_t participant, size_t element, hlo_tex
 static void put_expectation(struct buf *out, const struct work *w, size_t participant, bool numbered)
 {
     struct buf b = {0};
-    put_value(&b, w->results[participant]);
+    put_value(&b, w->results[participant], NULL);
     buf_puts(out, "// out");
     if (numbered)
         buf_printf(out, "@%zu", participant);

@@ -156,7 +156,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
 
 /* ---- results ---- */
 
-void put_model_value(struct buf *out, const hlo_onnx_value *v)
+void put_model_value(struct buf *out, const hlo_onnx_value *v, const struct hlo_view *view)
 {
     size_t count = hlo_onnx_value_count(v);
     if (!hlo_onnx_value_present(v)) {
@@ -164,26 +164,51 @@ void put_model_value(struct buf *out, const hlo_onnx_value *v)
         return;
     }
     if (!hlo_onnx_value_sequence(v)) {
-        put_value(out, hlo_onnx_value_tensor(v, 0));
+        put_value(out, hlo_onnx_value_tensor(v, 0), view);
         return;
     }
     buf_putc(out, '[');
     for (size_t i = 0; i < count; i++) {
         buf_puts(out, i ? ",\n  " : "\n  ");
-        put_value(out, hlo_onnx_value_tensor(v, i));
+        put_value(out, hlo_onnx_value_tensor(v, i), view);
     }
     buf_puts(out, count ? "\n]" : "]");
+}
+
+/* An object for each output; a sequence has a list of them, and an empty optional nothing. */
+static void put_model_json(struct buf *out, const char *name, const hlo_onnx_value *v, const struct hlo_view *view)
+{
+    bool sequence = hlo_onnx_value_sequence(v);
+    buf_puts(out, "{\"output\": ");
+    buf_json_str(out, str_of(name));
+    buf_puts(out, sequence ? ", \"sequence\": [" : hlo_onnx_value_present(v) ? ", " : ", \"present\": false}");
+    for (size_t i = 0; i < hlo_onnx_value_count(v); i++) {
+        hlo_text text = hlo_literal_json(hlo_onnx_value_tensor(v, i), view);
+        buf_puts(out, i ? ", " : "");
+        buf_puts(out, text.data + !sequence);
+        hlo_text_free(&text);
+    }
+    buf_puts(out, sequence ? "]}" : "");
 }
 
 static bool write_text(const struct options *o, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
 {
     struct hlo_onnx_port port;
     struct buf b = {0};
+    const struct hlo_view view = result_view(o);
+    bool json = o->given[OPT_JSON];
+    buf_puts(&b, json ? "{\"schema\": 1, \"results\": [" : "");
     for (size_t i = 0; hlo_onnx_output(model, i, &port); i++) {
-        buf_printf(&b, "%s = ", port.name);
-        put_model_value(&b, outputs[i]);
-        buf_putc(&b, '\n');
+        if (json) {
+            buf_puts(&b, i ? ", " : "");
+            put_model_json(&b, port.name, outputs[i], &view);
+        } else {
+            buf_printf(&b, "%s = ", port.name);
+            put_model_value(&b, outputs[i], &view);
+            buf_putc(&b, '\n');
+        }
     }
+    buf_puts(&b, json ? "]}\n" : "");
     bool ok = put_output(o, buf_view(&b), m);
     buf_free(&b);
     return ok;

@@ -7,44 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- results ---- */
-
-static void put_text(struct buf *b, hlo_literal *const *results, size_t count)
-{
-    for (size_t p = 0; p < count; p++) {
-        size_t components = hlo_literal_count(results[p]);
-        for (size_t k = 0; count > 1 && k < components; k++) {
-            buf_printf(b, "out[%zu].%zu = ", p, k);
-            put_value(b, hlo_literal_element(results[p], k));
-            buf_putc(b, '\n');
-        }
-        if (count > 1 && components > 0)
-            continue;
-        if (count > 1)
-            buf_printf(b, "out[%zu] = ", p);
-        put_value(b, results[p]);
-        buf_putc(b, '\n');
-    }
-}
-
-/* Of all participants: `out[1].0` is component 0 of the result of participant 1. */
-static bool put_results(const struct options *o, hlo_literal *const *results, size_t count, hlo_messages *m)
-{
-    const char *path = o->value[OPT_OUTPUT];
-    if (path && ends_with(path, ".npz"))
-        return hlo_write_npz_all(path, "out", (const hlo_literal *const *)results, count, m);
-    if (path && ends_with(path, ".npy") && count > 1)
-        return usage_error(o, "a .npy file holds one array, and there are %zu participants; write an .npz file", count),
-               false;
-    if (path && ends_with(path, ".npy"))
-        return hlo_write_npy(path, results[0], m);
-    struct buf b = {0};
-    put_text(&b, results, count);
-    bool ok = put_output(o, buf_view(&b), m);
-    buf_free(&b);
-    return ok;
-}
-
 /* ---- the run ---- */
 
 static int run_program(const struct arguments *a, struct feed_files *feeds, hlo_program *p)

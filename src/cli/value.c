@@ -3,41 +3,18 @@
  */
 #include "cli/cli.h"
 
-static void put_indented(struct buf *out, const hlo_literal *l, int depth)
+void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v)
 {
-    hlo_text shape = hlo_literal_shape(l);
-    if (shape.size > 0 && shape.data[0] == '(') {
-        size_t count = hlo_literal_count(l);
-        buf_puts(out, "(");
-        for (size_t i = 0; i < count; i++) {
-            buf_printf(out, "\n%*s", (depth + 1) * 2, "");
-            put_indented(out, hlo_literal_element(l, i), depth + 1);
-            if (i + 1 < count)
-                buf_putc(out, ',');
-        }
-        if (count > 0)
-            buf_printf(out, "\n%*s", depth * 2, "");
-        buf_putc(out, ')');
-    } else {
-        hlo_text values = hlo_literal_print(l, false);
-        buf_bytes(out, shape.data, shape.size);
-        if (values.size > 0)
-            buf_putc(out, ' ');
-        buf_bytes(out, values.data, values.size);
-        hlo_text_free(&values);
-    }
-    hlo_text_free(&shape);
-}
-
-void put_value(struct buf *out, const hlo_literal *l)
-{
-    put_indented(out, l, 0);
+    const struct hlo_view all = {.most = SIZE_MAX, .width = SIZE_MAX};
+    hlo_text text = hlo_literal_show(l, v ? v : &all);
+    buf_bytes(out, text.data, text.size);
+    hlo_text_free(&text);
 }
 
 void put_item(struct buf *out, const hlo_literal *l)
 {
     struct buf b = {0};
-    put_value(&b, l);
+    put_value(&b, l, NULL);
     for (size_t i = 0; i < b.size; i++)
         if (b.data[i] != '\n') {
             buf_putc(out, b.data[i]);

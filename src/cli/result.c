@@ -1,0 +1,77 @@
+/*
+ * The results of a run: as text, as JSON, as files of arrays.
+ */
+#include "cli/arguments.h"
+
+#include <unistd.h>
+
+enum { TERMINAL_MOST = 1000 }; /* elements of an array that nobody asked to see whole */
+
+/* Text that goes to a file or a pipe is read again, and so has every element. */
+struct hlo_view result_view(const struct options *o)
+{
+    const char *path = o->value[OPT_OUTPUT];
+    bool terminal = (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
+    struct hlo_view v = {.most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
+    if (terminal && !o->given[OPT_FULL] && !o->given[OPT_JSON]) {
+        v.most = TERMINAL_MOST;
+        v.width = 0;
+    }
+    if (o->given[OPT_SUMMARY]) {
+        v.most = 1;
+        v.width = 0;
+    }
+    return v;
+}
+
+static void put_text(struct buf *b, hlo_literal *const *results, size_t count, const struct hlo_view *v)
+{
+    for (size_t p = 0; p < count; p++) {
+        size_t components = hlo_literal_count(results[p]);
+        for (size_t k = 0; count > 1 && k < components; k++) {
+            buf_printf(b, "out[%zu].%zu = ", p, k);
+            put_value(b, hlo_literal_element(results[p], k), v);
+            buf_putc(b, '\n');
+        }
+        if (count > 1 && components > 0)
+            continue;
+        if (count > 1)
+            buf_printf(b, "out[%zu] = ", p);
+        put_value(b, results[p], v);
+        buf_putc(b, '\n');
+    }
+}
+
+/* An object on a line for a module, so that several are lines. Elements are left out where they were not asked for. */
+static void put_json(struct buf *b, hlo_literal *const *results, size_t count, const struct hlo_view *v)
+{
+    buf_puts(b, "{\"schema\": 1, \"results\": [");
+    for (size_t p = 0; p < count; p++) {
+        hlo_text value = hlo_literal_json(results[p], v);
+        buf_printf(b, "%s{\"participant\": %zu, ", p ? ", " : "", p);
+        buf_bytes(b, value.data + 1, value.size - 1);
+        hlo_text_free(&value);
+    }
+    buf_puts(b, "]}\n");
+}
+
+bool put_results(const struct options *o, hlo_literal *const *results, size_t count, hlo_messages *m)
+{
+    const char *path = o->value[OPT_OUTPUT];
+    if (path && ends_with(path, ".npz"))
+        return hlo_write_npz_all(path, "out", (const hlo_literal *const *)results, count, m);
+    if (path && ends_with(path, ".npy") && count > 1)
+        return usage_error(o, "a .npy file holds one array, and there are %zu participants; write an .npz file", count),
+               false;
+    if (path && ends_with(path, ".npy"))
+        return hlo_write_npy(path, results[0], m);
+    struct buf b = {0};
+    struct hlo_view v = result_view(o);
+    if (o->given[OPT_JSON])
+        put_json(&b, results, count, &v);
+    else
+        put_text(&b, results, count, &v);
+    bool ok = put_output(o, buf_view(&b), m);
+    buf_free(&b);
+    return ok;
+}
