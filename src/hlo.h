@@ -240,15 +240,16 @@ hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
 /* As JSON: {"shape": ..., "values": nested lists}; NaN and infinities are strings; complex numbers are pairs; a tuple has
  * "elements", an object each. All elements, unless `most` is given: of more, "stats" stands there in place of "values". */
 hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
-/* A picture of characters. Heat maps are of two dimensions, what has more is cut at index 0 of the first ones; curves are of the last
- * dimension. Of complex numbers the absolute value. */
+/* A picture of characters, in lines. Heat maps are of two dimensions, what has more is cut at index 0 of the first ones; curves are
+ * of the last dimension; histograms of all elements. What is larger than the canvas is averaged by blocks; NaN and infinities are
+ * marked in red and magenta, or by N and I. Of complex numbers the absolute value; of a tuple the first array. C NULL: as usual. */
 enum hlo_plot { HLO_PLOT_AUTO, HLO_PLOT_HEAT, HLO_PLOT_HISTOGRAM, HLO_PLOT_CURVE };
 struct hlo_canvas {
     size_t width, height; /* in characters; 0: 72 by 20 */
     bool color, utf8;
 };
 hlo_text hlo_literal_plot(const hlo_literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
-/* The heat map as a PNG file, a pixel or more an element; NaN is red. False with a message. */
+/* The heat map as a PNG file, a pixel or more an element (above 8,192 a side less); NaN is red. False with a message. */
 bool hlo_write_png(const char *path, const hlo_literal *l, hlo_messages *m);
 /* How two values of one shape differ: what hlo_literal_compare says, in numbers. The worst errors are of all elements that are
  * finite on both sides, within the tolerance or not; of integers their distance. */

@@ -48,6 +48,18 @@ hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
     return hlo_text_of(&b);
 }
 
+hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct hlo_canvas *c)
+{
+    struct buf b = {0};
+    look_plot(&b, h->l, kind, c);
+    return hlo_text_of(&b);
+}
+
+bool hlo_write_png(const char *path, const hlo_literal *h, hlo_messages *m)
+{
+    return look_png(hlo_sink_of_name(m, path, STR("")), path, h->l);
+}
+
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why)
 {
     struct buf b = {0};

@@ -32,6 +32,34 @@ double look_number(enum dtype t, const void *p)
     return v;
 }
 
+#define NUMBERS(T)                                                                                \
+    static void from_##T(const char *p, size_t count, double *to)                                  \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            T v;                                                                                   \
+            memcpy(&v, p + i * sizeof v, sizeof v);                                                \
+            to[i] = (double)v;                                                                     \
+        }                                                                                          \
+    }
+NUMBERS(int8_t)
+NUMBERS(int16_t)
+NUMBERS(int32_t)
+NUMBERS(int64_t)
+NUMBERS(uint8_t)
+NUMBERS(uint16_t)
+NUMBERS(uint32_t)
+NUMBERS(uint64_t)
+NUMBERS(float)
+
+static void from_half(enum dtype t, const char *p, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint16_t code;
+        memcpy(&code, p + i * sizeof code, sizeof code);
+        to[i] = (double)(t == DT_BF16 ? bf16_to_f32(code) : f16_to_f32(code));
+    }
+}
+
 /* Of a byte there are few values: those of long rows are looked up. */
 static void narrow_floats(enum dtype t, const unsigned char *from, size_t count, double *to)
 {
@@ -47,30 +75,16 @@ static void floats(enum dtype t, const char *from, size_t count, double *to)
     size_t width = dtype_bytes(t);
     if (t == DT_F64)
         memcpy(to, from, count * sizeof *to);
+    else if (t == DT_F32)
+        from_float(from, count, to);
+    else if (width == 2)
+        from_half(t, from, count, to);
     else if (width == 1 && count > 256)
         narrow_floats(t, (const unsigned char *)from, count, to);
     else
         for (size_t i = 0; i < count; i++)
             to[i] = float_load(t, from + i * width);
 }
-
-#define INTEGERS(T)                                                                                \
-    static void from_##T(const char *p, size_t count, double *to)                                  \
-    {                                                                                              \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            T v;                                                                                   \
-            memcpy(&v, p + i * sizeof v, sizeof v);                                                \
-            to[i] = (double)v;                                                                     \
-        }                                                                                          \
-    }
-INTEGERS(int8_t)
-INTEGERS(int16_t)
-INTEGERS(int32_t)
-INTEGERS(int64_t)
-INTEGERS(uint8_t)
-INTEGERS(uint16_t)
-INTEGERS(uint32_t)
-INTEGERS(uint64_t)
 
 static void integers(enum dtype t, const char *p, size_t count, double *to)
 {

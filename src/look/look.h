@@ -49,6 +49,33 @@ void look_show(struct buf *out, const struct literal *l, const struct hlo_view *
 void look_put_element(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v);
 void look_json(struct buf *out, const struct literal *l, const struct hlo_view *v);
 
+/* ---- grid.c: the plane that a picture shows, averaged by blocks ---- */
+
+/* Two dimensions of an array: the last ones, at index 0 of the others. */
+struct look_plane {
+    const struct literal *of; /* the array; the first one of a tuple. NULL: there is none, or it is empty */
+    int64_t rows, columns;
+};
+struct look_plane look_plane_of(const struct literal *l);
+enum look_mark { LOOK_FINITE, LOOK_INF, LOOK_NAN };
+struct look_grid {
+    size_t rows, columns;
+    double *mean;        /* row-major, of what is finite in a block; NaN where nothing is */
+    unsigned char *mark; /* the worst that is in it */
+    double low, high;    /* of the means; NaN: there are none */
+};
+/* Of at most so many rows and columns. False: no memory. */
+bool look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows, size_t columns);
+void look_grid_free(struct look_grid *g);
+
+/* ---- plot.c, curve.c, png.c ---- */
+
+void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
+void look_histogram(struct buf *out, const struct literal *l, const struct hlo_canvas *c); /* complete canvas */
+void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_canvas *c);
+/* False with a message. */
+bool look_png(struct diags *ds, const char *path, const struct literal *l);
+
 /* ---- compare.c ---- */
 
 /* Whether two values agree; else `why` says where first, both elements and the worst errors. */

@@ -9,6 +9,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
 
 static struct arena arena;
 
@@ -294,6 +296,197 @@ START_TEST(values_as_json)
 }
 END_TEST
 
+/* ---- pictures ---- */
+
+static const struct plot_case {
+    const char *of;
+    enum hlo_plot kind;
+    struct hlo_canvas c;
+    const char *text;
+} plot_cases[] = {
+    {"f32[2,3] {{1, 2, 3}, {nan, 5, inf}}", HLO_PLOT_AUTO, {.width = 20, .height = 5},
+     "f32[2,3] min 1 max 5 mean 2.75 nan 1 inf 1\n"
+     "0 ..--++|\n"
+     "1 NN@@II|\n"
+     "  0    2\n"
+     "  1 .:-=+*#%@ 5\n"},
+    {"f32[2,3] {{1, 2, 3}, {nan, 5, inf}}", HLO_PLOT_AUTO, {.width = 20, .height = 5, .utf8 = true},
+     "f32[2,3] min 1 max 5 mean 2.75 nan 1 inf 1\n"
+     "0   \u2591\u2591\u2592\u2592|\n"
+     "1 NN\u2588\u2588II|\n"
+     "  0    2\n"
+     "  1  \u2591\u2592\u2593\u2588 5\n"},
+    {"f32[2,1] {{1}, {nan}}", HLO_PLOT_HEAT, {.width = 5, .height = 4, .color = true, .utf8 = true},
+     "f32[2,1] min 1 max 1 mean 1 nan 1 inf 0\n"
+     "0 \033[38;5;41m\033[48;5;196m\u2580\033[0m\n"
+     "  0\n"
+     "  1 \033[48;5;17m \033[48;5;18m \033[48;5;19m \033[48;5;25m \033[48;5;31m \033[48;5;37m \033[48;5;36m \033[48;5;35m "
+     "\033[48;5;41m \033[48;5;77m \033[48;5;113m \033[48;5;149m \033[48;5;185m \033[48;5;221m \033[48;5;227m \033[48;5;229m "
+     "\033[0m 1\n"},
+    {"s32[2,4,4] {{{0, 0, 8, 8}, {0, 0, 8, 8}, {1, 1, 2, 2}, {1, 1, 2, 2}}, {{9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}}}",
+     HLO_PLOT_AUTO, {.width = 5, .height = 5},
+     "s32[2,4,4] min 0 max 9 mean 5.875; [0,:,:]\n"
+     "0 .@|\n"
+     "3 :-|\n"
+     "  0 3\n"
+     "  0 .:-=+*#%@ 8\n"},
+    {"f32[2] {nan, nan}", HLO_PLOT_HEAT, {.width = 6, .height = 4},
+     "f32[2] min nan max nan mean nan nan 2 inf 0\n0 NN|\n  0 1\n  nothing is finite\n"},
+    {"s32[4] {0, 1, 4, 9}", HLO_PLOT_AUTO, {.width = 16, .height = 7},
+     "s32[4] min 0 max 9 mean 3.5\n"
+     "         9 |   *\n"
+     "           |   *\n"
+     "           |  *\n"
+     "         0 |**\n"
+     "           +----\n"
+     "            0  3\n"},
+    {"f32[4] {0, nan, -inf, 1}", HLO_PLOT_CURVE, {.width = 16, .height = 5},
+     "f32[4] min 0 max 1 mean 0.5 nan 1 inf 1\n"
+     "         1 |   *\n"
+     "         0 |*\n"
+     "           +-NI-\n"
+     "            0  3\n"},
+    {"f32[2] {0, 1}", HLO_PLOT_CURVE, {.width = 14, .height = 4, .utf8 = true},
+     "f32[2] min 0 max 1 mean 0.5 nan 0 inf 0\n"
+     "         1 |\u2860\u280a\n"
+     "           +--\n"
+     "            0 1\n"},
+    {"s32[4] {3, 5, 5, 4}", HLO_PLOT_HISTOGRAM, {.width = 44, .height = 6},
+     "s32[4] min 3 max 5 mean 4.25\n"
+     "                       3           1 ###\n"
+     "                       4           1 ###\n"
+     "                       5           2 ######\n"},
+    {"f32[6] {0, 0.25, 1, nan, inf, -inf}", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5, .utf8 = true},
+     "f32[6] min 0 max 1 mean 0.4167 nan 1 inf 2\n"
+     "                0 .. 0.5           2 \u2588\u2588\n"
+     "                0.5 .. 1           1 \u2588\n"
+     "                     nan           1\n"
+     "                     inf           1\n"
+     "                    -inf           1\n"},
+    {"f64[2] {-1.7e308, 1.7e308}", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5},
+     "f64[2] min -1.7e+308 max 1.7e+308 mean 0 nan 0 inf 0\n"
+     "          -1.7e+308 .. 0           1 ##\n"
+     "           0 .. 1.7e+308           1 ##\n"},
+    {"f32[] 3", HLO_PLOT_AUTO, {0}, "f32[] 3\n"},
+    {"(f32[0] {}, s32[1] {3})", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5}, "s32[1] 3\n                       3           1 ##\n"},
+    {"f32[0,2] {}", HLO_PLOT_HEAT, {0}, "f32[0,2] empty\n"},
+};
+
+START_TEST(pictures_are_drawn)
+{
+    const struct plot_case *c = &plot_cases[_i];
+    hlo_literal *l = parsed(c->of);
+    hlo_text text = hlo_literal_plot(l, c->kind, &c->c);
+    ck_assert_str_eq(text.data, c->text);
+    hlo_text_free(&text);
+    hlo_literal_free(l);
+}
+END_TEST
+
+static uint32_t u32_at(const unsigned char *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+
+/* 256 pixels an element: the sizes, the checksum of each chunk, and what is in the lines. */
+START_TEST(pictures_are_written)
+{
+    char path[] = "/tmp/test_look_XXXXXX";
+    int fd = mkstemp(path);
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = parsed("f32[2,2] {{0, 1}, {nan, -inf}}"), *none = parsed("f32[0] {}");
+    struct file_bytes f;
+    ck_assert(fd >= 0 && hlo_write_png(path, l, m) && file_read(path, &f));
+    const unsigned char *p = (const unsigned char *)f.data, *end = p + f.size;
+    ck_assert(memcmp(p, "\211PNG\r\n\032\n", 8) == 0);
+    for (p += 8; p < end; p += u32_at(p) + 12) {
+        uint32_t size = u32_at(p);
+        ck_assert_uint_eq(u32_at(p + 8 + size), crc32(0, p + 4, size + 4));
+        if (memcmp(p + 4, "IHDR", 4) == 0)
+            ck_assert(u32_at(p + 8) == 512 && u32_at(p + 12) == 512);
+        if (memcmp(p + 4, "IDAT", 4) == 0) {
+            enum { LINE = 513 };
+            unsigned char *pixels = malloc(LINE * 512);
+            uLongf unpacked = LINE * 512;
+            ck_assert(uncompress(pixels, &unpacked, p + 8, size) == Z_OK && unpacked == LINE * 512);
+            ck_assert(pixels[0] == 0 && pixels[1] == 0 && pixels[256] == 0 && pixels[257] == 253 && pixels[LINE * 256 + 1] == 255 &&
+                      pixels[LINE * 511 + 512] == 254);
+            free(pixels);
+        }
+    }
+    ck_assert(p == end);
+    file_release(&f);
+    ck_assert(!hlo_write_png("/nowhere/x.png", l, m) && hlo_messages_errors(m) == 1);
+    ck_assert(!hlo_write_png(path, none, m) && strstr(hlo_messages_get(m, 1).text, "no elements"));
+    close(fd);
+    unlink(path);
+    hlo_literal_free(l);
+    hlo_literal_free(none);
+    hlo_messages_free(m);
+}
+END_TEST
+
+/* ---- differences ---- */
+
+START_TEST(differences_are_counted)
+{
+    hlo_literal *a = parsed("(f32[4] {1, 2.5, nan, 0}, s32[2] {7, -2})"), *b = parsed("(f32[4] {1, 2, 3, 0}, s32[2] {7, 2})");
+    struct hlo_difference d = hlo_literal_difference(a, b, &(struct hlo_tolerance){.rel = 0.01});
+    ck_assert(d.comparable && d.elements == 6 && d.outside == 3 && d.not_finite == 1 && d.worst_count == 3);
+    ck_assert(d.worst_abs == 4 && d.worst_rel == 2 && d.decades[0] == 3 && d.decades[30] == 1 && d.decades[31] == 2);
+    ck_assert(d.worst[0].leaf == 0 && d.worst[0].index == 2 && isnan(d.worst[0].actual) && d.worst[0].ulp == UINT64_MAX);
+    ck_assert(d.worst[1].leaf == 1 && d.worst[1].index == 1 && d.worst[1].actual == -2 && d.worst[1].ulp == 4);
+    ck_assert(d.worst[2].leaf == 0 && d.worst[2].index == 1 && d.worst[2].abs == 0.5 && d.worst[2].rel == 0.25);
+    hlo_text text = hlo_difference_print(&d, a, b);
+    ck_assert_str_eq(text.data, "3 of 6 elements differ, 1 of them not finite on one side; worst errors: abs 4, rel 2, 2097152 ulp\n"
+                                "         element                is          expected         abs         rel         ulp\n"
+                                "      leaf 0 {2}               nan                 3         nan         nan           -\n"
+                                "      leaf 1 {1}                -2                 2           4           2           4\n"
+                                "      leaf 0 {1}               2.5                 2         0.5        0.25     2097152\n"
+                                "relative error      elements\n"
+                                "  none                     3  ########################################\n"
+                                "  up to 1e0                1  #############\n"
+                                "  more                     2  ###########################\n");
+    hlo_text_free(&text);
+    d = hlo_literal_difference(b, b, &(struct hlo_tolerance){.bits = true});
+    ck_assert(d.comparable && d.outside == 0 && d.decades[0] == 6 && d.worst_count == 0);
+    text = hlo_difference_print(&d, b, b);
+    ck_assert_str_eq(text.data, "0 of 6 elements differ\n");
+    hlo_text_free(&text);
+    text = hlo_difference_json(&d);
+    ck_assert(strstr(text.data, "{\"comparable\": true, \"elements\": 6, \"outside\": 0, \"not_finite\": 0, \"worst_abs\": 0, \"worst_rel\": 0, "
+                                "\"worst_ulp\": 0, \"worst\": [], \"decades\": [6, 0,"));
+    hlo_text_free(&text);
+    d = hlo_literal_difference(a, hlo_literal_element(b, 0), &(struct hlo_tolerance){0});
+    text = hlo_difference_print(&d, a, hlo_literal_element(b, 0));
+    ck_assert(!d.comparable);
+    ck_assert_str_eq(text.data, "shape is (f32[4], s32[2]), expected f32[4]\n");
+    hlo_text_free(&text);
+    hlo_literal_free(a);
+    hlo_literal_free(b);
+}
+END_TEST
+
+/* The ten worst of many, the worst first, of equals the first. */
+START_TEST(the_worst_come_first)
+{
+    hlo_messages *m = hlo_messages_new();
+    int64_t n = 1000;
+    hlo_literal *a = hlo_literal_new("f64", 1, &n, m), *b = hlo_literal_new("f64", 1, &n, m);
+    double *x = hlo_literal_leaf(a, 0).data, *y = hlo_literal_leaf(b, 0).data;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = 1;
+        x[i] = 1 + (double)((i * 37) % 500) * 1e-6;
+    }
+    struct hlo_difference d = hlo_literal_difference(a, b, &(struct hlo_tolerance){.abs = 1.05e-5});
+    ck_assert(d.outside == 978 && d.worst_count == 10 && d.decades[0] == 2);
+    for (size_t i = 0; i < 10; i++) {
+        ck_assert((d.worst[i].index * 37) % 500 == (int64_t)(499 - i / 2));
+        ck_assert(i % 2 == 0 || d.worst[i].index == d.worst[i - 1].index + 500);
+    }
+    hlo_literal_free(a);
+    hlo_literal_free(b);
+    hlo_messages_free(m);
+}
+END_TEST
+
 /* ---- comparison ---- */
 
 static struct literal *floats(enum dtype t, int64_t count, const double *values)
@@ -392,6 +585,10 @@ int main(void)
     tcase_add_loop_test(t, values_are_shown, 0, COUNT_OF(show_cases));
     tcase_add_test(t, values_in_full_are_printed);
     tcase_add_loop_test(t, values_as_json, 0, COUNT_OF(json_cases));
+    tcase_add_loop_test(t, pictures_are_drawn, 0, COUNT_OF(plot_cases));
+    tcase_add_test(t, pictures_are_written);
+    tcase_add_test(t, differences_are_counted);
+    tcase_add_test(t, the_worst_come_first);
     tcase_add_loop_test(t, values_are_compared, 0, COUNT_OF(comparisons));
     tcase_add_test(t, integers_are_exact_and_shapes_must_agree);
     suite_add_tcase(s, t);

@@ -1,0 +1,281 @@
+/*
+ * Curves and histograms in a terminal.
+ *
+ * A curve has a point for each element, or for all of those that share a column of dots their least to their greatest. In UTF-8 a
+ * character has two by four dots (braille), else one. What is not finite is marked below the columns.
+ */
+#include "look/look.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LABEL = 10, LABEL_DIGITS = 4, CHUNK = 1024 };
+
+/* ---- curve ---- */
+
+struct column {
+    double low, high; /* NaN: nothing finite is there */
+    enum look_mark mark;
+};
+struct curve {
+    struct column *columns;
+    size_t width, height; /* in dots */
+    unsigned char *dots;  /* row-major, from the top */
+    double low, high;
+};
+
+static void take_value(struct column *c, double v)
+{
+    enum look_mark m = isnan(v) ? LOOK_NAN : isinf(v) ? LOOK_INF : LOOK_FINITE;
+    c->mark = m > c->mark ? m : c->mark;
+    if (m != LOOK_FINITE)
+        return;
+    if (!(c->low <= v))
+        c->low = v;
+    if (!(c->high >= v))
+        c->high = v;
+}
+
+static size_t place_of(int64_t i, int64_t n, size_t width)
+{
+    return n > 1 ? (size_t)((double)i / (double)(n - 1) * (double)(width - 1) + 0.5) : 0;
+}
+
+/* Columns between two neighbours that lie apart get what is on the straight line between them. */
+static void join_neighbours(struct curve *c, size_t from, double v, size_t to, double w)
+{
+    for (size_t x = from + 1; x < to; x++) {
+        double part = (double)(x - from) / (double)(to - from);
+        take_value(&c->columns[x], v * (1 - part) + w * part);
+    }
+}
+
+static void fill_columns(struct curve *c, const struct look_plane *p)
+{
+    double v[CHUNK], last = NAN;
+    enum dtype t = p->of->shape->dtype;
+    size_t before = 0;
+    for (int64_t i = 0; i < p->columns; i++) {
+        if (i % CHUNK == 0)
+            look_numbers(t, (const char *)p->of->data + (size_t)i * dtype_bytes(t),
+                         (size_t)(p->columns - i < CHUNK ? p->columns - i : CHUNK), v);
+        double now = v[i % CHUNK];
+        size_t x = place_of(i, p->columns, c->width);
+        if (isfinite(last) && isfinite(now) && i > 0)
+            join_neighbours(c, before, last, x, now);
+        take_value(&c->columns[x], now);
+        last = now;
+        before = x;
+    }
+    c->low = c->high = NAN;
+    for (size_t x = 0; x < c->width; x++) {
+        if (!isnan(c->columns[x].low) && !(c->low <= c->columns[x].low))
+            c->low = c->columns[x].low;
+        if (!isnan(c->columns[x].high) && !(c->high >= c->columns[x].high))
+            c->high = c->columns[x].high;
+    }
+}
+
+/* From the bottom. */
+static size_t height_of(const struct curve *c, double v)
+{
+    double part = c->high > c->low ? (v / 2 - c->low / 2) / (c->high / 2 - c->low / 2) : 0.5;
+    return (size_t)(part * (double)(c->height - 1) + 0.5);
+}
+
+static void draw_dots(struct curve *c)
+{
+    bool joined = false;
+    size_t low = 0, high = 0;
+    for (size_t x = 0; x < c->width; x++) {
+        if (isnan(c->columns[x].low)) {
+            joined = false;
+            continue;
+        }
+        size_t from = height_of(c, c->columns[x].low), to = height_of(c, c->columns[x].high), own_low = from, own_high = to;
+        if (joined && from > high + 1) /* up to where the neighbour ends */
+            from = high + 1;
+        if (joined && to + 1 < low)
+            to = low - 1;
+        for (size_t y = from; y <= to; y++)
+            c->dots[(c->height - 1 - y) * c->width + x] = 1;
+        low = own_low, high = own_high;
+        joined = true;
+    }
+}
+
+static void put_braille(struct buf *out, const struct curve *c, size_t column, size_t row)
+{
+    static const unsigned char bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    unsigned code = 0x2800;
+    for (size_t y = 0; y < 4; y++)
+        for (size_t x = 0; x < 2; x++)
+            if (c->dots[(4 * row + y) * c->width + 2 * column + x])
+                code |= bits[y][x];
+    buf_putc(out, (char)(0xe0 | code >> 12));
+    buf_putc(out, (char)(0x80 | (code >> 6 & 0x3f)));
+    buf_putc(out, (char)(0x80 | (code & 0x3f)));
+}
+
+static void put_side(struct buf *out, double v, bool said)
+{
+    struct buf text = {0};
+    if (said)
+        look_put_number(&text, v, LABEL_DIGITS);
+    for (size_t i = text.size; i < LABEL; i++)
+        buf_putc(out, ' ');
+    buf_str(out, buf_view(&text));
+    buf_puts(out, " |");
+    buf_free(&text);
+}
+
+static void put_curve(struct buf *out, const struct curve *c, bool utf8)
+{
+    size_t x_dots = utf8 ? 2 : 1, y_dots = utf8 ? 4 : 1, rows = c->height / y_dots;
+    for (size_t row = 0; row < rows; row++) {
+        put_side(out, row == 0 ? c->high : c->low, row == 0 || row + 1 == rows);
+        for (size_t column = 0; column < c->width / x_dots; column++)
+            if (utf8)
+                put_braille(out, c, column, row);
+            else
+                buf_putc(out, c->dots[row * c->width + column] ? '*' : ' ');
+        while (out->data[out->size - 1] == ' ')
+            out->size--;
+        buf_putc(out, '\n');
+    }
+}
+
+/* The axis, with N and I where something is not finite, and the first and last index. */
+static void put_axis(struct buf *out, const struct curve *c, int64_t last, size_t x_dots)
+{
+    struct buf end = {0};
+    size_t width = c->width / x_dots;
+    buf_printf(out, "%*s +", LABEL, "");
+    for (size_t column = 0; column < width; column++) {
+        enum look_mark worst = LOOK_FINITE;
+        for (size_t x = 0; x < x_dots; x++)
+            if (c->columns[column * x_dots + x].mark > worst)
+                worst = c->columns[column * x_dots + x].mark;
+        buf_putc(out, worst == LOOK_NAN ? 'N' : worst == LOOK_INF ? 'I' : '-');
+    }
+    buf_printf(out, "\n%*s  0", LABEL, "");
+    buf_printf(&end, "%" PRId64, last);
+    if (last > 0)
+        buf_printf(out, "%*s", (int)(width > end.size + 2 ? width - 1 : end.size + 1), end.data);
+    buf_putc(out, '\n');
+    buf_free(&end);
+}
+
+void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_canvas *canvas)
+{
+    size_t x_dots = canvas->utf8 ? 2 : 1, y_dots = canvas->utf8 ? 4 : 1;
+    struct curve c = {.width = canvas->width > LABEL + 4 ? (canvas->width - LABEL - 2) * x_dots : 2 * x_dots,
+                      .height = canvas->height > 4 ? (canvas->height - 3) * y_dots : y_dots};
+    c.columns = calloc(c.width, sizeof *c.columns);
+    c.dots = calloc(c.width, c.height);
+    for (size_t x = 0; c.columns && x < c.width; x++)
+        c.columns[x].low = c.columns[x].high = NAN;
+    if (c.columns && c.dots) {
+        fill_columns(&c, p);
+        if (!isnan(c.low))
+            draw_dots(&c);
+        put_curve(out, &c, canvas->utf8);
+        put_axis(out, &c, p->columns - 1, x_dots);
+    } else {
+        buf_puts(out, "there is not enough memory for a picture\n");
+    }
+    free(c.columns);
+    free(c.dots);
+}
+
+/* ---- histogram ---- */
+
+enum { MOST_BINS = 64 };
+
+struct bins {
+    size_t count;
+    double low, high, width;
+    uint64_t at[MOST_BINS];
+};
+
+static void count_values(struct bins *b, const struct literal *l)
+{
+    double v[CHUNK], scale = 1 / b->width;
+    enum dtype t = l->shape->dtype;
+    int64_t elements = 0;
+    shape_elements(l->shape, &elements);
+    for (int64_t i = 0; i < elements; i += CHUNK) {
+        size_t n = (size_t)(elements - i < CHUNK ? elements - i : CHUNK);
+        look_numbers(t, (const char *)l->data + (size_t)i * dtype_bytes(t), n, v);
+        for (size_t k = 0; k < n; k++) {
+            double bin = v[k] * scale - b->low * scale;
+            if (isfinite(v[k]))
+                b->at[bin < 0 ? 0 : bin >= (double)b->count ? b->count - 1 : (size_t)bin]++;
+        }
+    }
+}
+
+static void put_bar(struct buf *out, struct buf *label, size_t label_width, uint64_t n, uint64_t most, size_t width, bool utf8)
+{
+    size_t length = most > 0 ? (size_t)((double)n / (double)most * (double)width + 0.5) : 0;
+    for (size_t i = label->size; i < label_width; i++)
+        buf_putc(out, ' ');
+    buf_str(out, buf_view(label));
+    label->size = 0;
+    buf_printf(out, "%12" PRIu64, n);
+    if (n > 0)
+        buf_putc(out, ' ');
+    for (size_t i = 0; i < length || (i == 0 && n > 0); i++)
+        buf_puts(out, utf8 ? "\u2588" : "#");
+    buf_putc(out, '\n');
+}
+
+/* Where bin i begins. */
+static double edge_of(const struct bins *b, size_t i)
+{
+    double part = (double)i / (double)b->count;
+    return b->low * (1 - part) + b->high * part;
+}
+
+static void put_bins(struct buf *out, const struct bins *b, bool whole, const struct hlo_canvas *c, uint64_t most)
+{
+    enum { RANGE = 24 };
+    size_t width = c->width > RANGE + 14 ? c->width - RANGE - 14 : 1;
+    struct buf label = {0};
+    for (size_t i = 0; i < b->count; i++) {
+        look_put_number(&label, whole ? b->low + (double)i : edge_of(b, i), whole ? 17 : LABEL_DIGITS);
+        if (!whole) {
+            buf_puts(&label, " .. ");
+            look_put_number(&label, edge_of(b, i + 1), LABEL_DIGITS);
+        }
+        put_bar(out, &label, RANGE, b->at[i], most, width, c->utf8);
+    }
+    buf_free(&label);
+}
+
+/* A line for each bin; integers that are few have one each. What is not finite comes last. */
+void look_histogram(struct buf *out, const struct literal *l, const struct hlo_canvas *c)
+{
+    struct hlo_stats s = look_stats(l);
+    const bool floats = dtype_is_float(l->shape->dtype) || dtype_is_complex(l->shape->dtype);
+    size_t lines = c->height < 4 ? 1 : c->height - 3;
+    struct bins b = {.count = lines < MOST_BINS ? lines : MOST_BINS, .low = s.min, .high = s.max};
+    double span = s.max - s.min;
+    bool whole = !floats && span < (double)b.count;
+    if (whole || span == 0)
+        b.count = whole ? (size_t)span + 1 : 1;
+    b.width = whole || span == 0 ? 1 : s.max / (double)b.count - s.min / (double)b.count;
+    if (s.finite > 0) {
+        uint64_t most = 0;
+        count_values(&b, l);
+        for (size_t i = 0; i < b.count; i++)
+            most = b.at[i] > most ? b.at[i] : most;
+        put_bins(out, &b, whole || span == 0, c, most);
+    }
+    if (s.nan > 0)
+        buf_printf(out, "%24s%12" PRIu64 "\n", "nan", s.nan);
+    if (s.positive_inf > 0)
+        buf_printf(out, "%24s%12" PRIu64 "\n", "inf", s.positive_inf);
+    if (s.negative_inf > 0)
+        buf_printf(out, "%24s%12" PRIu64 "\n", "-inf", s.negative_inf);
+}
