@@ -9,40 +9,49 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
+/* Where the terminal itself edits, only the first. */
 static const int watched[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH};
 
-static sigset_t watched_set(void)
+static sigset_t watched_set(const struct line_editor *e)
 {
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < COUNT_OF(watched); i++)
+    for (size_t i = 0; i < (e->el ? COUNT_OF(watched) : 1); i++)
         sigaddset(&set, watched[i]);
     return set;
 }
 
-/* What is pasted comes between marks, so that a terminal's paste is not taken for typing. */
-static void raw_terminal(struct line_editor *e, bool on)
+/* What is pasted is to come between marks, so that it is not taken for typing. */
+static void paste_marks(struct line_editor *e, bool on)
 {
-    EDIT(set)(e->el, EL_PREP_TERM, on);
     fputs(on ? "\033[?2004h" : "\033[?2004l", e->out);
     fflush(e->out);
 }
 
+static void raw_terminal(struct line_editor *e, bool on)
+{
+    EDIT(set)(e->el, EL_PREP_TERM, on);
+    paste_marks(e, on);
+}
+
 void input_begin(struct line_editor *e)
 {
-    sigset_t set = watched_set();
+    sigset_t set = watched_set(e);
     pthread_sigmask(SIG_BLOCK, &set, &e->mask);
     e->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    fputs("\033[?2004h", e->out);
+    e->inject = NULL;
     memset(&e->decoding, 0, sizeof e->decoding);
+    if (e->el)
+        paste_marks(e, true);
 }
 
 void input_end(struct line_editor *e)
 {
-    fputs("\033[?2004l", e->out);
-    fflush(e->out);
+    if (e->el)
+        paste_marks(e, false);
     if (e->signals >= 0)
         close(e->signals);
     e->signals = -1;
@@ -62,15 +71,22 @@ static void pass_on(struct line_editor *e, int number)
     raw_terminal(e, true);
 }
 
-void input_suspend(struct line_editor *e)
-{
-    pass_on(e, SIGTSTP);
-}
-
 /* Draws the buffer anew where the cursor is. */
 static void draw(struct line_editor *e)
 {
+    EDIT(resize)(e->el);
     EDIT(set)(e->el, EL_REFRESH);
+}
+
+void input_suspend(struct line_editor *e)
+{
+    sigset_t goes_on;
+    struct timespec now = {0};
+    pass_on(e, SIGTSTP);
+    sigemptyset(&goes_on);
+    sigaddset(&goes_on, SIGCONT);
+    sigtimedwait(&goes_on, NULL, &now); /* it has come, and what it asks for is done here */
+    draw(e);
 }
 
 static void resize(struct line_editor *e)
@@ -81,7 +97,6 @@ static void resize(struct line_editor *e)
     if (up > 0 && up < rows)
         fprintf(e->out, "\033[%zuA", up);
     fputs("\r\033[J", e->out);
-    EDIT(resize)(e->el);
     draw(e);
 }
 
@@ -102,6 +117,9 @@ static void take_signal(struct line_editor *e)
         raw_terminal(e, true);
         draw(e);
         break;
+    case SIGTSTP:
+        input_suspend(e);
+        break;
     default:
         pass_on(e, (int)info.ssi_signo);
         draw(e);
@@ -109,8 +127,7 @@ static void take_signal(struct line_editor *e)
     }
 }
 
-/* Waits for the terminal, or for a signal that is a key. False: there will be no more keys. */
-static bool next_byte(struct line_editor *e, char *out)
+bool input_byte(struct line_editor *e, char *out)
 {
     for (;;) {
         struct pollfd wait[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = e->signals, .events = POLLIN}};
@@ -139,7 +156,7 @@ int input_key(EditLine *el, wchar_t *out)
         }
         e->inject = NULL;
         char c;
-        if (!next_byte(e, &c))
+        if (!input_byte(e, &c))
             return 0;
         if (e->inject)
             continue;

@@ -132,7 +132,7 @@ static unsigned char key_end_or_delete(EditLine *el, wint_t key)
 static unsigned char key_suspend(EditLine *el, wint_t key)
 {
     input_suspend(editor_of(el));
-    return CC_REDISPLAY;
+    return CC_NORM;
 }
 
 /* ---- up and down ---- */
@@ -491,8 +491,6 @@ static const struct binding escaped[] = {
     {L"[1;5D", L"ed-prev-word"},
     {L"[5~", L"hlo-older"},
     {L"[6~", L"hlo-newer"},
-    {L"\r", L"hlo-newline"},
-    {L"\n", L"hlo-newline"},
 };
 
 void keys_bind(EditLine *el)
@@ -515,5 +513,9 @@ void keys_bind(EditLine *el)
             EDIT(wset)(el, EL_BIND, L"-a", escaped[i].key, escaped[i].function, NULL);
         else
             EDIT(wset)(el, EL_BIND, wcscat(key, escaped[i].key), escaped[i].function, NULL);
+    }
+    if (!vi) {
+        EDIT(wset)(el, EL_BIND, L"\033\r", L"hlo-newline", NULL);
+        EDIT(wset)(el, EL_BIND, L"\033\n", L"hlo-newline", NULL);
     }
 }

@@ -88,24 +88,21 @@ void line_close(struct line_editor *e)
 /* Appends a line as the terminal sends it, without its end. */
 static enum line_result read_plain(struct line_editor *e, const char *prompt, struct buf *entry)
 {
+    size_t before = entry->size;
+    char c;
     fputs(prompt, e->out);
     fflush(e->out);
-    size_t before = entry->size;
-    for (;;) {
-        char c;
-        ssize_t n = read(STDIN_FILENO, &c, 1);
-        if (n == 1 && c == '\n')
-            return LINE_ENTRY;
-        if (n == 1) {
-            buf_putc(entry, c);
-            continue;
-        }
-        if (n < 0 && errno == EINTR) {
+    while (input_byte(e, &c)) {
+        if (e->inject) { /* Ctrl-C */
+            e->inject = NULL;
             fputc('\n', e->out);
             return LINE_CANCELLED;
         }
-        return entry->size > before ? LINE_ENTRY : LINE_END;
+        if (c == '\n')
+            return LINE_ENTRY;
+        buf_putc(entry, c);
     }
+    return entry->size > before ? LINE_ENTRY : LINE_END;
 }
 
 static bool is_whole(const struct line_editor *e, struct str entry)
@@ -211,14 +208,14 @@ enum line_result line_read(struct line_editor *e, const char *prompt, const char
 {
     entry->size = 0;
     enum line_result result;
+    input_begin(e);
     if (e->el) {
         locale_t before = uselocale(e->locale);
-        input_begin(e);
         result = read_edited_entry(e, prompt, more_prompt, entry);
-        input_end(e);
         uselocale(before);
     } else
         result = read_plain_entry(e, prompt, more_prompt, entry);
+    input_end(e);
     if (result == LINE_ENTRY)
         keep(e, buf_view(entry));
     return result;

@@ -76,9 +76,11 @@ size_t keys_rows_to_cursor(struct line_editor *e);
 #define KEY_DELETE L"\034d"
 
 /* input.c */
-int input_key(EditLine *el, wchar_t *out);
-void input_begin(struct line_editor *e); /* raw terminal, signals looked after */
+void input_begin(struct line_editor *e); /* signals come as input */
 void input_end(struct line_editor *e);
+/* Waits for the terminal, or for a signal that stands for a key, which is in `inject` then. False: there will be no more. */
+bool input_byte(struct line_editor *e, char *out);
+int input_key(EditLine *el, wchar_t *out);
 void input_suspend(struct line_editor *e); /* Ctrl-Z; returns when it goes on */
 
 /* term.c */
