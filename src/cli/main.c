@@ -1,7 +1,9 @@
 /*
- * hlo: picks the subcommand. Bare `hlo FILE` is `hlo run FILE`.
+ * hlo: picks the subcommand. Bare `hlo FILE` is `hlo run FILE`, and bare `hlo` on a terminal `hlo repl`.
  */
 #include "cli/cli.h"
+
+#include "repl/line.h"
 
 #include <errno.h>
 #if defined __GLIBC__
@@ -82,7 +84,7 @@ static int dispatch(struct options *o, int argc, char **argv)
         return HLO_OK;
     }
     o->command = CMD_NONE;
-    o->command = choose_command(o, &argc, &argv, &fail);
+    o->command = argc == 0 && line_possible() ? CMD_REPL : choose_command(o, &argc, &argv, &fail);
     if (fail || !options_parse(o, argc, argv))
         return HLO_USAGE;
     if (o->given[OPT_HELP]) {

@@ -1,0 +1,42 @@
+/*
+ * hlo repl: the prompt, with what the options say of its runs.
+ */
+#include "cli/arguments.h"
+
+#include "repl/repl.h"
+
+#include <stdlib.h>
+
+int repl_command(const struct options *o)
+{
+    int64_t seed, part;
+    struct repl_options r = {.file = o->arg_count > 0 ? o->args[0] : NULL,
+                             .stay = o->given[OPT_INTERACTIVE],
+                             .norc = o->given[OPT_NORC],
+                             .color = o->color,
+                             .random = o->given[OPT_RANDOM],
+                             .inputs = o->value[OPT_INPUTS],
+                             .interrupt_begin = interrupt_begin,
+                             .interrupt_end = interrupt_end};
+    if (o->arg_count > 1)
+        return usage_error(o, "one file at most; `%s` is one too many", o->args[1]);
+    if (!run_options(o, &r.run) || !option_int(o, OPT_RANDOM, 0, INT64_MAX, 1, &seed) ||
+        !option_int(o, OPT_MODULE, 1, INT32_MAX, 0, &part))
+        return HLO_USAGE;
+    hlo_messages *m = hlo_messages_new();
+    hlo_targets *targets = targets_of(o, m);
+    const char **commands = calloc(o->each_count + 1, sizeof *commands);
+    report(o, m);
+    hlo_messages_free(m);
+    r.run.targets = targets;
+    r.seed = (uint64_t)seed;
+    r.part = (size_t)part;
+    r.commands = commands;
+    for (size_t k = 0; commands && k < o->each_count; k++)
+        if (o->each[k].id == OPT_COMMAND)
+            commands[r.command_count++] = o->each[k].value;
+    int status = targets && commands ? repl_main(&r) : HLO_USAGE;
+    hlo_targets_free(targets);
+    free(commands);
+    return status;
+}

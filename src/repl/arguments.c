@@ -1,0 +1,244 @@
+/*
+ * repl/arguments: what the parameters of the entry computation are given, which stays until it is given anew.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* ---- words ---- */
+
+static bool ends_in_shape(const struct buf *b)
+{
+    return b->size > 0 && strchr("]}", b->data[b->size - 1]) && hlo_literal_has_shape(b->data, b->size) &&
+           !memchr(b->data, ' ', b->size);
+}
+
+/* The argument at `*at`, as a shell would cut it, but that blanks in brackets, around `=` and between a shape and its values
+ * are part of it. False: there is none. */
+static bool next_argument(struct str s, size_t *at, struct buf *out)
+{
+    size_t i = *at, value = 0;
+    while (i < s.len && char_is_blank(s.ptr[i]))
+        i++;
+    if (i == s.len)
+        return false;
+    while (i < s.len) {
+        char c = s.ptr[i];
+        size_t end = i + 1;
+        if (c == '\'') {
+            const char *close = memchr(s.ptr + end, c, s.len - end);
+            size_t stop = close ? (size_t)(close - s.ptr) : s.len;
+            buf_bytes(out, s.ptr + end, stop - end);
+            i = close ? stop + 1 : stop;
+            continue;
+        }
+        if (char_is_blank(c)) {
+            while (end < s.len && char_is_blank(s.ptr[end]))
+                end++;
+            bool around = end < s.len && (s.ptr[end] == '=' || (out->size > 0 && out->data[out->size - 1] == '='));
+            struct buf tail = {out->data + value, out->size - value, 0};
+            if (!around && !(end < s.len && ends_in_shape(&tail)))
+                break;
+            if (!around)
+                buf_putc(out, ' ');
+            i = end;
+            continue;
+        }
+        if (strchr("([{\"", c) && (end = scan_group(s, i)) == NOWHERE)
+            end = s.len;
+        buf_bytes(out, s.ptr + i, end - i);
+        if (c == '=' && value == 0)
+            value = out->size;
+        i = end;
+    }
+    *at = i;
+    return true;
+}
+
+/* ---- giving ---- */
+
+struct giving {
+    struct session *s;
+    struct state *next;
+    bool *given;
+    size_t count, at; /* parameters; the next one that an argument without a name is for */
+    bool random, fake;
+    enum hlo_fake kind;
+    int64_t seed;
+    hlo_messages *m;
+};
+
+/* The names of the session are those that were typed; x may be x.1 in the module. */
+static const char *typed_name(const struct session *s, size_t param)
+{
+    const struct hlo_listed_computation main = hlo_list_computation(s->built.listing, hlo_list_computations(s->built.listing) - 1);
+    const struct entry *e = s->built.entries[main.parameters[param] - s->built.first];
+    return e ? e->name : hlo_param_name(s->built.module, param);
+}
+
+static void give(struct giving *g, size_t param, hlo_literal *l)
+{
+    state_set(g->next, str_of(typed_name(g->s, param)), held_new(l), ++g->s->ids);
+    g->given[param] = true;
+}
+
+static bool give_all(struct giving *g, const hlo_arrays *file)
+{
+    for (size_t p = 0; p < g->count; p++) {
+        hlo_literal *l = hlo_arrays_param(file, "arg", g->s->built.module, p, 0, g->m);
+        if (!l)
+            return false;
+        give(g, p, l);
+    }
+    return true;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+static int give_file(struct giving *g, const char *path)
+{
+    hlo_arrays *file = hlo_arrays_open(path, g->m);
+    bool ok = file && give_all(g, file);
+    hlo_arrays_free(file);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
+static int give_value(struct giving *g, size_t param, const char *text)
+{
+    hlo_literal *l = hlo_read_argument(g->s->built.module, param, 0, text, g->m);
+    if (!l)
+        return HLO_USAGE;
+    give(g, param, l);
+    return HLO_OK;
+}
+
+static int give_named(struct giving *g, const char *text, size_t value)
+{
+    struct arena a;
+    arena_init(&a);
+    const char *name = arena_str(&a, (struct str){text, value - 1}).ptr;
+    long param = hlo_param_find(g->s->built.module, name);
+    int status = param < 0 ? say_error(g->s, HLO_USAGE, "no parameter is called `%s`", name) : give_value(g, (size_t)param, text + value);
+    arena_free(&a);
+    return status;
+}
+
+static int read_option(struct giving *g, const char *text)
+{
+    static const char *const kinds[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    const char *equal = strchr(text, '=');
+    struct str name = {text, equal ? (size_t)(equal - text) : strlen(text)};
+    if (str_is(name, "--random") && (!equal || num_parse_i64(str_of(equal + 1), &g->seed))) {
+        g->random = true;
+        return HLO_OK;
+    }
+    g->fake = str_is(name, "--fake");
+    g->kind = HLO_FAKE_UNIFORM;
+    bool known = !equal;
+    for (size_t i = 0; i < COUNT_OF(kinds) && equal; i++)
+        if (strcmp(kinds[i], equal + 1) == 0) {
+            g->kind = (enum hlo_fake)i;
+            known = true;
+        }
+    return g->fake && known ? HLO_OK
+                            : say_error(g->s, HLO_USAGE, "`%s`: --random[=SEED] or --fake[=KIND] is wanted, KIND zeros, ones, iota, "
+                                                         "uniform, normal or edge", text);
+}
+
+static int read_argument(struct giving *g, const char *text)
+{
+    size_t value = hlo_argument_value(text);
+    if (text[0] == '-' && text[1] == '-')
+        return read_option(g, text);
+    if (value)
+        return give_named(g, text, value);
+    if (*text == '@' && hlo_arrays_known(text + 1) && !ends_with(text, ".npy") && !ends_with(text, ".bin") && !ends_with(text, ".raw"))
+        return give_file(g, text + 1);
+    while (g->at < g->count && g->given[g->at])
+        g->at++;
+    if (g->at == g->count)
+        return say_error(g->s, HLO_USAGE, "argument `%s` is one too many: there are %zu parameters", text, g->count);
+    return give_value(g, g->at, text);
+}
+
+static int make_up(struct giving *g)
+{
+    for (size_t p = 0; p < g->count && (g->random || g->fake); p++) {
+        hlo_literal *l;
+        if (g->given[p] || state_setting(g->next, typed_name(g->s, p)))
+            continue;
+        if (g->fake)
+            l = hlo_fake_param(g->s->built.module, p, g->kind, (uint64_t)g->seed, g->m);
+        else
+            l = hlo_random_param(g->s->built.module, p, (uint64_t)g->seed, g->m);
+        if (!l)
+            return HLO_FAILED;
+        give(g, p, l);
+    }
+    return HLO_OK;
+}
+
+static void giving_begin(struct giving *g, struct session *s, hlo_messages *m)
+{
+    *g = (struct giving){.s = s, .next = state_copy(session_state(s)), .count = hlo_param_count(s->built.module), .m = m,
+                         .random = s->o->random, .seed = (int64_t)s->o->seed};
+    g->given = repl_alloc(g->count * sizeof *g->given);
+}
+
+static int giving_end(struct giving *g, int status)
+{
+    bool any = false;
+    for (size_t p = 0; p < g->count; p++)
+        any |= g->given[p];
+    free(g->given);
+    if (status != HLO_OK || !any)
+        state_free(g->next);
+    else if (!session_take(g->s, g->next, g->m))
+        status = HLO_REJECTED;
+    return status;
+}
+
+int run_arguments(struct session *s, struct str args)
+{
+    struct giving g;
+    struct buf text = {0};
+    size_t at = 0;
+    int status = HLO_OK;
+    hlo_messages *m = hlo_messages_new();
+    giving_begin(&g, s, m);
+    while (status == HLO_OK && next_argument(args, &at, &text)) {
+        status = read_argument(&g, text.data);
+        text.size = 0;
+    }
+    buf_free(&text);
+    if (status == HLO_OK)
+        status = make_up(&g);
+    status = giving_end(&g, status);
+    say_messages(s, m);
+    return status;
+}
+
+bool set_parameters(struct session *s, const hlo_arrays *file, hlo_messages *m)
+{
+    struct giving g;
+    giving_begin(&g, s, m);
+    return giving_end(&g, give_all(&g, file) ? HLO_OK : HLO_USAGE) == HLO_OK;
+}
+
+hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m)
+{
+    struct buf b = {0};
+    buf_printf(&b, "ENTRY value {\n  ROOT %s = %s parameter(0)\n}\n", name, shape);
+    struct hlo_piece piece = {.text = b.data, .size = b.size};
+    hlo_file *f = hlo_file_of_pieces("value", &piece, 1);
+    hlo_module *module = hlo_parse(f, 0, m);
+    hlo_literal *l = module ? hlo_read_argument(module, 0, 0, text, m) : NULL;
+    hlo_module_free(module);
+    hlo_file_free(f);
+    buf_free(&b);
+    return l;
+}

@@ -1,0 +1,232 @@
+/*
+ * repl/build: the text of a module around what was typed, and the module that it is. Which value depends on what?
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* ---- text ---- */
+
+static void put_piece(struct module_text *t, struct hlo_piece p)
+{
+    if (p.size)
+        VEC_PUSH(&t->arena, t->pieces, t->count, t->capacity) = p;
+}
+
+static void put_made(struct module_text *t, struct str s)
+{
+    put_piece(t, (struct hlo_piece){.text = s.ptr, .size = s.len});
+}
+
+void module_text_made(struct module_text *t, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    put_made(t, arena_vprintf(&t->arena, format, ap));
+    va_end(ap);
+}
+
+static void put_entry(struct module_text *t, const struct entry *e)
+{
+    put_made(t, str_of(e->before));
+    if (e->from)
+        put_piece(t, (struct hlo_piece){e->text.ptr, e->text.len, e->from->name, e->from->text, e->from->size, e->from->first_line});
+    put_made(t, str_of(e->after));
+}
+
+void module_text_entry(struct module_text *t, const struct entry *e, bool root)
+{
+    put_made(t, root ? STR("  ROOT ") : STR("  "));
+    put_entry(t, e);
+    put_made(t, STR("\n"));
+}
+
+/* What the header says of the interface of the entry computation: it does not hold for another one. */
+static bool is_of_interface(struct str word)
+{
+    static const char *const words[] = {"alias_passthrough_params", "buffer_donor", "entry_computation_layout",
+                                        "input_output_alias",       "is_scheduled"};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (str_is(word, words[i]))
+            return true;
+    return false;
+}
+
+/* The header without those. */
+static void put_open_header(struct module_text *t, const struct entry *e)
+{
+    struct str s = e->text;
+    size_t at = scan_blanks(s, 0), kept = 0;
+    at = scan_word(s, scan_blanks(s, scan_word(s, at))); /* HloModule NAME */
+    struct hlo_piece p = {.name = e->from->name, .whole = e->from->text, .whole_size = e->from->size, .first_line = e->from->first_line};
+    for (;;) {
+        size_t comma = scan_blanks(s, at), name = scan_blanks(s, comma + 1), word = scan_word(s, name), value = scan_blanks(s, word) + 1;
+        if (comma >= s.len || s.ptr[comma] != ',' || value >= s.len)
+            break;
+        size_t end = strchr("{(\"", s.ptr[value]) ? scan_group(s, value) : scan_word(s, value);
+        if (end == NOWHERE || end == value)
+            break;
+        if (is_of_interface((struct str){s.ptr + name, word - name})) {
+            p.text = s.ptr + kept;
+            p.size = comma - kept;
+            put_piece(t, p);
+            kept = end;
+        }
+        at = end;
+    }
+    p.text = s.ptr + kept;
+    p.size = s.len - kept;
+    put_piece(t, p);
+}
+
+/* CLOSED: with the parameters and the result that the header speaks of. */
+void module_text_begin(struct module_text *t, const struct state *s, bool closed)
+{
+    *t = (struct module_text){0};
+    arena_init(&t->arena);
+    if (!s->header)
+        put_made(t, STR("HloModule session"));
+    else if (closed || !s->header->from)
+        put_entry(t, s->header);
+    else
+        put_open_header(t, s->header);
+    put_made(t, STR("\n\n"));
+    for (size_t i = 0; i < s->computation_count; i++) {
+        put_entry(t, s->computations[i]);
+        put_made(t, STR("\n\n"));
+    }
+    module_text_made(t, "ENTRY %%%s {\n", s->entry_name);
+}
+
+void module_text_end(struct module_text *t, const struct state *s)
+{
+    module_text_made(t, "}%s\n", s->entry_tail);
+}
+
+hlo_file *module_text_file(const struct module_text *t)
+{
+    return hlo_file_of_pieces("session", t->pieces, t->count);
+}
+
+void module_text_free(struct module_text *t)
+{
+    arena_free(&t->arena);
+}
+
+/* ---- marks ---- */
+
+static uint64_t mark_of_text(const hlo_listing *l, size_t i)
+{
+    hlo_text t = hlo_list_print(l, i, HLO_PRINT_FULL);
+    uint64_t mark = hash_bytes(t.data, t.size);
+    hlo_text_free(&t);
+    return mark;
+}
+
+static uint64_t mark_callees(const struct hlo_listed *at, const uint64_t *computations, uint64_t mark)
+{
+    for (size_t k = 0; k < at->callee_count; k++)
+        mark = mix(mark, computations[at->callees[k]]);
+    return mark;
+}
+
+/* Of each computation but the entry computation: its text and that of all it calls. */
+static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
+{
+    size_t count = hlo_list_computations(l);
+    uint64_t *marks = repl_alloc(count * sizeof *marks);
+    for (size_t c = 0; c + 1 < count; c++) {
+        struct hlo_listed_computation comp = hlo_list_computation(l, c);
+        long typed = state_find_computation(s, str_of(comp.name));
+        uint64_t mark = typed >= 0 ? s->computations[typed]->hash : 1;
+        for (size_t i = comp.first; i < comp.first + comp.count; i++) {
+            struct hlo_listed at = hlo_list_inst(l, i);
+            mark = mark_callees(&at, marks, typed >= 0 ? mark : mix(mark, mark_of_text(l, i)));
+        }
+        marks[c] = mark;
+    }
+    return marks;
+}
+
+static void mark_all(const struct state *s, struct built *b)
+{
+    uint64_t *computations = mark_computations(s, b->listing);
+    for (size_t i = 0; i < b->count; i++) {
+        struct hlo_listed at = hlo_list_inst(b->listing, b->first + i);
+        const struct entry *e = b->entries[i];
+        const struct setting *set = e ? state_setting(s, e->name) : NULL;
+        uint64_t mark = e ? e->hash : mark_of_text(b->listing, b->first + i);
+        for (size_t k = 0; k < at.operand_count; k++)
+            mark = mix(mark, b->marks[at.operands[k] - b->first]);
+        mark = mark_callees(&at, computations, mark);
+        if (set)
+            mark = mix(set->id, 1);
+        b->marks[i] = mark ? mark : 1;
+    }
+    free(computations);
+}
+
+/* ---- the module ---- */
+
+static void find_entries(const struct state *s, struct built *b)
+{
+    struct hlo_listed_computation main = hlo_list_computation(b->listing, hlo_list_computations(b->listing) - 1);
+    b->first = main.first;
+    b->count = main.count;
+    b->marks = repl_alloc(b->count * sizeof *b->marks);
+    b->entries = repl_alloc(b->count * sizeof *b->entries);
+    b->numbers = repl_alloc(s->inst_count * sizeof *b->numbers);
+    for (size_t i = 0; i < s->inst_count; i++) {
+        long n = hlo_list_find(b->listing, s->insts[i]->name);
+        b->numbers[i] = (size_t)n;
+        if (n >= (long)b->first)
+            b->entries[(size_t)n - b->first] = s->insts[i];
+    }
+}
+
+bool build(const struct state *s, struct built *out, hlo_messages *m)
+{
+    struct module_text t;
+    const struct entry *root = state_root(s);
+    *out = (struct built){0};
+    if (s->computation_count == 0 && s->inst_count == 0)
+        return true;
+    module_text_begin(&t, s, false);
+    for (size_t i = 0; i < s->inst_count; i++)
+        module_text_entry(&t, s->insts[i], s->insts[i] == root);
+    if (!root)
+        module_text_made(&t, "  ROOT nothing = () tuple()\n");
+    module_text_end(&t, s);
+    hlo_file *f = module_text_file(&t);
+    out->module = hlo_parse(f, 0, m);
+    hlo_file_free(f);
+    module_text_free(&t);
+    if (!out->module || !hlo_verify(out->module, m)) {
+        built_free(out);
+        return false;
+    }
+    out->listing = hlo_list(out->module);
+    find_entries(s, out);
+    mark_all(s, out);
+    return true;
+}
+
+void built_free(struct built *b)
+{
+    free(b->marks);
+    free(b->entries);
+    free(b->numbers);
+    hlo_listing_free(b->listing);
+    hlo_module_free(b->module);
+    *b = (struct built){0};
+}
+
+long built_find(const struct built *b, struct str name)
+{
+    if (!b->listing)
+        return -1;
+    char *z = repl_copy(name);
+    long n = hlo_list_find(b->listing, z);
+    free(z);
+    return n >= (long)b->first ? n : -1;
+}

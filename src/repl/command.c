@@ -1,0 +1,555 @@
+/*
+ * repl/command: the commands, found by name or by the beginning of one, and what the simple ones do.
+ */
+#include "repl/session.h"
+
+#include "repl/complete.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+/* ---- words ---- */
+
+struct str next_word(struct str *args)
+{
+    *args = str_trim(*args);
+    size_t end = 0;
+    char quote = args->len && strchr("'\"", args->ptr[0]) ? args->ptr[0] : '\0';
+    const char *close = quote && args->len > 1 ? memchr(args->ptr + 1, quote, args->len - 1) : NULL;
+    if (close) {
+        struct str word = {args->ptr + 1, (size_t)(close - args->ptr) - 1};
+        *args = (struct str){close + 1, args->len - word.len - 2};
+        return word;
+    }
+    while (end < args->len && !char_is_blank(args->ptr[end])) {
+        size_t group = args->ptr[end] == '[' ? scan_group(*args, end) : end + 1;
+        end = group == NOWHERE ? args->len : group;
+    }
+    struct str word = {args->ptr, end};
+    *args = str_trim((struct str){args->ptr + end, args->len - end});
+    return word;
+}
+
+static int bad(struct session *s, const char *name);
+
+/* A file, as NUL-terminated text to be freed; NULL after saying that it is missing. */
+static char *file_word(struct session *s, struct str *args, const char *name)
+{
+    struct str word = next_word(args);
+    if (word.len == 0) {
+        bad(s, name);
+        return NULL;
+    }
+    return repl_copy(word);
+}
+
+static int set_switch(struct session *s, struct str args, const char *name, bool *out)
+{
+    struct str word = next_word(&args);
+    if (!str_is(word, "on") && !str_is(word, "off"))
+        return bad(s, name);
+    *out = str_is(word, "on");
+    return HLO_OK;
+}
+
+static int read_number(struct session *s, struct str args, const char *name, int64_t low, int64_t high, int64_t absent, int64_t *out)
+{
+    struct str word = next_word(&args);
+    *out = absent;
+    if (word.len == 0 && absent >= low)
+        return HLO_OK;
+    return num_parse_i64(word, out) && *out >= low && *out <= high ? HLO_OK : bad(s, name);
+}
+
+/* ---- settings ---- */
+
+static int cmd_bail(struct session *s, struct str args) { return set_switch(s, args, "bail", &s->bail); }
+static int cmd_bits(struct session *s, struct str args) { return set_switch(s, args, "bits", &s->view.bits); }
+static int cmd_echo(struct session *s, struct str args) { return set_switch(s, args, "echo", &s->echo); }
+static int cmd_time(struct session *s, struct str args) { return set_switch(s, args, "time", &s->time); }
+static int cmd_trace(struct session *s, struct str args) { return set_switch(s, args, "trace", &s->trace); }
+
+static int cmd_maxrows(struct session *s, struct str args)
+{
+    int64_t n;
+    int status = read_number(s, args, "maxrows", 1, INT64_MAX, 0, &n);
+    if (status == HLO_OK)
+        s->view.most = (size_t)n;
+    return status;
+}
+
+static int cmd_precision(struct session *s, struct str args)
+{
+    int64_t n;
+    int status = read_number(s, args, "precision", 0, 17, -1, &n);
+    if (status == HLO_OK)
+        s->view.precision = (int)n;
+    return status;
+}
+
+static int cmd_width(struct session *s, struct str args)
+{
+    int64_t n;
+    int status = read_number(s, args, "width", 20, 10000, 0, &n);
+    if (status == HLO_OK)
+        s->view.width = (size_t)n;
+    return status;
+}
+
+static int cmd_mode(struct session *s, struct str args)
+{
+    static const char *const modes[] = {"hlo", "table", "json", "npy", "summary"};
+    struct str word = next_word(&args);
+    for (size_t i = 0; i < COUNT_OF(modes); i++)
+        if (str_is(word, modes[i])) {
+            s->mode = (enum show_mode)i;
+            return HLO_OK;
+        }
+    return bad(s, "mode");
+}
+
+static int cmd_prompt(struct session *s, struct str args)
+{
+    char *text = repl_copy(next_word(&args));
+    repl_set(&s->prompt, text);
+    free(text);
+    return HLO_OK;
+}
+
+static int cmd_output(struct session *s, struct str args)
+{
+    struct str word = next_word(&args);
+    char *path = word.len ? repl_copy(word) : NULL;
+    int status = output_to(s, path, false);
+    free(path);
+    return status;
+}
+
+static int cmd_once(struct session *s, struct str args)
+{
+    char *path = file_word(s, &args, "once");
+    int status = path ? output_to(s, path, true) : HLO_USAGE;
+    free(path);
+    return status;
+}
+
+/* ---- the session ---- */
+
+static int in_a_run(struct session *s)
+{
+    return say_error(s, HLO_USAGE, "a run is going on: .continue or .stop it first");
+}
+
+static int cmd_load(struct session *s, struct str args)
+{
+    char *path = file_word(s, &args, "load");
+    struct str word = next_word(&args);
+    int64_t part = 0;
+    int status = path ? HLO_OK : HLO_USAGE;
+    if (status == HLO_OK && str_is(word, "module"))
+        status = read_number(s, args, "load", 1, INT32_MAX, 0, &part);
+    else if (status == HLO_OK && word.len)
+        status = bad(s, "load");
+    if (status == HLO_OK && s->running)
+        status = in_a_run(s);
+    if (status == HLO_OK)
+        status = load_file(s, path, (size_t)part);
+    free(path);
+    return status;
+}
+
+static int cmd_save(struct session *s, struct str args)
+{
+    char *path = file_word(s, &args, "save");
+    int status = path ? save_file(s, path) : HLO_USAGE;
+    free(path);
+    return status;
+}
+
+static int cmd_source(struct session *s, struct str args)
+{
+    char *path = file_word(s, &args, "source");
+    int status = path ? source_file(s, path, true) : HLO_USAGE;
+    free(path);
+    return status;
+}
+
+static int cmd_reset(struct session *s, struct str args)
+{
+    hlo_messages *m = hlo_messages_new();
+    session_take(s, state_new(), m);
+    say_messages(s, m);
+    return HLO_OK;
+}
+
+static int cmd_undo(struct session *s, struct str args)
+{
+    int64_t n;
+    int status = read_number(s, args, "undo", 1, INT32_MAX, 1, &n);
+    return status == HLO_OK ? session_undo(s, (long)n) : status;
+}
+
+static int cmd_redo(struct session *s, struct str args)
+{
+    int64_t n;
+    int status = read_number(s, args, "redo", 1, INT32_MAX, 1, &n);
+    return status == HLO_OK ? session_undo(s, -(long)n) : status;
+}
+
+static int cmd_quit(struct session *s, struct str args)
+{
+    s->leaving = true;
+    return HLO_OK;
+}
+
+static int cmd_shell(struct session *s, struct str args)
+{
+    char *command = repl_copy(args);
+    fflush(s->out);
+    int got = system(command);
+    free(command);
+    if (got == -1 || !WIFEXITED(got) || WEXITSTATUS(got) != 0)
+        return say_error(s, HLO_FAILED, "the shell ended with status %d", got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
+    return HLO_OK;
+}
+
+/* ---- values ---- */
+
+static int show_result(struct session *s, bool anew)
+{
+    const struct entry *root = state_root(session_state(s));
+    if (!root)
+        return say_error(s, HLO_USAGE, "there are no instructions yet");
+    size_t inst = (size_t)built_find(&s->built, str_of(root->name));
+    struct held *h = NULL;
+    hlo_messages *m = hlo_messages_new();
+    s->abandoned = false;
+    enum made made = values_make(s, &inst, 1, anew, &h, m);
+    int status = made == MADE ? HLO_OK : made == UNMADE ? HLO_USAGE : value_status(m);
+    bool abandoned = made == FAILED && s->abandoned;
+    s->debugger.stepping = GO;
+    say_messages(s, m);
+    if (made == MADE)
+        status = show_value(s, str_of(root->name), STR(""), h);
+    held_drop(h);
+    return abandoned ? s->stop_status : status;
+}
+
+static int cmd_run(struct session *s, struct str args)
+{
+    if (s->running)
+        return in_a_run(s);
+    if (!s->built.module)
+        return say_error(s, HLO_USAGE, "there are no instructions yet");
+    int status = run_arguments(s, args);
+    return status == HLO_OK ? show_result(s, true) : status;
+}
+
+static int cmd_print(struct session *s, struct str args)
+{
+    int status = HLO_OK;
+    if (str_trim(args).len == 0 && !s->running)
+        return show_result(s, false);
+    do {
+        struct reading r = scan_read(next_word(&args));
+        if (r.kind != READ_NAME)
+            return bad(s, "print");
+        struct held *h = value_named(s, r.name, &status);
+        if (h)
+            status = show_value(s, r.name, r.index, h);
+        held_drop(h);
+    } while (status == HLO_OK && str_trim(args).len);
+    return status;
+}
+
+/* What depends on an instruction has a greater number. */
+static void forget_from(struct session *s, size_t inst)
+{
+    struct built *b = &s->built;
+    bool *stale = repl_alloc(b->count * sizeof *stale);
+    for (size_t i = inst - b->first; i < b->count; i++) {
+        struct hlo_listed at = hlo_list_inst(b->listing, b->first + i);
+        stale[i] = b->first + i == inst;
+        for (size_t k = 0; k < at.operand_count; k++)
+            stale[i] |= stale[at.operands[k] - b->first];
+        if (stale[i])
+            kept_drop(&s->kept, b->marks[i]);
+    }
+    free(stale);
+}
+
+static int cmd_rerun(struct session *s, struct str args)
+{
+    struct str word = next_word(&args), name = str_is(word, "from") ? next_word(&args) : STR("");
+    if (s->running)
+        return in_a_run(s);
+    if (word.len == 0)
+        return show_result(s, true);
+    if (name.len == 0)
+        return bad(s, "rerun");
+    long n = built_find(&s->built, name);
+    if (n < 0)
+        return say_unknown(s, name);
+    forget_from(s, (size_t)n);
+    return show_result(s, false);
+}
+
+/* ---- settings of values ---- */
+
+static int list_settings(struct session *s)
+{
+    const struct state *state = session_state(s);
+    for (size_t i = 0; i < state->setting_count; i++) {
+        hlo_text line = hlo_literal_summary(state->settings[i].value->l);
+        fprintf(s->out, "%s: %s\n", state->settings[i].name, line.data);
+        hlo_text_free(&line);
+    }
+    return HLO_OK;
+}
+
+static int set_value(struct session *s, struct str name, const char *text)
+{
+    long n = built_find(&s->built, name);
+    if (n < 0)
+        return say_unknown(s, name);
+    const struct entry *e = s->built.entries[(size_t)n - s->built.first];
+    if (!e)
+        return say_error(s, HLO_USAGE, "`" STR_FMT "` is part of what another instruction stands for", STR_ARG(name));
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = text ? value_read(e->name, hlo_list_inst(s->built.listing, (size_t)n).shape, text, m) : NULL;
+    bool ok = l || !text;
+    if (ok) {
+        struct state *next = state_copy(session_state(s));
+        state_set(next, str_of(e->name), l ? held_new(l) : NULL, ++s->ids);
+        ok = session_take(s, next, m);
+    }
+    say_messages(s, m);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
+static int cmd_set(struct session *s, struct str args)
+{
+    args = str_trim(args);
+    size_t end = scan_word(args, 0), equal = scan_blanks(args, end);
+    struct str name = {args.ptr + (end > 0 && args.ptr[0] == '%'), end - (end > 0 && args.ptr[0] == '%')};
+    if (args.len == 0)
+        return list_settings(s);
+    if (equal < args.len && args.ptr[equal] != '=')
+        return bad(s, "set");
+    char *value = equal < args.len ? repl_copy(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1})) : NULL;
+    int status;
+    if (name.len == 0 || (value && !*value))
+        status = bad(s, "set");
+    else if (s->running && value)
+        status = debug_set(s, name, value);
+    else
+        status = set_value(s, name, value);
+    free(value);
+    return status;
+}
+
+/* ---- stops ---- */
+
+static int cmd_break(struct session *s, struct str args)
+{
+    struct str word = next_word(&args);
+    return word.len ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word, false) : debug_list(s);
+}
+
+static int cmd_watch(struct session *s, struct str args)
+{
+    struct str word = next_word(&args);
+    return word.len ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word, true) : debug_list(s);
+}
+
+static int cmd_delete(struct session *s, struct str args)
+{
+    int64_t n;
+    int status = read_number(s, args, "delete", 0, INT32_MAX, 0, &n);
+    return status == HLO_OK ? debug_delete(s, n) : status;
+}
+
+static int no_run(struct session *s)
+{
+    return say_error(s, HLO_USAGE, "no run has stopped: .break NAME and .run, or .step");
+}
+
+static int go(struct session *s, enum stepping how)
+{
+    if (!s->running)
+        return no_run(s);
+    s->debugger.stepping = how;
+    return HLO_OK;
+}
+
+static int cmd_continue(struct session *s, struct str args) { return go(s, GO); }
+static int cmd_finish(struct session *s, struct str args) { return go(s, FINISH); }
+static int cmd_where(struct session *s, struct str args) { return s->running ? debug_where(s) : no_run(s); }
+
+static int cmd_step(struct session *s, struct str args)
+{
+    int status = read_number(s, args, "step", 1, INT64_MAX, 1, &s->debugger.times);
+    if (status != HLO_OK)
+        return status;
+    s->debugger.stepping = STEP;
+    return s->running ? HLO_OK : show_result(s, true);
+}
+
+static int cmd_next(struct session *s, struct str args)
+{
+    s->debugger.stepping = s->running ? NEXT : STEP;
+    return s->running ? HLO_OK : show_result(s, true);
+}
+
+static int cmd_stop(struct session *s, struct str args)
+{
+    if (!s->running)
+        return no_run(s);
+    s->running->ended = true;
+    s->debugger.stepping = GO;
+    return HLO_OK;
+}
+
+/* ---- the table ---- */
+
+static int cmd_help(struct session *s, struct str args);
+
+#define COMMAND(name, letters, arguments, kind, words, function, help) {name, letters, arguments, COMPLETE_##kind, words, function, help},
+static const struct command commands[] = {
+#include "repl/command.def"
+};
+#undef COMMAND
+
+const struct command *command_get(size_t i)
+{
+    return i < COUNT_OF(commands) ? &commands[i] : NULL;
+}
+
+static bool is_letter(const struct command *c, struct str word)
+{
+    for (const char *p = c->letters; *p;) {
+        size_t n = strcspn(p, "|");
+        if (str_eq(word, (struct str){p, n}))
+            return true;
+        p += n + (p[n] == '|');
+    }
+    return false;
+}
+
+/* By name, by letter, or by a beginning that is like no other; else how many it could be. */
+static const struct command *find(struct str word, size_t *alike)
+{
+    const struct command *found = NULL;
+    *alike = 0;
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        if (str_is(word, commands[i].name) || is_letter(&commands[i], word))
+            return &commands[i];
+    for (size_t i = 0; i < COUNT_OF(commands) && word.len; i++)
+        if (str_starts(str_of(commands[i].name), word)) {
+            found = &commands[i];
+            ++*alike;
+        }
+    return *alike == 1 ? found : NULL;
+}
+
+static int bad(struct session *s, const char *name)
+{
+    size_t alike;
+    const struct command *c = find(str_of(name), &alike);
+    return say_error(s, HLO_USAGE, "usage: .%s %s", c->name, c->arguments);
+}
+
+static void put_help(struct session *s, const struct command *c)
+{
+    char left[64];
+    snprintf(left, sizeof left, ".%s %s", c->name, c->arguments);
+    fprintf(s->out, strlen(left) > 28 ? "  %s\n%32s%s" : "  %-29s %.0s%s", left, "", c->help);
+    if (*c->letters)
+        fprintf(s->out, " (.%.*s)", (int)strcspn(c->letters, "|"), c->letters);
+    fputc('\n', s->out);
+}
+
+static bool has_word(const struct command *c, const char *word)
+{
+    return strstr(c->name, word) || strstr(c->help, word);
+}
+
+static int cmd_help(struct session *s, struct str args)
+{
+    struct str given = next_word(&args);
+    char *word = repl_copy(given.len && given.ptr[0] == '.' ? (struct str){given.ptr + 1, given.len - 1} : given);
+    size_t shown = 0, alike;
+    const struct command *only = *word ? find(str_of(word), &alike) : NULL;
+    if (!*word)
+        fputs("What begins with a dot is a command, anything else HLO:\n"
+              "  x = f32[3] {1, 2, 3}          a value\n"
+              "  y = add(x, x)                 an instruction; its shape may be left out, and so may the name\n"
+              "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation: y = map(x), to_apply=f; f(a) calls it\n"
+              "  y    y[0]    y[-1, :4]        the value of a name, or a piece of it\n"
+              "A `;` behind it: show nothing. A module, HloModule ..., begins the session anew.\n\n",
+              s->out);
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        if (only ? only == &commands[i] : has_word(&commands[i], word)) {
+            put_help(s, &commands[i]);
+            shown++;
+        }
+    int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command has to do with `%s`", word);
+    free(word);
+    return status;
+}
+
+static const char *nearest(struct str word)
+{
+    const char *names[COUNT_OF(commands)];
+    unsigned best = word.len > 4 ? 3 : 2;
+    const char *found = "";
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        names[i] = commands[i].name;
+        unsigned d = str_distance(word, str_of(names[i]), best);
+        if (d < best) {
+            best = d;
+            found = names[i];
+        }
+    }
+    return found;
+}
+
+static int unknown(struct session *s, struct str word, size_t alike)
+{
+    struct buf names = {0};
+    if (alike == 0 && *nearest(word))
+        return say_error(s, HLO_USAGE, "no command `." STR_FMT "`; did you mean `.%s`?", STR_ARG(word), nearest(word));
+    if (alike == 0)
+        return say_error(s, HLO_USAGE, "no command `." STR_FMT "`; .help lists them", STR_ARG(word));
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        if (str_starts(str_of(commands[i].name), word))
+            buf_printf(&names, names.size ? ", .%s" : ".%s", commands[i].name);
+    int status = say_error(s, HLO_USAGE, "`." STR_FMT "` may be %s", STR_ARG(word), names.data);
+    buf_free(&names);
+    return status;
+}
+
+int command_do(struct session *s, struct str text)
+{
+    struct str rest = {text.ptr + 1, text.len - 1};
+    if (text.ptr[0] == '!')
+        return cmd_shell(s, rest);
+    size_t end = rest.len && rest.ptr[0] == '?' ? 1 : scan_word(rest, 0), alike;
+    struct str word = {rest.ptr, end};
+    const struct command *c = find(word, &alike);
+    return c ? c->function(s, str_trim((struct str){rest.ptr + end, rest.len - end})) : unknown(s, word, alike);
+}
+
+const char *command_meant(struct str text)
+{
+    static const char *const dotted[] = {
+#define COMMAND(name, letters, arguments, kind, words, function, help) "." name,
+#include "repl/command.def"
+#undef COMMAND
+    };
+    struct str word = scan_first_word(text);
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        if (str_is(word, commands[i].name))
+            return dotted[i];
+    return str_is(word, "exit") ? ".quit" : "";
+}

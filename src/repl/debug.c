@@ -1,0 +1,330 @@
+/*
+ * repl/debug: a run is looked at: values are kept, and where somebody wants it to it stops, and the prompt goes on within it.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* ---- where to stop ---- */
+
+static bool is_where(const char *where, const char *text)
+{
+    size_t n = strlen(where), k = strlen(text);
+    return n >= k && k > 0 && strcmp(where + n - k, text) == 0 && (n == k || where[n - k - 1] == '/');
+}
+
+static bool fits(const hlo_listing *l, const char *text, size_t inst)
+{
+    struct hlo_listed at = hlo_list_inst(l, inst);
+    long named = hlo_list_find(l, text);
+    if (named >= 0)
+        return (size_t)named == inst;
+    return strcmp(at.op, text) == 0 || is_where(at.where, text);
+}
+
+/* The breakpoint at an instruction; NULL. */
+static const struct breakpoint *point_at(const struct running *r, size_t inst)
+{
+    const struct debugger *d = &r->s->debugger;
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->points[i].watch && fits(r->listing, d->points[i].text, inst))
+            return &d->points[i];
+    return NULL;
+}
+
+static bool wants(const struct debugger *d, const struct hlo_sight *at)
+{
+    switch (d->stepping) {
+    case STEP: return true;
+    case NEXT: return at->depth <= d->depth;
+    case FINISH: return at->depth < d->depth;
+    case GO:
+    case STOPPED: return false;
+    }
+    return false;
+}
+
+/* ---- values within a run ---- */
+
+/* Which times round its loops the run is in, for the first `depth` of them. */
+static uint64_t path_mark(const struct hlo_sight *at, size_t depth)
+{
+    uint64_t mark = depth;
+    for (size_t i = 0; i < depth; i++)
+        mark = mix(mix(mark, at->within[i].inst), (uint64_t)at->within[i].iteration + 1);
+    return mark;
+}
+
+static void keep_value(struct running *r, const struct hlo_sight *at)
+{
+    const hlo_literal *l = r->marks[at->inst] || r->watched ? hlo_sight_value(at) : NULL;
+    if (!l)
+        return;
+    struct held *h = held_new(hlo_literal_copy(l));
+    kept_put(&r->s->kept, r->marks[at->inst], h);
+    if (r->watched) {
+        held_drop(r->local[at->inst]);
+        r->local[at->inst] = held_hold(h);
+        r->local_at[at->inst] = path_mark(at, at->depth);
+    }
+    held_drop(h);
+}
+
+static bool is_local(const struct running *r, size_t inst)
+{
+    for (size_t depth = 0; r->local && r->local[inst] && depth <= r->at->depth; depth++)
+        if (r->local_at[inst] == path_mark(r->at, depth))
+            return true;
+    return false;
+}
+
+static long find_inst(const struct running *r, struct str name)
+{
+    struct hlo_listed_computation c = hlo_list_computation(r->listing, hlo_list_inst(r->listing, r->at->inst).computation);
+    for (size_t i = c.first; i < c.first + c.count; i++)
+        if (str_is(name, hlo_list_inst(r->listing, i).name))
+            return (long)i;
+    char *z = repl_copy(name);
+    long n = hlo_list_find(r->listing, z);
+    free(z);
+    return n;
+}
+
+/* What is there of a value of the entry computation apart from this run. */
+static struct held *session_value(struct session *s, struct str name)
+{
+    long n = built_find(&s->built, name);
+    const struct entry *e = n >= 0 ? s->built.entries[(size_t)n - s->built.first] : NULL;
+    const struct setting *set = e ? state_setting(session_state(s), e->name) : NULL;
+    if (set)
+        return held_hold(set->value);
+    return n >= 0 ? held_hold(kept_get(&s->kept, s->built.marks[(size_t)n - s->built.first])) : NULL;
+}
+
+struct held *debug_value(struct session *s, struct str name)
+{
+    struct running *r = s->running;
+    if (!r->at)
+        return NULL;
+    long found = find_inst(r, name);
+    size_t inst = (size_t)found;
+    if (found < 0)
+        return session_value(s, name);
+    if (r->done && inst == r->at->inst)
+        return held_new(hlo_literal_copy(hlo_sight_value(r->at)));
+    struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
+    for (size_t k = 0; k < at.operand_count; k++)
+        if (at.operands[k] == inst) {
+            const hlo_literal *l = hlo_sight_operand(r->at, k);
+            return l ? held_new(hlo_literal_copy(l)) : NULL;
+        }
+    if (is_local(r, inst))
+        return held_hold(r->local[inst]);
+    bool entry = hlo_list_computation(r->listing, hlo_list_inst(r->listing, inst).computation).entry;
+    return entry && hlo_list_inst(r->listing, inst).parameter >= 0 ? session_value(s, name) : NULL;
+}
+
+int debug_missing(struct session *s, struct str name)
+{
+    if (find_inst(s->running, name) < 0)
+        return say_unknown(s, name);
+    return say_error(s, HLO_USAGE, "`" STR_FMT "` has no value yet: the run has stopped at `%s`", STR_ARG(name),
+                     hlo_list_inst(s->running->listing, s->running->at->inst).name);
+}
+
+int debug_set(struct session *s, struct str name, const char *value)
+{
+    struct running *r = s->running;
+    struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
+    if (!str_is(name, at.name))
+        return say_error(s, HLO_USAGE, "only the value of `%s` can be set here, where the run has stopped", at.name);
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = value_read(at.name, at.shape, value, m);
+    bool ok = l && hlo_sight_set(r->at, l, m);
+    hlo_literal_free(l);
+    say_messages(s, m);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
+/* ---- stops ---- */
+
+int debug_where(struct session *s)
+{
+    const struct running *r = s->running;
+    struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
+    hlo_text line = hlo_list_print(r->listing, r->at->inst, HLO_PRINT_SHORT);
+    fprintf(s->out, "%s %s", r->done ? "after " : "before", line.data);
+    fprintf(s->out, *at.where ? "  # %s\n" : "%s\n", at.where);
+    hlo_text_free(&line);
+    for (size_t i = r->at->depth; i-- > 0;) {
+        const struct hlo_within *w = &r->at->within[i];
+        struct hlo_listed outer = hlo_list_inst(r->listing, w->inst);
+        if (strcmp(outer.op, "while") != 0)
+            fprintf(s->out, "  within %s\n", outer.name);
+        else if (w->iteration < 0)
+            fprintf(s->out, "  within %s, its condition\n", outer.name);
+        else
+            fprintf(s->out, "  within %s, iteration %" PRId64 "\n", outer.name, w->iteration);
+    }
+    return HLO_OK;
+}
+
+static void watch_on(struct running *r)
+{
+    const struct debugger *d = &r->s->debugger;
+    r->watched = d->count > 0 || d->stepping != GO;
+    if (r->watched && !r->local) {
+        size_t count = hlo_list_count(r->listing);
+        r->local = repl_alloc(count * sizeof *r->local);
+        r->local_at = repl_alloc(count * sizeof *r->local_at);
+    }
+}
+
+/* False: the run ends here. */
+static bool stop(struct running *r, const struct hlo_sight *at, bool done)
+{
+    struct session *s = r->s;
+    r->at = at;
+    r->done = done;
+    s->debugger.stepping = STOPPED;
+    s->o->interrupt_end();
+    debug_where(s);
+    s->stop_status = session_read(s);
+    r->ended = r->ended || s->debugger.stepping == STOPPED;
+    if (s->debugger.stepping == NEXT || s->debugger.stepping == FINISH)
+        s->debugger.depth = at->depth;
+    if (r->ended)
+        s->debugger.stepping = GO;
+    r->at = NULL;
+    watch_on(r);
+    s->o->interrupt_begin(r->program);
+    s->abandoned = r->ended;
+    return !r->ended;
+}
+
+static bool before(void *context, const struct hlo_sight *at)
+{
+    struct running *r = context;
+    struct debugger *d = &r->s->debugger;
+    if (!r->watched || at->participant > 0)
+        return true;
+    const struct breakpoint *point = point_at(r, at->inst);
+    bool step = wants(d, at);
+    if (step && !point && d->times > 1) {
+        d->times--;
+        return true;
+    }
+    if (!point && !step)
+        return true;
+    if (point)
+        fprintf(r->s->out, "breakpoint %d: %s\n", point->number, point->text);
+    return stop(r, at, false);
+}
+
+/* The watch that a value sets off; NULL. */
+static const struct breakpoint *watch_of(const struct running *r, const struct hlo_sight *at)
+{
+    const struct debugger *d = &r->s->debugger;
+    struct hlo_stats stats = {0};
+    bool looked = false;
+    for (size_t i = 0; i < d->count; i++) {
+        const struct breakpoint *p = &d->points[i];
+        if (!p->watch)
+            continue;
+        bool nan = strcmp(p->text, "nan") == 0, inf = strcmp(p->text, "inf") == 0;
+        if ((nan || inf) && !looked) {
+            stats = hlo_literal_stats(hlo_sight_value(at));
+            looked = true;
+        }
+        if (nan || inf ? (nan ? stats.nan : stats.positive_inf + stats.negative_inf) > 0 : fits(r->listing, p->text, at->inst))
+            return p;
+    }
+    return NULL;
+}
+
+static void put_trace(struct running *r, const struct hlo_sight *at)
+{
+    const hlo_literal *l = hlo_sight_value(at);
+    hlo_text line = l ? hlo_literal_summary(l) : (hlo_text){0};
+    fprintf(r->s->out, "%*s%s: %s\n", (int)(2 * at->depth), "", hlo_list_inst(r->listing, at->inst).name, line.data ? line.data : "");
+    hlo_text_free(&line);
+}
+
+static bool after(void *context, const struct hlo_sight *at)
+{
+    struct running *r = context;
+    if (at->participant > 0)
+        return true;
+    keep_value(r, at);
+    if (r->s->trace)
+        put_trace(r, at);
+    const struct breakpoint *watch = r->watched ? watch_of(r, at) : NULL;
+    if (!watch)
+        return true;
+    fprintf(r->s->out, "watch %d: %s\n", watch->number, watch->text);
+    return stop(r, at, true);
+}
+
+/* A run that is asked for while another one has stopped goes through. */
+void debug_observe(struct running *r, struct hlo_observer *out)
+{
+    if (!r->s->running)
+        watch_on(r);
+    *out = (struct hlo_observer){r, before, after};
+}
+
+void running_free(struct running *r)
+{
+    for (size_t i = 0; r->local && i < hlo_list_count(r->listing); i++)
+        held_drop(r->local[i]);
+    free(r->local);
+    free(r->local_at);
+    free(r->marks);
+    hlo_program_free(r->program);
+    hlo_listing_free(r->listing);
+}
+
+/* ---- breakpoints ---- */
+
+int debug_add(struct session *s, struct str text, bool watch)
+{
+    struct debugger *d = &s->debugger;
+    struct breakpoint *more = realloc(d->points, (d->count + 1) * sizeof *more);
+    if (!more)
+        return HLO_FAILED;
+    d->points = more;
+    more[d->count] = (struct breakpoint){repl_copy(text), ++d->numbered, watch};
+    say_note(s, "%s %d", watch ? "watch" : "breakpoint", more[d->count++].number);
+    return HLO_OK;
+}
+
+int debug_list(struct session *s)
+{
+    const struct debugger *d = &s->debugger;
+    for (size_t i = 0; i < d->count; i++)
+        fprintf(s->out, "%d %s %s\n", d->points[i].number, d->points[i].watch ? "watch" : "break", d->points[i].text);
+    return HLO_OK;
+}
+
+/* NUMBER 0: all of them. */
+int debug_delete(struct session *s, int64_t number)
+{
+    struct debugger *d = &s->debugger;
+    size_t kept = 0, before_it = d->count;
+    for (size_t i = 0; i < d->count; i++) {
+        if (number == 0 || d->points[i].number == number)
+            free(d->points[i].text);
+        else
+            d->points[kept++] = d->points[i];
+    }
+    d->count = kept;
+    if (number > 0 && kept == before_it)
+        return say_error(s, HLO_USAGE, "there is no breakpoint %" PRId64, number);
+    return HLO_OK;
+}
+
+void debug_free(struct session *s)
+{
+    debug_delete(s, 0);
+    free(s->debugger.points);
+}

@@ -1,0 +1,380 @@
+/*
+ * repl/entry: what is typed becomes part of the session, is shown, or is a command.
+ */
+#include "repl/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- states ---- */
+
+static void drop_states_from(struct session *s, size_t at)
+{
+    while (s->state_count > at)
+        state_free(s->states[--s->state_count]);
+}
+
+static void take_built(struct session *s, struct built *b)
+{
+    built_free(&s->built);
+    s->built = *b;
+}
+
+bool session_take(struct session *s, struct state *next, hlo_messages *m)
+{
+    struct built b;
+    if (!build(next, &b, m)) {
+        state_free(next);
+        return false;
+    }
+    drop_states_from(s, s->state_at + 1);
+    if (s->state_count == STATES_KEPT) {
+        state_free(s->states[0]);
+        memmove(s->states, s->states + 1, --s->state_count * sizeof *s->states);
+    }
+    s->states[s->state_count] = next;
+    s->state_at = s->state_count++;
+    take_built(s, &b);
+    return true;
+}
+
+int session_undo(struct session *s, long steps)
+{
+    long to = (long)s->state_at - steps;
+    if (to < 0 || to >= (long)s->state_count)
+        return say_error(s, HLO_USAGE, steps > 0 ? "there is nothing more to undo" : "there is nothing to do again");
+    struct built b;
+    hlo_messages *m = hlo_messages_new();
+    bool ok = build(s->states[to], &b, m);
+    say_messages(s, m);
+    if (!ok)
+        return HLO_REJECTED;
+    take_built(s, &b);
+    s->state_at = (size_t)to;
+    return HLO_OK;
+}
+
+/* As if the last change had never been. */
+static void take_back(struct session *s)
+{
+    session_undo(s, 1);
+    drop_states_from(s, s->state_at + 1);
+}
+
+/* ---- instructions ---- */
+
+struct typing { /* of an instruction */
+    struct session *s;
+    struct typed *from;
+    struct str name, right, op; /* in `from`, but for a name that is made up */
+    struct str whole;
+    bool named;
+};
+
+/* Names that nobody has thought of: _1, _2, ... */
+static struct str make_name(const struct session *s, struct arena *a)
+{
+    for (int n = 1;; n++) {
+        struct str name = arena_printf(a, "_%d", n);
+        if (state_find(session_state(s), name) < 0 && state_find_computation(session_state(s), name) < 0)
+            return name;
+    }
+}
+
+static bool is_op(struct str word)
+{
+    for (size_t i = 0; i < hlo_op_count(); i++)
+        if (str_is(word, hlo_op_get(i).name))
+            return true;
+    for (size_t i = 0; hlo_form_get(i).name; i++)
+        if (str_is(word, hlo_form_get(i).name))
+            return true;
+    return false;
+}
+
+/* `f(x)` of a computation: a call. */
+static struct entry *call_entry(const struct typing *t, struct arena *a)
+{
+    size_t skip = (size_t)(t->op.ptr + t->op.len - t->right.ptr);
+    struct str before = arena_printf(a, STR_FMT " = call", STR_ARG(t->name));
+    struct str after = arena_printf(a, ", to_apply=" STR_FMT, STR_ARG(t->op));
+    return entry_new(t->name, t->from, (struct str){t->right.ptr + skip, t->right.len - skip}, before.ptr, after.ptr);
+}
+
+static struct entry *instruction_entry(const struct typing *t, struct arena *a)
+{
+    struct str op = t->op.len && t->op.ptr[0] == '%' ? (struct str){t->op.ptr + 1, t->op.len - 1} : t->op;
+    if (!is_op(op) && state_find_computation(session_state(t->s), op) >= 0)
+        return call_entry(t, a);
+    if (t->named)
+        return entry_new(t->name, t->from, t->whole, "", "");
+    return entry_new(t->name, t->from, t->right, arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr, "");
+}
+
+/* NAME = f32[2] {1, 2}. Blanks in front of the literal put its mistakes where they were typed. */
+static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_messages *m)
+{
+    if (!hlo_literal_has_shape(t->right.ptr, t->right.len)) {
+        hlo_messages_add(m, t->from->name, "a literal needs its shape here: f32[] 5, f32[3] {1, 2, 3}");
+        return NULL;
+    }
+    const char *line = t->right.ptr;
+    while (line > t->from->text && line[-1] != '\n')
+        line--;
+    struct str text = arena_printf(a, "%*s" STR_FMT, (int)(t->right.ptr - line), "", STR_ARG(t->right));
+    hlo_literal *l = hlo_literal_parse(text.ptr, text.len, m);
+    if (!l)
+        return NULL;
+    hlo_text shape = hlo_literal_shape(l), values = hlo_literal_print(l, false);
+    struct buf b = {0};
+    buf_printf(&b, STR_FMT " = %s constant(", STR_ARG(t->name), shape.data);
+    buf_bytes(&b, values.data, values.size);
+    buf_putc(&b, ')');
+    struct entry *e = entry_new(t->name, NULL, STR(""), b.data, "");
+    buf_free(&b);
+    hlo_text_free(&shape);
+    hlo_text_free(&values);
+    hlo_literal_free(l);
+    return e;
+}
+
+/* NAME = @x.npy: a parameter that has this value. */
+static struct entry *file_entry(const struct typing *t, struct arena *a, struct held **value, hlo_messages *m)
+{
+    const struct session *s = t->s;
+    const char *path = arena_str(a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
+    hlo_arrays *file = hlo_arrays_open(path, m);
+    hlo_literal *l = file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, m) : NULL;
+    hlo_arrays_free(file);
+    if (!l)
+        return NULL;
+    hlo_text shape = hlo_literal_shape(l);
+    const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data,
+                                    s->built.module ? hlo_param_count(s->built.module) : 0)
+                           .ptr;
+    hlo_text_free(&shape);
+    *value = held_new(l);
+    return entry_new(t->name, NULL, STR(""), text, "");
+}
+
+/* One that stands there already is replaced where it is; where that can't be, for what it needs comes later, at the end. */
+static bool put_entry(struct session *s, struct entry *e, bool root, struct held *value, hlo_messages *m)
+{
+    struct state *next = state_copy(session_state(s));
+    long at = state_find(next, str_of(e->name));
+    state_put(next, entry_hold(e), root);
+    state_set(next, str_of(e->name), value, value ? ++s->ids : 0);
+    struct state *moved = at >= 0 ? state_copy(next) : NULL;
+    bool ok = session_take(s, next, m);
+    if (!ok && moved) {
+        hlo_messages *again = hlo_messages_new();
+        state_move_last(moved, at);
+        ok = session_take(s, moved, again);
+        moved = NULL;
+        hlo_messages_free(again);
+    }
+    state_free(moved);
+    return ok;
+}
+
+static int show_made(struct session *s, struct str name, bool quiet)
+{
+    long n = built_find(&s->built, name);
+    struct hlo_listed at = hlo_list_inst(s->built.listing, (size_t)n);
+    struct held *h = NULL;
+    if (at.parameter >= 0 && !state_setting(session_state(s), at.name)) {
+        if (!quiet)
+            fprintf(s->out, STR_FMT ": %s\n", STR_ARG(name), at.shape);
+        return HLO_OK;
+    }
+    size_t inst = (size_t)n;
+    hlo_messages *m = hlo_messages_new();
+    enum made made = values_make(s, &inst, 1, false, &h, m);
+    int status = made == FAILED ? value_status(m) : HLO_OK;
+    if (made == UNMADE) {
+        if (!quiet)
+            fprintf(s->out, STR_FMT ": %s\n", STR_ARG(name), at.shape);
+        hlo_messages_free(m);
+        return HLO_OK;
+    }
+    say_messages(s, m);
+    if (made == MADE && !quiet)
+        status = show_value(s, name, STR(""), h);
+    held_drop(h);
+    return status;
+}
+
+/* The entry that was typed, with the value that its file has; NULL with messages. */
+static struct entry *read_entry(struct session *s, struct typed *from, const struct reading *r, struct arena *a, struct held **value,
+                                hlo_messages *m)
+{
+    struct typing t = {s, from, r->name, r->right, r->op, r->text, r->kind == READ_INSTRUCTION};
+    if (!t.named)
+        t.name = make_name(s, a);
+    if (t.op.len)
+        return instruction_entry(&t, a);
+    return t.right.len && t.right.ptr[0] == '@' ? file_entry(&t, a, value, m) : literal_entry(&t, a, m);
+}
+
+static int do_instruction(struct session *s, struct typed *from, const struct reading *r)
+{
+    struct arena a;
+    struct held *value = NULL;
+    hlo_messages *m = hlo_messages_new();
+    arena_init(&a);
+    struct entry *e = read_entry(s, from, r, &a, &value, m);
+    bool ok = e && put_entry(s, e, r->root, value, m);
+    int status = HLO_REJECTED;
+    say_messages(s, m);
+    if (ok && (status = show_made(s, str_of(e->name), r->quiet)) != HLO_OK)
+        take_back(s);
+    entry_drop(e);
+    arena_free(&a);
+    return status;
+}
+
+int entry_type(struct session *s, struct str text)
+{
+    struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
+    struct reading r = scan_read((struct str){from->text, from->size});
+    struct arena a;
+    struct held *value = NULL;
+    hlo_messages *m = hlo_messages_new();
+    arena_init(&a);
+    struct entry *e = read_entry(s, from, &r, &a, &value, m);
+    bool ok = e && put_entry(s, e, false, value, m);
+    say_messages(s, m);
+    if (ok) {
+        long n = built_find(&s->built, str_of(e->name));
+        fprintf(s->out, "%s\n", hlo_list_inst(s->built.listing, (size_t)n).shape);
+        take_back(s);
+    }
+    entry_drop(e);
+    arena_free(&a);
+    typed_drop(from);
+    return ok ? HLO_OK : HLO_REJECTED;
+}
+
+/* ---- computations ---- */
+
+static int do_computations(struct session *s, struct typed *from, const struct reading *r)
+{
+    struct arena a;
+    struct scan_module module;
+    arena_init(&a);
+    if (!scan_module(&a, r->text, &module)) {
+        arena_free(&a);
+        return say_error(s, HLO_REJECTED, "this is neither an instruction nor a computation");
+    }
+    struct state *next = state_copy(session_state(s));
+    hlo_messages *m = hlo_messages_new();
+    for (size_t i = 0; i < module.count; i++)
+        state_put_computation(next, entry_new(module.computations[i].name, from, module.computations[i].whole, "", ""));
+    bool ok = session_take(s, next, m);
+    say_messages(s, m);
+    arena_free(&a);
+    return ok ? HLO_OK : HLO_REJECTED;
+}
+
+/* ---- entries ---- */
+
+static int do_name(struct session *s, const struct reading *r)
+{
+    int status = HLO_OK;
+    struct held *h = value_named(s, r->name, &status);
+    if (!h)
+        return status;
+    status = r->quiet ? HLO_OK : show_value(s, r->name, r->index, h);
+    held_drop(h);
+    return status;
+}
+
+static int do_other(struct session *s, const struct reading *r)
+{
+    const char *command = command_meant(r->text);
+    if (*command)
+        return say_error(s, HLO_USAGE, "commands begin with a dot: `%s`", command);
+    return say_error(s, HLO_REJECTED, "this is neither HLO nor a command; .help says what there is");
+}
+
+static int do_reading(struct session *s, struct typed *from, const struct reading *r)
+{
+    switch (r->kind) {
+    case READ_BLANK: return HLO_OK;
+    case READ_COMMAND: return command_do(s, r->text);
+    case READ_MODULE: return load_text(s, from->name, r->text, from->first_line);
+    case READ_COMPUTATION: return do_computations(s, from, r);
+    case READ_INSTRUCTION:
+    case READ_EXPRESSION:
+    case READ_LITERAL: return do_instruction(s, from, r);
+    case READ_NAME: return do_name(s, r);
+    case READ_UNCLOSED: return say_error(s, HLO_REJECTED, "the entry ends before its brackets, quotes and comments are closed");
+    case READ_UNOPENED: return say_error(s, HLO_REJECTED, "a bracket is closed that was not opened");
+    case READ_OTHER: break;
+    }
+    return do_other(s, r);
+}
+
+int entry_do(struct session *s, struct str text)
+{
+    struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
+    struct reading r = scan_read((struct str){from->text, from->size});
+    if (s->echo && r.kind != READ_BLANK) {
+        fprintf(s->out, "%s" STR_FMT "\n", s->prompt, STR_ARG(str_trim(text)));
+    }
+    bool once = s->once && r.kind != READ_BLANK;
+    s->status = do_reading(s, from, &r);
+    if (once)
+        output_to(s, NULL, false);
+    typed_drop(from);
+    return s->status;
+}
+
+/* ---- where they come from ---- */
+
+/* Until it ends, somebody leaves, or where nobody types, something fails. */
+int session_read(struct session *s)
+{
+    int status = HLO_OK;
+    while (!s->leaving && !(s->running && s->running->at && s->debugger.stepping != STOPPED)) {
+        enum line_result got = reader_read(s);
+        if (got == LINE_CANCELLED)
+            continue;
+        if (got == LINE_END)
+            break;
+        struct buf entry = s->input->entry; /* its own: within a run others are read meanwhile */
+        s->input->entry = (struct buf){0};
+        status = entry_do(s, buf_view(&entry));
+        buf_free(&entry);
+        if (status != HLO_OK && s->bail)
+            break;
+    }
+    return s->bail ? status : HLO_OK;
+}
+
+int input_all(struct session *s, struct input *in)
+{
+    in->outer = s->input;
+    s->input = in;
+    int status = session_read(s);
+    s->input = in->outer;
+    reader_close(in);
+    return status;
+}
+
+enum { SOURCE_DEPTH = 20 };
+
+int source_file(struct session *s, const char *path, bool must_exist)
+{
+    struct input in = {.name = path, .file = fopen(path, "r")};
+    int depth = 0;
+    for (const struct input *outer = s->input; outer; outer = outer->outer)
+        depth++;
+    if (in.file && depth < SOURCE_DEPTH)
+        return input_all(s, &in);
+    if (in.file) {
+        fclose(in.file);
+        return say_error(s, HLO_LIMIT, "%s: files that read files are %d deep", path, SOURCE_DEPTH);
+    }
+    return must_exist ? say_error(s, HLO_USAGE, "%s: %s", path, strerror(errno)) : HLO_OK;
+}

@@ -1,0 +1,92 @@
+/*
+ * repl/kept: values that were made, found again by what they depend on. What goes is made anew when it is asked for.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* The slot of a mark, or the empty one where it would be. */
+static struct kept_slot *slot_of(const struct kept *k, uint64_t mark)
+{
+    size_t mask = k->capacity - 1, i = (size_t)mark & mask;
+    while (k->slots[i].mark && k->slots[i].mark != mark)
+        i = (i + 1) & mask;
+    return &k->slots[i];
+}
+
+static void rebuild(struct kept *k, size_t capacity, uint64_t without)
+{
+    struct kept old = *k;
+    k->capacity = capacity;
+    k->slots = repl_alloc(capacity * sizeof *k->slots);
+    k->count = 0;
+    k->bytes = 0;
+    for (size_t i = 0; i < old.capacity; i++) {
+        struct kept_slot *from = &old.slots[i];
+        if (!from->mark)
+            continue;
+        if (from->mark == without) {
+            held_drop(from->value);
+            continue;
+        }
+        *slot_of(k, from->mark) = *from;
+        k->count++;
+        k->bytes += from->value->bytes;
+    }
+    free(old.slots);
+}
+
+void kept_drop(struct kept *k, uint64_t mark)
+{
+    if (k->count > 0 && slot_of(k, mark)->mark)
+        rebuild(k, k->capacity, mark);
+}
+
+struct held *kept_get(struct kept *k, uint64_t mark)
+{
+    if (k->count == 0)
+        return NULL;
+    struct kept_slot *slot = slot_of(k, mark);
+    if (!slot->mark)
+        return NULL;
+    slot->used = ++k->clock;
+    return slot->value;
+}
+
+static uint64_t oldest(const struct kept *k)
+{
+    const struct kept_slot *found = NULL;
+    for (size_t i = 0; i < k->capacity; i++)
+        if (k->slots[i].mark && (!found || k->slots[i].used < found->used))
+            found = &k->slots[i];
+    return found ? found->mark : 0;
+}
+
+void kept_put(struct kept *k, uint64_t mark, struct held *value)
+{
+    if (mark == 0)
+        return;
+    if (k->capacity < 2 * (k->count + 1))
+        rebuild(k, k->capacity ? 2 * k->capacity : 64, 0);
+    struct kept_slot *slot = slot_of(k, mark);
+    held_hold(value);
+    if (slot->mark) {
+        k->bytes -= slot->value->bytes;
+        held_drop(slot->value);
+    } else {
+        k->count++;
+    }
+    *slot = (struct kept_slot){mark, value, ++k->clock};
+    k->bytes += value->bytes;
+    while (k->bytes > k->most && k->count > 1)
+        kept_drop(k, oldest(k));
+}
+
+void kept_free(struct kept *k)
+{
+    for (size_t i = 0; i < k->capacity; i++)
+        if (k->slots[i].mark)
+            held_drop(k->slots[i].value);
+    free(k->slots);
+    *k = (struct kept){0};
+}

@@ -1,0 +1,279 @@
+/*
+ * repl/load: a module becomes the session, cut into its computations and instructions; and the session becomes a module.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* ---- cutting ---- */
+
+/* Where line LINE, column COLUMN of a text is whose first line has this number. */
+static size_t offset_of(struct str text, uint32_t first_line, uint32_t line, uint32_t column, size_t *at, uint32_t *at_line)
+{
+    if (*at_line > line) {
+        *at = 0;
+        *at_line = first_line;
+    }
+    while (*at_line < line) {
+        const char *end = memchr(text.ptr + *at, '\n', text.len - *at);
+        if (!end)
+            return text.len;
+        *at = (size_t)(end + 1 - text.ptr);
+        ++*at_line;
+    }
+    return *at + column - 1;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The places where the instructions of the entry computation begin, in order; what stands for several is there once. */
+static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_line, size_t *count)
+{
+    struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
+    size_t *starts = repl_alloc((main.count + 1) * sizeof *starts), n = 0, at = 0;
+    uint32_t at_line = first_line;
+    for (size_t i = 0; i < main.count; i++) {
+        struct hlo_listed inst = hlo_list_inst(l, main.first + i);
+        starts[i] = offset_of(text, first_line, inst.line, inst.column, &at, &at_line);
+    }
+    qsort(starts, main.count, sizeof *starts, by_size);
+    for (size_t i = 0; i < main.count; i++)
+        if (n == 0 || starts[n - 1] != starts[i])
+            starts[n++] = starts[i];
+    *count = n;
+    return starts;
+}
+
+static bool cut_insts(struct state *state, struct typed *from, struct str body, const hlo_listing *l)
+{
+    size_t count, begin = (size_t)(body.ptr - from->text), end = begin + body.len;
+    size_t *starts = starts_of(l, (struct str){from->text, from->size}, from->first_line, &count);
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++) {
+        size_t stop = i + 1 < count ? starts[i + 1] : end;
+        ok = starts[i] >= begin && stop <= end && starts[i] < stop;
+        if (!ok)
+            break;
+        struct reading r = scan_read((struct str){from->text + starts[i], stop - starts[i]});
+        ok = r.kind == READ_INSTRUCTION && state_find(state, r.name) < 0;
+        if (ok)
+            state_put(state, entry_new(r.name, from, r.text, "", ""), r.root);
+    }
+    free(starts);
+    return ok;
+}
+
+/* The entry computation is the one that the listing has; without the mark there is but one. */
+static bool is_main(const struct scan_module *m, const struct scan_computation *c)
+{
+    return c->entry || m->count == 1;
+}
+
+/* NULL where it can't be cut. */
+static struct state *cut_module(struct typed *from, const hlo_listing *l)
+{
+    struct arena a;
+    struct scan_module m;
+    struct state *state = state_new();
+    arena_init(&a);
+    bool ok = scan_module(&a, (struct str){from->text, from->size}, &m);
+    if (ok && str_is(scan_first_word(m.header), "HloModule")) {
+        size_t skip = scan_blanks(m.header, 0);
+        struct str header = str_trim((struct str){m.header.ptr + skip, m.header.len - skip});
+        state->header = entry_new(STR(""), from, header, "", "");
+    }
+    bool found = false;
+    for (size_t i = 0; i < m.count && ok; i++) {
+        const struct scan_computation *c = &m.computations[i];
+        if (!is_main(&m, c)) {
+            state_put_computation(state, entry_new(c->name, from, c->whole, "", ""));
+            continue;
+        }
+        free(state->entry_name);
+        free(state->entry_tail);
+        state->entry_name = repl_copy(c->name);
+        state->entry_tail = repl_copy(c->tail);
+        ok = !found && cut_insts(state, from, c->body, l);
+        found = true;
+    }
+    arena_free(&a);
+    if (ok && found)
+        return state;
+    state_free(state);
+    return NULL;
+}
+
+/* ---- loading ---- */
+
+/* Takes up the module of a text that was parsed and verified. */
+static bool take_cut(struct session *s, const char *name, struct str text, uint32_t line, const hlo_module *module, hlo_messages *m)
+{
+    hlo_listing *l = hlo_list(module);
+    struct typed *from = typed_new(name, text, line);
+    struct state *state = cut_module(from, l);
+    bool ok = state && session_take(s, state, m);
+    typed_drop(from);
+    hlo_listing_free(l);
+    return ok;
+}
+
+/* What can't be cut as it was written can be as it is printed. */
+static bool take_printed(struct session *s, const char *name, const hlo_module *module, hlo_messages *m)
+{
+    hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+    hlo_file *f = hlo_file_of_text(name, text.data, text.size, false);
+    hlo_module *again = hlo_parse(f, 0, m);
+    bool ok = again && take_cut(s, name, (struct str){text.data, text.size}, 1, again, m);
+    hlo_module_free(again);
+    hlo_file_free(f);
+    hlo_text_free(&text);
+    return ok;
+}
+
+static bool load_inputs(struct session *s, hlo_messages *m)
+{
+    if (!s->o->inputs || !s->built.module)
+        return true;
+    hlo_arrays *file = hlo_arrays_open(s->o->inputs, m);
+    bool ok = file && set_parameters(s, file, m);
+    hlo_arrays_free(file);
+    return ok;
+}
+
+static int load_part(struct session *s, const hlo_file *f, size_t part, const char *name)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_module *module = hlo_parse(f, part, m);
+    bool ok = module && hlo_verify(module, m);
+    if (ok) {
+        size_t size;
+        uint32_t line;
+        const char *text = hlo_file_text(f, part, &size, &line);
+        hlo_messages *first = hlo_messages_new();
+        ok = take_cut(s, name, (struct str){text, size}, line, module, first) || take_printed(s, name, module, m);
+        hlo_messages_free(first);
+        ok = ok && load_inputs(s, m);
+    }
+    if (ok)
+        say_note(s, "%zu instructions in %zu computations, %zu parameters", hlo_list_count(s->built.listing),
+                 hlo_list_computations(s->built.listing), hlo_param_count(module));
+    say_messages(s, m);
+    hlo_module_free(module);
+    return ok ? HLO_OK : HLO_REJECTED;
+}
+
+int load_text(struct session *s, const char *name, struct str text, uint32_t line)
+{
+    struct hlo_piece piece = {text.ptr, text.len, name, text.ptr, text.len, line};
+    hlo_file *f = hlo_file_of_pieces(name, &piece, 1);
+    int status = load_part(s, f, 0, name);
+    hlo_file_free(f);
+    return status;
+}
+
+static int load_onnx(struct session *s, const char *path)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_onnx *model = NULL;
+    int status = hlo_onnx_open(path, &model, m);
+    hlo_module *module = model ? hlo_onnx_import(model, NULL, 0, m) : NULL;
+    if (model && !module)
+        status = HLO_REJECTED;
+    say_messages(s, m);
+    if (module) {
+        hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+        status = load_text(s, path, (struct str){text.data, text.size}, 1);
+        hlo_text_free(&text);
+    }
+    hlo_module_free(module);
+    hlo_onnx_free(model);
+    return status;
+}
+
+int load_file(struct session *s, const char *path, size_t part)
+{
+    size_t n = strlen(path);
+    if (n > 5 && strcmp(path + n - 5, ".onnx") == 0)
+        return load_onnx(s, path);
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_open(path, false, m);
+    say_messages(s, m);
+    if (!f)
+        return HLO_USAGE;
+    int status;
+    if (part > hlo_file_count(f))
+        status = say_error(s, HLO_USAGE, "%s holds %zu modules", path, hlo_file_count(f));
+    else
+        status = load_part(s, f, part > 0 ? part - 1 : 0, path);
+    if (part == 0 && hlo_file_count(f) > 1)
+        say_note(s, "the first of %zu modules: .load %s module N takes another", hlo_file_count(f), path);
+    hlo_file_free(f);
+    return status;
+}
+
+/* ---- saving ---- */
+
+static void put_constant(struct module_text *t, const struct setting *set, bool root)
+{
+    hlo_text shape = hlo_literal_shape(set->value->l), values = hlo_literal_print(set->value->l, false);
+    module_text_made(t, "  %s%s = %s constant(%s)\n", root ? "ROOT " : "", set->name, shape.data, values.data);
+    hlo_text_free(&shape);
+    hlo_text_free(&values);
+}
+
+/* Values that were set become constants; other parameters are numbered anew where one is gone. */
+static hlo_module *module_to_save(const struct session *s, hlo_messages *m)
+{
+    const struct state *state = session_state(s);
+    struct module_text t;
+    size_t gone = 0;
+    size_t *order = repl_alloc((hlo_param_count(s->built.module) + 1) * sizeof *order);
+    for (size_t p = 0; p < hlo_param_count(s->built.module); p++) {
+        order[p] = p - gone;
+        gone += state_setting(state, hlo_param_name(s->built.module, p)) != NULL;
+    }
+    module_text_begin(&t, state, false);
+    for (size_t n = 0; n < state->inst_count; n++) {
+        const struct entry *e = state->insts[n];
+        const struct setting *set = state_setting(state, e->name);
+        struct hlo_listed at = hlo_list_inst(s->built.listing, s->built.numbers[n]);
+        bool root = e == state_root(state);
+        if (set)
+            put_constant(&t, set, root);
+        else if (at.parameter >= 0 && gone)
+            module_text_made(&t, "  %s%s = %s parameter(%zu)\n", root ? "ROOT " : "", e->name, at.shape, order[at.parameter]);
+        else
+            module_text_entry(&t, e, root);
+    }
+    module_text_end(&t, state);
+    hlo_file *f = module_text_file(&t);
+    hlo_module *module = hlo_parse(f, 0, m);
+    hlo_file_free(f);
+    module_text_free(&t);
+    free(order);
+    return module;
+}
+
+int save_file(struct session *s, const char *path)
+{
+    if (!s->built.module || !state_root(session_state(s)))
+        return say_error(s, HLO_USAGE, "there are no instructions yet");
+    hlo_messages *m = hlo_messages_new();
+    hlo_module *module = module_to_save(s, m);
+    bool ok = module != NULL;
+    if (ok) {
+        hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+        if (strcmp(path, "-") == 0)
+            fwrite(text.data, 1, text.size, s->out);
+        else
+            ok = hlo_write_text(path, text.data, text.size, m);
+        hlo_text_free(&text);
+    }
+    say_messages(s, m);
+    hlo_module_free(module);
+    return ok ? HLO_OK : HLO_USAGE;
+}

@@ -1,0 +1,273 @@
+/*
+ * repl/look: commands that look at the module of the session, without running it.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* ---- what is looked at ---- */
+
+static const hlo_listing *listing_of(const struct session *s)
+{
+    return s->running && s->running->at ? s->running->listing : s->built.listing;
+}
+
+/* The instruction that a word names, in a stop first in the computation where it is; -1 after saying that there is none. */
+static long named(struct session *s, struct str word, int *status)
+{
+    const hlo_listing *l = listing_of(s);
+    *status = HLO_USAGE;
+    if (!l) {
+        *status = say_error(s, HLO_USAGE, "there are no instructions yet");
+        return -1;
+    }
+    char *name = repl_copy(word);
+    long n = hlo_list_find(l, name);
+    if (s->running && s->running->at) {
+        struct hlo_listed_computation c = hlo_list_computation(l, hlo_list_inst(l, s->running->at->inst).computation);
+        for (size_t i = c.first; i < c.first + c.count; i++)
+            if (strcmp(hlo_list_inst(l, i).name, name + (*name == '%')) == 0)
+                n = (long)i;
+    }
+    free(name);
+    if (n < 0)
+        *status = say_unknown(s, word);
+    return n;
+}
+
+static void put_line(struct session *s, const hlo_listing *l, size_t i)
+{
+    hlo_text line = hlo_list_print(l, i, HLO_PRINT_SHORT);
+    struct hlo_listed at = hlo_list_inst(l, i);
+    bool here = s->running && s->running->at && s->running->listing == l && s->running->at->inst == i;
+    bool root = hlo_list_computation(l, at.computation).root == i;
+    fprintf(s->out, "%s%5zu  %s%s\n", here ? "=>" : "  ", i - hlo_list_computation(l, at.computation).first + 1,
+            root && strncmp(line.data, "ROOT ", 5) != 0 ? "ROOT " : "", line.data);
+    hlo_text_free(&line);
+}
+
+/* ---- .list ---- */
+
+static void put_range(struct session *s, const hlo_listing *l, size_t computation, size_t from, size_t to)
+{
+    struct hlo_listed_computation c = hlo_list_computation(l, computation);
+    for (size_t i = from; i < to && i < c.count; i++)
+        put_line(s, l, c.first + i);
+}
+
+static int list_around(struct session *s, const hlo_listing *l)
+{
+    enum { AROUND = 5 };
+    struct hlo_listed at = hlo_list_inst(l, s->running->at->inst);
+    size_t here = s->running->at->inst - hlo_list_computation(l, at.computation).first;
+    fprintf(s->out, "%s:\n", hlo_list_computation(l, at.computation).name);
+    put_range(s, l, at.computation, here > AROUND ? here - AROUND : 0, here + AROUND + 1);
+    return HLO_OK;
+}
+
+static int list_all(struct session *s, const hlo_listing *l)
+{
+    size_t count = hlo_list_computations(l);
+    for (size_t i = 0; i + 1 < count; i++) {
+        struct hlo_listed_computation c = hlo_list_computation(l, i);
+        fprintf(s->out, "%s: %zu instructions\n", c.name, c.count);
+    }
+    if (state_root(session_state(s)))
+        put_range(s, l, count - 1, 0, SIZE_MAX);
+    return HLO_OK;
+}
+
+int look_list(struct session *s, struct str args)
+{
+    const hlo_listing *l = listing_of(s);
+    struct str word = next_word(&args);
+    int64_t from, to;
+    if (!l)
+        return HLO_OK;
+    if (word.len == 0)
+        return s->running && s->running->at ? list_around(s, l) : list_all(s, l);
+    const char *comma = memchr(word.ptr, ',', word.len);
+    struct str first = {word.ptr, comma ? (size_t)(comma - word.ptr) : word.len};
+    if (num_parse_i64(first, &from)) {
+        to = from;
+        if (from < 1 || (comma && !num_parse_i64((struct str){comma + 1, word.len - first.len - 1}, &to)) || to < from)
+            return say_error(s, HLO_USAGE, "`" STR_FMT "`: two numbers N,M are wanted", STR_ARG(word));
+        put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
+        return HLO_OK;
+    }
+    char *name = repl_copy(word);
+    long c = hlo_list_find_computation(l, name);
+    free(name);
+    if (c < 0)
+        return say_error(s, HLO_USAGE, "no computation is called `" STR_FMT "`", STR_ARG(word));
+    put_range(s, l, (size_t)c, 0, SIZE_MAX);
+    return HLO_OK;
+}
+
+/* ---- .users, .info ---- */
+
+int look_users(struct session *s, struct str args)
+{
+    int status;
+    long n = named(s, next_word(&args), &status);
+    if (n < 0)
+        return status;
+    const hlo_listing *l = listing_of(s);
+    struct hlo_listed at = hlo_list_inst(l, (size_t)n);
+    for (size_t k = 0; k < at.user_count; k++)
+        put_line(s, l, at.users[k]);
+    return HLO_OK;
+}
+
+static void put_names(struct session *s, const hlo_listing *l, const char *title, const size_t *list, size_t count)
+{
+    if (count == 0)
+        return;
+    fprintf(s->out, "%s", title);
+    for (size_t k = 0; k < count; k++)
+        fprintf(s->out, k ? ", %s" : "%s", hlo_list_inst(l, list[k]).name);
+    fputc('\n', s->out);
+}
+
+/* What is there of its value, without making it. */
+static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
+{
+    const struct setting *set = state_setting(session_state(s), at->name);
+    struct held *h = NULL;
+    if (s->running && s->running->at)
+        h = debug_value(s, str_of(at->name));
+    else if (n >= s->built.first)
+        h = set ? held_hold(set->value) : held_hold(kept_get(&s->kept, s->built.marks[n - s->built.first]));
+    hlo_text line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
+    if (h)
+        fprintf(s->out, "value     %s%s\n", line.data, set ? " (set)" : "");
+    else
+        fputs("value     none yet\n", s->out);
+    hlo_text_free(&line);
+    held_drop(h);
+}
+
+int look_info(struct session *s, struct str args)
+{
+    int status;
+    long n = named(s, next_word(&args), &status);
+    if (n < 0)
+        return status;
+    const hlo_listing *l = listing_of(s);
+    struct hlo_listed at = hlo_list_inst(l, (size_t)n);
+    struct hlo_cost cost = hlo_list_cost(l, (size_t)n);
+    hlo_text line = hlo_list_print(l, (size_t)n, HLO_PRINT_SHORT);
+    fprintf(s->out, "%s\nshape     %s\nin        %s\n", line.data, at.shape, hlo_list_computation(l, at.computation).name);
+    hlo_text_free(&line);
+    put_names(s, l, "operands  ", at.operands, at.operand_count);
+    put_names(s, l, "users     ", at.users, at.user_count);
+    for (size_t k = 0; k < at.callee_count; k++)
+        fprintf(s->out, k ? ", %s" : "calls     %s", hlo_list_computation(l, at.callees[k]).name);
+    if (at.callee_count)
+        fputc('\n', s->out);
+    if (*at.op_name)
+        fprintf(s->out, "op_name   %s\n", at.op_name);
+    struct hlo_frame f;
+    for (size_t k = 0; hlo_list_frame(l, (size_t)n, k, &f); k++)
+        fprintf(s->out, "%s%s:%d %s\n", k ? "          " : "from      ", f.file, f.line, f.function);
+    if (cost.operations > 0 || cost.bytes > 0)
+        fprintf(s->out, "cost      %.0f operations, %.0f bytes\n", cost.operations, cost.bytes);
+    put_state(s, &at, (size_t)n);
+    return HLO_OK;
+}
+
+int look_type(struct session *s, struct str args)
+{
+    struct reading r = scan_read(args);
+    int status;
+    if (r.kind == READ_EXPRESSION || r.kind == READ_INSTRUCTION || r.kind == READ_LITERAL)
+        return entry_type(s, args);
+    long n = named(s, r.name, &status);
+    if (n < 0)
+        return status;
+    fprintf(s->out, "%s: %s\n", hlo_list_inst(listing_of(s), (size_t)n).name, hlo_list_inst(listing_of(s), (size_t)n).shape);
+    return HLO_OK;
+}
+
+/* ---- .graph ---- */
+
+enum { GRAPH_DEPTH = 3 };
+
+static void put_node(struct session *s, const hlo_listing *l, size_t n, int depth, const char *mark)
+{
+    struct hlo_listed at = hlo_list_inst(l, n);
+    fprintf(s->out, "%*s%s%s: %s %s\n", 2 * depth, "", mark, at.name, at.shape, at.op);
+}
+
+static void put_operands(struct session *s, const hlo_listing *l, size_t n, int depth)
+{
+    struct hlo_listed at = hlo_list_inst(l, n);
+    for (size_t k = 0; k < at.operand_count; k++) {
+        put_node(s, l, at.operands[k], depth, "<- ");
+        if (depth < GRAPH_DEPTH)
+            put_operands(s, l, at.operands[k], depth + 1);
+    }
+}
+
+int look_graph(struct session *s, struct str args)
+{
+    int status;
+    struct str word = next_word(&args);
+    const struct entry *root = state_root(session_state(s));
+    long n = named(s, word.len || !root ? word : str_of(root->name), &status);
+    if (n < 0)
+        return status;
+    const hlo_listing *l = listing_of(s);
+    struct hlo_listed at = hlo_list_inst(l, (size_t)n);
+    put_node(s, l, (size_t)n, 0, "");
+    put_operands(s, l, (size_t)n, 1);
+    for (size_t k = 0; k < at.user_count; k++)
+        put_node(s, l, at.users[k], 1, "-> ");
+    return HLO_OK;
+}
+
+/* ---- .doc ---- */
+
+static void put_example(struct session *s, size_t op)
+{
+    struct hlo_op_example e;
+    if (!hlo_op_example(op, 0, &e))
+        return;
+    hlo_text text = hlo_op_example_text(op, 0, e.dtype, e.other);
+    fprintf(s->out, "\nexample:\n%s", text.data);
+    if (e.args && *e.args)
+        fprintf(s->out, "\nwith\n%s\n", e.args);
+    fprintf(s->out, "makes\n%s\n", e.result);
+    hlo_text_free(&text);
+}
+
+static void put_op(struct session *s, size_t op)
+{
+    struct hlo_op o = hlo_op_get(op);
+    struct hlo_op_attribute a;
+    fprintf(s->out, "%s(%s): %s\n\n%s\n", o.name, o.form, o.help, o.rule);
+    for (size_t i = 0; hlo_op_attribute(op, i, &a); i++)
+        fprintf(s->out, "  %s=%s  %s%s\n", a.name, a.kind, a.help, a.required ? " (required)" : "");
+    put_example(s, op);
+}
+
+int look_doc(struct session *s, struct str args)
+{
+    struct str word = next_word(&args);
+    const char *near = "";
+    unsigned best = 3;
+    for (size_t i = 0; i < hlo_op_count(); i++) {
+        unsigned d = str_distance(word, str_of(hlo_op_get(i).name), best);
+        if (d == 0) {
+            put_op(s, i);
+            return HLO_OK;
+        }
+        if (d < best) {
+            best = d;
+            near = hlo_op_get(i).name;
+        }
+    }
+    if (*near)
+        return say_error(s, HLO_USAGE, "no operation is called `" STR_FMT "`; did you mean `%s`?", STR_ARG(word), near);
+    return say_error(s, HLO_USAGE, "no operation is called `" STR_FMT "`", STR_ARG(word));
+}

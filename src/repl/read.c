@@ -1,0 +1,62 @@
+/*
+ * repl/read: entries from a terminal, or from the lines of a file.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* The next line with its end; false at the end of the file. */
+static bool read_line(struct input *in, struct buf *out)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n = getline(&line, &room, in->file);
+    if (n > 0) {
+        buf_bytes(out, line, (size_t)n);
+        in->line++;
+    }
+    free(line);
+    return n > 0;
+}
+
+static enum line_result read_file(struct input *in)
+{
+    in->entry.size = 0;
+    in->first = in->line + 1;
+    if (!read_line(in, &in->entry))
+        return LINE_END;
+    while (!scan_whole(buf_view(&in->entry)) && read_line(in, &in->entry))
+        ;
+    return LINE_ENTRY;
+}
+
+static void prompt_of(const struct session *s, struct buf *out)
+{
+    const struct running *r = s->running;
+    if (!r || !r->at)
+        buf_puts(out, s->prompt);
+    else
+        buf_printf(out, "%s> ", hlo_list_inst(r->listing, r->at->inst).name);
+}
+
+enum line_result reader_read(struct session *s)
+{
+    struct input *in = s->input;
+    if (!in->editor)
+        return read_file(in);
+    struct buf prompt = {0};
+    prompt_of(s, &prompt);
+    fflush(s->out);
+    enum line_result result = line_read(in->editor, prompt.data, "...> ", &in->entry);
+    buf_free(&prompt);
+    in->first = 1;
+    return result;
+}
+
+void reader_close(struct input *in)
+{
+    line_close(in->editor);
+    if (in->file && in->file != stdin)
+        fclose(in->file);
+    buf_free(&in->entry);
+}

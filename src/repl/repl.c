@@ -1,0 +1,131 @@
+/*
+ * repl: begins a session, reads until it ends, and ends it.
+ */
+#include "repl/session.h"
+
+#include "repl/complete.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SHOWN = 100 }; /* elements before the middle of an array is left out */
+static const uint64_t VALUES_KEPT = UINT64_C(1) << 30; /* bytes */
+
+/* ---- what may be completed ---- */
+
+static void add_names(void *context, struct completions *out)
+{
+    struct session *s = context;
+    const hlo_listing *l = s->running && s->running->at ? s->running->listing : s->built.listing;
+    for (size_t i = 0; l && i < hlo_list_count(l); i++) {
+        struct hlo_listed at = hlo_list_inst(l, i);
+        completions_add(out, str_of(at.name), str_of(at.shape), "");
+    }
+}
+
+static bool next_command(void *context, size_t i, struct complete_command *out)
+{
+    static const char *const dotted[] = {
+#define COMMAND(name, letters, arguments, kind, words, function, help) "." name,
+#include "repl/command.def"
+#undef COMMAND
+    };
+    const struct command *c = command_get(i);
+    if (c)
+        *out = (struct complete_command){dotted[i], c->help, (enum complete_kind)c->kind, c->words};
+    return c != NULL;
+}
+
+static void complete(void *context, struct str entry, size_t cursor, struct completions *out)
+{
+    struct complete_source source = {context, add_names, next_command};
+    complete_entry(&source, entry, cursor, out);
+}
+
+static bool whole(void *context, struct str entry)
+{
+    return scan_whole(entry);
+}
+
+/* ---- the session ---- */
+
+static void session_begin(struct session *s, const struct repl_options *o)
+{
+    *s = (struct session){.o = o, .out = stdout, .prompt = repl_copy(STR("hlo> ")), .kept = {.most = VALUES_KEPT}};
+    s->states = repl_alloc(STATES_KEPT * sizeof *s->states);
+    s->states[s->state_count++] = state_new();
+    s->view = (struct hlo_view){.most = SHOWN};
+    s->debugger.stepping = GO;
+}
+
+static void session_end(struct session *s)
+{
+    output_to(s, NULL, false);
+    debug_free(s);
+    built_free(&s->built);
+    kept_free(&s->kept);
+    for (size_t i = 0; i < s->state_count; i++)
+        state_free(s->states[i]);
+    free(s->states);
+    free(s->prompt);
+}
+
+static int read_rc(struct session *s)
+{
+    const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    struct buf path = {0};
+    if (base && *base)
+        buf_printf(&path, "%s/hlo/rc", base);
+    else if (home && *home)
+        buf_printf(&path, "%s/.config/hlo/rc", home);
+    int status = path.size && !s->o->norc ? source_file(s, path.data, false) : HLO_OK;
+    buf_free(&path);
+    return status;
+}
+
+static int read_commands(struct session *s)
+{
+    struct buf text = {0};
+    for (size_t i = 0; i < s->o->command_count; i++) {
+        buf_puts(&text, s->o->commands[i]);
+        buf_putc(&text, '\n');
+    }
+    struct input in = {.name = "-c", .file = fmemopen(text.data, text.size, "r")};
+    int status = in.file ? input_all(s, &in) : HLO_FAILED;
+    buf_free(&text);
+    return status;
+}
+
+static int read_terminal(struct session *s)
+{
+    struct line_hooks hooks = {s, whole, complete};
+    struct buf history = {0};
+    line_history_path(&history);
+    struct input in = {.name = "<input>", .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->color)};
+    say_note(s, "hlo " HLO_VERSION ", .help says what there is");
+    int status = input_all(s, &in);
+    buf_free(&history);
+    return status;
+}
+
+int repl_main(const struct repl_options *o)
+{
+    struct session s;
+    session_begin(&s, o);
+    struct input start = {.name = "hlo"};
+    bool on = o->command_count == 0 || o->stay;
+    s.interactive = on && line_possible();
+    s.bail = !s.interactive;
+    s.input = &start;
+    int status = read_rc(&s);
+    if (status == HLO_OK && o->file)
+        status = load_file(&s, o->file, o->part);
+    if ((status == HLO_OK || s.interactive) && o->command_count > 0)
+        status = read_commands(&s);
+    if (on && !s.leaving && s.interactive)
+        status = read_terminal(&s);
+    else if (on && !s.leaving && status == HLO_OK)
+        status = input_all(&s, &(struct input){.name = "<stdin>", .file = stdin});
+    session_end(&s);
+    return status;
+}

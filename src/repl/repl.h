@@ -1,0 +1,34 @@
+/*
+ * repl: the prompt. What is typed there is HLO text, which makes a module grow, or a command, which looks into it.
+ *
+ * The room stands before cli and builds on hlo.h alone: it is a program that embeds the library. line.h reads entries from a
+ * terminal, session.h says what they mean.
+ */
+#ifndef HLO_REPL_H
+#define HLO_REPL_H
+
+#include "hlo.h"
+
+struct repl_options {
+    const char *file;             /* a module to begin with; NULL: none */
+    size_t part;                  /* which of those in the file */
+    const char *const *commands;  /* are done first, in order */
+    size_t command_count;
+    bool stay;                    /* go on with standard input behind them */
+    bool norc;                    /* leave the user's rc file alone */
+    bool color;                   /* of what goes to a terminal */
+    bool random;                  /* make up parameters that nobody gives */
+    uint64_t seed;
+    const char *inputs;           /* arrays for parameters by name; NULL: none */
+    struct hlo_run_options run;
+    /* Around each run: from now on Ctrl-C ends it; and no longer. Whether it came. */
+    void (*interrupt_begin)(hlo_program *p);
+    bool (*interrupt_end)(void);
+};
+
+enum { REPL_INTERRUPTED = 130 }; /* as a status */
+
+/* Off a terminal the first error ends it, and is its status: one of enum hlo_status, or REPL_INTERRUPTED. */
+int repl_main(const struct repl_options *o);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * repl/say: what goes to people: messages on standard error, data where it is to go.
+ */
+#include "repl/session.h"
+
+/* Where an entry stands that comes from a file; "hlo" where somebody types. */
+static void put_place(const struct session *s, struct buf *out)
+{
+    if (s->input && !s->input->editor)
+        buf_printf(out, "%s:%u", s->input->name, s->input->first);
+    else
+        buf_puts(out, "hlo");
+}
+
+void say_messages(struct session *s, hlo_messages *m)
+{
+    hlo_text text = hlo_messages_draw(m, s->o->color);
+    fflush(s->out);
+    fwrite(text.data, 1, text.size, stderr);
+    hlo_text_free(&text);
+    hlo_messages_free(m);
+}
+
+int say_error(struct session *s, int status, const char *format, ...)
+{
+    struct arena a;
+    struct buf place = {0};
+    va_list ap;
+    arena_init(&a);
+    va_start(ap, format);
+    struct str text = arena_vprintf(&a, format, ap);
+    va_end(ap);
+    put_place(s, &place);
+    hlo_messages *m = hlo_messages_new();
+    hlo_messages_add(m, place.data, text.ptr);
+    say_messages(s, m);
+    buf_free(&place);
+    arena_free(&a);
+    return status;
+}
+
+void say_note(struct session *s, const char *format, ...)
+{
+    va_list ap;
+    if (!s->interactive)
+        return;
+    fflush(s->out);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+static void keep_nearest(struct str word, const char *candidate, unsigned *best, const char **nearest)
+{
+    unsigned limit = word.len > 4 ? 3 : 2, d = str_distance(word, str_of(candidate), limit);
+    if (d < limit && d < *best) {
+        *best = d;
+        *nearest = candidate;
+    }
+}
+
+int say_unknown(struct session *s, struct str name)
+{
+    const char *nearest = "", *command = command_meant(name);
+    unsigned best = UINT_MAX;
+    for (size_t i = 0; s->built.listing && i < hlo_list_count(s->built.listing); i++)
+        keep_nearest(name, hlo_list_inst(s->built.listing, i).name, &best, &nearest);
+    if (*nearest)
+        return say_error(s, HLO_REJECTED, "nothing is called `" STR_FMT "`; did you mean `%s`?", STR_ARG(name), nearest);
+    if (*command)
+        return say_error(s, HLO_REJECTED, "nothing is called `" STR_FMT "`; the command is `%s`", STR_ARG(name), command);
+    return say_error(s, HLO_REJECTED, "nothing is called `" STR_FMT "`", STR_ARG(name));
+}
+
+void put_text(struct session *s, hlo_text text)
+{
+    fwrite(text.data, 1, text.size, s->out);
+    hlo_text_free(&text);
+}

@@ -1,0 +1,141 @@
+/*
+ * repl/show: values on the screen or in a file, in the form that .mode says.
+ */
+#include "repl/session.h"
+
+#include <errno.h>
+
+/* ---- where to ---- */
+
+int output_to(struct session *s, const char *path, bool once)
+{
+    FILE *f = path && s->mode != SHOW_NPY ? fopen(path, "w") : stdout;
+    if (!f)
+        return say_error(s, HLO_USAGE, "%s: %s", path, strerror(errno));
+    if (s->out != stdout)
+        fclose(s->out);
+    repl_set(&s->out_path, path);
+    s->out = f;
+    s->once = once;
+    return HLO_OK;
+}
+
+/* ---- tables ---- */
+
+enum { CELL = 24, COLUMNS = 12 };
+
+static void put_cell(struct session *s, const hlo_literal *l, int64_t row, int64_t column, size_t rank)
+{
+    char index[64];
+    hlo_messages *m = hlo_messages_new();
+    snprintf(index, sizeof index, rank == 2 ? "[%" PRId64 ",%" PRId64 "]" : "[%" PRId64 "]", row, column);
+    hlo_literal *element = hlo_literal_slice(l, index, m);
+    hlo_text text = element ? hlo_literal_print(element, false) : (hlo_text){0};
+    fprintf(s->out, " %12s", text.data ? text.data : "");
+    hlo_text_free(&text);
+    hlo_literal_free(element);
+    hlo_messages_free(m);
+}
+
+/* One-dimensional arrays stand in a column, two-dimensional ones in rows; whether it was one of those. */
+static bool put_table(struct session *s, struct str name, const hlo_literal *l)
+{
+    if (hlo_literal_leaves(l) != 1 || hlo_literal_count(l) > 0)
+        return false;
+    struct hlo_array a = hlo_literal_leaf(l, 0);
+    if (a.rank != 1 && a.rank != 2)
+        return false;
+    int64_t most = (int64_t)s->view.most, rows = a.dims[0], columns = a.rank == 2 ? a.dims[1] : 1;
+    int64_t shown = rows < most ? rows : most, wide = columns < COLUMNS ? columns : COLUMNS;
+    fprintf(s->out, "%-6.*s ", STR_ARG(name));
+    for (int64_t c = 0; c < wide && a.rank == 2; c++)
+        fprintf(s->out, " %12" PRId64, c);
+    fputc('\n', s->out);
+    for (int64_t r = 0; r < shown; r++) {
+        fprintf(s->out, "%6" PRId64 " ", r);
+        for (int64_t c = 0; c < wide; c++)
+            put_cell(s, l, r, c, a.rank);
+        fputs(wide < columns ? " ...\n" : "\n", s->out);
+    }
+    if (shown < rows || wide < columns) {
+        hlo_text line = hlo_literal_summary(l);
+        fprintf(s->out, "   ...  %s\n", line.data);
+        hlo_text_free(&line);
+    }
+    return true;
+}
+
+/* ---- the others ---- */
+
+static void put_hlo(struct session *s, struct str name, struct str index, const hlo_literal *l)
+{
+    hlo_text text = hlo_literal_show(l, &s->view);
+    fprintf(s->out, STR_FMT STR_FMT " = ", STR_ARG(name), STR_ARG(index));
+    fwrite(text.data, 1, text.size, s->out);
+    if (text.size == 0 || text.data[text.size - 1] != '\n')
+        fputc('\n', s->out);
+    hlo_text_free(&text);
+}
+
+static void put_json(struct session *s, struct str name, struct str index, const hlo_literal *l)
+{
+    struct buf b = {0}, whole = {0};
+    hlo_text value = hlo_literal_json(l, &s->view);
+    buf_str(&whole, name);
+    buf_str(&whole, index);
+    buf_puts(&b, "{\"schema\": 1, \"name\": ");
+    buf_json_str(&b, buf_view(&whole));
+    fwrite(b.data, 1, b.size, s->out);
+    fprintf(s->out, ", \"value\": %s}\n", value.data);
+    hlo_text_free(&value);
+    buf_free(&whole);
+    buf_free(&b);
+}
+
+static void put_summary(struct session *s, struct str name, struct str index, const hlo_literal *l)
+{
+    hlo_text line = hlo_literal_summary(l);
+    fprintf(s->out, STR_FMT STR_FMT ": %s\n", STR_ARG(name), STR_ARG(index), line.data);
+    hlo_text_free(&line);
+}
+
+static int put_npy(struct session *s, const hlo_literal *l, hlo_messages *m)
+{
+    if (s->out_path)
+        return hlo_write_npy(s->out_path, l, m) ? HLO_OK : HLO_USAGE;
+    hlo_messages_add(m, "hlo", ".mode npy writes files: .once FILE.npy or .output FILE.npy says which");
+    return HLO_USAGE;
+}
+
+static int show_literal(struct session *s, struct str name, struct str index, const hlo_literal *l, hlo_messages *m)
+{
+    switch (s->mode) {
+    case SHOW_NPY: return put_npy(s, l, m);
+    case SHOW_JSON: put_json(s, name, index, l); break;
+    case SHOW_SUMMARY: put_summary(s, name, index, l); break;
+    case SHOW_TABLE:
+        if (put_table(s, name, l))
+            break;
+        put_hlo(s, name, index, l);
+        break;
+    case SHOW_HLO: put_hlo(s, name, index, l); break;
+    }
+    return HLO_OK;
+}
+
+int show_value(struct session *s, struct str name, struct str index, const struct held *h)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *piece = NULL;
+    int status = HLO_USAGE;
+    if (index.len) {
+        char *text = repl_copy(index);
+        piece = hlo_literal_slice(h->l, text, m);
+        repl_set(&text, NULL);
+    }
+    if (!index.len || piece)
+        status = show_literal(s, name, index, piece ? piece : h->l, m);
+    hlo_literal_free(piece);
+    say_messages(s, m);
+    return status;
+}

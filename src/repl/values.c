@@ -1,0 +1,271 @@
+/*
+ * repl/values: the values of instructions, made when they are asked for, out of what is there already.
+ *
+ * What is run is a module of its own: the instructions that are needed, as they were typed, with parameters in place of
+ * those whose values are kept.
+ */
+#include "repl/session.h"
+
+#include <stdlib.h>
+
+/* ---- what is needed ---- */
+
+struct making {
+    struct session *s;
+    const struct built *b;
+    const size_t *targets;
+    size_t count;
+    bool anew;
+    bool *need;         /* by number - first */
+    struct held **from; /* values that stand for instructions */
+    const hlo_literal **args;
+    size_t arg_count, wanted; /* targets that have to be run for */
+    hlo_messages *m;
+};
+
+static bool has_several(const struct built *b)
+{
+    return hlo_replica_count(b->module) * hlo_num_partitions(b->module) != 1;
+}
+
+/* Values of several participants differ: what is kept is the first one's, and may only be shown. */
+static struct held *source_of(const struct making *k, size_t i)
+{
+    const struct entry *e = k->b->entries[i];
+    const struct setting *set = e ? state_setting(session_state(k->s), e->name) : NULL;
+    if (set)
+        return held_hold(set->value);
+    bool target = false;
+    for (size_t t = 0; t < k->count && !k->anew; t++)
+        target |= k->targets[t] == k->b->first + i;
+    return e && !k->anew && (target || !has_several(k->b)) ? held_hold(kept_get(&k->s->kept, k->b->marks[i])) : NULL;
+}
+
+static enum made no_value(const struct making *k, const struct hlo_listed *p)
+{
+    struct buf why = {0};
+    buf_printf(&why, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
+               p->parameter, p->name, p->shape, p->name, p->name);
+    hlo_messages_add(k->m, "session", why.data);
+    buf_free(&why);
+    return UNMADE;
+}
+
+/* Operands have smaller numbers than what uses them. */
+static enum made find_needs(struct making *k)
+{
+    for (size_t t = 0; t < k->count; t++)
+        k->need[k->targets[t] - k->b->first] = true;
+    for (size_t i = k->b->count; i-- > 0;) {
+        if (!k->need[i] && !k->anew)
+            continue;
+        struct hlo_listed at = hlo_list_inst(k->b->listing, k->b->first + i);
+        k->need[i] = true;
+        k->from[i] = source_of(k, i);
+        if (k->from[i])
+            continue;
+        if (at.parameter >= 0)
+            return no_value(k, &at);
+        for (size_t o = 0; o < at.operand_count; o++)
+            k->need[at.operands[o] - k->b->first] = true;
+    }
+    for (size_t t = 0; t < k->count; t++)
+        k->wanted += k->from[k->targets[t] - k->b->first] == NULL;
+    return MADE;
+}
+
+/* ---- the module that makes them ---- */
+
+static bool is_wanted(const struct making *k, size_t i)
+{
+    for (size_t t = 0; t < k->count; t++)
+        if (k->targets[t] == k->b->first + i)
+            return k->from[i] == NULL;
+    return false;
+}
+
+static void put_insts(struct making *k, struct module_text *t)
+{
+    const struct state *state = session_state(k->s);
+    for (size_t n = 0; n < state->inst_count; n++) {
+        size_t i = k->b->numbers[n] - k->b->first;
+        const struct entry *e = state->insts[n];
+        if (!k->need[i])
+            continue;
+        if (k->from[i]) {
+            k->args[k->arg_count] = k->from[i]->l;
+            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name, hlo_list_inst(k->b->listing, k->b->first + i).shape,
+                             k->arg_count++);
+        } else {
+            module_text_entry(t, e, k->wanted == 1 && is_wanted(k, i));
+        }
+    }
+}
+
+/* Of several values the result is a tuple. */
+static void put_result(const struct making *k, struct module_text *t)
+{
+    bool first = true;
+    if (k->wanted == 1)
+        return;
+    module_text_made(t, "  ROOT session.result = tuple(");
+    for (size_t i = 0; i < k->count; i++) {
+        size_t at = k->targets[i] - k->b->first;
+        if (k->from[at])
+            continue;
+        module_text_made(t, first ? "%s" : ", %s", k->b->entries[at]->name);
+        first = false;
+    }
+    module_text_made(t, ")\n");
+}
+
+static hlo_module *module_of(struct making *k)
+{
+    struct module_text t;
+    module_text_begin(&t, session_state(k->s), false);
+    put_insts(k, &t);
+    put_result(k, &t);
+    module_text_end(&t, session_state(k->s));
+    hlo_file *f = module_text_file(&t);
+    hlo_module *module = hlo_parse(f, 0, k->m);
+    hlo_file_free(f);
+    module_text_free(&t);
+    if (module && hlo_verify(module, k->m))
+        return module;
+    hlo_module_free(module);
+    return NULL;
+}
+
+/* ---- the run ---- */
+
+/* Which instructions of the module that is run are which of the session. Tokens and what goes on in the background are of this
+ * run alone. */
+static bool may_be_kept(const struct hlo_listed *at)
+{
+    size_t n = strlen(at->op);
+    return !strstr(at->shape, "token[") && at->parameter < 0 && !(n > 6 && strcmp(at->op + n - 6, "-start") == 0) &&
+           strncmp(at->op, "async", 5) != 0;
+}
+
+static void note_marks(const struct making *k, struct running *r)
+{
+    const struct hlo_listed_computation main = hlo_list_computation(r->listing, hlo_list_computations(r->listing) - 1);
+    r->marks = repl_alloc(hlo_list_count(r->listing) * sizeof *r->marks);
+    for (size_t n = main.first; n < main.first + main.count; n++) {
+        struct hlo_listed at = hlo_list_inst(r->listing, n);
+        long there = hlo_list_find(k->b->listing, at.name);
+        if (there >= (long)k->b->first && k->b->entries[(size_t)there - k->b->first] && may_be_kept(&at))
+            r->marks[n] = k->b->marks[(size_t)there - k->b->first];
+    }
+}
+
+static hlo_literal *run(struct making *k, hlo_module *module)
+{
+    struct session *s = k->s;
+    struct hlo_run_options options = s->o->run;
+    struct hlo_observer observer;
+    struct running r = {.s = s, .module = module, .listing = hlo_list(module)}, *outer = s->running;
+    options.observed = true;
+    note_marks(k, &r);
+    hlo_literal *result = NULL;
+    if ((r.program = hlo_plan(module, &options, k->m))) {
+        debug_observe(&r, &observer);
+        hlo_observe(r.program, &observer);
+        double began = now_seconds();
+        s->running = &r;
+        s->o->interrupt_begin(r.program);
+        result = hlo_run(r.program, k->args, k->arg_count, k->m);
+        s->o->interrupt_end();
+        s->running = outer;
+        if (s->time && result)
+            fprintf(stderr, "time: %.6f s\n", now_seconds() - began);
+    }
+    running_free(&r);
+    return result;
+}
+
+/* What was kept in the meantime counts as well. */
+static enum made take_results(struct making *k, hlo_literal *result, struct held **out)
+{
+    struct held *all = held_new(result);
+    size_t component = 0;
+    for (size_t t = 0; t < k->count; t++) {
+        size_t i = k->targets[t] - k->b->first;
+        struct hlo_listed at = hlo_list_inst(k->b->listing, k->targets[t]);
+        if (k->from[i]) {
+            out[t] = held_hold(k->from[i]);
+            continue;
+        }
+        out[t] = k->wanted == 1 ? held_hold(all) : held_element(all, component++);
+        if (may_be_kept(&at))
+            kept_put(&k->s->kept, k->b->marks[i], out[t]);
+    }
+    held_drop(all);
+    return MADE;
+}
+
+static void making_free(struct making *k)
+{
+    for (size_t i = 0; i < k->b->count; i++)
+        held_drop(k->from[i]);
+    free(k->from);
+    free(k->need);
+    free(k->args);
+}
+
+enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew, struct held **out, hlo_messages *m)
+{
+    struct built *b = &s->built;
+    struct making k = {.s = s, .b = b, .targets = insts, .count = count, .anew = anew, .m = m};
+    for (size_t t = 0; t < count; t++)
+        if (!b->entries[insts[t] - b->first]) {
+            hlo_messages_add(m, "session", "it is part of what another instruction stands for, and has no value of its own");
+            return FAILED;
+        }
+    k.need = repl_alloc(b->count * sizeof *k.need);
+    k.from = repl_alloc(b->count * sizeof *k.from);
+    k.args = repl_alloc(b->count * sizeof *k.args);
+    enum made made = find_needs(&k);
+    if (made == MADE && k.wanted == 0) {
+        for (size_t t = 0; t < count; t++)
+            out[t] = held_hold(k.from[insts[t] - b->first]);
+    } else if (made == MADE) {
+        hlo_module *module = module_of(&k);
+        hlo_literal *result = module ? run(&k, module) : NULL;
+        hlo_module_free(module);
+        made = result ? take_results(&k, result, out) : FAILED;
+    }
+    making_free(&k);
+    return made;
+}
+
+int value_status(const hlo_messages *m)
+{
+    for (size_t i = 0; i < hlo_messages_count(m); i++)
+        if (strcmp(hlo_messages_get(m, i).id, "run-interrupted") == 0)
+            return REPL_INTERRUPTED;
+    return hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
+}
+
+struct held *value_named(struct session *s, struct str name, int *status)
+{
+    long n = built_find(&s->built, name);
+    struct held *h = s->running ? debug_value(s, name) : NULL;
+    if (h)
+        return h;
+    if (s->running && s->running->at) {
+        *status = debug_missing(s, name);
+        return NULL;
+    }
+    if (n < 0) {
+        *status = say_unknown(s, name);
+        return NULL;
+    }
+    hlo_messages *m = hlo_messages_new();
+    size_t inst = (size_t)n;
+    enum made made = values_make(s, &inst, 1, false, &h, m);
+    if (made != MADE)
+        *status = made == UNMADE ? HLO_USAGE : value_status(m);
+    say_messages(s, m);
+    return made == MADE ? h : NULL;
+}
