@@ -123,6 +123,9 @@ static void complete_text(const struct complete_source *s, struct str text, stru
 {
     static const char *const beginnings[] = {"ENTRY", "HloModule", NULL}, *const root[] = {"ROOT", NULL};
     struct complete_place p = complete_place(text, &out->arena);
+    bool name = text.len > 0 && text.ptr[text.len - 1] == '%'; /* and nothing else */
+    if (name && p.kind == PLACE_START && !p.inside)
+        p.kind = PLACE_OPERAND;
     switch (p.kind) {
     case PLACE_NOWHERE:
         return;
@@ -148,7 +151,7 @@ static void complete_text(const struct complete_source *s, struct str text, stru
         if (p.inside)
             return;
         s->names(s->context, out);
-        if (out->word.len > 0) { /* expressions stand within one another */
+        if (out->word.len > 0 && !name) { /* expressions stand within one another */
             add_ops(out, "(");
             add_types(out, "[");
         }

@@ -102,6 +102,7 @@ static enum line_result read_plain(struct line_editor *e, const char *prompt, st
             return LINE_ENTRY;
         buf_putc(entry, c);
     }
+    fputc('\n', e->out);
     return entry->size > before ? LINE_ENTRY : LINE_END;
 }
 

@@ -122,6 +122,8 @@ START_TEST(operands)
     offers("add(al|", "all-gather( all-gather-done( all-gather-start( all-reduce( all-reduce-done( all-reduce-start( "
                       "all-to-all( alpha.1 alphabet");
     offers("add(alpha.1, %alphab|", "alphabet");
+    offers("add(%al|", "alpha.1 alphabet"); /* no ops */
+    offers("%al|", "alpha.1 alphabet");
     offers("add(|", "alpha.1 alphabet region_0 ärger");
     offers("add(är|", "ärger");
     offers("add(f32[2] alpha.|, x)", "alpha.1");

@@ -1,0 +1,605 @@
+#!/bin/sh
+# Drives the prompt on a real terminal of 80 by 24, tmux's, and prints TAP. It presses keys and looks at the screen until what it
+# waits for is there; there are no pauses of a length that a slow machine could exceed.
+#
+#   test_prompt.sh HLO
+HLO=$1
+case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
+patience=3000 # looks at the screen, 20 ms apart
+command -v tmux >/dev/null || { echo "Bail out! tmux is not installed"; exit 1; }
+dir=$(mktemp -d) || exit 2
+t() { tmux -u -S "$dir/socket" "$@"; }
+trap 't kill-server 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'exit 2' INT TERM HUP
+unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TMUX HLO_OPTIONS XDG_STATE_HOME XDG_CONFIG_HOME EDITOR VISUAL
+export LC_ALL=C.UTF-8 HOME="$dir" HLO
+n=0
+bad=0
+
+# ---- the terminal ----
+
+# The folder that it works in, which has a few files.
+mkdir "$dir/work"
+cd "$dir/work" || exit 2
+cat >add.hlo <<'END'
+HloModule add_two
+
+ENTRY main {
+  lhs = f32[2] parameter(0)
+  rhs = f32[2] parameter(1)
+  ROOT total = f32[2] add(lhs, rhs)
+}
+END
+cat >endless.hlo <<'END'
+HloModule endless
+
+forward {
+  state = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT next = s32[] xor(state, one)
+}
+
+on {
+  state = s32[] parameter(0)
+  zero = s32[] constant(0)
+  ROOT go = pred[] compare(zero, zero), direction=EQ
+}
+
+ENTRY main {
+  start = s32[] constant(7)
+  ROOT end = s32[] while(start), condition=on, body=forward
+}
+END
+
+# What runs in the terminal: the program, and then what became of it and of the terminal.
+cat >"$dir/run" <<'END'
+trap : INT
+stty -g >../before
+eval "$1"
+echo "status $?"
+stty -g >../after
+cmp ../before ../after && echo "terminal restored"
+exec sleep 10000
+END
+t -f /dev/null new-session -d -x 80 -y 24 'exec sleep 10000' || exit 2
+t set -g history-limit 50
+t set -g status off
+t set -g escape-time 0
+
+columns=80
+start() { # [COMMAND]
+    [ $columns = 80 ] || resize 80 24
+    t respawn-pane -k "exec sh '$dir/run' '${1:-\$HLO}'"
+}
+resize() {
+    columns=$1
+    t clear-history
+    t resize-window -x "$1" -y "$2"
+}
+key() { t send-keys "$@"; }
+keys() { t send-keys -l -- "$1"; }
+paste() { # as a terminal does: between marks, where they were asked for
+    t set-buffer -b text "$1"
+    t paste-buffer -p -b text
+}
+enter() { keys "$1" && key Enter; }
+screen() { t capture-pane -p | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'; }
+
+# Waits until COMMAND holds; if it never does, shows what it looked at.
+until_holds() {
+    looks=0
+    until "$@"; do
+        looks=$((looks + 1))
+        if [ $looks -gt $patience ]; then
+            {
+                echo "waited in vain: $*"
+                screen
+                t display-message -p 'cursor at #{cursor_x},#{cursor_y}'
+            } >>"$dir/why"
+            return 1
+        fi
+        sleep 0.02
+    done
+}
+shows() { screen | grep -q -e "$1"; }
+last_is() { [ "$(screen | tail -n 1)" = "$1" ]; }
+cursor_is() { [ "$(t display-message -p '#{cursor_x},#{cursor_y}')" = "$1" ]; }
+text_is() { [ "$(screen)" = "$1" ]; }
+see() { until_holds shows "$1"; }         # a line that fits the pattern
+last() { until_holds last_is "$1"; }      # the last line
+cursor() { until_holds cursor_is "$1"; }  # column,row from 0
+all() { until_holds text_is "$1"; }
+unseen() { # what would be there by now
+    shows "$1" || return 0
+    { echo "not to be seen: $1"; screen; } >>"$dir/why"
+    return 1
+}
+prompt() { last 'hlo>'; }
+ends() { # by the key Ctrl-D, in order
+    key C-d
+    see '^status 0$' && see '^terminal restored$'
+}
+
+check() { # FUNCTION WORDS...
+    n=$((n + 1))
+    function=$1
+    shift
+    : >"$dir/why"
+    if "$function"; then
+        echo "ok $n - $*"
+    else
+        bad=1
+        echo "not ok $n - $*"
+        sed 's/^/# /' "$dir/why"
+    fi
+}
+
+# ---- what must hold ----
+
+first_line() {
+    start
+    prompt && [ "$(screen | grep -c .)" = 2 ] || return 1
+    screen | head -n 1 | grep -q '^hlo [0-9.]*.*\.help' || return 1
+    ends
+}
+check first_line "bare hlo on a terminal: version and .help, nothing else; Ctrl-D leaves"
+
+values() {
+    start '$HLO repl add.hlo'
+    prompt || return 1
+    enter 'x = f32[2] {1, 2}'
+    see '{1, 2}$' || return 1
+    enter 'add(x, x)'
+    see '{2, 4}$' && prompt || return 1
+    enter '.quit'
+    see '^status 0$' && see '^terminal restored$'
+}
+check values "what is typed is shown with its value; .quit leaves"
+
+goes_on() {
+    start && prompt || return 1
+    enter 'x = f32[2] constant({1,'
+    last '...>' || return 1
+    enter '  2})'
+    see '{1, 2}$' && prompt && ends
+}
+check goes_on "an entry goes on until its brackets are closed"
+
+whole_entry() {
+    start && prompt || return 1
+    enter 'y = f32[2,2] constant({'
+    last '...>' || return 1
+    enter '{1, 2},'
+    enter '{3, 4}})'
+    see '{ 3, 4 } }$' && prompt || return 1
+    enter 'z = f32[] 5'
+    see ' 5$' && prompt || return 1
+    key C-l
+    all 'hlo>' || return 1
+    key Up Up
+    all 'hlo> y = f32[2,2] constant({
+{1, 2},
+{3, 4}})' || return 1
+    key Left Up Home Right BSpace BSpace # the beginning of its second line, and the end of the first
+    all 'hlo> y = f32[2,2] constant({1, 2},
+{3, 4}})' || return 1
+    keys '{'
+    key End Left Left
+    keys '5'
+    key Enter
+    see '{ 1, 25 }' && prompt && ends
+}
+check whole_entry "one Up recalls a whole entry, which is edited across its lines"
+
+lines_before() {
+    start && prompt || return 1
+    enter 'y = f32[2,3] constant({'
+    last '...>' || return 1
+    enter '{1, 2},'
+    last '...>' || return 1
+    enter '{3, 4}'
+    last '...>' || return 1
+    key Up Up Up Home
+    cursor 5,1 || return 1
+    key Right Right Right Right Right Right Right Right Right Right
+    keys '2'
+    key Delete Down Down Down End
+    enter '})'
+    see '{ 3, 4 } }$' && prompt && ends
+}
+check lines_before "Up takes up the lines before, while an entry goes on"
+
+down_again() {
+    start && prompt || return 1
+    enter 'z = f32[] 5'
+    see ' 5$' && prompt || return 1
+    keys 'half'
+    key Down
+    last 'hlo> half' || return 1
+    key Up
+    last 'hlo> z = f32[] 5' || return 1
+    key Down
+    last 'hlo> half' || return 1
+    key C-c
+    prompt && ends
+}
+check down_again "Down comes back to what was being typed"
+
+history() {
+    start && prompt || return 1
+    rm -f .hist
+    start 'HLO_HISTORY=.hist $HLO' && prompt || return 1
+    enter 'one = f32[] 1'
+    see ' 1$' && prompt || return 1
+    enter 'two = f32[2] constant({2,'
+    enter '2})'
+    see '{2, 2}$' && prompt || return 1
+    enter ' secret = f32[] 3'
+    see ' 3$' && prompt || return 1
+    enter 'one = f32[] 1' # again
+    until_holds not_before_prompt 2 && prompt && ends || return 1
+    [ "$(stat -c %a .hist)" = 600 ] || return 1
+    grep -q secret .hist && return 1
+    start 'HLO_HISTORY=.hist $HLO' && prompt || return 1
+    key Up
+    last 'hlo> one = f32[] 1' || return 1
+    key Up
+    all "$(screen | head -n 1)
+hlo> two = f32[2] constant({2,
+2})" || return 1
+    key Up # there is nothing older
+    keys '.'
+    all "$(screen | head -n 1)
+hlo> two = f32[2] constant({2,
+2})." || return 1
+    key C-c
+    prompt && ends
+}
+not_before_prompt() { [ "$(screen | grep -c ' 1$')" -ge "$1" ]; }
+check history "the history is kept, each entry once, for its owner; not what begins with a blank"
+
+default_history() {
+    start && prompt || return 1
+    enter 'kept = f32[] 4'
+    see ' 4$' && prompt && ends || return 1
+    grep -q 'kept = f32' "$HOME/.local/state/hlo/history" || return 1
+    start 'XDG_STATE_HOME=$PWD/state $HLO' && prompt || return 1
+    enter 'there = f32[] 4'
+    see ' 4$' && prompt && ends || return 1
+    grep -q 'there = f32' state/hlo/history
+}
+check default_history "the history is in ~/.local/state or \$XDG_STATE_HOME"
+
+search() {
+    printf 'first = f32[] 1\nsecond = f32[] 2\nthird = f32[] 3\n' >.hist
+    start 'HLO_HISTORY=.hist $HLO' && prompt || return 1
+    key C-r
+    keys 'sec'
+    see '^hlo> second = f32' || return 1
+    key Enter
+    see ' 2$' && prompt && ends
+}
+check search "Ctrl-R searches as one types"
+
+pasted() {
+    start && prompt || return 1
+    paste 'f {
+	a = s32[] parameter(0)
+	ROOT	r = s32[] add(a, a)
+}
+'
+    until_holds shows '^}' || return 1
+    unseen '^\.\.\.>' || return 1 # nothing was entered yet
+    cursor 1,4 || return 1
+    key Enter
+    prompt || return 1
+    enter 'v = s32[] 21'
+    see ' 21$' && prompt || return 1
+    enter 'call(v), to_apply=f'
+    see ' 42$' && prompt && ends
+}
+check pasted "several pasted lines are one entry, and tabs in them are text"
+
+plain_paste() { # by a terminal without marks: as if it were typed
+    start && prompt || return 1
+    t set-buffer -b text 'x = f32[2] constant({4,
+6})
+'
+    t paste-buffer -b text
+    see '^\.\.\.> 6})$' && see '{4, 6}$' && prompt && ends
+}
+check plain_paste "a paste without marks is read line by line"
+
+cancel() {
+    start && prompt || return 1
+    keys 'add(x'
+    last 'hlo> add(x' || return 1
+    key C-c
+    prompt && see 'add(x^C$' || return 1
+    enter 'add(x,'
+    last '...>' || return 1
+    key C-c
+    prompt && ends
+}
+check cancel "Ctrl-C drops the line, at once"
+
+interrupted() {
+    start '$HLO repl endless.hlo' && prompt || return 1
+    enter '.run'
+    see '\.run$' || return 1
+    key C-c
+    prompt && see 'interrupted' || return 1
+    enter 'x = f32[2] {1, 2}'
+    see '{1, 2}$' && prompt || return 1
+    enter 'end'
+    see '^hlo> end$' || return 1
+    key C-c
+    prompt && ends
+}
+check interrupted "Ctrl-C ends a run, and the session goes on"
+
+stopped() {
+    start '/bin/sh -i' || return 1
+    keys '$HLO'
+    key Enter
+    prompt || return 1
+    keys 'f32[2] {7, 8'
+    last 'hlo> f32[2] {7, 8' || return 1
+    key C-z
+    see 'Stopped' || return 1
+    enter 'fg'
+    last 'hlo> f32[2] {7, 8' || return 1
+    enter '}'
+    see '{7, 8}$' && prompt || return 1
+    key C-d
+    until_holds not_last 'hlo>' || return 1
+    enter 'exit'
+    see '^status'
+}
+not_last() { ! last_is "$1"; }
+check stopped "Ctrl-Z stops it, and fg takes it up where it was"
+
+terminated() {
+    start 'sh -c "echo \$\$ >pid; exec \$HLO"' && prompt || return 1
+    keys 'add(x'
+    last 'hlo> add(x' || return 1
+    kill -TERM "$(cat pid)"
+    see 'status 143$' && see '^terminal restored$'
+}
+check terminated "a signal that ends it leaves the terminal as it was"
+
+# ---- completion ----
+
+complete_commands() {
+    start && prompt || return 1
+    keys '.lo'
+    key Tab
+    cursor 11,1 || return 1 # "hlo> .load "
+    key C-u
+    prompt || return 1
+    keys '.s'
+    key Tab Tab
+    see '^  \.save  *[^ ]' && see '^  \.step  *[^ ]' && last 'hlo> .s' || return 1
+    key C-c
+    prompt && ends
+}
+check complete_commands "Tab completes commands; twice lists them with what they do"
+
+complete_ops() {
+    start && prompt || return 1
+    keys 'x = f32[2] dynamic-u'
+    key Tab
+    last 'hlo> x = f32[2] dynamic-update-slice(' || return 1
+    key C-u
+    prompt || return 1
+    keys 'x = bf1'
+    key Tab
+    last 'hlo> x = bf16[' || return 1
+    key C-u
+    prompt || return 1
+    keys 'x = a'
+    key Tab Tab
+    see '^  after-all  ' && last 'hlo> x = a' || return 1
+    key C-c
+    prompt && ends
+}
+check complete_ops "Tab completes ops and types"
+
+complete_attributes() {
+    start && prompt || return 1
+    keys 'dot(x, y), lhs_c'
+    key Tab
+    last 'hlo> dot(x, y), lhs_contracting_dims=' || return 1
+    keys '{0}, rhs'
+    key Tab Tab
+    see '^  rhs_batch_dims  *list of integers' && last 'hlo> dot(x, y), lhs_contracting_dims={0}, rhs_' || return 1
+    key C-u
+    prompt || return 1
+    keys 'compare(x, y), direction=N'
+    key Tab
+    last 'hlo> compare(x, y), direction=NE' || return 1
+    key C-c
+    prompt && ends
+}
+check complete_attributes "Tab completes the attributes of the op at hand, and their words"
+
+complete_names() {
+    start '$HLO repl add.hlo' && prompt || return 1
+    keys 'add(lh'
+    key Tab
+    last 'hlo> add(lhs' || return 1
+    keys ', %to'
+    key Tab
+    last 'hlo> add(lhs, %total' || return 1
+    key C-u
+    prompt || return 1
+    enter 'left.1 = f32[3] {1, 2, 3}'
+    see '{1, 2, 3}$' && prompt || return 1
+    enter 'left.2 = s32[] 1'
+    see ' 1$' && prompt || return 1
+    keys 'negate(lef'
+    key Tab
+    last 'hlo> negate(left.' || return 1
+    key Tab Tab
+    see '^  left\.1  *f32\[3\]' && see '^  left\.2  *s32\[\]' && last 'hlo> negate(left.' || return 1
+    key C-c
+    prompt && ends
+}
+check complete_names "Tab completes names; twice lists them with shapes"
+
+complete_files() {
+    start && prompt || return 1
+    keys '.load ad'
+    key Tab
+    last 'hlo> .load add.hlo' || return 1
+    key Enter
+    prompt || return 1
+    keys 'x = f32[2] @end'
+    key Tab
+    last 'hlo> x = f32[2] @endless.hlo' || return 1
+    key C-c
+    prompt && ends
+}
+check complete_files "Tab completes files, behind .load and behind @"
+
+complete_many() {
+    start && prompt || return 1
+    keys 'x = '
+    key Tab Tab
+    see '(Tab again shows all' && last 'hlo> x =' || return 1
+    key Tab
+    see 'triangular-solve' && last 'hlo> x =' || return 1
+    key C-c
+    prompt && ends
+}
+check complete_many "what is more than a screenful is shown when Tab is pressed again"
+
+# ---- terminals ----
+
+resized() {
+    start && prompt || return 1
+    keys 's32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}'
+    cursor 76,1 || return 1
+    resize 40 12
+    last ' 10, 11, 12, 13, 14, 15, 16, 17, 18}' && drawn_once || return 1
+    resize 100 30
+    last 'hlo> s32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}' && drawn_once || return 1
+    key Home
+    keys 'x = '
+    last 'hlo> x = s32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}' && drawn_once || return 1
+    key Enter
+    see '^x = .*, 18}$' && prompt && ends
+}
+drawn_once() { [ "$(screen | grep -c '^hlo>')" = 1 ]; }
+check resized "a line follows the size of the window"
+
+utf8() {
+    start 'LC_ALL= LANG=C $HLO' && prompt || return 1
+    keys 'größe本 = f32[] 5'
+    key Home Right Right Right Right Right Delete
+    keys '日'
+    all "$(screen | head -n 1)
+hlo> größe日 = f32[] 5" || return 1
+    key C-e BSpace
+    keys '6'
+    last 'hlo> größe日 = f32[] 6' || return 1
+    key C-c
+    prompt || return 1
+    keys '// ää'
+    key BSpace
+    keys 'ö'
+    key Enter
+    see '^hlo> // äö$' && prompt && ends
+}
+check utf8 "characters of several bytes and of two columns are edited as such"
+
+tall() {
+    start && prompt || return 1
+    paste "f {
+  v0 = f32[] parameter(0)
+$(i=0; while [ $i -lt 40 ]; do echo "  v$((i + 1)) = f32[] add(v$i, v0)"; i=$((i + 1)); done)
+}"
+    see '^(lines 22 to 43 of 43)$' && last '}' || return 1
+    key Enter
+    prompt || return 1
+    key Up
+    see '^(lines 22 to 43 of 43)$' && last '}' || return 1
+    key Left
+    i=0
+    while [ $i -lt 41 ]; do
+        key Up
+        i=$((i + 1))
+    done
+    see '^(lines 1 to 22 of 43)$' && see '^  v0 = f32' || return 1
+    key End BSpace BSpace BSpace
+    see 'parameter$' || return 1
+    keys '(0)'
+    key Enter
+    prompt || return 1
+    enter 'v = f32[] 1'
+    see ' 1$' && prompt || return 1
+    enter 'call(v), to_apply=f'
+    see ' 41$' && prompt && ends
+}
+check tall "an entry that is taller than the screen is edited in parts"
+
+dumb() {
+    start 'TERM=dumb $HLO' && prompt || return 1
+    keys 'x = f32[2] cx'
+    key BSpace
+    enter 'onstant({4,'
+    last '...>' || return 1
+    enter '6})'
+    see '{4, 6}$' && prompt || return 1
+    key C-c
+    prompt && ends
+}
+check dumb "TERM=dumb: lines as the terminal edits them"
+
+unknown_terminal() {
+    start 'TERM=nobody-has-this $HLO' && prompt || return 1
+    unseen 'No entry' || return 1
+    keys 'x = f32[2] {4, 6'
+    key Home Right Right Right Right Delete Delete Delete Delete Delete Delete
+    keys 's32[2]'
+    last 'hlo> x = s32[2] {4, 6' || return 1
+    key End
+    enter '}'
+    see '{4, 6}$' && prompt && ends
+}
+check unknown_terminal "a terminal that nobody has described is taken for an ordinary one"
+
+colors() {
+    start && prompt || return 1
+    t capture-pane -p -e | grep -q "$(printf '\033')\[1mhlo>" || return 1
+    for colorless in NO_COLOR=1 TERM=dumb; do
+        start "$colorless \$HLO" && prompt || return 1
+        enter 'f32[2] add(x)'
+        see 'error' && prompt || return 1
+        t capture-pane -p -e | grep -q "$(printf '\033')" && return 1
+    done
+    ends
+}
+check colors "colors, and none where they aren't wanted"
+
+vi() {
+    echo 'bind -v' >"$HOME/.editrc"
+    start && prompt || { rm -f "$HOME/.editrc"; return 1; }
+    rm -f "$HOME/.editrc"
+    keys 'x = f32[2] {1, 2}'
+    last 'hlo> x = f32[2] {1, 2}' || return 1
+    key Escape
+    keys '0rz'
+    last 'hlo> z = f32[2] {1, 2}' || return 1
+    key Enter
+    see '{1, 2}$' && prompt || return 1
+    key Escape
+    keys 'k'
+    last 'hlo> z = f32[2] {1, 2}' || return 1
+    key C-c
+    prompt && ends
+}
+check vi "~/.editrc is read: vi's keys"
+
+echo "1..$n"
+exit $bad
