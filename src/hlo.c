@@ -67,7 +67,7 @@ hlo_file *hlo_file_new(bool strict)
     return f;
 }
 
-static void file_split(hlo_file *f, const char *name, struct str text)
+void hlo_file_split(hlo_file *f, const char *name, struct str text)
 {
     struct str kept = arena_str(&f->arena, str_of(name));
     if (!f->strict) {
@@ -82,7 +82,7 @@ static void file_split(hlo_file *f, const char *name, struct str text)
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
 {
     hlo_file *f = hlo_file_new(strict);
-    file_split(f, name, arena_str(&f->arena, (struct str){text, size}));
+    hlo_file_split(f, name, arena_str(&f->arena, (struct str){text, size}));
     return f;
 }
 
@@ -307,24 +307,6 @@ hlo_text hlo_messages_json(const hlo_messages *m)
     }
     buf_putc(&b, ']');
     return hlo_text_of(&b);
-}
-
-/* ---- reading files ---- */
-
-hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
-{
-    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    hlo_file *f = hlo_file_new(strict);
-    if (!file_read(path, &f->bytes)) {
-        DIAG(hlo_sink_of_name(m, name, STR("")), NO_SPAN, FILE_NOT_READ, strerror(errno));
-    } else if (f->bytes.size >= UINT32_MAX) {
-        DIAG(hlo_sink_of_name(m, name, STR("")), NO_SPAN, TEXT_TOO_LARGE, f->bytes.size);
-    } else {
-        file_split(f, name, (struct str){f->bytes.data, f->bytes.size});
-        return f;
-    }
-    hlo_file_free(f);
-    return NULL;
 }
 
 /* ---- modules ---- */

@@ -67,9 +67,14 @@ void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
 
 /* ---- files and modules ---- */
 
-/* Reads PATH ("-": standard input) and splits it at `// -----` lines unless `strict`. NULL with a
- * message when it cannot be read. Free with hlo_file_free; modules and messages may outlive it. */
+/* Reads PATH ("-": standard input) and splits it at `// -----` lines unless `strict`. It may be compressed by gzip, be a
+ * bundle (hlo_write_bundle), or a folder of XLA's dumps that holds one module. NULL with a message when it cannot be read, or
+ * is a program in another form (StableHLO, a protocol buffer), which says how to get HLO. Free with hlo_file_free; modules and
+ * messages may outlive it. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
+/* The same with one module. PICK: its number from 1 in a file. In a folder of dumps, module_0023.NAME.PHASE.txt, its number or NAME,
+ * "23" or "NAME", taken before optimizations, or with a word of the phase behind a colon, "23:after". NULL: as above. */
+hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m);
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict); /* copies */
 /* A text put together from pieces of other texts, as one part. Messages speak of those others: of what somebody typed, not of
  * what had to be written around it. All is copied; together it has less than 4 GiB. */
@@ -313,6 +318,17 @@ bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *
                        hlo_messages *m);
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *arrays, size_t count,
                          hlo_messages *m);
+/* A run in one file, an .npz archive: the text of its module as bytes, `module`; the leaves of its arguments, arg0, arg1, ...; those of
+ * its results, out0, out1, ... Of several participants each has its own, arg0@0. Such a file is opened by hlo_file_open, and read
+ * by hlo_arrays_param with "arg" and hlo_read_result with "out". */
+struct hlo_bundle {
+    const char *text;
+    size_t size;
+    size_t participants, count;        /* `count` arguments for each */
+    const hlo_literal *const *args;    /* of one participant after the other; NULL where there is none */
+    const hlo_literal *const *results; /* one for each, or NULL: there are none */
+};
+bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m);
 /* Puts bytes into a file, all or nothing. */
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
 /* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */

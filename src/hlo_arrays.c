@@ -203,11 +203,12 @@ bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, h
     return hlo_write_npz_all(path, prefix, &h, 1, m);
 }
 
+/* NULL for what there is none of. */
 static const struct literal **literals_of(const hlo_literal *const *h, size_t count)
 {
     const struct literal **l = hlo_calloc((count + 1) * sizeof *l);
-    for (size_t i = 0; i < count; i++)
-        l[i] = h[i]->l;
+    for (size_t i = 0; h && i < count; i++)
+        l[i] = h[i] ? h[i]->l : NULL;
     return l;
 }
 
@@ -226,6 +227,18 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
     const struct literal **l = literals_of(h, count);
     bool ok = io_write_npz_named(hlo_sink_of_name(m, path, STR("")), path, names, l, count);
     free(l);
+    return ok;
+}
+
+bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m)
+{
+    const struct literal **args = literals_of(b->args, b->participants * b->count);
+    const struct literal **results = literals_of(b->results, b->participants);
+    const struct io_bundle bundle = {.text = {b->text, b->size}, .participants = (int64_t)b->participants,
+                                     .count = (int64_t)b->count, .args = args, .results = results};
+    bool ok = io_write_bundle(hlo_sink_of_name(m, path, STR("")), path, &bundle);
+    free(args);
+    free(results);
     return ok;
 }
 

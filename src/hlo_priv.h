@@ -63,6 +63,7 @@ struct hlo_program {
 void *hlo_calloc(size_t size); /* cleared; ends the process when there is no memory */
 hlo_text hlo_text_of(struct buf *b);
 hlo_file *hlo_file_new(bool strict); /* held once, no parts */
+void hlo_file_split(hlo_file *f, const char *name, struct str text); /* its parts; the text must last */
 hlo_file *hlo_file_hold(hlo_file *f);
 
 static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i) { return module->m->entry->params[i]; }

@@ -126,7 +126,7 @@ static int given_arguments(struct arguments *a)
     return status;
 }
 
-/* --inputs@N=FILE, then --inputs=FILE */
+/* --inputs@N=FILE, then --inputs=FILE; then what a bundle has */
 static int input_files(struct arguments *a)
 {
     for (size_t k = 0; k < a->o->each_count; k++) {
@@ -136,7 +136,11 @@ static int input_files(struct arguments *a)
         if (e->id == OPT_INPUTS && !all_from(a, e->value, e->participant))
             return HLO_USAGE;
     }
-    return a->o->given[OPT_INPUTS] && !all_from(a, a->o->value[OPT_INPUTS], EVERYBODY) ? HLO_USAGE : HLO_OK;
+    static const enum option_id files[] = {OPT_INPUTS, OPT_BUNDLE};
+    for (size_t k = 0; k < COUNT_OF(files); k++)
+        if (a->o->given[files[k]] && !all_from(a, a->o->value[files[k]], EVERYBODY))
+            return HLO_USAGE;
+    return HLO_OK;
 }
 
 /* ---- all of them ---- */

@@ -45,6 +45,14 @@ struct hlo_view result_view(const struct options *o);
  * participant 1. */
 bool put_results(const struct options *o, hlo_literal *const *results, size_t count, hlo_messages *m);
 
+/* ---- expect.c ---- */
+
+/* --abs, --rel and --ulp; without them numbers must be equal. False with a message. */
+bool tolerance_options(const struct options *o, struct hlo_tolerance *out);
+/* Holds the results of all participants against out0, out1, ... of a file; says how they differ. */
+int expect_results(const struct arguments *a, const char *path, hlo_literal *const *results);
+bool bundle_has_results(const char *path, hlo_messages *m);
+
 /* ---- feed.c ---- */
 
 struct feed_in;

@@ -33,13 +33,11 @@ static int prepare(struct bench *b, const hlo_file *f)
 {
     struct hlo_run_options options = {
         .plain = b->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
-    int64_t part;
     options.targets = b->targets = targets_of(b->o, b->m);
-    if (!b->targets || !option_threads(b->o, 0, &options.threads) ||
-        !option_int(b->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
+    if (!b->targets || !option_threads(b->o, 0, &options.threads))
         return HLO_USAGE;
     double t0 = now_seconds();
-    b->module = hlo_parse(f, (size_t)part - 1, b->m);
+    b->module = hlo_parse(f, 0, b->m);
     double t1 = now_seconds();
     if (!b->module)
         return HLO_REJECTED;
@@ -174,7 +172,7 @@ static void put_figures(struct bench *b)
 static int bench_file(const struct options *o, const char *path, double start)
 {
     struct bench b = {.o = o, .path = path, .m = hlo_messages_new(), .start = start};
-    hlo_file *f = hlo_file_open(path, false, b.m);
+    hlo_file *f = open_file(o, path, b.m);
     int status = f ? prepare(&b, f) : HLO_USAGE;
     if (status == HLO_OK)
         status = run_all(&b);

@@ -104,6 +104,12 @@ bool interrupt_end(void); /* whether there was one */
 
 /* value.c: a result for people to read and, all of it (NULL), for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
+
+/* open.c: the first argument; where there is none, the bundle. NULL: neither. */
+const char *file_argument(const struct options *o);
+/* What PATH names, of which --module picks. To be freed with hlo_file_free; NULL with messages. */
+hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m);
+
 /* Shape and values on one line, ended. */
 void put_item(struct buf *out, const hlo_literal *l);
 

@@ -1,7 +1,7 @@
 /*
  * hlo fmt: modules in canonical form, printed, put back into their files, or shown as a difference.
  */
-#include "cli/cli.h"
+#include "cli/arguments.h"
 
 #include <stdio.h>
 
@@ -87,7 +87,9 @@ static int put_back(const struct options *o, const char *path, const hlo_file *f
 static int format_file(const struct options *o, const char *path, hlo_messages *m)
 {
     bool back = o->given[OPT_IN_PLACE] || o->given[OPT_DIFF];
-    hlo_file *f = hlo_file_open(path, o->given[OPT_STRICT], m);
+    if (o->given[OPT_IN_PLACE] && (ends_with(path, ".gz") || ends_with(path, ".npz")))
+        return usage_error(o, "`%s` is no plain text; it cannot be rewritten in place", path);
+    hlo_file *f = open_file(o, path, m);
     if (!f)
         return HLO_USAGE;
     struct buf out = {0};

@@ -27,16 +27,13 @@ static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m
 {
     struct hlo_run_options options = {
         .plain = o->given[OPT_PLAIN], .elided = HLO_ELIDED_ZERO, .seed = 1, .only_first = true};
-    const size_t count = hlo_file_count(f);
-    int64_t only;
-    if (!option_int(o, OPT_MODULE, 1, (int64_t)count, 0, &only) || !option_threads(o, 0, &options.threads))
+    if (!option_threads(o, 0, &options.threads))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(o, m);
     int status = targets ? HLO_OK : HLO_USAGE;
     options.targets = targets;
-    for (size_t part = 0; part < count && status == HLO_OK; part++)
-        if (only == 0 || part == (size_t)only - 1)
-            status = plan_part(o, f, part, &options, m);
+    for (size_t part = 0; part < hlo_file_count(f) && status == HLO_OK; part++)
+        status = plan_part(o, f, part, &options, m);
     hlo_targets_free(targets);
     return status;
 }
@@ -46,7 +43,7 @@ int plan_command(const struct options *o)
     if (o->arg_count != 1)
         return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
     hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_open(o->args[0], false, m);
+    hlo_file *f = open_file(o, o->args[0], m);
     int status = f ? plan_file(o, f, m) : HLO_USAGE;
     report(o, m);
     hlo_file_free(f);

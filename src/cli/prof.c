@@ -34,12 +34,10 @@ struct prof {
 static int prepare(struct prof *p, const hlo_file *f)
 {
     struct hlo_run_options options = {.plain = p->o->given[OPT_PLAIN], .elided = HLO_ELIDED_RANDOM, .seed = 1};
-    int64_t part;
     options.targets = p->targets = targets_of(p->o, p->m);
-    if (!p->targets || !option_threads(p->o, 0, &options.threads) ||
-        !option_int(p->o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part))
+    if (!p->targets || !option_threads(p->o, 0, &options.threads))
         return HLO_USAGE;
-    p->module = hlo_parse(f, (size_t)part - 1, p->m);
+    p->module = hlo_parse(f, 0, p->m);
     if (!p->module)
         return HLO_REJECTED;
     p->arguments = (struct arguments){.o = p->o, .m = p->m, .module = p->module, .make_up = true};
@@ -354,7 +352,7 @@ int prof_command(const struct options *o)
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
     struct prof p = {.o = o, .m = hlo_messages_new()};
-    hlo_file *f = hlo_file_open(o->args[0], false, p.m);
+    hlo_file *f = open_file(o, o->args[0], p.m);
     int status = f ? prepare(&p, f) : HLO_USAGE;
     if (status == HLO_OK)
         status = run_all(&p);

@@ -7,10 +7,67 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- bundles ---- */
+
+/* A module and its arguments, and where its text stands. */
+struct run {
+    struct arguments a;
+    const hlo_file *file;
+    size_t part;
+};
+
+/* `results` NULL: the run failed, and this is for whoever wants to know why. */
+static bool save_bundle(const struct run *r, hlo_literal *const *results)
+{
+    const struct options *o = r->a.o;
+    hlo_text printed = {0};
+    uint32_t first_line;
+    struct hlo_bundle b = {.participants = r->a.participants, .count = r->a.count, .args = r->a.all, .results = (const hlo_literal *const *)results};
+    b.text = hlo_file_text(r->file, r->part, &b.size, &first_line);
+    if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* which the text doesn't say */
+        printed = hlo_print(r->a.module, HLO_PRINT_FULL);
+        b.text = printed.data;
+        b.size = printed.size;
+    }
+    bool ok = hlo_write_bundle(o->value[OPT_SAVE_BUNDLE], &b, r->a.m);
+    hlo_text_free(&printed);
+    return ok;
+}
+
+static bool bundle_options(const struct options *o, const hlo_file *f)
+{
+    struct hlo_tolerance t;
+    if (o->given[OPT_SAVE_BUNDLE] && world_of(o))
+        return usage_error(o, "`--save-bundle` needs all arguments in one process: leave out --world=mpi"), false;
+    if (hlo_file_count(f) > 1 && (o->given[OPT_OUTPUT] || o->given[OPT_SAVE_BUNDLE]))
+        return usage_error(o, "the file holds %zu modules: --%s needs --module=N", hlo_file_count(f), o->given[OPT_OUTPUT] ? "output" : "save-bundle"), false;
+    return tolerance_options(o, &t);
+}
+
+/* What the results were to be: of --expect, or of the bundle. */
+static int judge_results(const struct arguments *a, hlo_literal *const *results)
+{
+    const struct options *o = a->o;
+    if (o->given[OPT_EXPECT])
+        return expect_results(a, o->value[OPT_EXPECT], results);
+    if (o->given[OPT_BUNDLE] && bundle_has_results(o->value[OPT_BUNDLE], a->m))
+        return expect_results(a, o->value[OPT_BUNDLE], results);
+    return HLO_OK;
+}
+
 /* ---- the run ---- */
 
-static int run_program(const struct arguments *a, struct feed_files *feeds, hlo_program *p)
+static int finish_run(const struct run *r, hlo_literal *const *results)
 {
+    const struct options *o = r->a.o;
+    if (!put_results(o, results, r->a.participants, r->a.m) || (o->given[OPT_SAVE_BUNDLE] && !save_bundle(r, results)))
+        return HLO_USAGE;
+    return judge_results(&r->a, results);
+}
+
+static int run_program(const struct run *r, struct feed_files *feeds, hlo_program *p)
+{
+    const struct arguments *a = &r->a;
     hlo_literal **results = calloc(a->participants, sizeof(hlo_literal *));
     int status = HLO_OK;
     if (!results)
@@ -19,20 +76,25 @@ static int run_program(const struct arguments *a, struct feed_files *feeds, hlo_
     bool ok = hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
     bool interrupted = interrupt_end();
     bool written = feed_finish(feeds, ok, a->m);
+    if (!ok && a->o->given[OPT_SAVE_BUNDLE])
+        save_bundle(r, NULL);
     if (!ok && interrupted)
         status = STATUS_INTERRUPTED;
     else if (!ok)
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
-    else if (!written || (world_first(a->o) && !put_results(a->o, results, a->participants, a->m)))
+    else if (!written)
         status = HLO_USAGE;
+    else if (world_first(a->o))
+        status = finish_run(r, results);
     for (size_t k = 0; k < a->participants; k++)
         hlo_literal_free(results[k]);
     free(results);
     return status;
 }
 
-static int run_module(struct arguments *a)
+static int run_module(struct run *r)
 {
+    struct arguments *a = &r->a;
     struct hlo_run_options options;
     struct feed_files feeds = {0};
     hlo_program *p = NULL;
@@ -47,7 +109,7 @@ static int run_module(struct arguments *a)
         status = HLO_FAILED;
     status = world_agree(a->o, status);
     if (status == HLO_OK)
-        status = run_program(a, &feeds, p);
+        status = run_program(r, &feeds, p);
     hlo_program_free(p);
     feed_free(&feeds);
     hlo_targets_free(targets);
@@ -58,14 +120,15 @@ static int run_part(const struct options *o, const hlo_file *f, size_t part, str
 {
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
-    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + 1, .given_count = o->arg_count - 1,
-                          .make_up = o->given[OPT_RANDOM], .ahead = ahead};
+    size_t files = o->arg_count > 0;
+    struct run r = {{.o = o, .m = m, .module = module, .given = o->args + files, .given_count = o->arg_count - files, .ahead = ahead},
+                    f, part};
     int status = HLO_REJECTED;
-    if (module && !arguments_participants(&a, module)) {
+    if (module && !arguments_participants(&r.a, module)) {
         status = HLO_USAGE;
     } else if (module && hlo_verify(module, m)) {
-        status = run_module(&a);
-        arguments_free(&a);
+        status = run_module(&r);
+        arguments_free(&r.a);
     }
     report(o, m);
     hlo_module_free(module);
@@ -75,16 +138,9 @@ static int run_part(const struct options *o, const hlo_file *f, size_t part, str
 
 static int run_file(const struct options *o, const hlo_file *f)
 {
-    size_t count = hlo_file_count(f);
-    int64_t only;
-    if (!option_int(o, OPT_MODULE, 1, (int64_t)count, 0, &only))
-        return HLO_USAGE;
-    if (only == 0 && o->given[OPT_OUTPUT] && count > 1)
-        return usage_error(o, "the file holds %zu modules: --output needs --module=N", count);
-    int status = HLO_OK;
+    int status = bundle_options(o, f) ? HLO_OK : HLO_USAGE;
     struct buf ahead = {0};
-    size_t part = only > 0 ? (size_t)only - 1 : 0, end = only > 0 ? (size_t)only : count;
-    for (; part < end && status == HLO_OK; part++)
+    for (size_t part = 0; part < hlo_file_count(f) && status == HLO_OK; part++)
         status = run_part(o, f, part, &ahead);
     buf_free(&ahead);
     return status;
@@ -93,17 +149,17 @@ static int run_file(const struct options *o, const hlo_file *f)
 int run_command(const struct options *o)
 {
     struct hlo_run_options options;
-    if (o->arg_count == 0)
+    const char *path = file_argument(o);
+    if (!path)
         return usage_error(o, "no file given");
-    if (ends_with(o->args[0], ".onnx") && world_of(o))
+    if (ends_with(path, ".onnx") && world_of(o))
         return usage_error(o, "a model of ONNX has one participant: leave out --world=mpi");
-    if (ends_with(o->args[0], ".onnx"))
+    if (ends_with(path, ".onnx"))
         return run_options(o, &options) ? model_command(o, &options) : HLO_USAGE;
     if (o->given[OPT_BOUND])
         return usage_error(o, "`--bound` is for models of ONNX");
     hlo_messages *m = hlo_messages_new();
-    bool shared = world_of(o) && strcmp(o->args[0], "-") == 0, strict = o->given[OPT_STRICT];
-    hlo_file *f = shared ? world_stdin(o, strict, m) : hlo_file_open(o->args[0], strict, m);
+    hlo_file *f = open_file(o, path, m);
     report(o, m);
     int status = f ? run_file(o, f) : HLO_USAGE;
     hlo_file_free(f);

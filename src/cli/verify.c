@@ -8,7 +8,7 @@
 /* Checks all modules of one file. */
 static int verify_file(const struct options *o, const char *path, hlo_messages *m)
 {
-    hlo_file *f = hlo_file_open(path, o->given[OPT_STRICT], m);
+    hlo_file *f = open_file(o, path, m);
     if (!f)
         return HLO_USAGE;
     for (size_t part = 0; part < hlo_file_count(f); part++) {

@@ -115,6 +115,14 @@ bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const 
 /* Arrays, each by a name of its own. */
 bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names, const struct literal *const *l,
                         size_t count);
+/* A run: `module`, its text as bytes; arg0, arg1, ...; out0, out1, ... */
+struct io_bundle {
+    struct str text;
+    int64_t participants, count;         /* `count` arguments for each */
+    const struct literal *const *args;   /* of one participant after the other */
+    const struct literal *const *results; /* one for each; NULL: there is none */
+};
+bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle *b);
 /* Any bytes at all, in the same way. */
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
 
@@ -132,6 +140,17 @@ struct literal *io_random(struct diags *ds, struct arena *a, struct str text, co
 void io_random_words(uint64_t *u, uint64_t key, uint64_t at, size_t n);
 /* The low bits of each word as elements of a type of whole numbers. */
 void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n);
+
+/* ---- dumps.c ---- */
+
+/* The file in a folder of XLA's dumps that `pick` names: "23", "23:after", "NAME:WORD"; NULL: there is one module. What stands
+ * before the optimizations, unless it says otherwise. Empty with a message. */
+struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, const char *pick);
+bool io_is_gzip(struct str bytes);
+/* False: it is not sound. No more than a text may have. */
+bool io_gunzip(struct str bytes, struct buf *out);
+/* What a file is when it is certain that it isn't HLO text, with a way to get that; else NULL. */
+const char *io_not_hlo(const char *path, struct str text, const char **advice);
 
 /* ---- fake.c ---- */
 

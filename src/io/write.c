@@ -1,6 +1,6 @@
 /*
  * .npy and .npz files, written. A file takes its place by renaming once it is whole, so that nobody
- * finds half of one; pipes and devices are written to as they are.
+ * finds half of one; pipes, devices and what links lead to are written as they are.
  */
 #include "io/io.h"
 
@@ -23,12 +23,19 @@ static bool cannot_write(struct diags *ds, const char *path, int error)
     return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_WRITTEN, path, strerror(error));
 }
 
+/* What isn't there yet, and files. A link, /dev/stdout among them, stays what it is: what it leads to is written. */
+static bool may_take_place(const char *path, struct stat *st, bool *exists)
+{
+    *exists = lstat(path, st) == 0;
+    return !*exists || S_ISREG(st->st_mode);
+}
+
 static bool output_open(struct diags *ds, const char *path, struct output *o)
 {
     struct stat st;
-    bool exists = stat(path, &st) == 0;
+    bool exists;
     *o = (struct output){.path = path};
-    if (exists && !S_ISREG(st.st_mode)) {
+    if (!may_take_place(path, &st, &exists)) {
         o->f = fopen(path, "wb");
         return o->f || cannot_write(ds, path, errno);
     }
@@ -240,6 +247,40 @@ bool io_write_npz_named(struct diags *ds, const char *path, const char *const *n
         buf_printf(&name, "%s.npy", names[k]);
         put_array(&z, buf_view(&name), l[k]);
         buf_free(&name);
+    }
+    put_end(&z);
+    buf_free(&z.directory);
+    return output_close(ds, &z.o);
+}
+
+/* ---- bundles ---- */
+
+static void put_text(struct zip *z, const char *name, struct str text)
+{
+    const struct shape bytes = {.dtype = DT_U8, .rank = 1, .dims = (const int64_t[]){(int64_t)text.len}};
+    struct buf header = {0};
+    io_npy_header(&header, &bytes);
+    put_member(z, str_of(name), buf_view(&header), text);
+    buf_free(&header);
+}
+
+bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle *b)
+{
+    struct zip z = {0};
+    if (!output_open(ds, path, &z.o))
+        return false;
+    put_text(&z, "module.npy", b->text);
+    for (int64_t p = 0; p < b->participants; p++) {
+        int64_t leaf = 0;
+        char after[24] = "";
+        if (b->participants > 1)
+            snprintf(after, sizeof after, "@%" PRId64, p);
+        for (int64_t k = 0; k < b->count; k++)
+            if (b->args[p * b->count + k])
+                put_leaves(&z, "arg", after, b->args[p * b->count + k], &leaf);
+        leaf = 0;
+        if (b->results[p])
+            put_leaves(&z, "out", after, b->results[p], &leaf);
     }
     put_end(&z);
     buf_free(&z.directory);

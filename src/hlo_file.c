@@ -1,0 +1,116 @@
+/*
+ * The public interface to files of modules: text, compressed or not, folders of dumps, bundles; and why something is none.
+ */
+#include "hlo_priv.h"
+
+#include "io/io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_archive(struct str bytes)
+{
+    return bytes.len > 4 && memcmp(bytes.ptr, "PK\3\4", 4) == 0;
+}
+
+static bool unpack(hlo_file *f, struct diags *ds)
+{
+    struct buf text = {0};
+    if (!io_is_gzip((struct str){f->bytes.data, f->bytes.size}))
+        return true;
+    if (!io_gunzip((struct str){f->bytes.data, f->bytes.size}, &text)) {
+        buf_free(&text);
+        return DIAG_ERROR(ds, NO_SPAN, GZIP_MALFORMED);
+    }
+    file_release(&f->bytes);
+    f->bytes = (struct file_bytes){text.data, text.size, false};
+    return true;
+}
+
+static bool is_text(const hlo_file *f, struct diags *ds, const char *path)
+{
+    const char *advice, *what = io_not_hlo(path, (struct str){f->bytes.data, f->bytes.size}, &advice);
+    if (what)
+        DIAG(ds, NO_SPAN, FILE_NOT_HLO, what, advice);
+    else if (f->bytes.size >= UINT32_MAX)
+        DIAG(ds, NO_SPAN, TEXT_TOO_LARGE, f->bytes.size);
+    return !what && f->bytes.size < UINT32_MAX;
+}
+
+/* The text that a bundle holds. */
+static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
+{
+    hlo_arrays *s = hlo_arrays_open(path, m);
+    hlo_literal *text = s ? hlo_arrays_get(s, "module", "u8", m) : NULL;
+    hlo_file *f = NULL;
+    if (text) {
+        struct hlo_array bytes = hlo_literal_leaf(text, 0);
+        f = hlo_file_of_text(path, bytes.data, bytes.elements, strict);
+    }
+    hlo_literal_free(text);
+    hlo_arrays_free(s);
+    return f;
+}
+
+static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
+{
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    hlo_file *f = hlo_file_new(strict);
+    struct diags *ds = hlo_sink_of_name(m, name, STR(""));
+    if (!file_read(path, &f->bytes)) {
+        DIAG(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
+    } else if (is_archive((struct str){f->bytes.data, f->bytes.size})) {
+        hlo_file_free(f);
+        return open_bundle(path, strict, m);
+    } else if (unpack(f, ds) && is_text(f, ds, path)) {
+        hlo_file_split(f, name, (struct str){f->bytes.data, f->bytes.size});
+        return f;
+    }
+    hlo_file_free(f);
+    return NULL;
+}
+
+/* Of several parts, only one is left. */
+static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_messages *m)
+{
+    int64_t n;
+    if (num_parse_i64(str_of(pick), &n) && n >= 1 && n <= (int64_t)f->count) {
+        for (size_t k = 0; k < f->count; k++)
+            if (k != (size_t)n - 1)
+                source_free(&f->parts[k]);
+        f->parts += n - 1;
+        f->count = 1;
+        return f;
+    }
+    struct str there = arena_printf(&f->arena, f->count == 1 ? "no module `%s`; the file holds %zu module" : "no module `%s`; the file holds %zu modules",
+                                    pick, f->count);
+    DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, DUMP_MISSING, STR_ARG(there), STR_ARG(STR("")));
+    hlo_file_free(f);
+    return NULL;
+}
+
+hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m)
+{
+    if (!is_folder(path)) {
+        hlo_file *f = open_file(path, strict, m);
+        return f && pick ? keep_part(f, path, pick, m) : f;
+    }
+    struct arena a;
+    arena_init(&a);
+    struct str file = io_dump_find(hlo_sink_of_name(m, path, STR("")), &a, path, pick);
+    hlo_file *f = file.len ? open_file(file.ptr, strict, m) : NULL;
+    arena_free(&a);
+    return f;
+}
+
+hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
+{
+    return hlo_file_open_module(path, NULL, strict, m);
+}

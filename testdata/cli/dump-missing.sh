@@ -1,0 +1,8 @@
+# What a folder of dumps doesn't hold.
+# stderr: no module `7`; the folder holds 1 jit_f
+# stderr: the folder holds no dumps of modules, such as module_0001.NAME.before_optimizations.txt
+# status: 2
+mkdir dir empty
+printf 'HloModule m\nENTRY e { ROOT c = f32[] constant(1) }\n' >dir/module_0001.jit_f.before_optimizations.txt
+$HLO run dir --module=7
+$HLO run empty
