@@ -8,7 +8,7 @@ static bool bound_option(const struct options *o, enum option_id id, double *out
     const char *text = o->value[id];
     if (!text || (num_parse_double(str_of(text), out) && *out >= 0))
         return true;
-    return usage_error(o, "`--%s=%s`: a number from 0 on is wanted", option_name(id), text), false;
+    return usage_error(o, "`--%s=%s`: a number from 0 on is wanted", option_row(id)->name, text), false;
 }
 
 bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
