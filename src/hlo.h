@@ -338,7 +338,7 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
  * what goes to logarithms and roots is positive, divisors are not 0, matrices that are factored are well conditioned; loops go
  * round a few times, reductions begin with what changes nothing. Floats are 1 at most and less before sums of many products.
  * IOTA counts 0, 1, 2, ... and begins again where the type or the use ends; EDGE takes NaN, infinities, -0, the least and
- * largest numbers, and indices out of bounds too. The same seed gives the same numbers everywhere. */
+ * largest numbers (these only where nothing is summed, for what comes of them depends on the order), and indices out of bounds too. The same seed gives the same numbers everywhere. */
 enum hlo_fake { HLO_FAKE_ZEROS, HLO_FAKE_ONES, HLO_FAKE_IOTA, HLO_FAKE_UNIFORM, HLO_FAKE_NORMAL, HLO_FAKE_EDGE };
 hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m);
 

@@ -154,18 +154,29 @@ static int missing_argument(const struct arguments *a, size_t i)
     return status;
 }
 
-/* How arguments are made up; false with a message. */
-static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed)
+bool fake_kind(const struct options *o, enum hlo_fake *out)
 {
     static const char *const words[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
-    const char *word = a->o->value[OPT_FAKE];
+    const char *word = o->value[OPT_FAKE];
     size_t k = word ? 0 : HLO_FAKE_UNIFORM;
     while (word && k < COUNT_OF(words) && strcmp(word, words[k]) != 0)
         k++;
-    *kind = (enum hlo_fake)k;
+    *out = (enum hlo_fake)k;
+    return k < COUNT_OF(words) ||
+           (usage_error(o, "`--fake=%s`: zeros, ones, iota, uniform, normal or edge is wanted", word), false);
+}
+
+/* How arguments are made up; false with a message. */
+static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed)
+{
+    if (a->as) {
+        *kind = a->as->kind;
+        *seed = (int64_t)a->as->seed;
+        return true;
+    }
     a->make_up |= a->o->given[OPT_FAKE] || a->o->given[OPT_RANDOM];
-    if (k == COUNT_OF(words))
-        return usage_error(a->o, "`--fake=%s`: zeros, ones, iota, uniform, normal or edge is wanted", word), false;
+    if (!fake_kind(a->o, kind))
+        return false;
     if (a->o->given[OPT_FAKE] && a->o->given[OPT_RANDOM])
         return usage_error(a->o, "`--fake` and `--random` are two ways to make up arguments"), false;
     return option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, seed) && option_int(a->o, OPT_SEED, 0, INT64_MAX, *seed, seed);
@@ -182,9 +193,9 @@ static int make_up(struct arguments *a)
         for (size_t i = 0; i < a->count; i++) {
             if (!needs_value(a, i, p))
                 continue;
-            if (!a->make_up)
+            if (!a->make_up && !a->as)
                 return missing_argument(a, i);
-            hlo_literal *l = a->o->given[OPT_FAKE] ? hlo_fake_param(a->module, i, kind, (uint64_t)seed + p, a->m)
+            hlo_literal *l = a->as || a->o->given[OPT_FAKE] ? hlo_fake_param(a->module, i, kind, (uint64_t)seed + p, a->m)
                                                    : hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
             *place(a, i, (int64_t)p) = l;
             if (!l)

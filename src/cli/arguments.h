@@ -9,6 +9,10 @@
 /* ---- arguments.c ---- */
 
 enum { EVERYBODY = -1 };
+struct made_up { /* how what is not given is made up */
+    enum hlo_fake kind;
+    uint64_t seed;
+};
 struct arguments {
     const struct options *o;
     hlo_messages *m;
@@ -16,6 +20,7 @@ struct arguments {
     const char *const *given; /* what stands on the command line for parameters */
     size_t given_count;
     bool make_up;               /* what is not given, --random or not */
+    const struct made_up *as;   /* whatever the options say of it; or NULL */
     size_t participants, count; /* count: parameters */
     hlo_literal **common;       /* one for each parameter, NULL where there is none */
     hlo_literal **own;          /* of one participant after the other, in place of the common ones */
@@ -30,6 +35,8 @@ bool arguments_participants(struct arguments *a, hlo_module *module);
 /* Says what is wrong; else HLO_OK. */
 int arguments_collect(struct arguments *a);
 void arguments_free(struct arguments *a);
+/* --fake; uniform when it says nothing. False with a message. */
+bool fake_kind(const struct options *o, enum hlo_fake *out);
 bool ends_with(const char *s, const char *end);
 
 /* ---- run_options.c ---- */

@@ -42,10 +42,10 @@ static double counted(enum dtype t, uint64_t at)
     return (double)(at % (most < 1 ? 1 : (uint64_t)most));
 }
 
-static double edge_float(enum dtype t, uint64_t word)
+static double edge_float(const struct fake_facts *facts, enum dtype t, uint64_t word)
 {
     const struct float_format *f = float_format(t);
-    double most = float_max(t), normal = ldexp(1, 1 - f->bias), least = ldexp(normal, -f->mantissa_bits);
+    double most = facts->summed ? 2 : float_max(t), normal = ldexp(1, 1 - f->bias), least = ldexp(normal, -f->mantissa_bits);
     const double edges[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, least, -least, normal, -normal, most, -most,
                             1, -1, 1 + ldexp(1, -f->mantissa_bits), 0.5, unit_of(word << 8)};
     return edges[word >> 60];
@@ -71,7 +71,7 @@ static double float_at(const struct maker *k, const uint64_t *words, uint64_t at
     case IO_FAKE_ZEROS: return 0;
     case IO_FAKE_ONES: return 1;
     case IO_FAKE_IOTA: return counted(k->type, at);
-    case IO_FAKE_EDGE: return edge_float(k->type, *words);
+    case IO_FAKE_EDGE: return edge_float(f, k->type, *words);
     case IO_FAKE_NORMAL: return fit_float(f, normal_of(words));
     default: return fit_float(f, unit_of(*words));
     }

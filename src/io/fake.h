@@ -22,6 +22,7 @@ struct fake_facts {
     double value;
     bool dominant;      /* matrices whose diagonal outweighs the rest: they are factored, or solved for */
     double fan_in;      /* products that are summed to make one element; 0: none */
+    bool summed;        /* the program sums: what comes of the largest numbers depends on the order */
 };
 
 /* Of leaf `leaf` of parameter `param` of the entry computation. */

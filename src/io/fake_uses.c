@@ -38,8 +38,25 @@ struct walk {
 
 /* ---- who uses what ---- */
 
-static void note_uses(struct walk *w, const struct inst *i)
+/* Whether an instruction adds up elements, in an order that is its own affair. */
+static bool sums(const struct inst *i)
 {
+    switch (op_table[i->opcode].family) {
+    case FAMILY_dot:
+    case FAMILY_conv:
+    case FAMILY_reduce:
+    case FAMILY_window:
+    case FAMILY_fft:
+    case FAMILY_linalg:
+    case FAMILY_batchnorm:
+    case FAMILY_collective: return true;
+    default: return i->opcode == OP_SCATTER || i->opcode == OP_CUSTOM_CALL;
+    }
+}
+
+static void note_inst(struct walk *w, const struct inst *i)
+{
+    w->facts.summed |= sums(i);
     for (int k = 0; k < i->operand_count; k++) {
         const struct inst *x = i->operands[k];
         struct operand_use *u = ARENA_NEW(w->a, struct operand_use), **list = &w->uses[x->parent->index][x->index];
@@ -64,7 +81,7 @@ static void note_module(struct walk *w, const struct module *m)
         w->uses[c] = ARENA_ARRAY(w->a, struct operand_use *, m->computations[c]->inst_count);
     for (int c = 0; c < m->computation_count; c++)
         for (int k = 0; k < m->computations[c]->inst_count; k++)
-            note_uses(w, m->computations[c]->insts[k]);
+            note_inst(w, m->computations[c]->insts[k]);
 }
 
 /* ---- what is asked ---- */

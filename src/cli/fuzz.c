@@ -1,0 +1,365 @@
+/*
+ * hlo fuzz: a module on many made-up arguments, by the fast kernels and by the plain ones or another program.
+ */
+#include "cli/arguments.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct fuzz {
+    const struct options *o;
+    const hlo_file *file;
+    size_t part;
+    hlo_module *module;
+    hlo_targets *targets;
+    hlo_program *program, *plain; /* what is tried; what it is compared with, unless there is an oracle */
+    struct hlo_tolerance tolerance;
+    int64_t runs, seed;
+    int64_t agreed, stopped;      /* cases: both gave results; both ended in an error */
+    bool mute;                    /* the oracle can't be run */
+    char folder[32];              /* for what the oracle reads and writes; "": none */
+};
+
+/* One set of arguments, and what both sides make of it. */
+struct trial {
+    int64_t number;
+    struct made_up made;
+    struct arguments a;
+    hlo_literal **actual, **expected; /* NULL: an error, which `actual_said` or `a.m` tells */
+    hlo_messages *actual_said;
+    struct buf why; /* how they differ; empty: they don't */
+};
+
+/* ---- the oracle ---- */
+
+static const char *in_folder(const struct fuzz *f, const char *name, struct buf *out)
+{
+    buf_printf(out, "%s/%s", f->folder, name);
+    return out->data;
+}
+
+static bool begin_folder(struct fuzz *f, hlo_messages *m)
+{
+    struct buf path = {0};
+    size_t size;
+    uint32_t line;
+    const char *text = hlo_file_text(f->file, f->part, &size, &line);
+    strcpy(f->folder, "/tmp/hlo-fuzz-XXXXXX");
+    if (!mkdtemp(f->folder)) {
+        hlo_messages_add(m, "/tmp", strerror(errno));
+        f->folder[0] = '\0';
+        return false;
+    }
+    bool ok = hlo_write_text(in_folder(f, "module.hlo", &path), text, size, m);
+    buf_free(&path);
+    return ok;
+}
+
+static void end_folder(struct fuzz *f)
+{
+    static const char *const names[] = {"module.hlo", "in.npz", "out.npz"};
+    for (size_t k = 0; *f->folder && k < COUNT_OF(names); k++) {
+        struct buf path = {0};
+        unlink(in_folder(f, names[k], &path));
+        buf_free(&path);
+    }
+    if (*f->folder)
+        rmdir(f->folder);
+}
+
+/* Its exit status; 127 when it can't be run. */
+static int call_oracle(const struct fuzz *f, const char *module, const char *in, const char *out)
+{
+    struct buf script = {0};
+    buf_printf(&script, "%s \"$@\"", f->o->value[OPT_ORACLE]);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* what it says is no result of ours */
+        execl("/bin/sh", "sh", "-c", script.data, "oracle", module, in, out, (char *)NULL);
+        _exit(127);
+    }
+    int status = 127 << 8;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    buf_free(&script);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static bool ask_oracle(struct fuzz *f, struct trial *t)
+{
+    struct buf module = {0}, in = {0}, out = {0};
+    in_folder(f, "module.hlo", &module);
+    in_folder(f, "in.npz", &in);
+    in_folder(f, "out.npz", &out);
+    const struct hlo_bundle b = {.participants = t->a.participants, .count = t->a.count, .args = t->a.all};
+    unlink(out.data);
+    bool ok = hlo_write_bundle(in.data, &b, t->a.m);
+    int status = ok ? call_oracle(f, module.data, in.data, out.data) : 0;
+    f->mute = status == 127;
+    if (status != 0) {
+        struct buf why = {0};
+        buf_printf(&why, "it ended with status %d", status);
+        hlo_messages_add(t->a.m, f->o->value[OPT_ORACLE], why.data);
+        buf_free(&why);
+    }
+    for (size_t p = 0; ok && status == 0 && p < t->a.participants; p++)
+        ok = (t->expected[p] = hlo_read_result(out.data, "out", f->module, p, t->a.m)) != NULL;
+    buf_free(&module);
+    buf_free(&in);
+    buf_free(&out);
+    return ok && status == 0;
+}
+
+/* ---- one trial ---- */
+
+static void free_results(hlo_literal **results, size_t count)
+{
+    for (size_t p = 0; results && p < count; p++)
+        hlo_literal_free(results[p]);
+    free(results);
+}
+
+static void put_first_message(struct buf *out, const hlo_messages *m)
+{
+    for (size_t k = 0; k < hlo_messages_count(m); k++)
+        if (hlo_messages_get(m, k).error) {
+            buf_puts(out, hlo_messages_get(m, k).text);
+            return;
+        }
+    buf_puts(out, "an error");
+}
+
+static void compare(const struct fuzz *f, struct trial *t, bool ran, bool expected)
+{
+    if (ran != expected) {
+        buf_puts(&t->why, ran ? "only the reference ends in an error: " : "it ends in an error: ");
+        put_first_message(&t->why, ran ? t->a.m : t->actual_said);
+    }
+    for (size_t p = 0; ran && expected && t->why.size == 0 && p < t->a.participants; p++) {
+        hlo_text why = {0};
+        if (!hlo_literal_compare(t->actual[p], t->expected[p], &f->tolerance, &why) && t->a.participants > 1)
+            buf_printf(&t->why, "participant %zu: ", p);
+        buf_bytes(&t->why, why.data, why.size);
+        hlo_text_free(&why);
+    }
+}
+
+/* HLO_OK: it was done, whatever came of it. */
+static int try_once(struct fuzz *f, struct trial *t)
+{
+    t->a.as = &t->made;
+    int status = arguments_collect(&t->a);
+    if (status != HLO_OK)
+        return status;
+    t->actual = calloc(t->a.participants, sizeof(hlo_literal *));
+    t->expected = calloc(t->a.participants, sizeof(hlo_literal *));
+    if (!t->actual || !t->expected)
+        return HLO_FAILED;
+    const hlo_literal *const *args = t->a.all;
+    bool ran = hlo_run_all(f->program, args, t->a.count, NULL, t->actual, t->actual_said);
+    bool expected = f->plain ? hlo_run_all(f->plain, args, t->a.count, NULL, t->expected, t->a.m) : ask_oracle(f, t);
+    if (f->mute)
+        return HLO_USAGE;
+    compare(f, t, ran, expected);
+    f->agreed += ran && expected && t->why.size == 0;
+    f->stopped += !ran && !expected;
+    if (!expected) {
+        free_results(t->expected, t->a.participants);
+        t->expected = NULL;
+    }
+    return HLO_OK;
+}
+
+/* ---- the report ---- */
+
+static const char *kind_name(enum hlo_fake kind)
+{
+    static const char *const names[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    return names[kind];
+}
+
+static bool save(const struct fuzz *f, const struct trial *t, const char *path)
+{
+    hlo_text printed = hlo_print(f->module, HLO_PRINT_FULL);
+    const struct hlo_bundle b = {.text = printed.data, .size = printed.size, .participants = t->a.participants,
+                                 .count = t->a.count, .args = t->a.all, .results = (const hlo_literal *const *)t->expected};
+    bool ok = hlo_write_bundle(path, &b, t->a.m);
+    hlo_text_free(&printed);
+    return ok;
+}
+
+static void put_json(const struct fuzz *f, const struct trial *t, const char *bundle)
+{
+    struct buf b = {0};
+    buf_printf(&b, "{\"schema\":1,\"seed\":%" PRId64 ",\"runs\":%" PRId64 ",\"agreed\":%" PRId64 ",\"stopped\":%" PRId64,
+               f->seed, t ? t->number + 1 : f->runs, f->agreed, f->stopped);
+    buf_puts(&b, ",\"differs\":");
+    if (t) {
+        buf_printf(&b, "{\"run\":%" PRId64 ",\"fake\":\"%s\",\"seed\":%" PRIu64 ",\"text\":", t->number, kind_name(t->made.kind), t->made.seed);
+        buf_json_str(&b, buf_view(&t->why));
+        buf_puts(&b, ",\"bundle\":");
+        buf_json_str(&b, str_of(bundle));
+        buf_putc(&b, '}');
+    } else {
+        buf_puts(&b, "null");
+    }
+    buf_puts(&b, "}\n");
+    fwrite(b.data, 1, b.size, stdout);
+    buf_free(&b);
+}
+
+static int say_difference(const struct fuzz *f, const struct trial *t)
+{
+    const char *bundle = f->o->given[OPT_SAVE_BUNDLE] ? f->o->value[OPT_SAVE_BUNDLE] : "fuzz.npz";
+    if (!save(f, t, bundle))
+        return HLO_USAGE;
+    if (f->o->given[OPT_JSON])
+        put_json(f, t, bundle);
+    else
+        printf("run %" PRId64 " of %" PRId64 " differs (--fake=%s --seed=%" PRIu64 "): " STR_FMT "\nhlo run --bundle=%s shows it\n",
+               t->number + 1, f->runs, kind_name(t->made.kind), t->made.seed, STR_ARG(buf_view(&t->why)), bundle);
+    return HLO_DIFFERS;
+}
+
+static int say_agreement(const struct fuzz *f)
+{
+    if (f->o->given[OPT_JSON]) {
+        put_json(f, NULL, NULL);
+        return HLO_OK;
+    }
+    printf("%" PRId64 " runs agree", f->agreed);
+    if (f->stopped > 0)
+        printf(", %" PRId64 " end in an error on both sides", f->stopped);
+    putchar('\n');
+    return HLO_OK;
+}
+
+/* ---- all of them ---- */
+
+static struct made_up made_for(const struct fuzz *f, int64_t run)
+{
+    static const enum hlo_fake turns[] = {HLO_FAKE_UNIFORM, HLO_FAKE_EDGE, HLO_FAKE_NORMAL, HLO_FAKE_EDGE};
+    struct made_up made = {turns[run % (int64_t)COUNT_OF(turns)], (uint64_t)(f->seed + run)};
+    if (f->o->given[OPT_FAKE])
+        fake_kind(f->o, &made.kind);
+    return made;
+}
+
+static int fuzz_runs(struct fuzz *f)
+{
+    int status = HLO_OK;
+    for (int64_t run = 0; run < f->runs && status == HLO_OK; run++) {
+        struct trial t = {.number = run, .made = made_for(f, run), .actual_said = hlo_messages_new()};
+        t.a = (struct arguments){.o = f->o, .m = hlo_messages_new(), .module = f->module, .given = f->o->args + 1,
+                                 .given_count = f->o->arg_count - 1, .participants = hlo_participants(f->program)};
+        status = try_once(f, &t);
+        if (status == HLO_OK && t.why.size > 0)
+            status = say_difference(f, &t);
+        if (status > HLO_DIFFERS)
+            report(f->o, t.a.m);
+        free_results(t.actual, t.a.participants);
+        free_results(t.expected, t.a.participants);
+        arguments_free(&t.a);
+        hlo_messages_free(t.a.m);
+        hlo_messages_free(t.actual_said);
+        buf_free(&t.why);
+    }
+    return status == HLO_OK ? say_agreement(f) : status;
+}
+
+/* By how much the narrowest floats of the result may differ, when nobody has said. */
+static double usual_bound(const hlo_module *module)
+{
+    static const struct width {
+        const char *dtype;
+        double bound;
+    } widths[] = {{"f8", 0.3}, {"f4", 0.3}, {"bf16", 3e-2}, {"f16", 1e-2}};
+    hlo_listing *l = hlo_list(module);
+    struct hlo_listed_computation entry = {0};
+    for (size_t c = 0; c < hlo_list_computations(l); c++)
+        if (hlo_list_computation(l, c).entry)
+            entry = hlo_list_computation(l, c);
+    const char *shape = hlo_list_inst(l, entry.root).shape;
+    double bound = 1e-3;
+    for (size_t k = COUNT_OF(widths); k-- > 0;)
+        if (strstr(shape, widths[k].dtype))
+            bound = widths[k].bound;
+    hlo_listing_free(l);
+    return bound;
+}
+
+static bool fuzz_options(struct fuzz *f)
+{
+    const struct options *o = f->o;
+    enum hlo_fake kind;
+    if (o->given[OPT_PLAIN] && !o->given[OPT_ORACLE])
+        return usage_error(o, "the plain kernels are what others are compared with: `--plain` needs `--oracle`"), false;
+    return option_int(o, OPT_RUNS, 1, INT64_MAX, 100, &f->runs) && option_int(o, OPT_SEED, 0, INT32_MAX, 1, &f->seed) &&
+           fake_kind(o, &kind) && tolerance_options(o, &f->tolerance);
+}
+
+/* Plans the module in both ways. */
+static int fuzz_plan(struct fuzz *f, hlo_messages *m)
+{
+    struct hlo_run_options options;
+    if (!run_options(f->o, &options) || !(f->targets = targets_of(f->o, m)))
+        return HLO_USAGE;
+    options.targets = f->targets;
+    f->program = hlo_plan(f->module, &options, m);
+    options.plain = true;
+    bool oracle = f->o->given[OPT_ORACLE];
+    f->plain = f->program && !oracle ? hlo_plan(f->module, &options, m) : NULL;
+    if (!f->program || (!oracle && !f->plain))
+        return HLO_FAILED;
+    return oracle && !begin_folder(f, m) ? HLO_USAGE : HLO_OK;
+}
+
+static int fuzz_part(struct fuzz *f)
+{
+    hlo_messages *m = hlo_messages_new();
+    struct arguments a = {.o = f->o};
+    int status = HLO_REJECTED;
+    f->module = hlo_parse(f->file, f->part, m);
+    if (f->module && !arguments_participants(&a, f->module))
+        status = HLO_USAGE;
+    else if (f->module && hlo_verify(f->module, m))
+        status = fuzz_plan(f, m);
+    report(f->o, m);
+    if (status == HLO_OK) {
+        if (!f->o->given[OPT_ABS] && !f->o->given[OPT_REL] && !f->o->given[OPT_ULP])
+            f->tolerance.abs = f->tolerance.rel = usual_bound(f->module);
+        status = fuzz_runs(f);
+    }
+    end_folder(f);
+    hlo_program_free(f->program);
+    hlo_program_free(f->plain);
+    hlo_targets_free(f->targets);
+    hlo_module_free(f->module);
+    hlo_messages_free(m);
+    return status;
+}
+
+int fuzz_command(const struct options *o)
+{
+    struct fuzz f = {.o = o};
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    if (!fuzz_options(&f))
+        return HLO_USAGE;
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *file = open_file(o, o->args[0], m);
+    int status = HLO_USAGE;
+    report(o, m);
+    if (file && hlo_file_count(file) > 1)
+        usage_error(o, "the file holds %zu modules; --module=N picks one", hlo_file_count(file));
+    f.file = file;
+    if (file && hlo_file_count(file) == 1)
+        status = fuzz_part(&f);
+    hlo_file_free(file);
+    hlo_messages_free(m);
+    return status;
+}
