@@ -82,7 +82,7 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
                           .name = p->name,
                           .participant = (int64_t)participant,
                           .who = param_title(&h->arena, module, param)};
-    return hlo_literal_end(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
+    return hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
 }
 
 hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
@@ -183,7 +183,7 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
     hlo_literal *h = hlo_literal_begin();
     struct io_wanted w = {.prefix = prefix, .participant = (int64_t)participant, .who = STR("the result")};
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    h = hlo_literal_end(h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
+    h = hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
     hlo_arrays_free(s);
     return h;
 }
@@ -253,13 +253,13 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
 {
     hlo_literal *h = hlo_literal_begin();
     const struct source *source = &module->file->parts[module->part];
-    return hlo_literal_end(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
+    return hlo_literal_end_own(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
                                     hlo_param_of(module, param)->shape, leaves_before(module, param), seed));
 }
 
 hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m)
 {
     hlo_literal *h = hlo_literal_begin();
-    return hlo_literal_end(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m, (int)param, (enum io_fake)kind,
+    return hlo_literal_end_own(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m, (int)param, (enum io_fake)kind,
                                       leaves_before(module, param), seed));
 }

@@ -50,6 +50,20 @@ void hlo_literal_free(hlo_literal *h)
     free(h);
 }
 
+static void own_shapes(struct arena *a, struct literal *l)
+{
+    l->shape = shape_copy(a, l->shape);
+    for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
+        own_shapes(a, l->elements[i]);
+}
+
+hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l)
+{
+    if (l)
+        own_shapes(&h->arena, l);
+    return hlo_literal_end(h, l);
+}
+
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m)
 {
     struct diags *ds = hlo_sink_of_name(m, "<literal>", (struct str){text, size});

@@ -71,6 +71,8 @@ static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i
 /* An empty handle, to be completed around a value that lies in its arena; NULL when there is no value. */
 hlo_literal *hlo_literal_begin(void);
 hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l);
+/* The same of a value whose shapes may be a module's: the handle gets its own, for literals outlive modules. */
+hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l);
 /* The value moves into the arena: shapes are copied, storage is taken over. */
 struct literal *hlo_literal_take(struct arena *a, struct literal *from);
 

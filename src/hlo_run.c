@@ -180,7 +180,7 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h)
                        : world_run(ds, tasks, (int64_t)p->count, h);
     for (size_t k = 0; k < p->count; k++)
-        results[k] = hlo_literal_end(results[k], tasks[k].result);
+        results[k] = hlo_literal_end_own(results[k], tasks[k].result);
     if (feeding)
         feeding_end(feeding, m);
     arena_free(&a);
