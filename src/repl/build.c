@@ -26,11 +26,18 @@ void module_text_made(struct module_text *t, const char *format, ...)
     va_end(ap);
 }
 
+static void put_typed(struct module_text *t, const struct typed *from, struct str s)
+{
+    if (from)
+        put_piece(t, (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size, from->first_line});
+}
+
 static void put_entry(struct module_text *t, const struct entry *e)
 {
     put_made(t, str_of(e->before));
-    if (e->from)
-        put_piece(t, (struct hlo_piece){e->text.ptr, e->text.len, e->from->name, e->from->text, e->from->size, e->from->first_line});
+    put_typed(t, e->from, e->text);
+    put_made(t, str_of(e->between));
+    put_typed(t, e->from, e->more);
     put_made(t, str_of(e->after));
 }
 

@@ -111,18 +111,10 @@ static struct entry *instruction_entry(const struct typing *t, struct arena *a)
     return entry_new(t->name, t->from, t->right, arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr, "");
 }
 
-/* NAME = f32[2] {1, 2}. Blanks in front of the literal put its mistakes where they were typed. */
-static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_messages *m)
+/* NAME = (f32[] 1, s32[] 2): the shape stands among the values, so they are written apart. */
+static struct entry *tuple_entry(const struct typing *t, hlo_messages *m)
 {
-    if (!hlo_literal_has_shape(t->right.ptr, t->right.len)) {
-        hlo_messages_add(m, t->from->name, "a literal needs its shape here: f32[] 5, f32[3] {1, 2, 3}");
-        return NULL;
-    }
-    const char *line = t->right.ptr;
-    while (line > t->from->text && line[-1] != '\n')
-        line--;
-    struct str text = arena_printf(a, "%*s" STR_FMT, (int)(t->right.ptr - line), "", STR_ARG(t->right));
-    hlo_literal *l = hlo_literal_parse(text.ptr, text.len, m);
+    hlo_literal *l = hlo_literal_parse(t->right.ptr, t->right.len, m);
     if (!l)
         return NULL;
     hlo_text shape = hlo_literal_shape(l), values = hlo_literal_print(l, false);
@@ -136,6 +128,21 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
     hlo_text_free(&values);
     hlo_literal_free(l);
     return e;
+}
+
+/* NAME = f32[2] {1, 2} */
+static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_messages *m)
+{
+    size_t shape = scan_literal_shape(t->right);
+    if (t->right.len && t->right.ptr[0] == '(')
+        return tuple_entry(t, m);
+    if (shape == 0) {
+        add_error(t->s, m, "a literal needs its shape here: f32[] 5, f32[3] {1, 2, 3}");
+        return NULL;
+    }
+    struct str before = arena_printf(a, STR_FMT " = ", STR_ARG(t->name));
+    return entry_of_parts(t->name, t->from, before.ptr, (struct str){t->right.ptr, shape}, " constant(",
+                          (struct str){t->right.ptr + shape, t->right.len - shape}, ")");
 }
 
 /* NAME = @x.npy: a parameter that has this value. */

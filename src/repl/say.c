@@ -21,21 +21,35 @@ void say_messages(struct session *s, hlo_messages *m)
     hlo_messages_free(m);
 }
 
-int say_error(struct session *s, int status, const char *format, ...)
+static void add(struct session *s, hlo_messages *m, const char *format, va_list ap) PRINTF_LIKE(3, 0) NOT_NULL(3);
+
+static void add(struct session *s, hlo_messages *m, const char *format, va_list ap)
 {
     struct arena a;
     struct buf place = {0};
-    va_list ap;
     arena_init(&a);
-    va_start(ap, format);
-    struct str text = arena_vprintf(&a, format, ap);
-    va_end(ap);
     put_place(s, &place);
-    hlo_messages *m = hlo_messages_new();
-    hlo_messages_add(m, place.data, text.ptr);
-    say_messages(s, m);
+    hlo_messages_add(m, place.data, arena_vprintf(&a, format, ap).ptr);
     buf_free(&place);
     arena_free(&a);
+}
+
+void add_error(struct session *s, hlo_messages *m, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    add(s, m, format, ap);
+    va_end(ap);
+}
+
+int say_error(struct session *s, int status, const char *format, ...)
+{
+    hlo_messages *m = hlo_messages_new();
+    va_list ap;
+    va_start(ap, format);
+    add(s, m, format, ap);
+    va_end(ap);
+    say_messages(s, m);
     return status;
 }
 
@@ -53,7 +67,7 @@ void say_note(struct session *s, const char *format, ...)
 
 static void keep_nearest(struct str word, const char *candidate, unsigned *best, const char **nearest)
 {
-    unsigned limit = word.len > 4 ? 3 : 2, d = str_distance(word, str_of(candidate), limit);
+    unsigned limit = word.len > 4 ? 3 : word.len > 1 ? 2 : 1, d = str_distance(word, str_of(candidate), limit);
     if (d < limit && d < *best) {
         *best = d;
         *nearest = candidate;

@@ -180,6 +180,15 @@ static bool is_literal(struct str s)
     return shape_end(s, begin) > begin || c == '{' || c == '@' || c == '-' || (c >= '0' && c <= '9');
 }
 
+/* In f32[2]{1, 2} the braces hold values, though they look like a layout. */
+size_t scan_literal_shape(struct str s)
+{
+    size_t dims = scan_word(s, 0), end = shape_end(s, 0);
+    if (at_or_nul(s, dims) != '[' || end == 0)
+        return 0;
+    return scan_blanks(s, end) < s.len ? scan_blanks(s, end) : scan_group(s, dims);
+}
+
 /* ---- kinds ---- */
 
 static struct str without_percent(struct str name)

@@ -43,6 +43,8 @@ size_t scan_word(struct str s, size_t at); /* past a name, a number, %x */
 struct str scan_first_word(struct str s);
 /* Past the bracket that closes the one at `at`, and past a string; NOWHERE: it stays open. */
 size_t scan_group(struct str s, size_t at);
+/* Past the shape of a literal: where its values begin; 0: it names none. */
+size_t scan_literal_shape(struct str s);
 /* The op of what may stand behind `name =`. */
 struct str scan_op(struct str right);
 

@@ -49,12 +49,15 @@ struct entry { /* a computation, or an instruction of the entry computation */
     size_t holders;
     char *name;          /* without % */
     struct typed *from;  /* where its text was written; or NULL */
-    struct str text;     /* in `from` */
-    char *before, *after; /* what was added to it; may be empty */
+    struct str text, more; /* in `from`, one behind the other */
+    char *before, *between, *after; /* what was added to it; may be empty */
     uint64_t hash;       /* of all that */
 };
 /* TEXT lies in FROM. */
 struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before, const char *after);
+/* BEFORE TEXT BETWEEN MORE AFTER */
+struct entry *entry_of_parts(struct str name, struct typed *from, const char *before, struct str text, const char *between,
+                             struct str more, const char *after);
 struct entry *entry_hold(struct entry *e);
 void entry_drop(struct entry *e);
 
@@ -213,6 +216,7 @@ int session_undo(struct session *s, long steps);
 
 /* `FILE:LINE: error: ...` off a terminal. Returns STATUS. */
 int say_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
+void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4); /* the same among others */
 void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3); /* only to a person */
 /* Draws the messages and frees them. */
 void say_messages(struct session *s, hlo_messages *m);

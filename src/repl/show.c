@@ -103,7 +103,7 @@ static int put_npy(struct session *s, const hlo_literal *l, hlo_messages *m)
 {
     if (s->out_path)
         return hlo_write_npy(s->out_path, l, m) ? HLO_OK : HLO_USAGE;
-    hlo_messages_add(m, "hlo", ".mode npy writes files: .once FILE.npy or .output FILE.npy says which");
+    add_error(s, m, ".mode npy writes files: .once FILE.npy or .output FILE.npy says which");
     return HLO_USAGE;
 }
 

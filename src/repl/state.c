@@ -55,17 +55,27 @@ void typed_drop(struct typed *t)
     free(t);
 }
 
-struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before, const char *after)
+struct entry *entry_of_parts(struct str name, struct typed *from, const char *before, struct str text, const char *between,
+                             struct str more, const char *after)
 {
     struct entry *e = repl_alloc(sizeof *e);
+    const struct str parts[] = {str_of(before), text, str_of(between), more, str_of(after)};
     *e = (struct entry){.holders = 1,
                         .name = repl_copy(name),
                         .from = typed_hold(from),
                         .text = text,
-                        .before = repl_copy(str_of(before)),
-                        .after = repl_copy(str_of(after))};
-    e->hash = mix(mix(hash_bytes(before, strlen(before)), hash_bytes(text.ptr, text.len)), hash_bytes(after, strlen(after)));
+                        .more = more,
+                        .before = repl_copy(parts[0]),
+                        .between = repl_copy(parts[2]),
+                        .after = repl_copy(parts[4])};
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        e->hash = mix(e->hash, hash_bytes(parts[i].ptr, parts[i].len));
     return e;
+}
+
+struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before, const char *after)
+{
+    return entry_of_parts(name, from, before, text, "", STR(""), after);
 }
 
 struct entry *entry_hold(struct entry *e)
@@ -82,6 +92,7 @@ void entry_drop(struct entry *e)
     typed_drop(e->from);
     free(e->name);
     free(e->before);
+    free(e->between);
     free(e->after);
     free(e);
 }

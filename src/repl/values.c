@@ -43,11 +43,8 @@ static struct held *source_of(const struct making *k, size_t i)
 
 static enum made no_value(const struct making *k, const struct hlo_listed *p)
 {
-    struct buf why = {0};
-    buf_printf(&why, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
-               p->parameter, p->name, p->shape, p->name, p->name);
-    hlo_messages_add(k->m, "session", why.data);
-    buf_free(&why);
+    add_error(k->s, k->m, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
+              p->parameter, p->name, p->shape, p->name, p->name);
     return UNMADE;
 }
 
@@ -219,7 +216,7 @@ enum made values_make(struct session *s, const size_t *insts, size_t count, bool
     struct making k = {.s = s, .b = b, .targets = insts, .count = count, .anew = anew, .m = m};
     for (size_t t = 0; t < count; t++)
         if (!b->entries[insts[t] - b->first]) {
-            hlo_messages_add(m, "session", "it is part of what another instruction stands for, and has no value of its own");
+            add_error(s, m, "it is part of what another instruction stands for, and has no value of its own");
             return FAILED;
         }
     k.need = repl_alloc(b->count * sizeof *k.need);

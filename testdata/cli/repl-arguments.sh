@@ -1,0 +1,36 @@
+# Parameters: in order, by name, from files, made up; a missing one is named
+# status: 2
+# stderr: <stdin>:3: error: no parameter is called `c`
+# stderr: <stdin>:4: error: argument `3` is one too many
+# stderr: parameter 1, `b`, of shape f32[2]{0}, has no value
+# stderr: parameter `a` is f32[]; the argument given is f32[2]
+# stdout: r = f32[2] {5, 6}
+# stdout: r = f32[2] {7, 8}
+# stdout: r = f32[2] {2, 2}
+# stdout: w = f32[2] {7, 8}
+# stdout: r = f32[2] {8, 9}
+cat >m.hlo <<'EOF'
+ENTRY e {
+  a = f32[] parameter(0)
+  b = f32[2] parameter(1)
+  c = f32[2] broadcast(a), dimensions={}
+  ROOT r = f32[2] add(b, c)
+}
+EOF
+echo '{5, 6}' >b.txt
+$HLO repl m.hlo <<'EOF'
+.bail off
+.run 1
+.run c=1
+.run 1 {1, 2} 3
+.run f32[2] {1, 2}
+.run 2 b = f32[2] {3, 4}
+.run b=@b.txt
+EOF
+printf '.run --random=3 a=1\n.print b\n' | $HLO repl m.hlo >one
+printf '.run 1\n.print b\n' | $HLO repl m.hlo --random=3 | cmp - one
+printf '.run --fake=ones\n' | $HLO repl m.hlo
+printf '.mode npy\n.once b.npy\n.print b\n' | cat - >save
+printf '.set b = {7, 8}\n' | cat - save | $HLO repl m.hlo
+printf 'w = @b.npy\n.run a=1 b=@b.npy\n' | $HLO repl m.hlo
+printf '.run --bits\n' | $HLO repl m.hlo
