@@ -201,17 +201,13 @@ struct literal *hlo_literal_take(struct arena *a, struct literal *from)
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
 {
     hlo_literal *h = hlo_literal_begin();
-    struct literal *l = ARENA_NEW(&h->arena, struct literal);
-    const struct shape **shapes = ARENA_ARRAY(&h->arena, const struct shape *, count);
-    l->elements = ARENA_ARRAY(&h->arena, struct literal *, count);
+    struct literal **parts = ARENA_ARRAY(&h->arena, struct literal *, count);
     for (size_t i = 0; i < count; i++) {
-        l->elements[i] = hlo_literal_take(&h->arena, elements[i]->l);
-        shapes[i] = l->elements[i]->shape;
+        parts[i] = hlo_literal_take(&h->arena, elements[i]->l);
         arena_free(&elements[i]->arena);
         free(elements[i]);
     }
-    l->shape = shape_tuple(&h->arena, (int)count, shapes);
-    return hlo_literal_end(h, l);
+    return hlo_literal_end(h, literal_tuple(&h->arena, parts, (int)count));
 }
 
 hlo_literal *hlo_literal_copy(const hlo_literal *l)

@@ -38,21 +38,17 @@ static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct liter
 static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape, int *next, bool *ok)
 {
     struct arena *a = &ev->scratch;
-    struct literal *l = ARENA_NEW(a, struct literal);
-    l->shape = shape;
     if (!shape_is_tuple(shape)) {
+        struct literal *l = ARENA_NEW(a, struct literal);
+        l->shape = shape;
         *ok = *ok && copy_leaf(ev, s, *next, l);
         ++*next;
         return l;
     }
-    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, shape->count);
-    l->elements = ARENA_ARRAY(a, struct literal *, shape->count);
-    for (int k = 0; k < shape->count; k++) {
-        l->elements[k] = item_of(ev, s, shape->elements[k], next, ok);
-        shapes[k] = l->elements[k]->shape;
-    }
-    l->shape = shape_tuple(a, shape->count, shapes);
-    return l;
+    struct literal **elements = ARENA_ARRAY(a, struct literal *, shape->count);
+    for (int k = 0; k < shape->count; k++)
+        elements[k] = item_of(ev, s, shape->elements[k], next, ok);
+    return literal_tuple(a, elements, shape->count);
 }
 
 static bool take_item(struct eval *ev, const struct step *s, const struct literal *l, int *next)

@@ -222,21 +222,14 @@ static struct literal *value_called(struct diags *ds, struct arena *a, const str
 {
     if (!shape_is_tuple(want))
         return leaf_value(ds, a, s, w, own, want);
-    struct literal *l = ARENA_NEW(a, struct literal);
-    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, want->count);
-    l->elements = ARENA_ARRAY(a, struct literal *, want->count);
-    for (int i = 0; i < want->count; i++) {
+    struct literal **elements = ARENA_ARRAY(a, struct literal *, want->count);
+    bool ok = true;
+    for (int i = 0; i < want->count && ok; i++) {
         struct str part = own.len > 0 ? arena_printf(a, STR_FMT ".%d", STR_ARG(own), i) : own;
-        l->elements[i] = value_called(ds, a, s, w, part, want->elements[i]);
-        if (!l->elements[i]) {
-            while (i-- > 0)
-                literal_free_data(l->elements[i]);
-            return NULL;
-        }
-        shapes[i] = l->elements[i]->shape;
+        elements[i] = value_called(ds, a, s, w, part, want->elements[i]);
+        ok = elements[i] != NULL;
     }
-    l->shape = shape_tuple(a, want->count, shapes);
-    return l;
+    return literal_tuple(a, elements, want->count);
 }
 
 struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct io_arrays *s, const struct io_wanted *wanted,

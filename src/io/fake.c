@@ -312,20 +312,13 @@ static struct literal *fake_value(struct source_of_values *v, struct arena *a, c
 {
     if (!shape_is_tuple(s))
         return fake_leaf(v, a, s);
-    struct literal *l = ARENA_NEW(a, struct literal);
-    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, s->count);
-    l->elements = ARENA_ARRAY(a, struct literal *, s->count);
-    for (int i = 0; i < s->count; i++) {
-        l->elements[i] = fake_value(v, a, s->elements[i]);
-        if (!l->elements[i]) {
-            while (i-- > 0)
-                literal_free_data(l->elements[i]);
-            return NULL;
-        }
-        shapes[i] = l->elements[i]->shape;
+    struct literal **elements = ARENA_ARRAY(a, struct literal *, s->count);
+    bool ok = true;
+    for (int i = 0; i < s->count && ok; i++) {
+        elements[i] = fake_value(v, a, s->elements[i]);
+        ok = elements[i] != NULL;
     }
-    l->shape = shape_tuple(a, s->count, shapes);
-    return l;
+    return literal_tuple(a, elements, s->count);
 }
 
 struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param, enum io_fake kind,

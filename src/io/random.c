@@ -243,20 +243,13 @@ static struct literal *random_value(struct diags *ds, struct arena *a, struct st
             return NULL;
         return shape_is_array(shape) ? random_array(ds, a, shape, &r) : literal_new(a, shape);
     }
-    struct literal *l = ARENA_NEW(a, struct literal);
-    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, shape->count);
-    l->elements = ARENA_ARRAY(a, struct literal *, shape->count);
-    for (int i = 0; i < shape->count; i++) {
-        l->elements[i] = random_value(ds, a, text, shape->elements[i], leaf, seed);
-        if (!l->elements[i]) {
-            while (i-- > 0)
-                literal_free_data(l->elements[i]);
-            return NULL;
-        }
-        shapes[i] = l->elements[i]->shape;
+    struct literal **elements = ARENA_ARRAY(a, struct literal *, shape->count);
+    bool ok = true;
+    for (int i = 0; i < shape->count && ok; i++) {
+        elements[i] = random_value(ds, a, text, shape->elements[i], leaf, seed);
+        ok = elements[i] != NULL;
     }
-    l->shape = shape_tuple(a, shape->count, shapes);
-    return l;
+    return literal_tuple(a, elements, shape->count);
 }
 
 struct literal *io_random(struct diags *ds, struct arena *a, struct str text, const struct shape *shape,

@@ -31,6 +31,8 @@ struct literal {
 /* Storage is cleared; NULL when there is not enough memory or the size overflows. Array storage is
  * owned by the literal: module literals are freed with the module, others by literal_free. */
 struct literal *literal_new(struct arena *a, const struct shape *shape);
+/* A tuple, which takes over the array. NULL when an element is NULL: the others' storage is freed then. */
+struct literal *literal_tuple(struct arena *a, struct literal **elements, int count);
 void literal_free_data(struct literal *l); /* the storage, recursively */
 struct literal *literal_copy(struct arena *a, const struct literal *l); /* shape and storage; NULL as above */
 /* Exact equality of values: NaN equal to NaN, -0 equal to 0 only when `numbers`. */

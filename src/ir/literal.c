@@ -36,6 +36,25 @@ struct literal *literal_new(struct arena *a, const struct shape *shape)
     return NULL;
 }
 
+struct literal *literal_tuple(struct arena *a, struct literal **elements, int count)
+{
+    const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, count);
+    bool whole = true;
+    for (int i = 0; i < count; i++) {
+        whole &= elements[i] != NULL;
+        shapes[i] = elements[i] ? elements[i]->shape : NULL;
+    }
+    for (int i = 0; !whole && i < count; i++)
+        if (elements[i])
+            literal_free_data(elements[i]);
+    if (!whole)
+        return NULL;
+    struct literal *l = ARENA_NEW(a, struct literal);
+    l->shape = shape_tuple(a, count, shapes);
+    l->elements = elements;
+    return l;
+}
+
 void literal_free_data(struct literal *l)
 {
     if (l->owner)

@@ -78,6 +78,23 @@ START_TEST(literals)
 }
 END_TEST
 
+START_TEST(tuples_of_literals)
+{
+    struct arena a;
+    arena_init(&a);
+    int64_t dims[] = {3};
+    struct literal *parts[] = {literal_new(&a, shape_array(&a, DT_F32, 1, dims, NULL, NULL)), literal_tuple(&a, NULL, 0)};
+    struct literal *l = literal_tuple(&a, parts, 2);
+    ck_assert_int_eq(l->shape->count, 2);
+    ck_assert(shape_equal(l->shape->elements[0], parts[0]->shape, 0) && shape_is_tuple(l->shape->elements[1]));
+    ck_assert(l->elements[0] == parts[0] && l->elements[1] == parts[1]);
+    parts[1] = NULL;
+    ck_assert_ptr_null(literal_tuple(&a, parts, 2));
+    ck_assert_ptr_null(parts[0]->data); /* given back */
+    arena_free(&a);
+}
+END_TEST
+
 START_TEST(attributes_keep_their_order)
 {
     struct module *m = module_new();
@@ -387,6 +404,7 @@ int main(void)
     TCase *tcase = tcase_create("ir");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, literals);
+    tcase_add_test(tcase, tuples_of_literals);
     tcase_add_test(tcase, attributes_keep_their_order);
     tcase_add_test(tcase, computations_are_finished);
     tcase_add_test(tcase, postorder);

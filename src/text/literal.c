@@ -559,26 +559,21 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
 /* tuple_literal = "(" ")" | "(" literal {[","] literal} ")" ; */
 static bool parse_tuple_literal(struct parser *p, const struct shape *shape, struct literal **out)
 {
-    struct literal *tuple = ARENA_NEW(p->arena, struct literal);
-    const struct shape **shapes = ARENA_ARRAY(p->arena, const struct shape *, shape->count);
-    tuple->elements = ARENA_ARRAY(p->arena, struct literal *, shape->count);
+    struct literal **elements = ARENA_ARRAY(p->arena, struct literal *, shape->count);
     if (!expect(p, TOK_LPAREN, "`(` of a tuple"))
         return false;
     bool empty = p->tok.kind == TOK_RPAREN; /* XLA then makes every component an empty tuple */
     for (int i = 0; i < shape->count; i++) {
         if (empty) {
-            tuple->elements[i] = ARENA_NEW(p->arena, struct literal);
-            shapes[i] = tuple->elements[i]->shape = shape_tuple(p->arena, 0, NULL);
+            elements[i] = literal_tuple(p->arena, NULL, 0);
             continue;
         }
         if (i > 0 && !accept(p, TOK_COMMA) && !p->strict && p->tok.kind != TOK_RPAREN)
             DIAG(p->ds, p->tok.span, COMMA_MISSING);
-        if (!parse_literal(p, shape->elements[i], &tuple->elements[i]))
+        if (!parse_literal(p, shape->elements[i], &elements[i]))
             return false;
-        shapes[i] = tuple->elements[i]->shape;
     }
-    tuple->shape = shape_tuple(p->arena, shape->count, shapes);
-    *out = tuple;
+    *out = literal_tuple(p->arena, elements, shape->count);
     return expect(p, TOK_RPAREN, "`)` after the last component");
 }
 
@@ -616,9 +611,8 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
     const struct shape *shape;
     if (p->tok.kind != TOK_LPAREN)
         return parse_shape(p, &shape) && parse_literal(p, shape, out);
-    struct literal *tuple = ARENA_NEW(p->arena, struct literal), **elements = NULL;
-    const struct shape **shapes = NULL;
-    size_t count = 0, capacity = 0, shape_count = 0, shape_capacity = 0;
+    struct literal **elements = NULL;
+    size_t count = 0, capacity = 0;
     enum { WEIGHT = 2 }; /* as shapes */
     p->depth += WEIGHT;
     bool ok = enter(p);
@@ -629,7 +623,6 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
         ok = parse_literal_with_shape(p, &element);
         if (ok) {
             VEC_PUSH(p->arena, elements, count, capacity) = element;
-            VEC_PUSH(p->arena, shapes, shape_count, shape_capacity) = element->shape;
             accept(p, TOK_COMMA);
         }
     }
@@ -637,9 +630,7 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
     p->depth -= WEIGHT;
     if (!ok || !expect(p, TOK_RPAREN, NULL))
         return false;
-    tuple->elements = elements;
-    tuple->shape = shape_tuple(p->arena, (int)count, shapes);
-    *out = tuple;
+    *out = literal_tuple(p->arena, elements, (int)count);
     return true;
 }
 
