@@ -9,7 +9,14 @@
 
 /* A loop body compiled for several instruction sets, the best one chosen when the program starts.
  * The results are the same: nothing is contracted or reordered. Sanitizers are not there yet when it is
- * chosen. */
+ * chosen.
+ *
+ * There are also sets of kernels (tile.h, gemm_set.h, matvec.h): files compiled once for each instruction set,
+ * and a table of what each set has. That pays where a file is nothing but such loops, where an instruction set
+ * has another number of lanes or instructions of its own, and where kernels are looked up by name anyway. The
+ * loops marked here are one or two in a file that is otherwise about something else; a set would take a file and
+ * a row in a table for each. The price is that the loader chooses, before there is an environment, so that
+ * HLO_ISA (cpu.h) does not lower them: since bits are the same, that shows only in what is measured. */
 #if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define KERN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
