@@ -63,11 +63,19 @@ static inline void random_element(struct random *r, enum dtype t, void *p)
     }
 }
 
-/* Storage for a view with random strides; free it with free(view_block(v)). */
+/* A view with random strides, and its storage. */
 struct random_view {
     struct view view;
     void *block;
 };
+
+/* FREE_VIEWS(&a, &b): their storage. */
+#define FREE_VIEWS(...)                                                                                      \
+    do {                                                                                                     \
+        struct random_view *views_[] = {__VA_ARGS__};                                                        \
+        for (size_t i_ = 0; i_ < COUNT_OF(views_); i_++)                                                     \
+            free(views_[i_]->block);                                                                         \
+    } while (0)
 
 static inline struct random_view random_layout(struct random *r, enum dtype t, int rank, const int64_t *dims)
 {

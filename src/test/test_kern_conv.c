@@ -68,10 +68,7 @@ static void make(struct arrays *a, const struct large_conv *s, const enum dtype 
 
 static void let_go(struct arrays *a)
 {
-    free(a->in.block);
-    free(a->kernel.block);
-    free(a->out.block);
-    free(a->want.block);
+    FREE_VIEWS(&a->in, &a->kernel, &a->out, &a->want);
 }
 
 static double rounding(enum dtype t)

@@ -42,8 +42,7 @@ static void make_matrices(struct matrices *x, struct random *r, const enum dtype
 
 static void free_matrices(struct matrices *x)
 {
-    free(x->lhs.block);
-    free(x->rhs.block);
+    FREE_VIEWS(&x->lhs, &x->rhs);
 }
 
 /* Sizes round those of registers, panels and lanes, and some that are none. */
@@ -63,8 +62,7 @@ START_TEST(blocks_agree_with_plain)
         ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s: %s by %s, seed %d", isas[_i],
                       dtype_spelling(t[0]), dtype_spelling(t[1]), seed);
         free_matrices(&x);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&out, &want);
     }
     unsetenv("HLO_ISA");
 }
@@ -177,9 +175,7 @@ START_TEST(tensors_and_teams)
         ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
         ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s by %s, seed %d", dtype_spelling(t[0]),
                       dtype_spelling(t[1]), seed);
-        struct random_view *all[] = {&lhs, &rhs, &out, &want};
-        for (size_t i = 0; i < COUNT_OF(all); i++)
-            free(all[i]->block);
+        FREE_VIEWS(&lhs, &rhs, &out, &want);
     }
     team_free(team);
 }
@@ -210,9 +206,7 @@ START_TEST(small_products_are_plain)
         ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));
         ck_assert_msg(views_agree(&out.view, &want.view, same ? 0 : 1e-5, 4), "%s, seed %d", dtype_spelling(t), seed);
-        struct random_view *all[] = {&lhs, &rhs, &out, &want};
-        for (size_t i = 0; i < COUNT_OF(all); i++)
-            free(all[i]->block);
+        FREE_VIEWS(&lhs, &rhs, &out, &want);
     }
     team_free(team);
 }
@@ -237,9 +231,7 @@ START_TEST(scaled_dots_agree_with_plain)
         ck_assert(kern_scaled_dot(team, &out.view, &x[0].view, &x[1].view, scale, &dims));
         ck_assert(plain_scaled_dot(NULL, &want.view, &x[0].view, &x[1].view, scale, &dims));
         ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "%s, seed %d", dtype_spelling(t), seed);
-        struct random_view *all[] = {&x[0], &x[1], &by[0], &by[1], &out, &want};
-        for (size_t i = 0; i < COUNT_OF(all); i++)
-            free(all[i]->block);
+        FREE_VIEWS(&x[0], &x[1], &by[0], &by[1], &out, &want);
     }
     team_free(team);
 }

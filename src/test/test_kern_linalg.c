@@ -71,9 +71,7 @@ START_TEST(cholesky_agrees_with_plain)
         ck_assert(plain_cholesky(NULL, &want.view, &a.view, lower));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cholesky of %s, seed %d", dtype_spelling(t),
                       seed);
-        free(a.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&a, &out, &want);
     }
 }
 END_TEST
@@ -102,10 +100,7 @@ START_TEST(triangular_solve_agrees_with_plain)
         ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d",
                       dtype_spelling(t), seed);
-        free(a.block);
-        free(b.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&a, &b, &out, &want);
     }
 }
 END_TEST
@@ -145,9 +140,7 @@ START_TEST(threads_make_no_difference)
             free(copy[k].data);
             free(factors[k].data);
         }
-        struct random_view *all[] = {&a, &b, &factor, &out, &want};
-        for (size_t i = 0; i < COUNT_OF(all); i++)
-            free(all[i]->block);
+        FREE_VIEWS(&a, &b, &factor, &out, &want);
     }
     end_teams();
 }

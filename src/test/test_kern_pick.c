@@ -89,9 +89,7 @@ START_TEST(picks_agree_with_plain)
         ck_assert(plain_reduce(NULL, 2, wants, xs, inits, types, reduced, &body));
         for (int k = 0; k < 2; k++) {
             ck_assert_msg(views_agree(&outs[k], &wants[k], 0, 0), "pick, seed %d", seed);
-            free(x[k].block);
-            free(out[k].block);
-            free(want[k].block);
+            FREE_VIEWS(&x[k], &out[k], &want[k]);
         }
     }
 }

@@ -149,9 +149,7 @@ START_TEST(copy_and_iota_agree_with_plain)
         kern_iota(NULL, &out.view, d);
         plain_iota(NULL, &want.view, d);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "iota, seed %d", seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -179,9 +177,7 @@ START_TEST(topk_agrees_with_plain)
         ck_assert(plain_topk(NULL, &want.view, &want_at.view, &x.view, k, largest));
         ck_assert_msg(views_agree(&best.view, &want.view, 0, 0), "values of topk, seed %d", seed);
         ck_assert_msg(views_agree(&at.view, &want_at.view, 0, 0), "indices of topk, seed %d", seed);
-        struct random_view *all[] = {&x, &best, &at, &want, &want_at};
-        for (size_t i = 0; i < COUNT_OF(all); i++)
-            free(all[i]->block);
+        FREE_VIEWS(&x, &best, &at, &want, &want_at);
     }
 }
 END_TEST
@@ -212,9 +208,7 @@ START_TEST(bitcast_convert_agrees_with_plain)
         plain_bitcast_convert(NULL, &want.view, &x.view);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d",
                       dtype_spelling(from), seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -249,9 +243,7 @@ START_TEST(fft_agrees_with_plain)
         ck_assert(plain_fft(NULL, &want.view, &x.view, type, count, lengths));
         ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit), "fft, seed %d",
                       seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -322,9 +314,7 @@ static void check_several(struct several *s, const char *op, int seed)
     for (int k = 0; k < OPERANDS; k++) {
         ck_assert_msg(views_agree(&s->outs[k], &s->wants[k], EQUAL_NUMBERS, 0), "%s, operand %d, seed %d", op,
                       k, seed);
-        free(s->x[k].block);
-        free(s->out[k].block);
-        free(s->want[k].block);
+        FREE_VIEWS(&s->x[k], &s->out[k], &s->want[k]);
     }
 }
 

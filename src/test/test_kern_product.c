@@ -100,10 +100,7 @@ START_TEST(dot_agrees_with_plain)
         ck_assert(plain_dot(NULL, &want.view, &x[0].view, &x[1].view, &dims));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "dot of %s, seed %d",
                       dtype_spelling(types[0]), seed);
-        free(x[0].block);
-        free(x[1].block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x[0], &x[1], &out, &want);
     }
 }
 END_TEST
@@ -126,9 +123,7 @@ START_TEST(large_dots_in_panels)
             ck_assert(plain_dot(NULL, &want.view, &l.view, &x.view, &dims));
             ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu",
                           dtype_spelling(types[i]), s);
-            struct random_view *all[] = {&l, &x, &out, &want};
-            for (size_t k = 0; k < COUNT_OF(all); k++)
-                free(all[k]->block);
+            FREE_VIEWS(&l, &x, &out, &want);
         }
     }
 }
@@ -155,9 +150,7 @@ START_TEST(words_agree_with_plain)
         const double tolerance = dtype_is_float(t[2]) ? rounding(t[2]) : 0;
         ck_assert_msg(views_agree(&out.view, &want.view, tolerance, 4), "%s by %s, seed %d", dtype_spelling(t[0]),
                       dtype_spelling(t[1]), seed);
-        struct random_view *all[] = {&a, &b, &out, &want};
-        for (size_t i = 0; i < COUNT_OF(all); i++)
-            free(all[i]->block);
+        FREE_VIEWS(&a, &b, &out, &want);
     }
 }
 END_TEST
@@ -262,10 +255,7 @@ START_TEST(conv_agrees_with_plain)
         ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "conv of %s, seed %d",
                       dtype_spelling(types[0]), seed);
-        free(in.block);
-        free(kernel.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&in, &kernel, &out, &want);
     }
 }
 END_TEST
@@ -313,9 +303,7 @@ START_TEST(conv_image_by_image)
     ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
     ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
     ck_assert(views_agree(&out.view, &want.view, rounding(DT_F32), 4));
-    struct random_view *all[] = {&in, &out, &want, &kernel};
-    for (size_t i = 0; i < COUNT_OF(all); i++)
-        free(all[i]->block);
+    FREE_VIEWS(&in, &out, &want, &kernel);
 }
 END_TEST
 

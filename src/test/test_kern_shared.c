@@ -102,9 +102,7 @@ static void check_trial(struct trial *t, struct random *r)
                           t->name, t->seed, team_sizes[size]);
     }
     for (int k = 0; k < t->count; k++) {
-        free(t->out[k].block);
-        free(first[k].block);
-        free(other[k].block);
+        FREE_VIEWS(&t->out[k], &first[k], &other[k]);
     }
     for (int k = 0; k < 4; k++)
         free(t->x[k].block);

@@ -41,8 +41,7 @@ START_TEST(copy_moves_every_element)
         ck_assert_msg(views_agree(&out.view, &x.view, 0, 0), "copy, seed %d", seed);
         if (view_elements(&out.view) > 0)
             ck_assert(view_at(&out.view, i) != view_at(&x.view, i));
-        free(x.block);
-        free(out.block);
+        FREE_VIEWS(&x, &out);
     }
 }
 END_TEST
@@ -70,9 +69,7 @@ START_TEST(pad_agrees_with_plain)
         kern_pad(NULL, &out.view, &x.view, value, pad);
         plain_pad(NULL, &want.view, &x.view, value, pad);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "pad, seed %d", seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -245,9 +242,7 @@ START_TEST(reduce_agrees_with_plain)
         ck_assert(kern_reduce(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
         ck_assert(plain_reduce(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 0), "reduce, seed %d", seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -311,9 +306,7 @@ START_TEST(reduce_window_agrees_with_plain)
         ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "reduce-window, seed %d", seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -342,9 +335,7 @@ START_TEST(long_windows_agree_with_plain)
         ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "long window, seed %d", seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -372,9 +363,7 @@ START_TEST(cumulative_windows_agree_with_plain)
         ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cumulative, seed %d", seed);
-        free(x.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &out, &want);
     }
 }
 END_TEST
@@ -420,10 +409,7 @@ START_TEST(select_and_scatter_agrees_with_plain)
         ck_assert(plain_select_and_scatter(NULL, &want.view, &x.view, &source.view, init, w, &select, &scatter));
         ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "select-and-scatter, seed %d",
                       seed);
-        free(x.block);
-        free(source.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &source, &out, &want);
     }
 }
 END_TEST
@@ -528,10 +514,7 @@ START_TEST(gather_agrees_with_plain)
         kern_gather(NULL, &out.view, &x.view, &at.view, &g);
         plain_gather(NULL, &want.view, &x.view, &at.view, &g);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "gather, seed %d", seed);
-        free(x.block);
-        free(at.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&x, &at, &out, &want);
     }
 }
 END_TEST
@@ -562,10 +545,7 @@ START_TEST(scatter_agrees_with_plain)
         ck_assert(kern_scatter(NULL, 1, &out.view, &at.view, &updates.view, &g, &body));
         ck_assert(plain_scatter(NULL, 1, &want.view, &at.view, &updates.view, &g, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "scatter, seed %d", seed);
-        free(updates.block);
-        free(at.block);
-        free(out.block);
-        free(want.block);
+        FREE_VIEWS(&updates, &at, &out, &want);
     }
 }
 END_TEST
@@ -647,9 +627,7 @@ START_TEST(sort_agrees_with_plain)
         ck_assert(plain_sort(NULL, n, wants, xs, d, &less));
         for (int k = 0; k < n; k++) {
             ck_assert_msg(views_agree(&outs[k], &wants[k], 0, 0), "sort, seed %d", seed);
-            free(x[k].block);
-            free(out[k].block);
-            free(want[k].block);
+            FREE_VIEWS(&x[k], &out[k], &want[k]);
         }
     }
 }
@@ -701,9 +679,7 @@ START_TEST(long_lines_agree_with_plain)
                              (struct view[]){x[0].view, x[n - 1].view}, d, &slow));
         for (int k = 0; k < n; k++) {
             ck_assert_msg(views_agree(&out[k].view, &want[k].view, 0, 0), "long line, seed %d", seed);
-            free(x[k].block);
-            free(out[k].block);
-            free(want[k].block);
+            FREE_VIEWS(&x[k], &out[k], &want[k]);
         }
     }
 }
@@ -771,9 +747,7 @@ START_TEST(topk_agrees_with_sort)
         ck_assert(kern_topk(NULL, &values.view, &at.view, &x.view, k, largest));
         ck_assert_msg(views_agree(&values.view, &sorted.view, 0, 0), "values of topk, seed %d", seed);
         ck_assert_msg(views_agree(&at.view, &order.view, 0, 0), "indices of topk, seed %d", seed);
-        struct random_view *all[] = {&x, &iota, &sorted, &order, &values, &at};
-        for (size_t i = 0; i < COUNT_OF(all); i++)
-            free(all[i]->block);
+        FREE_VIEWS(&x, &iota, &sorted, &order, &values, &at);
     }
 }
 END_TEST
