@@ -55,18 +55,13 @@ static struct literal *show(struct showing *w, const struct shape *s)
 {
     struct eval *ev = w->sighting->eval;
     struct arena *a = &ev->sights->arena;
-    struct literal *l = ARENA_NEW(a, struct literal);
-    l->shape = s;
     if (shape_is_tuple(s)) {
-        const struct shape **shapes = ARENA_ARRAY(a, const struct shape *, s->count);
-        l->elements = ARENA_ARRAY(a, struct literal *, s->count);
-        for (int k = 0; k < s->count; k++) {
-            l->elements[k] = show(w, s->elements[k]);
-            shapes[k] = l->elements[k]->shape;
-        }
-        l->shape = shape_tuple(a, s->count, shapes);
-        return l;
+        struct literal **elements = ARENA_ARRAY(a, struct literal *, s->count);
+        for (int k = 0; k < s->count; k++)
+            elements[k] = show(w, s->elements[k]);
+        return literal_tuple(a, elements, s->count);
     }
+    struct literal *l = ARENA_NEW(a, struct literal);
     const int at = *w->at++;
     struct value *copy = w->copies++;
     if (at == NO_VALUE || !w->ok) {
