@@ -361,9 +361,5 @@ int main(void)
     tcase_add_test(c, odd_files);
     tcase_add_test(c, folders);
     suite_add_tcase(s, c);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return check_run(s);
 }

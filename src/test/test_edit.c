@@ -539,9 +539,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, refused);
     tcase_add_test(t, random_modules);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_run(s);
 }
