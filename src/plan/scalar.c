@@ -132,6 +132,8 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
             return false;
         constant &= m->regs[args[k]].constant;
     }
+    if (result == i->shape->dtype && scalar_known(m, i, args, out))
+        return true;
     int reg = scalar_new_reg(m, result, n);
     if (reg < 0)
         return false;
@@ -315,16 +317,19 @@ static bool move_state(struct maker *m, struct leaves state, struct leaves next)
     return true;
 }
 
-bool scalar_loop(struct maker *m, const struct computation *condition, struct leaves state, scalar_body_fn *body,
+bool scalar_loop(struct maker *m, const struct inst *loop, struct leaves init, struct leaves state, scalar_body_fn *body,
                  const void *context)
 {
     struct leaves go, next;
     int top = m->op_count;
-    if (!scalar_computation(m, condition, state, &go))
+    if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go))
         return false;
     int test = m->op_count;
     push(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
-    if (!body(m, context, state, &next) || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) ||
+    scalar_know_counter(m, loop, init, state);
+    const bool made = body(m, context, state, &next);
+    scalar_forget_counters(m, state);
+    if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) ||
         !move_state(m, state, next))
         return false;
     scalar_refresh(m, state);
@@ -346,7 +351,7 @@ static bool make_while(struct maker *m, const struct inst *i, const struct leave
     if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
         return false;
     move_all(m, *out, init);
-    return scalar_loop(m, inst_computation(i, A_CONDITION), *out, make_body, inst_computation(i, A_BODY));
+    return scalar_loop(m, i, init, *out, make_body, inst_computation(i, A_BODY));
 }
 
 static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,

@@ -1,5 +1,5 @@
 /*
- * Private to the making of scalar programs: scalar.c, scalar_array.c, scalar_rest.c, scalar_moves.c, scalar_quick.c.
+ * Private to the making of scalar programs: scalar.c, scalar_array.c, scalar_rest.c, scalar_moves.c, scalar_quick.c, scalar_range.c.
  *
  * A register is a fixed address that holds a dense array, mostly of one element. What is computed
  * from constants alone is computed while the program is made.
@@ -25,6 +25,10 @@ struct reg {
     bool own; /* not a part of another, or another name for it */
     struct cell *cell; /* of an array that is not in a register, else NULL */
     int version;       /* which of the arrays that have been there this one is */
+    const struct scalar_range *range; /* NULL: it may be any number */
+};
+struct scalar_range {
+    int64_t least, most;
 };
 
 /* Where a large array is. What changes it makes another array in the same place, after which nobody may ask for
@@ -69,9 +73,9 @@ bool scalar_takes(const struct maker *m, const struct inst *i); /* a first look,
 /* The operations of an instruction, of a computation; false when they are not understood. */
 bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
 bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out);
-/* A loop over a state in these registers. `body` makes the next state. */
+/* The loop of a while over a state in these registers; what they begin with may be in `init`. `body` makes the next state. */
 typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves state, struct leaves *next);
-bool scalar_loop(struct maker *m, const struct computation *condition, struct leaves state, scalar_body_fn *body,
+bool scalar_loop(struct maker *m, const struct inst *loop, struct leaves init, struct leaves state, scalar_body_fn *body,
                  const void *context);
 void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
 struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
@@ -111,6 +115,14 @@ struct versions scalar_versions(struct maker *m);
 void scalar_back_to(struct maker *m, struct versions v);
 void scalar_meet(struct maker *m, struct versions v);
 void scalar_refresh(struct maker *m, struct leaves l); /* the large ones become what is in their cells now */
+
+/* ---- scalar_range.c ---- */
+
+/* In the body of this loop, until it is forgotten: the bounds of what it counts. `init` may have nothing. */
+void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init, struct leaves state);
+void scalar_forget_counters(struct maker *m, struct leaves state);
+/* An operation on these registers whose result is one of them, or a constant. */
+bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct leaves *out);
 
 /* ---- scalar_moves.c ---- */
 

@@ -253,8 +253,18 @@ static int computation(struct writer *w, int depth, bool counts)
     int number = w->next, i = 0;
     open_scope(w, s, counts);
     if (counts) {
-        int one = emit(w, s, "s32[]", "constant(1)"), old = emit(w, s, "s32[]", "get-tuple-element(v%d), index=0", number);
+        int one = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, 1, 2)),
+            old = emit(w, s, "s32[]", "get-tuple-element(v%d), index=0", number);
         i = emit(w, s, "s32[]", "add(v%d, v%d)", old, one);
+        keep(s, S32, old); /* is compared with constants, among others, which the bounds of the loop may decide */
+        for (int k = 0; k < 3; k++) {
+            static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+            int edge = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, -4, 4));
+            int holds = emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", k % 2 ? edge : old, k % 2 ? old : edge, any(w, directions, 6));
+            keep(s, PRED, holds);
+            keep(s, S32, emit(w, s, "s32[]", "select(v%d, v%d, v%d)", holds, edge, old));
+            keep(s, S32, emit(w, s, "s32[]", "%s(v%d, v%d)", random_in(&w->r, 0, 1) ? "maximum" : "minimum", old, edge));
+        }
     }
     statements(w, s, depth);
     close_scope(w, s, i);
@@ -277,7 +287,7 @@ static void control(struct writer *w, struct scope *s, int depth)
     struct buf state = {0}, line = {0}, type = {0};
     int kind = (int)random_in(&w->r, 0, 3), counts = kind == 0, first = 0, result;
     if (counts)
-        first = emit(w, s, "s32[]", "constant(0)");
+        first = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, -3, 1));
     buf_printf(&type, "(%s", counts ? "s32[], " : "");
     put_types(w, &type);
     buf_printf(&type, ")");
@@ -386,6 +396,41 @@ START_TEST(random_programs_give_the_same_bits)
 }
 END_TEST
 
+/* Operations of a loop that counts up to 10, a number of its state, and adds up `index`, which is made of the counter i. */
+static int loop_operations(const char *first, const char *index)
+{
+    struct buf text = {0};
+    struct run r;
+    buf_printf(&text, "HloModule m\nb {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  s = s32[] get-tuple-element(p), index=1\n  n = s32[] get-tuple-element(p), index=2\n  one = s32[] constant(1)\n"
+               "  j = s32[] add(i, one)\n  zero = s32[] constant(0)\n  nine = s32[] constant(9)\n  ten = s32[] constant(10)\n%s"
+               "  t = s32[] add(s, at)\n  ROOT o = (s32[], s32[], s32[]) tuple(j, t, n)\n}\n"
+               "c {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+               "  n = s32[] get-tuple-element(p), index=2\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+               "ENTRY e {\n  f = s32[] constant(%s)\n  z = s32[] constant(0)\n  n = s32[] constant(10)\n"
+               "  t = (s32[], s32[], s32[]) tuple(f, z, n)\n  ROOT w = (s32[], s32[], s32[]) while(t), condition=c, body=b\n}\n", index, first);
+    buf_putc(&text, '\0');
+    run_plan(&r, text.data, &(struct plan_options){0});
+    const struct function *f = r.program->entry;
+    ck_assert(is_scalar_program(&r));
+    const int count = f->steps[f->step_count - 1].scalar->op_count;
+    run_free(&r);
+    buf_free(&text);
+    return count;
+}
+
+START_TEST(counters_are_not_held_within_bounds)
+{
+    static const char wrapped[] = "  low = pred[] compare(i, zero), direction=LT\n  up = s32[] add(i, ten)\n  at = s32[] select(low, up, i)\n",
+                      clipped[] = "  m = s32[] maximum(zero, i)\n  at = s32[] minimum(nine, m)\n";
+    const int plain = loop_operations("0", "  at = s32[] copy(i)\n");
+    ck_assert_int_eq(loop_operations("0", wrapped), plain);
+    ck_assert_int_eq(loop_operations("0", clipped), plain);
+    ck_assert_int_gt(loop_operations("-1", wrapped), plain);
+    ck_assert_int_gt(loop_operations("-1", clipped), plain);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("scalar");
@@ -394,5 +439,6 @@ int main(void)
     tcase_add_test(tc, quick_operations_are_the_kernels);
     tcase_add_test(tc, quick_comparisons_and_conversions_are_the_kernels);
     tcase_add_test(tc, random_programs_give_the_same_bits);
+    tcase_add_test(tc, counters_are_not_held_within_bounds);
     return check_run(s);
 }

@@ -1,0 +1,167 @@
+/*
+ * What is known of numbers while a scalar program is made. In the body of a loop that counts from one constant to
+ * another, the counter lies between these: whether it is negative, as clients ask before each access, or needs to be
+ * held within bounds, needs no operation then.
+ */
+#include "plan/scalar.h"
+
+/* ---- which numbers a loop counts ---- */
+
+static bool is_counted(enum dtype t)
+{
+    return t == DT_S32 || t == DT_S64;
+}
+
+static bool constant_of(const struct inst *i, int64_t *v)
+{
+    if (i->opcode != OP_CONSTANT || i->literal->elided || !shape_is_array(i->shape) || i->shape->rank != 0 ||
+        !is_counted(i->shape->dtype))
+        return false;
+    *v = kern_load_index(i->shape->dtype, i->literal->data);
+    return true;
+}
+
+/* Which part of the one parameter of a computation this is, or -1. */
+static int part_of_parameter(const struct inst *i)
+{
+    const bool part = i->opcode == OP_GET_TUPLE_ELEMENT && i->operands[0]->opcode == OP_PARAMETER;
+    return part ? (int)inst_int(i, A_INDEX, -1) : -1;
+}
+
+/* What part k of the state is before the first iteration. */
+static bool first_value(const struct maker *m, const struct inst *loop, struct leaves init, int k, int64_t *v)
+{
+    const struct inst *state = loop->operands[0];
+    if (init.at && init.at[k] >= 0 && m->regs[init.at[k]].constant && m->regs[init.at[k]].n == 1 && is_counted(m->regs[init.at[k]].type)) {
+        *v = kern_load_index(m->regs[init.at[k]].type, m->regs[init.at[k]].at);
+        return true;
+    }
+    return state->opcode == OP_TUPLE && constant_of(state->operands[k], v);
+}
+
+/* A constant, or a part of the state that begins as one and stays. */
+static bool bound_of(const struct maker *m, const struct inst *loop, struct leaves init, const struct inst *bound, int64_t *v)
+{
+    const int k = part_of_parameter(bound);
+    return constant_of(bound, v) || (k >= 0 && part_of_parameter(inst_computation(loop, A_BODY)->root->operands[k]) == k &&
+                                     first_value(m, loop, init, k, v));
+}
+
+/* How much an iteration adds to part k; 0: it does something else with it. */
+static int64_t step_of(const struct inst *next, int k)
+{
+    int64_t step = 0;
+    if (next->opcode != OP_ADD)
+        return 0;
+    for (int j = 0; j < 2; j++)
+        if (part_of_parameter(next->operands[j]) == k && constant_of(next->operands[1 - j], &step))
+            return step;
+    return 0;
+}
+
+/* Whether parts of the state are counted as its registers are. */
+static bool is_flat(const struct inst *tuple)
+{
+    bool flat = tuple->opcode == OP_TUPLE;
+    for (int k = 0; k < tuple->operand_count && flat; k++)
+        flat = shape_is_array(tuple->operands[k]->shape);
+    return flat;
+}
+
+void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init, struct leaves state)
+{
+    const struct inst *next = inst_computation(loop, A_BODY)->root, *test = inst_computation(loop, A_CONDITION)->root;
+    struct scalar_range range;
+    int64_t bound;
+    if (m->pl->p->options.plain || !is_flat(next) || next->operand_count != state.count || test->opcode != OP_COMPARE ||
+        inst_enum(test, A_DIRECTION, E_DIRECTION_EQ) != E_DIRECTION_LT)
+        return;
+    const int k = part_of_parameter(test->operands[0]);
+    if (k < 0 || state.at[k] < 0 || !is_counted(m->regs[state.at[k]].type) || m->regs[state.at[k]].n != 1)
+        return;
+    const int64_t step = step_of(next->operands[k], k), most = m->regs[state.at[k]].type == DT_S32 ? INT32_MAX : INT64_MAX;
+    if (step <= 0 || !first_value(m, loop, init, k, &range.least) || !bound_of(m, loop, init, test->operands[1], &bound) ||
+        bound <= range.least || bound - 1 > most - step)
+        return;
+    range.most = bound - 1;
+    m->regs[state.at[k]].range = ARENA_DUP(&m->pl->scratch, &range, 1);
+}
+
+void scalar_forget_counters(struct maker *m, struct leaves state)
+{
+    for (int k = 0; k < state.count; k++)
+        if (state.at[k] >= 0)
+            m->regs[state.at[k]].range = NULL;
+}
+
+/* ---- what follows from it ---- */
+
+static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
+{
+    const struct reg *r = &m->regs[reg];
+    if (r->n != 1 || !is_counted(r->type) || (!r->constant && !r->range))
+        return false;
+    *out = r->range ? *r->range : (struct scalar_range){0, 0};
+    if (r->constant)
+        out->least = out->most = kern_load_index(r->type, r->at);
+    return true;
+}
+
+/* 1 or 0, or -1 where that is not known. */
+static int is_less(struct scalar_range a, struct scalar_range b)
+{
+    return a.most < b.least ? 1 : a.least >= b.most ? 0 : -1;
+}
+
+static int is_equal(struct scalar_range a, struct scalar_range b)
+{
+    const bool single = a.least == a.most && b.least == b.most;
+    return a.most < b.least || b.most < a.least ? 0 : single && a.least == b.least ? 1 : -1;
+}
+
+static int is_not(int answer)
+{
+    return answer < 0 ? answer : !answer;
+}
+
+static int answer_of(enum kern_direction d, struct scalar_range a, struct scalar_range b)
+{
+    switch (d) {
+    case KERN_LT: return is_less(a, b);
+    case KERN_GE: return is_not(is_less(a, b));
+    case KERN_GT: return is_less(b, a);
+    case KERN_LE: return is_not(is_less(b, a));
+    case KERN_EQ: return is_equal(a, b);
+    default: return is_not(is_equal(a, b));
+    }
+}
+
+static bool make_answer(struct maker *m, int answer, struct leaves *out)
+{
+    const int reg = answer < 0 ? -1 : scalar_new_reg(m, DT_PRED, 1);
+    if (reg < 0)
+        return false;
+    *(uint8_t *)m->regs[reg].at = (uint8_t)answer;
+    m->regs[reg].constant = true;
+    return scalar_one_leaf(m, reg, out);
+}
+
+bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct leaves *out)
+{
+    struct scalar_range a, b;
+    if (m->lanes > 1 || m->pl->p->options.plain)
+        return false;
+    if (i->opcode == OP_SELECT) {
+        const struct reg *chooser = &m->regs[args[0]];
+        return chooser->constant && chooser->n == 1 && m->regs[args[1]].n == 1 && scalar_one_leaf(m, args[*chooser->at ? 1 : 2], out);
+    }
+    if ((i->opcode != OP_COMPARE && i->opcode != OP_MAXIMUM && i->opcode != OP_MINIMUM) || !range_of(m, args[0], &a) ||
+        !range_of(m, args[1], &b))
+        return false;
+    if (i->opcode == OP_COMPARE)
+        return make_answer(m, answer_of((enum kern_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ), a, b), out);
+    const bool greatest = i->opcode == OP_MAXIMUM;
+    if (greatest ? a.least >= b.most : a.most <= b.least)
+        return scalar_one_leaf(m, args[0], out);
+    return (greatest ? b.least >= a.most : b.most <= a.least) && scalar_one_leaf(m, args[1], out);
+}
