@@ -66,6 +66,12 @@ problems=$(grep -rlE '#include <(cblas|lapacke|fftw3|sleef)' src --include='*.[c
     grep -rl '#include <protobuf-c' src --include='*.[ch]' | grep -v '^src/onnx/')
 report "libraries stay in their rooms" "$problems"
 
+problems=$(for f in src/test/test_*.c; do
+    name=${f##*/test_}
+    grep -q "'${name%.c}'" src/test/meson.build || grep -q "test_${name%.c}" src/*/meson.build || echo "$f is built by nobody"
+done)
+report "every test is built" "$problems"
+
 # ---- sizes ----
 problems=$(find src -name '*.c' -o -name '*.h' -o -name '*.inc' | while read -r f; do
     lines=$(wc -l <"$f")
