@@ -234,18 +234,11 @@ static double sum_any(const uint16_t *x, int64_t n)
     return sum_lanes(lanes, x + i, n - i);
 }
 
-#if defined __AVX512F__
-enum { BYTES = 64 };
-#elif defined __AVX2__
-enum { BYTES = 32 };
-#else
-enum { BYTES = 16 };
-#endif
-typedef uint64_t words __attribute__((vector_size(BYTES)));
-typedef uint32_t halves __attribute__((vector_size(BYTES)));
-typedef int32_t signed_halves __attribute__((vector_size(BYTES)));
-typedef uint16_t codes __attribute__((vector_size(BYTES)));
-typedef double doubles __attribute__((vector_size(BYTES)));
+typedef uint64_t words __attribute__((vector_size(TILE_BYTES)));
+typedef uint32_t halves __attribute__((vector_size(TILE_BYTES)));
+typedef int32_t signed_halves __attribute__((vector_size(TILE_BYTES)));
+typedef uint16_t codes __attribute__((vector_size(TILE_BYTES)));
+typedef double doubles __attribute__((vector_size(TILE_BYTES)));
 
 /*
  * Without conversions, which cost more than the additions: the bits of a bf16, put where an f64 has its exponent and
@@ -257,7 +250,7 @@ typedef double doubles __attribute__((vector_size(BYTES)));
  */
 double tile_sum_bf16(const uint16_t *x, int64_t n)
 {
-    enum { PARTS = 2 * SUM_LANES / BYTES, WORDS = BYTES / 8 };
+    enum { PARTS = 2 * SUM_LANES / TILE_BYTES, WORDS = TILE_BYTES / 8 };
     const words number = (words){0} + 0x8fffe00000000000;
     doubles a[PARTS], b[PARTS], c[PARTS], d[PARTS]; /* the first of each word's four numbers, ... */
     double lanes[4][FOURS];
@@ -269,7 +262,7 @@ double tile_sum_bf16(const uint16_t *x, int64_t n)
         KERN_UNROLL
         for (int p = 0; p < PARTS; p++) {
             words w;
-            memcpy(&w, x + i + p * BYTES / 2, sizeof w);
+            memcpy(&w, x + i + p * TILE_BYTES / 2, sizeof w);
             specials |= ((codes)w & 0x7f80) + 0x80;
             const words upper = (words)((signed_halves)w >> 3), lower = (words)((signed_halves)((halves)w << 16) >> 3);
             a[p] += (doubles)(lower << 32 & number);
@@ -279,7 +272,7 @@ double tile_sum_bf16(const uint16_t *x, int64_t n)
         }
     }
     unsigned special = 0;
-    for (int k = 0; k < BYTES / 2; k++)
+    for (int k = 0; k < TILE_BYTES / 2; k++)
         special |= specials[k];
     if (special & 0x8000)
         return sum_any(x, n);

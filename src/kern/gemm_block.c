@@ -9,20 +9,15 @@
 #include <immintrin.h>
 #endif
 
+enum { VECTORS = TILE_BYTES == 64 ? 4 : 2 }; /* of a panel */
+
 /* A register, whatever is in it. */
-#if defined __AVX512F__
-enum { BYTES = 64, VECTORS = 4 };
-#elif defined __AVX2__
-enum { BYTES = 32, VECTORS = 2 };
-#else
-enum { BYTES = 16, VECTORS = 2 };
-#endif
-typedef int32_t words __attribute__((vector_size(BYTES), aligned(4), may_alias));
-typedef uint32_t counts __attribute__((vector_size(BYTES), aligned(4), may_alias));
-typedef float floats __attribute__((vector_size(BYTES), aligned(4), may_alias));
-typedef int64_t dwords __attribute__((vector_size(BYTES), aligned(8), may_alias));
-typedef uint64_t dcounts __attribute__((vector_size(BYTES), aligned(8), may_alias));
-typedef double doubles __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef int32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
+typedef uint32_t counts __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
+typedef float floats __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
+typedef int64_t dwords __attribute__((vector_size(TILE_BYTES), aligned(8), may_alias));
+typedef uint64_t dcounts __attribute__((vector_size(TILE_BYTES), aligned(8), may_alias));
+typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_alias));
 
 #define INLINE __attribute__((always_inline)) static inline
 
@@ -88,7 +83,7 @@ INLINE words add_sums(enum gemm_kind kind, words x, words y)
 #if defined __AVX512F__
 INLINE __mmask16 lanes_there(int64_t there)
 {
-    return (__mmask16)(there >= BYTES ? 0xffff : there > 0 ? (1 << there / 4) - 1 : 0);
+    return (__mmask16)(there >= TILE_BYTES ? 0xffff : there > 0 ? (1 << there / 4) - 1 : 0);
 }
 
 INLINE words load_part(const char *at, int64_t there)
@@ -117,12 +112,12 @@ __attribute__((noinline)) static void store_some(char *at, words x, int64_t ther
 
 INLINE words load_part(const char *at, int64_t there)
 {
-    return there >= BYTES ? *(const words *)(const void *)at : load_some(at, there);
+    return there >= TILE_BYTES ? *(const words *)(const void *)at : load_some(at, there);
 }
 
 INLINE void store_part(char *at, words x, int64_t there)
 {
-    if (there >= BYTES)
+    if (there >= TILE_BYTES)
         *(words *)(void *)at = x;
     else
         store_some(at, x, there);
@@ -142,8 +137,8 @@ INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows
     const int64_t bytes = p->n * (is_wide(kind) ? 8 : 4);
     KERN_UNROLL for (int r = 0; r < rows; r++)
         KERN_UNROLL for (int v = 0; v < vectors; v++) {
-            char *c = p->c + r * p->c_row + v * BYTES;
-            const int64_t there = bytes - v * BYTES;
+            char *c = p->c + r * p->c_row + v * TILE_BYTES;
+            const int64_t there = bytes - v * TILE_BYTES;
             store_part(c, add ? add_sums(kind, load_part(c, there), sum[r][v]) : sum[r][v], there);
         }
 }
@@ -160,7 +155,7 @@ INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t p
         KERN_UNROLL for (int r = 0; r < rows; r++) {
             const words x = spread(kind, row_at(a, third, row, r));
             KERN_UNROLL for (int v = 0; v < vectors; v++)
-                sum[r][v] = add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * BYTES));
+                sum[r][v] = add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * TILE_BYTES));
         }
     if ((kind == GEMM_SIGNED_BYTES || kind == GEMM_UNSIGNED_BYTES) && p->start)
         KERN_UNROLL for (int r = 0; r < rows; r++)
@@ -197,7 +192,7 @@ BLOCKS(GEMM_WORDS)
 BLOCKS(GEMM_DWORDS)
 
 const struct gemm_set TILE_OWN(gemm_set) = {
-    .vector = BYTES,
+    .vector = TILE_BYTES,
     .vectors = VECTORS,
     .pack = gemm_pack_panels,
     .add_bytes = gemm_add_bytes,

@@ -9,25 +9,18 @@
 #include <immintrin.h>
 #endif
 
-#if defined __AVX512F__
-enum { BYTES = 64 };
-#elif defined __AVX2__
-enum { BYTES = 32 };
-#else
-enum { BYTES = 16 };
-#endif
-typedef float wide __attribute__((vector_size(BYTES), aligned(4), may_alias));
-typedef double doubles __attribute__((vector_size(BYTES), aligned(8), may_alias));
+typedef float wide __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
+typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_alias));
 #if !defined __AVX2__
-typedef uint16_t halves __attribute__((vector_size(BYTES / 2), aligned(2), may_alias));
-typedef uint32_t words __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef uint16_t halves __attribute__((vector_size(TILE_BYTES / 2), aligned(2), may_alias));
+typedef uint32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
 #endif
 
 #define INLINE __attribute__((always_inline)) static inline
 
 INLINE int64_t lanes_of(enum matvec_source s)
 {
-    return s == MATVEC_F64 ? BYTES / 8 : BYTES / 4;
+    return s == MATVEC_F64 ? TILE_BYTES / 8 : TILE_BYTES / 4;
 }
 
 INLINE int64_t width_of(enum matvec_source s)
@@ -83,7 +76,7 @@ INLINE wide spread(enum matvec_source s, const char *at)
 /* `count` elements of the matrix; what is missing in the vector is zero. */
 INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
 {
-    char some[BYTES] = {0};
+    char some[TILE_BYTES] = {0};
     memcpy(some, at, (size_t)(count * width_of(s)));
     return widen(s, some);
 }
@@ -96,11 +89,12 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
         sum[r] = *(const wide *)(const void *)(sums + r * 64);
     int64_t i = 0;
     if (vectors == 1) /* two sums, for each addition waits for the one before */
-        for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * BYTES) {
+        for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
             sum[0] = plus(s, sum[0], multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));
-            other = plus(s, other, multiply(s, widen(s, row + (i + lanes) * width), *(const wide *)(const void *)(x + BYTES)));
+            other = plus(s, other,
+                         multiply(s, widen(s, row + (i + lanes) * width), *(const wide *)(const void *)(x + TILE_BYTES)));
         }
-    for (; i < n; i += lanes, x += BYTES) {
+    for (; i < n; i += lanes, x += TILE_BYTES) {
         const wide w = i + lanes <= n ? widen(s, row + i * width) : widen_some(s, row + i * width, n - i);
         KERN_UNROLL for (int r = 0; r < vectors; r++)
             sum[r] = plus(s, sum[r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
@@ -133,7 +127,7 @@ INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVE
     int64_t i = 0;
     KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
         at[k] = rows[k];
-    for (; i + lanes <= n; i += lanes, sums += BYTES) {
+    for (; i + lanes <= n; i += lanes, sums += TILE_BYTES) {
         KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
             w[k] = widen(s, at[k] + i * width);
         down_lanes(s, vectors, w, x, x_step, sums, sums_step);

@@ -95,6 +95,15 @@ const struct tile_set *tile_set(void); /* the one to use */
 #define tile_philox TILE_OWN(tile_philox)
 #define tile_through_f32 TILE_OWN(tile_through_f32)
 
+/* Bytes of a vector of this instruction set. */
+#if defined __AVX512F__
+enum { TILE_BYTES = 64 };
+#elif defined __AVX2__
+enum { TILE_BYTES = 32 };
+#else
+enum { TILE_BYTES = 16 };
+#endif
+
 /* The kernels of one element type, sorted by opcode. */
 struct tile_row {
     const char *opcode;
