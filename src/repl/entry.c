@@ -140,9 +140,10 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
         add_error(t->s, m, "a literal needs its shape here: f32[] 5, f32[3] {1, 2, 3}");
         return NULL;
     }
-    struct str before = arena_printf(a, STR_FMT " = ", STR_ARG(t->name));
-    return entry_of_parts(t->name, t->from, before.ptr, (struct str){t->right.ptr, shape}, " constant(",
-                          (struct str){t->right.ptr + shape, t->right.len - shape}, ")");
+    const char *begin = t->named ? t->whole.ptr : t->right.ptr, *values = t->right.ptr + shape;
+    const char *before = t->named ? "" : arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr;
+    return entry_of_parts(t->name, t->from, before, (struct str){begin, (size_t)(values - begin)}, " constant(",
+                          (struct str){values, t->right.len - shape}, ")");
 }
 
 /* NAME = @x.npy: a parameter that has this value. */

@@ -22,7 +22,7 @@ int output_to(struct session *s, const char *path, bool once)
 
 /* ---- tables ---- */
 
-enum { CELL = 24, COLUMNS = 12 };
+enum { COLUMNS = 12 };
 
 static void put_cell(struct session *s, const hlo_literal *l, int64_t row, int64_t column, size_t rank)
 {
@@ -67,11 +67,30 @@ static bool put_table(struct session *s, struct str name, const hlo_literal *l)
 
 /* ---- the others ---- */
 
+enum { USUAL_WIDTH = 80 };
+
+/* Lines of an array stand one below the other, behind its name. */
+static void put_lines(struct session *s, hlo_text text, size_t indent)
+{
+    const char *line = text.data, *end;
+    while ((end = strchr(line, '\n')) && end[1]) {
+        fwrite(line, 1, (size_t)(end + 1 - line), s->out);
+        fprintf(s->out, "%*s", (int)indent, "");
+        line = end + 1;
+    }
+    fputs(line, s->out);
+}
+
 static void put_hlo(struct session *s, struct str name, struct str index, const hlo_literal *l)
 {
-    hlo_text text = hlo_literal_show(l, &s->view);
+    struct hlo_view v = s->view;
+    size_t indent = name.len + index.len + 3, width = v.width ? v.width : USUAL_WIDTH;
+    bool narrow = indent < width / 2 && hlo_literal_count(l) == 0 && hlo_literal_leaves(l) == 1 && hlo_literal_leaf(l, 0).rank == 1;
+    if (narrow)
+        v.width = width - indent;
+    hlo_text text = hlo_literal_show(l, &v);
     fprintf(s->out, STR_FMT STR_FMT " = ", STR_ARG(name), STR_ARG(index));
-    fwrite(text.data, 1, text.size, s->out);
+    put_lines(s, text, narrow ? indent : 0);
     if (text.size == 0 || text.data[text.size - 1] != '\n')
         fputc('\n', s->out);
     hlo_text_free(&text);

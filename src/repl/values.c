@@ -210,30 +210,49 @@ static void making_free(struct making *k)
     free(k->args);
 }
 
+/* Some instruction speaks of others that are not its operands; they can't be left out then. */
+static bool names_others(const struct making *k)
+{
+    static const char words[] = "control-predecessors=";
+    for (size_t i = 0; i < k->b->count; i++) {
+        const struct entry *e = k->b->entries[i];
+        if (e && k->need[i] && !k->from[i] && memmem(e->text.ptr, e->text.len, words, sizeof words - 1))
+            return true;
+    }
+    return false;
+}
+
+static enum made make(struct making *k, struct held **out)
+{
+    k->need = repl_alloc(k->b->count * sizeof *k->need);
+    k->from = repl_alloc(k->b->count * sizeof *k->from);
+    k->args = repl_alloc(k->b->count * sizeof *k->args);
+    enum made made = find_needs(k);
+    if (made == MADE && k->wanted == 0) {
+        for (size_t t = 0; t < k->count; t++)
+            out[t] = held_hold(k->from[k->targets[t] - k->b->first]);
+    } else if (made == MADE && !k->anew && names_others(k)) {
+        struct making all = {.s = k->s, .b = k->b, .targets = k->targets, .count = k->count, .anew = true, .m = k->m};
+        made = make(&all, out);
+    } else if (made == MADE) {
+        hlo_module *module = module_of(k);
+        hlo_literal *result = module ? run(k, module) : NULL;
+        hlo_module_free(module);
+        made = result ? take_results(k, result, out) : FAILED;
+    }
+    making_free(k);
+    return made;
+}
+
 enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew, struct held **out, hlo_messages *m)
 {
-    struct built *b = &s->built;
-    struct making k = {.s = s, .b = b, .targets = insts, .count = count, .anew = anew, .m = m};
+    struct making k = {.s = s, .b = &s->built, .targets = insts, .count = count, .anew = anew, .m = m};
     for (size_t t = 0; t < count; t++)
-        if (!b->entries[insts[t] - b->first]) {
+        if (!k.b->entries[insts[t] - k.b->first]) {
             add_error(s, m, "it is part of what another instruction stands for, and has no value of its own");
             return FAILED;
         }
-    k.need = repl_alloc(b->count * sizeof *k.need);
-    k.from = repl_alloc(b->count * sizeof *k.from);
-    k.args = repl_alloc(b->count * sizeof *k.args);
-    enum made made = find_needs(&k);
-    if (made == MADE && k.wanted == 0) {
-        for (size_t t = 0; t < count; t++)
-            out[t] = held_hold(k.from[insts[t] - b->first]);
-    } else if (made == MADE) {
-        hlo_module *module = module_of(&k);
-        hlo_literal *result = module ? run(&k, module) : NULL;
-        hlo_module_free(module);
-        made = result ? take_results(&k, result, out) : FAILED;
-    }
-    making_free(&k);
-    return made;
+    return make(&k, out);
 }
 
 int value_status(const hlo_messages *m)

@@ -48,13 +48,18 @@ START_TEST(messages_speak_of_what_was_written)
 }
 END_TEST
 
-/* A mistake in what nobody has written has no place; one that begins there has that of what follows. */
+/* A mistake in what nobody has written has no place; but that of what follows in its line. */
 START_TEST(what_nobody_wrote_has_no_place)
 {
     hlo_messages *m = hlo_messages_new();
-    ck_assert_ptr_null(module_of("= ", m));
+    ck_assert_ptr_null(module_of("y = f32[] constant(no)\n  _1 = ", m));
     ck_assert_uint_eq(hlo_messages_get(m, 0).line, 0);
     ck_assert_str_eq(hlo_messages_get(m, 0).file, "session");
+    hlo_messages_free(m);
+    m = hlo_messages_new();
+    ck_assert_ptr_null(module_of("= ", m));
+    ck_assert_uint_eq(hlo_messages_get(m, 0).line, 8);
+    ck_assert_uint_eq(hlo_messages_get(m, 0).column, 1);
     hlo_messages_free(m);
 }
 END_TEST
