@@ -161,7 +161,7 @@ static int read_argument(struct giving *g, const char *text)
     while (g->at < g->count && g->given[g->at])
         g->at++;
     if (g->at == g->count)
-        return say_error(g->s, HLO_USAGE, "argument `%s` is one too many: there are %zu parameters", text, g->count);
+        return say_error(g->s, HLO_USAGE, "argument `%s` is one too many; parameters: %zu", text, g->count);
     return give_value(g, g->at, text);
 }
 

@@ -262,6 +262,33 @@ static int cmd_print(struct session *s, struct str args)
     return status;
 }
 
+static int cmd_plot(struct session *s, struct str args)
+{
+    static const char *const kinds[] = {"heat", "hist", "curve"};
+    struct reading r = scan_read(next_word(&args));
+    enum hlo_plot kind = HLO_PLOT_AUTO;
+    char *png = NULL;
+    int status = r.kind == READ_NAME ? HLO_OK : bad(s, "plot");
+    while (status == HLO_OK && str_trim(args).len) {
+        struct str word = next_word(&args);
+        size_t k = 0;
+        while (k < COUNT_OF(kinds) && !str_is(word, kinds[k]))
+            k++;
+        if (k < COUNT_OF(kinds))
+            kind = (enum hlo_plot)(HLO_PLOT_HEAT + k);
+        else if (str_is(word, "--png") && str_trim(args).len && !png)
+            png = repl_copy(next_word(&args));
+        else
+            status = bad(s, "plot");
+    }
+    struct held *h = status == HLO_OK ? value_named(s, r.name, &status) : NULL;
+    if (h)
+        status = plot_value(s, r.index, h, kind, png);
+    held_drop(h);
+    free(png);
+    return status;
+}
+
 /* What depends on an instruction has a greater number. */
 static void forget_from(struct session *s, size_t inst)
 {

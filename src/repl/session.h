@@ -263,6 +263,7 @@ hlo_literal *value_read(const char *name, const char *shape, const char *text, h
 /* ---- show.c ---- */
 
 int show_value(struct session *s, struct str name, struct str index, const struct held *h);
+int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind, const char *png); /* PNG: the file; NULL */
 
 /* ---- debug.c: stops ---- */
 

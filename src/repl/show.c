@@ -4,6 +4,7 @@
 #include "repl/session.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* ---- where to ---- */
 
@@ -47,7 +48,7 @@ static bool put_table(struct session *s, struct str name, const hlo_literal *l)
         return false;
     int64_t most = (int64_t)s->view.most, rows = a.dims[0], columns = a.rank == 2 ? a.dims[1] : 1;
     int64_t shown = rows < most ? rows : most, wide = columns < COLUMNS ? columns : COLUMNS;
-    fprintf(s->out, "%-6.*s ", STR_ARG(name));
+    fprintf(s->out, a.rank == 2 ? "%-6.*s " : "%.*s", STR_ARG(name));
     for (int64_t c = 0; c < wide && a.rank == 2; c++)
         fprintf(s->out, " %12" PRId64, c);
     fputc('\n', s->out);
@@ -85,9 +86,12 @@ static void put_hlo(struct session *s, struct str name, struct str index, const 
 {
     struct hlo_view v = s->view;
     size_t indent = name.len + index.len + 3, width = v.width ? v.width : USUAL_WIDTH;
-    bool narrow = indent < width / 2 && hlo_literal_count(l) == 0 && hlo_literal_leaves(l) == 1 && hlo_literal_leaf(l, 0).rank == 1;
+    bool row = hlo_literal_count(l) == 0 && hlo_literal_leaves(l) == 1 && hlo_literal_leaf(l, 0).rank == 1;
+    bool narrow = row && indent < width / 2;
     if (narrow)
         v.width = width - indent;
+    if (row && hlo_literal_leaf(l, 0).elements > v.most) /* little is left of it */
+        v.width = SIZE_MAX;
     hlo_text text = hlo_literal_show(l, &v);
     fprintf(s->out, STR_FMT STR_FMT " = ", STR_ARG(name), STR_ARG(index));
     put_lines(s, text, narrow ? indent : 0);
@@ -142,19 +146,45 @@ static int show_literal(struct session *s, struct str name, struct str index, co
     return HLO_OK;
 }
 
+/* The piece that INDEX cuts, or the whole, which is lent; false with a message. */
+static bool cut_piece(struct str index, const struct held *h, hlo_literal **piece, hlo_messages *m)
+{
+    *piece = NULL;
+    if (!index.len)
+        return true;
+    char *text = repl_copy(index);
+    *piece = hlo_literal_slice(h->l, text, m);
+    repl_set(&text, NULL);
+    return *piece != NULL;
+}
+
 int show_value(struct session *s, struct str name, struct str index, const struct held *h)
 {
     hlo_messages *m = hlo_messages_new();
-    hlo_literal *piece = NULL;
-    int status = HLO_USAGE;
-    if (index.len) {
-        char *text = repl_copy(index);
-        piece = hlo_literal_slice(h->l, text, m);
-        repl_set(&text, NULL);
-    }
-    if (!index.len || piece)
-        status = show_literal(s, name, index, piece ? piece : h->l, m);
+    hlo_literal *piece;
+    int status = cut_piece(index, h, &piece, m) ? show_literal(s, name, index, piece ? piece : h->l, m) : HLO_USAGE;
     hlo_literal_free(piece);
     say_messages(s, m);
     return status;
+}
+
+int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind, const char *png)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *piece;
+    bool ok = cut_piece(index, h, &piece, m);
+    const hlo_literal *l = piece ? piece : h->l;
+    if (ok && png) {
+        ok = hlo_write_png(png, l, m);
+    } else if (ok) {
+        size_t columns = s->view.width, rows = 0;
+        bool terminal = s->out == stdout && isatty(STDOUT_FILENO);
+        if (terminal && columns == 0)
+            line_window(&columns, &rows);
+        struct hlo_canvas c = {.width = terminal && columns > 20 ? columns - 8 : 0, .color = terminal && s->o->color, .utf8 = terminal};
+        put_text(s, hlo_literal_plot(l, kind, &c));
+    }
+    hlo_literal_free(piece);
+    say_messages(s, m);
+    return ok ? HLO_OK : HLO_USAGE;
 }

@@ -18,7 +18,8 @@ data=$2
 case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
 case $data in /*) ;; *) data=$PWD/$data ;; esac
 LIB=${HLO%/*}/src/test/custom_calls.so
-export HLO HERE LIB
+XDG_CONFIG_HOME=/nonexistent # the rc file of whoever runs this is not part of the tests
+export HLO HERE LIB XDG_CONFIG_HOME
 unset NO_COLOR CI TERM
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
