@@ -660,6 +660,21 @@ const hlo_literal *hlo_sight_value(const struct hlo_sight *s);
 /* Another value in its place; before it is done: instead of doing it. It is copied. False with a message when the shape
  * does not fit. */
 bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages *m);
+/* What may be wrong with numbers: infinities of finite operands are overflows where the operation has no pole there, as log has at 0. */
+enum hlo_oddity { HLO_ODD_NAN = 1, HLO_ODD_INF = 2, HLO_ODD_OVERFLOW = 4, HLO_ODD_DENORMAL = 8 };
+struct hlo_origin {
+    enum hlo_oddity what;
+    size_t leaf;    /* of its value */
+    int64_t index;  /* the first such element, row-major in its leaf */
+    uint64_t count; /* how many such elements its value has */
+};
+/* Whether an instruction that is done has made one of `what` (several, ored) of operands that are without: where elements are made of elements,
+ * of those; else of all there are. A NaN in a constant is made by who takes it in. Who names values, or calls computations that are looked at themselves, makes none. The first kind that is
+ * found, in the order above. */
+bool hlo_sight_origin(const struct hlo_sight *s, unsigned what, struct hlo_origin *out);
+/* Says so in a message at the instruction, an error (`stopped-on`) or a warning (`warned-on`), with the operands in notes: their elements
+ * at the same index, or their statistics. Where they are the messages of the run, an error makes it fail. */
+void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool error, hlo_messages *m);
 struct hlo_observer {
     void *context;
     /* Before an instruction is done, and when it is; NULL: not asked for. False ends the run, without a message. Of several

@@ -10,6 +10,7 @@
 
 /* Of a program, for all its participants. */
 struct observing {
+    const hlo_module *module;
     hlo_listing *listing;
     struct hlo_observer user;
     struct observer observer; /* as eval has it */
@@ -22,6 +23,7 @@ struct observing {
 struct observing *hlo_observing_new(const hlo_module *module)
 {
     struct observing *o = hlo_calloc(sizeof *o);
+    o->module = module;
     o->listing = hlo_list(module);
     pthread_mutex_init(&o->lock, NULL);
     arena_init(&o->arena);
@@ -40,14 +42,10 @@ void hlo_observing_free(struct observing *o)
 
 /* ---- one call ---- */
 
-/* What the functions of hlo.h work on. */
-struct looking {
-    struct sighting *sighting;
-    struct looked {
-        hlo_literal *value;
-        struct looked *next;
-        int operand;
-    } *given; /* what has been given out */
+struct looked {
+    hlo_literal *value;
+    struct looked *next;
+    int operand;
 };
 
 /* The value stays where it is; only its handle goes. */
@@ -124,7 +122,7 @@ static const struct hlo_within *within_of(struct observing *o, const struct sigh
 
 static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *context, const struct hlo_sight *s))
 {
-    struct looking w = {s, NULL};
+    struct looking w = {s, o->module, NULL};
     if (!user)
         return true;
     pthread_mutex_lock(&o->lock);

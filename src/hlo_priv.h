@@ -86,7 +86,15 @@ struct hlo_array hlo_array_of(const struct shape *s, void *data);
 /* The same targets as plan wants them; NULL: none. */
 struct foreign hlo_targets_foreign(const hlo_targets *t);
 
-/* hlo_observe.c */
+/* ---- hlo_observe.c ---- */
+
+struct sighting;
+struct looked;
+struct looking { /* what `run` of a struct hlo_sight is */
+    struct sighting *sighting;
+    const hlo_module *module;
+    struct looked *given; /* literals that have been given out */
+};
 struct observing *hlo_observing_new(const hlo_module *module);
 void hlo_observing_free(struct observing *o); /* may be NULL */
 

@@ -116,6 +116,9 @@ void put_item(struct buf *out, const hlo_literal *l);
 /* Text to the file of --output, or to standard output; false with a message. */
 bool put_output(const struct options *o, struct str text, hlo_messages *m);
 
+/* A time in eleven columns: "  12.345 us". */
+void put_seconds(struct buf *out, double s);
+
 /* targets.c: what --custom-call and --custom-call-lib name; NULL with messages. */
 hlo_targets *targets_of(const struct options *o, hlo_messages *m);
 

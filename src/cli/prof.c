@@ -155,16 +155,6 @@ static double median_run(struct prof *p)
 
 /* ---- for people ---- */
 
-static void put_seconds(struct buf *out, double s)
-{
-    if (s >= 1)
-        buf_printf(out, "%8.3f s ", s);
-    else if (s >= 1e-3)
-        buf_printf(out, "%8.3f ms", s * 1e3);
-    else
-        buf_printf(out, "%8.3f us", s * 1e6);
-}
-
 static void put_rate(struct buf *out, double amount, double seconds)
 {
     if (amount > 0 && seconds > 0)

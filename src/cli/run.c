@@ -3,6 +3,7 @@
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
+#include "cli/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,13 +66,14 @@ static int finish_run(const struct run *r, hlo_literal *const *results)
     return judge_results(&r->a, results);
 }
 
-static int run_program(const struct run *r, struct feed_files *feeds, hlo_program *p)
+static int run_program(const struct run *r, struct feed_files *feeds, struct tracing *t, hlo_program *p)
 {
     const struct arguments *a = &r->a;
     hlo_literal **results = calloc(a->participants, sizeof(hlo_literal *));
     int status = HLO_OK;
     if (!results)
         return HLO_FAILED;
+    trace_observe(t, p);
     interrupt_begin(p);
     bool ok = hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
     bool interrupted = interrupt_end();
@@ -84,12 +86,12 @@ static int run_program(const struct run *r, struct feed_files *feeds, hlo_progra
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
     else if (!written)
         status = HLO_USAGE;
-    else if (world_first(a->o))
+    else if (world_first(a->o) && a->o->command != CMD_TRACE)
         status = finish_run(r, results);
     for (size_t k = 0; k < a->participants; k++)
         hlo_literal_free(results[k]);
     free(results);
-    return status;
+    return trace_finish(t, status);
 }
 
 static int run_module(struct run *r)
@@ -97,20 +99,25 @@ static int run_module(struct run *r)
     struct arguments *a = &r->a;
     struct hlo_run_options options;
     struct feed_files feeds = {0};
+    struct tracing tracing = {0};
     hlo_program *p = NULL;
     if (!run_options(a->o, &options))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(a->o, a->m);
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
+    options.observed = trace_wanted(a->o);
     if (status == HLO_OK && world_first(a->o))
         status = feed_open(&feeds, a);
+    if (status == HLO_OK)
+        status = trace_open(&tracing, a);
     if (status == HLO_OK && !(p = hlo_plan(a->module, &options, a->m)))
         status = HLO_FAILED;
     status = world_agree(a->o, status);
     if (status == HLO_OK)
-        status = run_program(r, &feeds, p);
+        status = run_program(r, &feeds, &tracing, p);
     hlo_program_free(p);
+    trace_close(&tracing);
     feed_free(&feeds);
     hlo_targets_free(targets);
     return status;

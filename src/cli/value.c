@@ -1,5 +1,5 @@
 /*
- * Values in print: `f32[2] {1, 2}`; a tuple over lines, one element a line.
+ * Values and times in print: `f32[2] {1, 2}`; a tuple over lines, one element a line.
  */
 #include "cli/cli.h"
 
@@ -26,6 +26,16 @@ void put_item(struct buf *out, const hlo_literal *l)
         }
     buf_putc(out, '\n');
     buf_free(&b);
+}
+
+void put_seconds(struct buf *out, double s)
+{
+    if (s >= 1)
+        buf_printf(out, "%8.3f s ", s);
+    else if (s >= 1e-3)
+        buf_printf(out, "%8.3f ms", s * 1e3);
+    else
+        buf_printf(out, "%8.3f us", s * 1e6);
 }
 
 bool put_output(const struct options *o, struct str text, hlo_messages *m)

@@ -23,6 +23,7 @@ struct stage {
     bool (*act)(struct stage *s, const struct hlo_sight *sight);
     size_t befores;
     hlo_literal *result;
+    hlo_messages *said; /* not by the run */
 };
 
 static void add_line(struct stage *s, const char *name, const struct hlo_sight *sight)
@@ -56,7 +57,7 @@ static bool after(void *context, const struct hlo_sight *sight)
 
 static void open_stage(struct stage *s, const char *text, const struct hlo_run_options *options)
 {
-    *s = (struct stage){.m = hlo_messages_new()};
+    *s = (struct stage){.m = hlo_messages_new(), .said = hlo_messages_new()};
     s->file = hlo_file_of_text("m", text, strlen(text), false);
     s->module = hlo_parse(s->file, 0, s->m);
     ck_assert(s->module && hlo_verify(s->module, s->m));
@@ -75,6 +76,7 @@ static void close_stage(struct stage *s)
     hlo_module_free(s->module);
     hlo_file_free(s->file);
     hlo_messages_free(s->m);
+    hlo_messages_free(s->said);
 }
 
 static void run_stage(struct stage *s)
@@ -305,6 +307,61 @@ START_TEST(copies_stay)
 }
 END_TEST
 
+/* ---- where nan and its like come from ---- */
+
+static bool note_origins(struct stage *s, const struct hlo_sight *sight)
+{
+    struct hlo_origin o;
+    for (unsigned what = HLO_ODD_NAN; what <= HLO_ODD_DENORMAL; what <<= 1)
+        if (hlo_sight_origin(sight, what, &o)) {
+            ck_assert_uint_eq(o.what, what);
+            snprintf(s->seen + strlen(s->seen), sizeof s->seen - strlen(s->seen), "!%u %d of leaf %d, %d\n", what, (int)o.index, (int)o.leaf,
+                     (int)o.count);
+            hlo_sight_say(sight, &o, what == HLO_ODD_NAN, s->said);
+        }
+    return true;
+}
+
+static const struct {
+    const char *text, *seen; /* a module of one line, and what must be said after its root */
+} origins[] = {
+    {"x = f32[3] constant({-1, 0, 4})\n ROOT r = f32[3] log(x)", "!1 0 of leaf 0, 1\n!2 1 of leaf 0, 1\n"}, /* a pole, no overflow */
+    {"x = f32[3] constant({-1, 100, 4})\n ROOT r = f32[3] exponential(x)", "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
+    {"x = f32[2] constant({inf, 4})\n ROOT r = f32[2] exponential(x)", ""}, /* it was there before */
+    {"x = f32[2] constant({inf, 100})\n ROOT r = f32[2] exponential(x)", "!2 1 of leaf 0, 2\n!4 1 of leaf 0, 2\n"},
+    {"x = f16[2] constant({6e-5, 1})\n ROOT r = f16[2] multiply(x, x)", ""}, /* to zero */
+    {"x = f16[2] constant({0.007, 1})\n ROOT r = f16[2] multiply(x, x)", "!8 0 of leaf 0, 1\n"},
+    {"x = f32[2] constant({1, 1e9})\n ROOT r = f8e5m2[2] convert(x)", "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
+    {"x = f32[2] constant({3e38, 3e38})\n ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+     "!2 0 of leaf 0, 1\n!4 0 of leaf 0, 1\n"},
+    {"x = f32[2] constant({inf, 0})\n ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}", ""},
+    {"x = f32[2] constant({inf, -inf})\n y = f32[2] constant({1, 1})\n"
+     " ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "!1 0 of leaf 0, 1\n"},
+    {"n = f32[] constant(nan)\n ROOT r = f32[2] broadcast(n), dimensions={}", ""}, /* a constant still */
+    {"n = f32[] constant(nan)\n x = f32[1] iota(), iota_dimension=0\n ROOT r = f32[3] pad(x, n), padding=1_1",
+     "!1 0 of leaf 0, 2\n"},
+    {"x = c64[1] constant({(0, 0)})\n ROOT r = c64[1] divide(x, x)", "!1 0 of leaf 0, 1\n"},
+    {"x = s32[1] constant({0})\n ROOT r = s32[1] divide(x, x)", ""},
+};
+
+START_TEST(where_it_comes_from)
+{
+    char text[512];
+    struct stage s;
+    snprintf(text, sizeof text, "HloModule m\nENTRY e {\n %s\n}\n", origins[_i].text);
+    open_stage(&s, text, &observed);
+    s.act = note_origins;
+    run_stage(&s);
+    ck_assert_ptr_nonnull(s.result);
+    const char *root = strstr(s.seen, "\nr ");
+    ck_assert_ptr_nonnull(root);
+    root = strchr(root + 1, '\n') + 1;
+    ck_assert_msg(strcmp(root, origins[_i].seen) == 0, "case %d: `%s`, wanted `%s`", _i, root, origins[_i].seen);
+    ck_assert_uint_eq(hlo_messages_errors(s.said), strncmp(root, "!1", 2) == 0);
+    close_stage(&s);
+}
+END_TEST
+
 /* ---- several participants ---- */
 
 static bool count_participants(struct stage *s, const struct hlo_sight *sight)
@@ -407,6 +464,7 @@ int main(void)
     tcase_add_test(c, values_are_replaced);
     tcase_add_test(c, an_observer_ends_the_run);
     tcase_add_test(c, copies_stay);
+    tcase_add_loop_test(c, where_it_comes_from, 0, sizeof origins / sizeof *origins);
     tcase_add_test(c, participants);
     tcase_add_test(c, interruptions);
     tcase_add_test(c, trips);

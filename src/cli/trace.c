@@ -1,0 +1,259 @@
+/*
+ * hlo trace, and the options of hlo run that look at what happens: --trace, --dump, --stop-on, --warn-on.
+ */
+#include "cli/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- what is wanted ---- */
+
+bool trace_wanted(const struct options *o)
+{
+    return o->command == CMD_TRACE || o->given[OPT_TRACE] || o->given[OPT_TRACE_FILE] || o->given[OPT_DUMP] ||
+           o->given[OPT_STOP_ON] || o->given[OPT_WARN_ON];
+}
+
+static bool oddity_of(struct str word, unsigned *out)
+{
+    static const struct {
+        const char *word;
+        enum hlo_oddity what;
+    } known[] = {{"nan", HLO_ODD_NAN}, {"inf", HLO_ODD_INF}, {"overflow", HLO_ODD_OVERFLOW}, {"denormal", HLO_ODD_DENORMAL}};
+    for (size_t k = 0; k < COUNT_OF(known); k++)
+        if (str_is(word, known[k].word)) {
+            *out |= known[k].what;
+            return true;
+        }
+    return false;
+}
+
+/* "nan,inf" */
+static bool oddities(const struct options *o, enum option_id id, unsigned *out)
+{
+    for (const char *at = o->value[id]; at; ) {
+        const char *end = strchr(at, ',');
+        struct str word = {at, end ? (size_t)(end - at) : strlen(at)};
+        if (!oddity_of(word, out))
+            return usage_error(o, "`--%s=%s`: nan, inf, overflow and denormal are known, with commas between", option_row(id)->name,
+                               o->value[id]),
+                   false;
+        at = end ? end + 1 : NULL;
+    }
+    return true;
+}
+
+static bool read_options(struct tracing *t)
+{
+    const struct options *o = t->o;
+    const enum option_id id = o->command == CMD_TRACE ? OPT_FILTER : OPT_TRACE;
+    const char *re = o->value[id];
+    if (!oddities(o, OPT_STOP_ON, &t->stop) || !oddities(o, OPT_WARN_ON, &t->warn))
+        return false;
+    if (re && regcomp(&t->filter, re, REG_EXTENDED | REG_NOSUB) != 0)
+        return usage_error(o, "`--%s=%s` is no regular expression", option_row(id)->name, re), false;
+    t->filtered = re != NULL;
+    t->lines = o->command == CMD_TRACE || o->given[OPT_TRACE] || o->given[OPT_TRACE_FILE];
+    return true;
+}
+
+static bool open_trace(struct tracing *t)
+{
+    const char *path = t->o->value[OPT_TRACE_FILE];
+    t->json = t->o->command == CMD_TRACE && t->o->given[OPT_JSON];
+    if (!t->lines)
+        return true;
+    t->to = t->o->command == CMD_TRACE ? stdout : stderr;
+    if (!path)
+        return true;
+    t->json = ends_with(path, ".jsonl") || ends_with(path, ".json");
+    t->to = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    return t->to || (usage_error(t->o, "`%s` cannot be written: %s", path, strerror(errno)), false);
+}
+
+/* ---- what comes of it ---- */
+
+static bool is_wanted(const struct tracing *t, const struct hlo_listed *i)
+{
+    return !t->filtered || regexec(&t->filter, i->name, 0, NULL, 0) == 0 || regexec(&t->filter, i->op, 0, NULL, 0) == 0;
+}
+
+/* Of one participant at once; of several, their lines would come in the order of chance. */
+static void flush(struct tracing *t, struct watched *w)
+{
+    if (w->trace.size > 0)
+        fwrite(w->trace.data, 1, w->trace.size, t->to);
+    if (w->warnings.size > 0 && t->to == stdout)
+        fflush(stdout);
+    if (w->warnings.size > 0)
+        fwrite(w->warnings.data, 1, w->warnings.size, stderr);
+    w->trace.size = w->warnings.size = 0;
+}
+
+static void warn(struct tracing *t, struct watched *w, const struct hlo_sight *s)
+{
+    struct hlo_origin origin;
+    if (t->warn == 0 || t->warned[s->inst] || !hlo_sight_origin(s, t->warn, &origin))
+        return;
+    hlo_messages *m = hlo_messages_new();
+    t->warned[s->inst] = true;
+    hlo_sight_say(s, &origin, false, m);
+    hlo_text text = hlo_messages_draw(m, t->o->color);
+    buf_bytes(&w->warnings, text.data, text.size);
+    hlo_text_free(&text);
+    hlo_messages_free(m);
+}
+
+/* Whether the run goes on. */
+static bool may_go_on(struct tracing *t, struct watched *w, const struct hlo_sight *s)
+{
+    struct hlo_origin origin;
+    if (t->stop == 0 || !hlo_sight_origin(s, t->stop, &origin))
+        return true;
+    w->m = hlo_messages_new();
+    hlo_sight_say(s, &origin, true, w->m);
+    return false;
+}
+
+static bool look(void *context, const struct hlo_sight *s)
+{
+    struct tracing *t = context;
+    struct watched *w = &t->each[s->participant];
+    struct traced i = {.sight = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_sight_value(s)};
+    if (!i.value)
+        return false;
+    if ((t->lines || t->dump) && is_wanted(t, &i.inst)) {
+        i.computation = hlo_list_computation(t->listing, i.inst.computation).name;
+        i.array = hlo_literal_leaves(i.value) == 1 && hlo_literal_count(i.value) == 0;
+        i.stats = hlo_literal_stats(i.value);
+        if (t->lines)
+            put_trace_line(&w->trace, t, &i);
+        w->failed = w->failed || (t->dump && !dump_value(t->dump, t, &i, t->m));
+    }
+    warn(t, w, s);
+    bool go = may_go_on(t, w, s) && !w->failed;
+    if (t->participants == 1)
+        flush(t, w);
+    return go;
+}
+
+/* ---- the whole ---- */
+
+static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
+{
+    return what == HLO_ODD_NAN ? s->nan : what == HLO_ODD_DENORMAL ? s->denormal : s->positive_inf + s->negative_inf;
+}
+
+/* What is wrong with an argument does not come from any instruction: a line for all that have one of a kind. */
+static void warn_of_arguments(const struct arguments *a, unsigned what, const char *words)
+{
+    enum { MOST_NAMED = 3 };
+    struct buf names = {0};
+    size_t found = 0;
+    for (size_t k = 0; k < a->count; k++) {
+        uint64_t odd = 0;
+        for (size_t p = 0; p < a->participants && odd == 0; p++) {
+            const hlo_literal *l = a->all[p * a->count + k];
+            const struct hlo_stats s = l ? hlo_literal_stats(l) : (struct hlo_stats){0};
+            odd = count_odd(&s, what);
+        }
+        if (odd == 0)
+            continue;
+        if (++found <= MOST_NAMED)
+            buf_printf(&names, "%s`%s`", found > 1 ? ", " : "", hlo_param_name(a->module, k));
+    }
+    if (found > MOST_NAMED)
+        buf_printf(&names, " and %zu more", found - MOST_NAMED);
+    if (found > 0)
+        fprintf(stderr, "hlo: warning: there are %s in the arguments for %s\n", words, names.data);
+    buf_free(&names);
+}
+
+static void check_arguments(const struct tracing *t, const struct arguments *a)
+{
+    const unsigned what = t->stop | t->warn;
+    if (what & HLO_ODD_NAN)
+        warn_of_arguments(a, HLO_ODD_NAN, "nan");
+    if (what & (HLO_ODD_INF | HLO_ODD_OVERFLOW))
+        warn_of_arguments(a, HLO_ODD_INF, "inf");
+    if (what & HLO_ODD_DENORMAL)
+        warn_of_arguments(a, HLO_ODD_DENORMAL, "denormal numbers");
+}
+
+int trace_open(struct tracing *t, const struct arguments *a)
+{
+    *t = (struct tracing){.o = a->o, .m = a->m, .module = a->module, .participants = a->participants};
+    if (!trace_wanted(a->o))
+        return HLO_OK;
+    if (world_of(a->o))
+        return usage_error(a->o, "only runs of one process can be looked at: leave out --world=mpi");
+    if (!read_options(t) || !open_trace(t))
+        return HLO_USAGE;
+    t->listing = hlo_list(a->module);
+    t->each = calloc(t->participants, sizeof *t->each);
+    t->warned = calloc(hlo_list_count(t->listing) + 1, sizeof *t->warned);
+    t->columns = columns_new(t->listing);
+    if (!t->each || !t->warned || !t->columns)
+        return HLO_FAILED;
+    if (a->o->given[OPT_DUMP] && !(t->dump = dump_open(a->o->value[OPT_DUMP], a->m)))
+        return HLO_USAGE;
+    check_arguments(t, a);
+    if (t->lines)
+        put_trace_head(&t->each[0].trace, t);
+    return HLO_OK;
+}
+
+void trace_observe(struct tracing *t, hlo_program *p)
+{
+    t->observer = (struct hlo_observer){.context = t, .after = look};
+    if (t->listing)
+        hlo_observe(p, &t->observer);
+}
+
+int trace_finish(struct tracing *t, int status)
+{
+    bool stopped = false, written = true;
+    for (size_t p = 0; p < t->participants && t->listing; p++) {
+        struct watched *w = &t->each[p];
+        flush(t, w);
+        written = written && !w->failed;
+        if (w->m && !stopped)
+            report(t->o, w->m);
+        stopped |= w->m != NULL;
+    }
+    if (t->dump)
+        written = dump_close(t->dump, t->m) && written;
+    t->dump = NULL;
+    if (t->to && (fflush(t->to) != 0 || ferror(t->to)) && t->to != stdout) {
+        usage_error(t->o, "the trace cannot be written: %s", strerror(errno));
+        written = false;
+    }
+    return stopped ? HLO_FAILED : written ? status : HLO_USAGE;
+}
+
+void trace_close(struct tracing *t)
+{
+    for (size_t p = 0; p < t->participants && t->each; p++) {
+        buf_free(&t->each[p].trace);
+        buf_free(&t->each[p].warnings);
+        hlo_messages_free(t->each[p].m);
+    }
+    if (t->dump)
+        dump_close(t->dump, t->m);
+    if (t->to && t->to != stdout && t->to != stderr)
+        fclose(t->to);
+    if (t->filtered)
+        regfree(&t->filter);
+    free(t->columns);
+    free(t->each);
+    free(t->warned);
+    hlo_listing_free(t->listing);
+}
+
+int trace_command(const struct options *o)
+{
+    const char *path = file_argument(o);
+    if (path && ends_with(path, ".onnx"))
+        return usage_error(o, "a model of ONNX is traced as the module it becomes: hlo import %s | hlo trace -", path);
+    return run_command(o);
+}

@@ -1,0 +1,136 @@
+/*
+ * The value of each instruction as a file: DIR/NNNN.NAME.npy, leaves of tuples .0, .1, ..., and DIR/index.csv, which says
+ * what they are.
+ */
+#include "cli/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct dump {
+    const char *folder;
+    FILE *index;
+};
+
+static bool cannot_write(const char *path, hlo_messages *m)
+{
+    struct buf why = {0};
+    buf_printf(&why, "cannot be written: %s", strerror(errno));
+    hlo_messages_add(m, path, why.data);
+    buf_free(&why);
+    return false;
+}
+
+struct dump *dump_open(const char *folder, hlo_messages *m)
+{
+    struct buf path = {0};
+    struct dump *d = calloc(1, sizeof *d);
+    buf_printf(&path, "%s/index.csv", folder);
+    if (d && (mkdir(folder, 0777) == 0 || errno == EEXIST)) {
+        d->folder = folder;
+        d->index = fopen(path.data, "w");
+    }
+    if (!d || !d->index) {
+        cannot_write(path.data, m);
+        free(d);
+        d = NULL;
+    } else {
+        fputs("file,number,participant,name,op,shape,computation,loop,line,where,seconds,elements,min,max,mean,nan,inf,zero\n", d->index);
+    }
+    buf_free(&path);
+    return d;
+}
+
+static void put_quoted(struct buf *out, const char *text)
+{
+    buf_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            buf_putc(out, '"');
+        buf_putc(out, *text);
+    }
+    buf_puts(out, "\",");
+}
+
+/* Names are letters, digits, dots, dashes and underscores; what is not would be another folder, or worse. */
+static void put_file_name(struct buf *out, const struct tracing *t, const struct traced *i)
+{
+    buf_printf(out, "%04" PRIu64 ".", i->sight->number);
+    for (const char *c = i->inst.name; *c; c++)
+        buf_putc(out, *c == '/' || (unsigned char)*c < ' ' ? '_' : *c);
+    if (t->participants > 1)
+        buf_printf(out, "@%zu", i->sight->participant);
+}
+
+static void put_number(struct buf *out, double v)
+{
+    buf_g(out, v, 9);
+    buf_putc(out, ',');
+}
+
+static void put_row(struct buf *out, const char *file, const struct tracing *t, const struct traced *i, const hlo_literal *l)
+{
+    const struct hlo_stats s = hlo_literal_stats(l);
+    hlo_text shape = hlo_literal_shape(l);
+    struct buf loop = {0};
+    put_iterations(&loop, t, i->sight);
+    put_quoted(out, file);
+    buf_printf(out, "%" PRIu64 ",%zu,", i->sight->number, i->sight->participant);
+    put_quoted(out, i->inst.name);
+    put_quoted(out, i->inst.op);
+    put_quoted(out, shape.data);
+    put_quoted(out, i->computation);
+    put_quoted(out, loop.size ? loop.data : "");
+    buf_printf(out, "%" PRIu32 ",", i->inst.line);
+    put_quoted(out, i->inst.where);
+    put_number(out, i->sight->seconds);
+    buf_printf(out, "%" PRIu64 ",", s.elements);
+    put_number(out, s.min);
+    put_number(out, s.max);
+    put_number(out, s.mean);
+    buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", s.nan, s.positive_inf + s.negative_inf, s.zero);
+    buf_free(&loop);
+    hlo_text_free(&shape);
+}
+
+/* `name` is that of the value without its end; it grows by the numbers of components. */
+static bool dump_leaves(struct dump *d, const struct tracing *t, const struct traced *i, const hlo_literal *l, struct buf *name,
+                        hlo_messages *m)
+{
+    const size_t size = name->size, count = hlo_literal_count(l);
+    bool ok = true;
+    for (size_t k = 0; k < count && ok; k++) {
+        buf_printf(name, ".%zu", k);
+        ok = dump_leaves(d, t, i, hlo_literal_element(l, k), name, m);
+        name->size = size;
+    }
+    if (count > 0 || hlo_literal_leaves(l) == 0) /* there is nothing in a token */
+        return ok;
+    struct buf path = {0}, row = {0};
+    buf_printf(&path, "%s/" STR_FMT ".npy", d->folder, STR_ARG(buf_view(name)));
+    put_row(&row, path.data + strlen(d->folder) + 1, t, i, l);
+    ok = hlo_write_npy(path.data, l, m);
+    fwrite(row.data, 1, row.size, d->index);
+    buf_free(&path);
+    buf_free(&row);
+    return ok;
+}
+
+bool dump_value(struct dump *d, const struct tracing *t, const struct traced *i, hlo_messages *m)
+{
+    struct buf name = {0};
+    put_file_name(&name, t, i);
+    bool ok = dump_leaves(d, t, i, i->value, &name, m);
+    buf_free(&name);
+    return ok;
+}
+
+bool dump_close(struct dump *d, hlo_messages *m)
+{
+    bool ok = fflush(d->index) == 0 && !ferror(d->index);
+    if (fclose(d->index) != 0 || !ok)
+        ok = cannot_write(d->folder, m);
+    free(d);
+    return ok;
+}

@@ -1,0 +1,208 @@
+/*
+ * A line for an instruction that has been done, for people or as JSON.
+ */
+#include "cli/trace.h"
+
+#include <stdlib.h>
+
+enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, LOOP = 6, NUMBER = 10, COUNT = 6, DIGITS = 4 };
+
+struct columns {
+    int name, shape;
+    bool loops; /* there are some */
+};
+
+/* ---- shapes without layouts, as wide as their column ---- */
+
+static void put_shape(struct buf *out, const char *shape, int most)
+{
+    struct buf b = {0};
+    for (int depth = 0; *shape; shape++) {
+        depth += *shape == '{';
+        if (depth == 0)
+            buf_putc(&b, *shape);
+        depth -= *shape == '}';
+    }
+    if (b.size > (size_t)most)
+        buf_printf(out, "%.*s...", most - 3, b.data);
+    else
+        buf_str(out, buf_view(&b));
+    buf_free(&b);
+}
+
+static int width_of_shape(const char *shape)
+{
+    struct buf b = {0};
+    put_shape(&b, shape, WIDEST_SHAPE);
+    int width = (int)b.size;
+    buf_free(&b);
+    return width;
+}
+
+struct columns *columns_new(const hlo_listing *l)
+{
+    struct columns *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->name = (int)strlen("instruction");
+    c->shape = (int)strlen("shape");
+    for (size_t k = 0; k < hlo_list_count(l); k++) {
+        const struct hlo_listed i = hlo_list_inst(l, k);
+        int name = (int)strlen(i.name), shape = width_of_shape(i.shape);
+        c->name = name > c->name ? name : c->name;
+        c->shape = shape > c->shape ? shape : c->shape;
+        c->loops |= strcmp(i.op, "while") == 0;
+    }
+    if (c->name > WIDEST_NAME)
+        c->name = WIDEST_NAME;
+    return c;
+}
+
+/* ---- for people ---- */
+
+void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_sight *s)
+{
+    const size_t before = out->size;
+    for (size_t k = 0; k < s->depth; k++) {
+        if (strcmp(hlo_list_inst(t->listing, s->within[k].inst).op, "while") != 0)
+            continue;
+        if (out->size > before)
+            buf_putc(out, '.');
+        if (s->within[k].iteration < 0)
+            buf_puts(out, "test");
+        else
+            buf_int(out, s->within[k].iteration);
+    }
+}
+
+/* Text at the right or left end of a column. */
+static void put_cell(struct buf *out, struct buf *text, int width, bool right)
+{
+    for (int k = (int)text->size; right && k < width; k++)
+        buf_putc(out, ' ');
+    buf_str(out, buf_view(text));
+    for (int k = (int)text->size; !right && k < width; k++)
+        buf_putc(out, ' ');
+    text->size = 0;
+}
+
+static void put_number(struct buf *out, double v, bool there)
+{
+    struct buf b = {0};
+    buf_puts(out, "  ");
+    if (there)
+        buf_g(&b, v, DIGITS);
+    else
+        buf_putc(&b, '-');
+    put_cell(out, &b, NUMBER, true);
+    buf_free(&b);
+}
+
+static void put_count(struct buf *out, uint64_t n, bool there)
+{
+    struct buf b = {0};
+    buf_puts(out, "  ");
+    if (there)
+        buf_uint(&b, n);
+    else
+        buf_putc(&b, '-');
+    put_cell(out, &b, COUNT, true);
+    buf_free(&b);
+}
+
+static void put_text_line(struct buf *out, const struct tracing *t, const struct traced *i)
+{
+    const struct columns *c = t->columns;
+    const struct hlo_stats *s = &i->stats;
+    struct buf b = {0};
+    if (t->participants > 1)
+        buf_printf(out, "%4zu  ", i->sight->participant);
+    if (c->loops) {
+        put_iterations(&b, t, i->sight);
+        put_cell(out, &b, LOOP, false);
+        buf_puts(out, "  ");
+    }
+    buf_puts(&b, i->inst.name);
+    put_cell(out, &b, c->name, false);
+    buf_puts(out, "  ");
+    hlo_text shape = hlo_literal_shape(i->value);
+    put_shape(&b, shape.data, WIDEST_SHAPE);
+    hlo_text_free(&shape);
+    put_cell(out, &b, c->shape, false);
+    if (i->sight->seconds > 0)
+        put_seconds(out, i->sight->seconds);
+    else
+        buf_puts(out, "          -");
+    const bool any = i->array && s->finite > 0;
+    put_number(out, s->min, any);
+    put_number(out, s->max, any);
+    put_number(out, s->mean, any);
+    put_count(out, s->nan, i->array);
+    put_count(out, s->positive_inf + s->negative_inf, i->array);
+    put_count(out, s->zero, i->array);
+    buf_putc(out, '\n');
+    buf_free(&b);
+}
+
+/* ---- JSON ---- */
+
+static void put_string(struct buf *out, const char *key, const char *text)
+{
+    buf_json_key(out, key);
+    buf_json_str(out, str_of(text));
+}
+
+static void put_json_line(struct buf *out, const struct tracing *t, const struct traced *i)
+{
+    const struct hlo_sight *s = i->sight;
+    hlo_text shape = hlo_literal_shape(i->value), stats = hlo_stats_json(&i->stats);
+    buf_printf(out, "{\"number\":%" PRIu64, s->number);
+    if (t->participants > 1)
+        buf_printf(out, ",\"participant\":%zu", s->participant);
+    put_string(out, "name", i->inst.name);
+    put_string(out, "op", i->inst.op);
+    put_string(out, "computation", i->computation);
+    put_string(out, "shape", shape.data);
+    if (i->inst.line > 0)
+        buf_printf(out, ",\"line\":%" PRIu32, i->inst.line);
+    if (*i->inst.where)
+        put_string(out, "where", i->inst.where);
+    buf_puts(out, ",\"within\":[");
+    for (size_t k = 0; k < s->depth; k++) {
+        buf_puts(out, k > 0 ? ",{" : "{");
+        put_string(out, "name", hlo_list_inst(t->listing, s->within[k].inst).name);
+        buf_printf(out, ",\"iteration\":%" PRId64 "}", s->within[k].iteration);
+    }
+    buf_puts(out, "],\"seconds\":");
+    buf_json_number(out, s->seconds, 6);
+    buf_printf(out, ",\"stats\":%s}\n", stats.data);
+    hlo_text_free(&shape);
+    hlo_text_free(&stats);
+}
+
+/* ---- either ---- */
+
+void put_trace_head(struct buf *out, const struct tracing *t)
+{
+    const struct columns *c = t->columns;
+    if (t->json) {
+        buf_puts(out, "{\"schema\":1,\"trace\":");
+        buf_json_str(out, str_of(file_argument(t->o)));
+        buf_puts(out, "}\n");
+        return;
+    }
+    if (t->participants > 1)
+        buf_puts(out, "part  ");
+    if (c->loops)
+        buf_printf(out, "%-*s  ", LOOP, "loop");
+    buf_printf(out, "%-*s  %-*s%11s  %*s  %*s  %*s  %*s  %*s  %*s\n", c->name, "instruction", c->shape, "shape", "time", NUMBER, "min",
+               NUMBER, "max", NUMBER, "mean", COUNT, "nan", COUNT, "inf", COUNT, "zero");
+}
+
+void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i)
+{
+    if (t->json)
+        put_json_line(out, t, i);
+    else
+        put_text_line(out, t, i);
+}

@@ -1,0 +1,50 @@
+# --stop-on ends a run at the instruction that makes nan, inf, an overflow or a denormal number of operands without one.
+# stdout: 4 4 4 4 4 0 2
+# stderr: a.hlo:5:3: error: `l` makes nan of operands without one: nan at {1} (1 of 3 elements)
+# stderr: a.hlo:4:3: note: operand 0 is `y`: {1} -1
+# stderr: a.hlo:12:3: note: in `call`
+# stderr: note: this comes from step.py:7
+# stderr: a.hlo:5:3: error: `l` makes inf of operands without one: -inf at {2} (1 of 3 elements)
+# stderr: a.hlo:13:3: error: `e` makes inf of finite operands: inf at {0} (1 of 3 elements)
+# stderr: a.hlo:14:3: error: `d` makes a denormal number of operands without one: 2e-39 at {} (1 of 1 elements)
+# stderr: hlo: warning: there are nan in the arguments for `x`
+# stderr: b.hlo:7:3: error: `r` takes nan from a constant: nan at {0} (2 of 3 elements)
+# stderr: b.hlo:6:3: note: operand 2 is `n`: {0} nan
+# stderr: `--stop-on=nan,x`: nan, inf, overflow and denormal are known
+cat >a.hlo <<'END'
+HloModule a
+
+inner {
+  y = f32[3] parameter(0)
+  ROOT l = f32[3] log(y), metadata={source_file="step.py" source_line=7}
+}
+
+ENTRY main {
+  x = f32[3] parameter(0)
+  tiny = f32[] parameter(1)
+  half = f32[] constant(0.1)
+  call = f32[3] call(x), to_apply=inner
+  e = f32[3] exponential(x)
+  d = f32[] multiply(tiny, half)
+  ROOT t = (f32[3], f32[3], f32[]) tuple(call, e, d)
+}
+END
+cat >b.hlo <<'END'
+HloModule b
+ENTRY main {
+  x = f32[3] parameter(0)
+  p = pred[3] is-finite(x)
+  c = f32[] constant(nan)
+  n = f32[3] broadcast(c), dimensions={}
+  ROOT r = f32[3] select(p, x, n)
+}
+END
+run() { $HLO run "$@" >/dev/null; }
+run a.hlo '{1, -1, 0}' 1 --stop-on=nan; a=$?
+run a.hlo '{1, -1, 0}' 1 --stop-on=inf,overflow; b=$?
+run a.hlo '{100, 1, 0}' 1 --stop-on=overflow; c=$?
+run a.hlo '{1, 1, 1}' 2e-38 --stop-on=denormal; d=$?
+run b.hlo '{inf, 1, inf}' --stop-on=nan; e=$?
+run a.hlo '{1, nan, 0}' 1 --stop-on=nan; f=$?
+run a.hlo '{1, 1, 1}' 1 --stop-on=nan,x; g=$?
+echo $a $b $c $d $e $f $g
