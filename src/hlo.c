@@ -86,16 +86,17 @@ hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool
     return f;
 }
 
-/* The origin of a piece, copied once however many pieces are from it: those are next to each other. */
+/* The origin of a piece, copied once however many pieces are from it. */
 static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_piece *piece, const char **copied)
 {
-    if (s->origin_count > 0 && *copied == piece->whole)
-        return &s->origins[s->origin_count - 1];
+    for (size_t i = s->origin_count; i-- > 0;) /* neighbours mostly come from the same one */
+        if (copied[i] == piece->whole)
+            return &s->origins[i];
+    copied[s->origin_count] = piece->whole;
     struct source *origin = &s->origins[s->origin_count++];
     source_init(origin, arena_str(&f->arena, str_of(piece->name)),
                 arena_str(&f->arena, (struct str){piece->whole, piece->whole_size}));
     origin->first_line = piece->first_line;
-    *copied = piece->whole;
     return origin;
 }
 
@@ -103,7 +104,7 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
 {
     hlo_file *f = hlo_file_new(false);
     struct buf text = {0};
-    const char *copied = NULL;
+    const char **copied = hlo_calloc((count + 1) * sizeof *copied);
     f->parts = ARENA_NEW(&f->arena, struct source);
     f->count = 1;
     struct source *s = f->parts;
@@ -115,13 +116,14 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
         struct source_piece *at = &s->pieces[s->piece_count++];
         at->begin = (uint32_t)text.size;
         if (p->name) {
-            at->origin = origin_of(f, s, p, &copied);
+            at->origin = origin_of(f, s, p, copied);
             at->at = (uint32_t)(p->text - p->whole);
         }
         buf_bytes(&text, p->text, p->size);
     }
     s->text = arena_str(&f->arena, buf_view(&text));
     buf_free(&text);
+    free(copied);
     return f;
 }
 

@@ -50,19 +50,24 @@ static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_l
 
 static bool cut_insts(struct state *state, struct typed *from, struct str body, const hlo_listing *l)
 {
+    struct arena a;
+    struct map names;
     size_t count, begin = (size_t)(body.ptr - from->text), end = begin + body.len;
     size_t *starts = starts_of(l, (struct str){from->text, from->size}, from->first_line, &count);
     bool ok = true;
+    arena_init(&a);
+    map_init(&names, &a);
     for (size_t i = 0; i < count && ok; i++) {
         size_t stop = i + 1 < count ? starts[i + 1] : end;
         ok = starts[i] >= begin && stop <= end && starts[i] < stop;
         if (!ok)
             break;
         struct reading r = scan_read((struct str){from->text + starts[i], stop - starts[i]});
-        ok = r.kind == READ_INSTRUCTION && state_find(state, r.name) < 0;
+        ok = r.kind == READ_INSTRUCTION && !map_put(&names, r.name, state);
         if (ok)
-            state_put(state, entry_new(r.name, from, r.text, "", ""), r.root);
+            state_add(state, entry_new(r.name, from, r.text, "", ""), r.root);
     }
+    arena_free(&a);
     free(starts);
     return ok;
 }

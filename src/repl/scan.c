@@ -247,6 +247,7 @@ static enum reading_kind kind_of(struct reading *r)
         return READ_INSTRUCTION;
     if (read_computation(r))
         return READ_COMPUTATION;
+    r->name = STR("");
     r->right = r->text;
     r->op = scan_op(r->text);
     if (r->op.len)

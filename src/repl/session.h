@@ -20,6 +20,7 @@
 /* ---- state.c: texts, and what a session consists of ---- */
 
 void *repl_alloc(size_t size); /* cleared; ends the program when there is no memory */
+_Noreturn void repl_no_memory(void);
 char *repl_copy(struct str s);
 void repl_set(char **text, const char *to); /* frees what was there; NULL: nothing */
 
@@ -85,6 +86,7 @@ void state_free(struct state *s);
 long state_find(const struct state *s, struct str name);             /* of insts; -1 */
 long state_find_computation(const struct state *s, struct str name); /* likewise */
 void state_put(struct state *s, struct entry *e, bool root);         /* takes it over; one of its name is replaced */
+void state_add(struct state *s, struct entry *e, bool root);         /* the same where it is known that there is none */
 void state_move_last(struct state *s, long at);                      /* behind all others */
 void state_put_computation(struct state *s, struct entry *e);
 void state_set(struct state *s, struct str name, struct held *value, uint64_t id); /* takes the value over; NULL: takes it away */

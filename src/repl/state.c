@@ -5,13 +5,17 @@
 
 #include <stdlib.h>
 
+_Noreturn void repl_no_memory(void)
+{
+    fputs("hlo: out of memory\n", stderr);
+    _Exit(HLO_FAILED);
+}
+
 void *repl_alloc(size_t size)
 {
     void *p = calloc(1, size ? size : 1);
-    if (!p) {
-        fputs("hlo: out of memory\n", stderr);
-        _Exit(HLO_FAILED);
-    }
+    if (!p)
+        repl_no_memory();
     return p;
 }
 
@@ -219,19 +223,23 @@ long state_find_computation(const struct state *s, struct str name)
     return find_entry(s->computations, s->computation_count, name);
 }
 
+static long add_entry(struct entry ***entries, size_t *count, struct entry *e)
+{
+    struct entry **more = realloc(*entries, (*count + 1) * sizeof *more);
+    if (!more)
+        repl_no_memory();
+    *entries = more;
+    more[*count] = e;
+    return (long)(*count)++;
+}
+
 /* In place of the one of its name, or behind the others. Its number. */
 static long put_entry(struct entry ***entries, size_t *count, struct entry *e)
 {
     long at = find_entry(*entries, *count, str_of(e->name));
-    if (at < 0) {
-        struct entry **more = realloc(*entries, (*count + 1) * sizeof *more);
-        if (!more)
-            _Exit(HLO_FAILED);
-        *entries = more;
-        at = (long)(*count)++;
-    } else {
-        entry_drop((*entries)[at]);
-    }
+    if (at < 0)
+        return add_entry(entries, count, e);
+    entry_drop((*entries)[at]);
     (*entries)[at] = e;
     return at;
 }
@@ -239,6 +247,13 @@ static long put_entry(struct entry ***entries, size_t *count, struct entry *e)
 void state_put(struct state *s, struct entry *e, bool root)
 {
     long at = put_entry(&s->insts, &s->inst_count, e);
+    if (root)
+        s->root = at;
+}
+
+void state_add(struct state *s, struct entry *e, bool root)
+{
+    long at = add_entry(&s->insts, &s->inst_count, e);
     if (root)
         s->root = at;
 }
@@ -284,7 +299,7 @@ void state_set(struct state *s, struct str name, struct held *value, uint64_t id
         return;
     struct setting *more = realloc(s->settings, (s->setting_count + 1) * sizeof *more);
     if (!more)
-        _Exit(HLO_FAILED);
+        repl_no_memory();
     s->settings = more;
     more[s->setting_count++] = (struct setting){repl_copy(name), value, id};
 }

@@ -1,0 +1,21 @@
+# Ctrl-C ends a run; what was made until then can still be seen
+# stderr: error: the run was interrupted here
+# stdout: y = s32[] negate(z)
+# stdout: shape     s32[]
+# stdout: in        e
+# stdout: operands  z
+# stdout: users     w
+# stdout: cost      1 operations, 8 bytes
+# stdout: value     s32[] 0
+# stdout: y = s32[] 0
+# stdout: status 0
+# stdout: status 130
+cat >loop.hlo <<'EOF'
+c { p = s32[] parameter(0) ROOT t = pred[] constant(true) }
+b { q = s32[] parameter(0) o = s32[] constant(1) ROOT r = s32[] add(q, o) }
+ENTRY e { z = s32[] constant(0) y = s32[] negate(z)    ROOT w = s32[] while(y), condition=c, body=b }
+EOF
+timeout --preserve-status -s INT 0.3 $HLO repl loop.hlo -c '.bail off' -c .run -c '.info y' -c y
+echo "status $?"
+timeout --preserve-status -s INT 0.3 $HLO repl loop.hlo -c .run -c y
+echo "status $?"
