@@ -486,14 +486,24 @@ static int bad(struct session *s, const char *name)
     return say_error(s, HLO_USAGE, "usage: .%s %s", c->name, c->arguments);
 }
 
+int command_usage(struct session *s, const char *name)
+{
+    return bad(s, name);
+}
+
 static void put_help(struct session *s, const struct command *c)
 {
+    enum { INDENT = 32 };
     char left[64];
+    struct buf help = {0};
     snprintf(left, sizeof left, ".%s %s", c->name, c->arguments);
-    fprintf(s->out, strlen(left) > 28 ? "  %s\n%32s%s" : "  %-29s %.0s%s", left, "", c->help);
+    fprintf(s->out, strlen(left) > 28 ? "  %s\n%32s" : "  %-29s %.0s", left, "");
+    buf_puts(&help, c->help);
     if (*c->letters)
-        fprintf(s->out, " (.%.*s)", (int)strcspn(c->letters, "|"), c->letters);
-    fputc('\n', s->out);
+        buf_printf(&help, " (.%.*s)", (int)strcspn(c->letters, "|"), c->letters);
+    buf_putc(&help, '\n');
+    put_folded(s, INDENT, INDENT, help.data);
+    buf_free(&help);
 }
 
 static bool has_word(const struct command *c, const char *word)

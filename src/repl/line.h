@@ -62,4 +62,7 @@ bool line_possible(void);
 /* Columns and rows of the terminal; 80 by 24 where it doesn't say. */
 void line_window(size_t *columns, size_t *rows);
 
+/* Whether the terminal speaks UTF-8, as far as the user's locale says. */
+bool line_utf8(void);
+
 #endif

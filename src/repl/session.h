@@ -299,8 +299,16 @@ int look_list(struct session *s, struct str args);
 int look_info(struct session *s, struct str args);
 int look_users(struct session *s, struct str args);
 int look_type(struct session *s, struct str args);
-int look_doc(struct session *s, struct str args);
 int look_graph(struct session *s, struct str args);
+
+/* ---- doc.c ---- */
+
+int cmd_doc(struct session *s, struct str args);
+
+/* ---- fold.c ---- */
+
+/* Data for people: lines are folded where the window ends, and go on behind so many blanks. The cursor is in `column`. */
+void put_folded(struct session *s, size_t column, size_t indent, const char *text);
 
 /* ---- command.c: the table of commands ---- */
 
@@ -314,6 +322,7 @@ struct command {
 const struct command *command_get(size_t i); /* NULL past the end */
 struct str next_word(struct str *args); /* takes it away; quotes are gone; empty past the last */
 int command_do(struct session *s, struct str text);
+int command_usage(struct session *s, const char *name); /* says it; HLO_USAGE */
 /* Of a text that is none: ".load" where it was meant; "" */
 const char *command_meant(struct str text);
 

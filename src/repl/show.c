@@ -177,11 +177,16 @@ int plot_value(struct session *s, struct str index, const struct held *h, enum h
     if (ok && png) {
         ok = hlo_write_png(png, l, m);
     } else if (ok) {
-        size_t columns = s->view.width, rows = 0;
+        enum { BESIDE = 8, AROUND = 5, LEAST = 20 }; /* scales and remarks, and the prompt below */
+        size_t columns, rows;
         bool terminal = s->out == stdout && isatty(STDOUT_FILENO);
-        if (terminal && columns == 0)
-            line_window(&columns, &rows);
-        struct hlo_canvas c = {.width = terminal && columns > 20 ? columns - 8 : 0, .color = terminal && s->o->color, .utf8 = terminal};
+        line_window(&columns, &rows);
+        columns = s->view.width ? s->view.width : columns;
+        struct hlo_canvas c = {.color = terminal && s->o->color, .utf8 = terminal && line_utf8()};
+        if (terminal && columns > LEAST && rows > 2 * AROUND) {
+            c.width = columns - BESIDE;
+            c.height = rows - AROUND;
+        }
         put_text(s, hlo_literal_plot(l, kind, &c));
     }
     hlo_literal_free(piece);

@@ -146,6 +146,15 @@ static locale_t character_locale(void)
     return utf8;
 }
 
+bool line_utf8(void)
+{
+    locale_t l = character_locale();
+    bool utf8 = l && strcmp(nl_langinfo_l(CODESET, l), "UTF-8") == 0;
+    if (l)
+        freelocale(l);
+    return utf8;
+}
+
 /* What libedit doesn't find in the data base of terminals is ANSI's nearly everywhere. */
 static void assume_ansi(EditLine *el)
 {

@@ -1,0 +1,13 @@
+# .doc: what an operation does, by its name or another name of it; .help: the commands that have to do with a word
+# status: 2
+# stdout: compare(lhs, rhs): Compares elements: EQ, NE, LT, LE, GT or GE.
+# stdout:   direction=word  Comparison to make. (required) One of: EQ, NE, GE, GT, LE, LT
+# stdout: convolution(input, kernel): Slides a kernel over an array.
+# stdout:   .precision N                  so many digits; 0: as many as are needed to read the number back
+# stderr: <stdin>:1: error: no operation is called `galher`; did you mean `gather`?
+$HLO repl -c '.doc compare' >compare
+head -1 compare
+grep direction=word compare
+$HLO repl -c '.doc conv' | head -1
+$HLO repl -c '.help precision'
+echo '.doc galher' | $HLO repl
