@@ -100,8 +100,9 @@ void hlo_module_free(hlo_module *module);
 /* Holds the module against the rules of the language; false with messages. */
 bool hlo_verify(const hlo_module *module, hlo_messages *m);
 /* XLA's canonical text. FULL keeps every value; ABRIDGED writes constants of more than ten elements as
- * `{...}`, as XLA's dumps do; SHORT is XLA's short form, without metadata, percent signs and signatures. */
-enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT };
+ * `{...}`, as XLA's dumps do; SHORT is XLA's short form, without metadata, percent signs and signatures; BARE is FULL
+ * without metadata and the tables of stack frames. */
+enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT, HLO_PRINT_BARE };
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
 int64_t hlo_num_partitions(const hlo_module *module);

@@ -305,7 +305,8 @@ long hlo_list_find(const hlo_listing *l, const char *name)
 hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style)
 {
     const struct print_options options = {.short_form = style == HLO_PRINT_SHORT,
-                                          .large_constants = style != HLO_PRINT_ABRIDGED};
+                                          .large_constants = style != HLO_PRINT_ABRIDGED,
+                                          .no_metadata = style == HLO_PRINT_BARE};
     struct buf b = {0};
     text_print_inst(&b, l->insts[i].inst, &options);
     return hlo_text_of(&b);

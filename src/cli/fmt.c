@@ -29,6 +29,8 @@ static enum hlo_print_style style_of(const struct options *o, struct str text)
 {
     if (o->given[OPT_SHORT])
         return HLO_PRINT_SHORT;
+    if (o->given[OPT_STRIP_METADATA])
+        return HLO_PRINT_BARE;
     bool abridged = memmem(text.ptr, text.len, "{...}", 5) != NULL;
     return abridged && !o->given[OPT_IN_PLACE] && !o->given[OPT_DIFF] ? HLO_PRINT_ABRIDGED : HLO_PRINT_FULL;
 }

@@ -1,6 +1,7 @@
 /*
  * hlo graph: a module, or what lies around an instruction, as a graph in the DOT language of Graphviz.
  */
+#include "cli/arguments.h"
 #include "cli/listed.h"
 
 #include <stdio.h>
@@ -12,8 +13,62 @@ struct graph {
     const struct listed_module *l;
     bool *shown; /* by instruction */
     long around; /* -1: all */
+    struct hlo_stats *stats; /* of the values that were made last, by instruction; NULL: they are not wanted */
     struct buf out;
 };
+
+/* ---- --values: what a run makes ---- */
+
+static bool note_value(void *context, const struct hlo_sight *s)
+{
+    struct graph *g = context;
+    const hlo_literal *value = s->participant == 0 ? hlo_sight_value(s) : NULL;
+    if (value)
+        g->stats[s->inst] = hlo_literal_stats(value);
+    return value || s->participant > 0;
+}
+
+static int run_observed(struct graph *g, struct arguments *a)
+{
+    const struct hlo_observer observer = {.context = g, .after = note_value};
+    struct hlo_run_options options;
+    if (!run_options(a->o, &options))
+        return HLO_USAGE;
+    hlo_targets *targets = targets_of(a->o, a->m);
+    int status = targets ? arguments_collect(a) : HLO_USAGE;
+    options.targets = targets;
+    options.observed = true;
+    hlo_program *p = status == HLO_OK ? hlo_plan(a->module, &options, a->m) : NULL;
+    hlo_literal **results = calloc(a->participants + 1, sizeof *results);
+    if (status == HLO_OK && (!p || !results))
+        status = HLO_FAILED;
+    if (status == HLO_OK) {
+        hlo_observe(p, &observer);
+        if (!hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, NULL, results, a->m))
+            status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
+    }
+    for (size_t k = 0; results && k < a->participants; k++)
+        hlo_literal_free(results[k]);
+    free(results);
+    hlo_program_free(p);
+    hlo_targets_free(targets);
+    return status;
+}
+
+static int find_values(struct graph *g)
+{
+    const struct options *o = g->l->o;
+    struct arguments a = {.o = o, .m = g->l->m, .module = g->l->module, .given = o->args + 1, .given_count = o->arg_count - 1,
+                          .make_up = true};
+    if (!arguments_participants(&a, g->l->module))
+        return HLO_USAGE;
+    if (!hlo_verify(g->l->module, g->l->m))
+        return HLO_REJECTED;
+    g->stats = calloc(hlo_list_count(g->l->listing) + 1, sizeof *g->stats);
+    int status = g->stats ? run_observed(g, &a) : HLO_FAILED;
+    arguments_free(&a);
+    return status;
+}
 
 /* ---- which instructions ---- */
 
@@ -74,6 +129,25 @@ static void put_label(struct buf *out, const char *text)
         buf_puts(out, "...");
 }
 
+/* Of one element its value, else the range; then what is odd. */
+static void put_stats(struct buf *out, const struct hlo_stats *s)
+{
+    if (s->finite > 0) {
+        buf_puts(out, "\\n");
+        buf_g(out, s->min, 6);
+        if (s->elements > 1) {
+            buf_puts(out, " ... ");
+            buf_g(out, s->max, 6);
+            buf_puts(out, ", mean ");
+            buf_g(out, s->mean, 6);
+        }
+    }
+    if (s->nan > 0)
+        buf_printf(out, "\\n%" PRIu64 " nan", s->nan);
+    if (s->positive_inf + s->negative_inf > 0)
+        buf_printf(out, "\\n%" PRIu64 " inf", s->positive_inf + s->negative_inf);
+}
+
 static void put_node(struct graph *g, size_t inst)
 {
     const struct hlo_listed i = hlo_list_inst(g->l->listing, inst);
@@ -89,8 +163,12 @@ static void put_node(struct graph *g, size_t inst)
         buf_puts(out, "\\n");
         put_label(out, i.where);
     }
+    if (g->stats)
+        put_stats(out, &g->stats[inst]);
     buf_putc(out, '"');
-    if (g->around == (long)inst)
+    if (g->stats && g->stats[inst].nan > 0)
+        buf_puts(out, ", style=filled, fillcolor=red");
+    else if (g->around == (long)inst)
         buf_puts(out, ", style=filled, fillcolor=gold");
     else if (i.parameter >= 0)
         buf_puts(out, ", style=filled, fillcolor=lightblue");
@@ -153,8 +231,9 @@ static int graph_module(void *context, const struct listed_module *l)
         return HLO_USAGE;
     if (name && g.around < 0)
         return usage_error(l->o, "%s has no instruction `%s`", l->path, name);
+    int status = l->o->given[OPT_VALUES] ? find_values(&g) : HLO_OK;
     g.shown = calloc(hlo_list_count(l->listing) + 1, sizeof *g.shown);
-    bool ok = g.shown && (!name || choose_around(&g, width));
+    bool ok = status == HLO_OK && g.shown && (!name || choose_around(&g, width));
     if (ok && !name)
         choose_all(&g);
     if (ok)
@@ -162,12 +241,15 @@ static int graph_module(void *context, const struct listed_module *l)
     ok = ok && put_output(l->o, buf_view(&g.out), l->m);
     buf_free(&g.out);
     free(g.shown);
-    return ok ? HLO_OK : HLO_USAGE;
+    free(g.stats);
+    return status != HLO_OK || ok ? status : HLO_USAGE;
 }
 
 int graph_command(const struct options *o)
 {
-    if (o->arg_count != 1)
-        return usage_error(o, o->arg_count ? "one file at a time" : "no file given");
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    if (o->arg_count > 1 && !o->given[OPT_VALUES])
+        return usage_error(o, "one file at a time; arguments go with --values");
     return each_listed(o, o->args, 1, false, graph_module, NULL);
 }

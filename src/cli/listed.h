@@ -11,7 +11,7 @@ struct listed_module {
     const char *path;
     size_t part, parts; /* of the file */
     const hlo_file *file;
-    const hlo_module *module;
+    hlo_module *module;
     const hlo_listing *listing;
     long only; /* --computation: its number; -1: all of them */
     hlo_messages *m;

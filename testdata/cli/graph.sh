@@ -47,5 +47,10 @@ $HLO graph a.hlo --around=d --width=1 >out.txt || exit 1
 test "$(grep -c ' \[label=' out.txt)" = 4 || exit 1
 want 'label="d.*fillcolor=gold'
 $HLO graph a.hlo --computation=sum -o sum.dot && test "$(grep -c ' -> ' sum.dot)" = 2 || exit 1
+$HLO graph a.hlo --values --fake=ones k=3 >out.txt || exit 1
+want 'label="d.ndot .*n8 ... 8, mean 8"'
+want 'label="j.nadd s32...n10"'
+$HLO graph a.hlo --values x='{{nan,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0},{0,0,0,0,0,0,0,0}}' >out.txt || exit 1
+want 'label="x.nparameter .*n1 nan", style=filled, fillcolor=red'
 $HLO graph a.hlo --around=nobody
 test $? = 2
