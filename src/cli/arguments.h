@@ -39,6 +39,13 @@ void arguments_free(struct arguments *a);
 bool fake_kind(const struct options *o, enum hlo_fake *out);
 bool ends_with(const char *s, const char *end);
 
+/* ---- extract.c ---- */
+
+/* The module of the first argument, of several the one that --module names, or the first. NULL with messages and a status. */
+hlo_module *open_one(const struct options *o, hlo_messages *m, int *status);
+/* Its text on standard output, or where --output says. */
+int put_module(const struct options *o, const hlo_module *module, hlo_messages *m);
+
 /* ---- run_options.c ---- */
 
 /* How a module is to be run, but for `targets`; false with a message. */
