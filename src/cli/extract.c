@@ -69,17 +69,13 @@ static int extract_from(const struct options *o, hlo_module *module, hlo_message
     return status;
 }
 
-/* The module that --module names, or the first. NULL with messages. */
 hlo_module *open_one(const struct options *o, hlo_messages *m, int *status)
 {
-    int64_t part;
     *status = HLO_USAGE;
-    hlo_file *f = hlo_file_open(o->args[0], false, m);
-    hlo_module *module = NULL;
-    if (f && option_int(o, OPT_MODULE, 1, (int64_t)hlo_file_count(f), 1, &part)) {
+    hlo_file *f = open_file(o, o->args[0], m);
+    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    if (f && !module)
         *status = HLO_REJECTED;
-        module = hlo_parse(f, (size_t)part - 1, m);
-    }
     hlo_file_free(f);
     return module;
 }

@@ -41,3 +41,8 @@ bool interrupt_end(void)
     running = NULL;
     return came != 0;
 }
+
+bool interrupt_came(void)
+{
+    return came != 0;
+}

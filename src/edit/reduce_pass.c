@@ -208,7 +208,7 @@ bool pass_outputs(struct reducer *r)
     return sweep(r, &names, say_fewer_outputs, 0);
 }
 
-/* The result becomes what the first of the names give to the rest. */
+/* The result becomes what the first of the names give to the rest, or to nobody: an edit would drop that. */
 static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
 {
     const struct computation *entry = r->now->entry;
@@ -216,9 +216,12 @@ static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch,
     struct inst **roots = ARENA_ARRAY(scratch, struct inst *, entry->inst_count);
     int count = 0;
     (void)how;
-    for (int k = 0; k < entry->inst_count; k++)
-        if (edge.in[entry->index][k] && !is_given(entry->insts[k]))
-            roots[count++] = entry->insts[k];
+    for (int k = 0; k < entry->inst_count; k++) {
+        struct inst *i = entry->insts[k];
+        bool unused = *place(s, i) && i->user_count == 0;
+        if ((*place(&edge, i) || unused) && !is_given(i))
+            roots[count++] = i;
+    }
     return count > 0 && !edit_root(e, roots, count);
 }
 

@@ -3,7 +3,7 @@
  */
 #include "edit/edit_priv.h"
 
-enum { FEW_ELEMENTS = 16 }; /* more zeros than this are a broadcast */
+enum { FEW_ELEMENTS = 16 }; /* more of the same than this are a broadcast */
 
 bool value_can_be(const struct shape *s)
 {
@@ -141,13 +141,35 @@ static struct inst *constant(struct maker *m, const struct literal *l, const str
     return i;
 }
 
+/* Whether all elements are the same, bit for bit. */
+static bool is_even(const struct literal *l, int64_t count)
+{
+    const char *p = l->data;
+    size_t width = dtype_bytes(l->shape->dtype);
+    return p && !l->elided && memcmp(p, p + width, (size_t)(count - 1) * width) == 0;
+}
+
+/* The element that all of them are, or 0. */
+static struct inst *scalar(struct maker *m, const struct literal *l, enum dtype t)
+{
+    struct arena *a = &m->e->to->arena;
+    struct literal *one = literal_new(a, shape_scalar(a, t));
+    m->failed |= !one;
+    if (!one)
+        return inst_new(m->c, OP_CONSTANT, m->name, shape_scalar(a, t), 0, NULL); /* which nobody will see */
+    module_own_literal(m->e->to, one);
+    if (l)
+        memcpy(one->data, l->data, dtype_bytes(t));
+    return constant(m, one, one->shape, name_of(m, false, l ? "element" : "zero"));
+}
+
 static struct inst *static_array(struct maker *m, const struct literal *l, const struct shape *s, bool last)
 {
     int64_t count;
-    if (l || (shape_elements(s, &count) && count <= FEW_ELEMENTS))
+    if ((shape_elements(s, &count) && count <= FEW_ELEMENTS) || (l && !is_even(l, count)))
         return constant(m, l, s, name_of(m, last, "value"));
-    struct inst *zero = constant(m, NULL, shape_scalar(&m->e->to->arena, s->dtype), name_of(m, false, "zero"));
-    struct inst *i = inst_new(m->c, OP_BROADCAST, name_of(m, last, "value"), s, 1, &zero);
+    struct inst *element = scalar(m, l, s->dtype);
+    struct inst *i = inst_new(m->c, OP_BROADCAST, name_of(m, last, "value"), s, 1, &element);
     inst_set_attr(m->e->to, i, A_DIMENSIONS, (union attr_value){.ints = {0, NULL}}, NO_SPAN);
     return i;
 }

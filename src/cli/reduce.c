@@ -1,0 +1,122 @@
+/*
+ * hlo reduce: the smallest module that still fails.
+ */
+#include "cli/reduce.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct searching {
+    struct check *check;
+    bool shown; /* progress, on a terminal */
+    size_t asked;
+};
+
+static bool bad(void *context, const hlo_module *candidate)
+{
+    struct searching *s = context;
+    return check_bad(s->check, candidate);
+}
+
+static const hlo_literal *value(void *context, const char *name)
+{
+    struct searching *s = context;
+    return check_value(s->check, name);
+}
+
+static bool progress(void *context, size_t instructions, size_t asked)
+{
+    struct searching *s = context;
+    s->asked = asked + 1;
+    if (s->shown)
+        fprintf(stderr, "\r\033[Khlo: %zu instructions; %zu candidates", instructions, asked);
+    return !interrupt_came();
+}
+
+static size_t inst_count(const hlo_module *module)
+{
+    hlo_listing *l = hlo_list(module);
+    size_t n = hlo_list_count(l);
+    hlo_listing_free(l);
+    return n;
+}
+
+static int search(struct check *c, const hlo_module *module, hlo_messages *m)
+{
+    const struct options *o = c->o;
+    int64_t seconds;
+    if (!option_int(o, OPT_TIME_LIMIT, 1, INT32_MAX, 600, &seconds))
+        return HLO_USAGE;
+    struct searching s = {.check = c, .shown = isatty(STDERR_FILENO) && !o->given[OPT_QUIET]};
+    const struct hlo_shrink how = {
+        .context = &s,
+        .bad = bad,
+        .value = value,
+        .progress = progress,
+        .faithful = c->kind == CHECK_MISMATCH || c->kind == CHECK_NAN,
+        .rejected = c->kind == CHECK_ERROR,
+        .seconds = (double)seconds,
+    };
+    interrupt_begin(NULL);
+    hlo_module *small = hlo_shrink(module, &how);
+    bool interrupted = interrupt_end();
+    if (s.shown)
+        fputs("\r\033[K", stderr);
+    if (!small) {
+        if (!interrupted && !o->given[OPT_QUIET])
+            fprintf(stderr, "hlo: %s does not fail by this check\n", o->args[0]);
+        return interrupted ? STATUS_INTERRUPTED : HLO_DIFFERS;
+    }
+    if (!o->given[OPT_QUIET])
+        fprintf(stderr, "hlo: %zu of %zu instructions are left; %zu candidates were tried\n", inst_count(small), inst_count(module), s.asked);
+    int status = put_module(o, small, m);
+    hlo_module_free(small);
+    return interrupted ? STATUS_INTERRUPTED : status;
+}
+
+/* A module that breaks rules has no run, and needs no arguments. */
+static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
+{
+    hlo_messages *said = hlo_messages_new();
+    bool verified = hlo_verify(a->module, c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? said : m);
+    int status = verified ? arguments_collect(a) : c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? HLO_OK : HLO_REJECTED;
+    hlo_messages_free(said);
+    return status == HLO_OK ? check_open(c, a, m) : status;
+}
+
+static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
+{
+    const struct options *o = c->o;
+    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + 1, .given_count = o->arg_count - 1, .make_up = true};
+    if (!arguments_participants(&a, module))
+        return HLO_USAGE;
+    hlo_targets *targets = targets_of(o, m);
+    c->options.targets = targets;
+    int status = targets ? prepare(c, &a, m) : HLO_USAGE;
+    report(o, m);
+    if (status == HLO_OK)
+        status = search(c, module, m);
+    arguments_free(&a);
+    hlo_targets_free(targets);
+    return status;
+}
+
+int reduce_command(const struct options *o)
+{
+    struct check c;
+    int status;
+    if (o->arg_count == 0)
+        return usage_error(o, "no file given");
+    if (!check_options(&c, o))
+        return HLO_USAGE;
+    hlo_messages *m = hlo_messages_new();
+    hlo_module *module = open_one(o, m, &status);
+    if (module)
+        status = reduce(&c, module, m);
+    else
+        report(o, m);
+    check_close(&c);
+    hlo_module_free(module);
+    hlo_messages_free(m);
+    return status;
+}

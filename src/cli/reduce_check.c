@@ -1,0 +1,381 @@
+/*
+ * Whether a candidate still fails: what stands behind --check.
+ */
+#include "cli/reduce.h"
+
+#include <stdlib.h>
+
+enum { KEPT_BYTES = 1 << 16 }; /* of a value that may become a constant where nothing depends on its being that */
+
+/* ---- options ---- */
+
+static bool choose_kind(struct check *c, const char *what)
+{
+    static const struct { const char *word; enum check_kind kind; } words[] = {
+        {"nan", CHECK_NAN}, {"plain", CHECK_PLAIN}, {"mismatch:", CHECK_MISMATCH}, {"error:", CHECK_ERROR},
+    };
+    c->kind = CHECK_COMMAND;
+    c->text = what;
+    for (size_t k = 0; k < COUNT_OF(words); k++) {
+        size_t n = strlen(words[k].word);
+        bool colon = words[k].word[n - 1] == ':';
+        if (colon ? strncmp(what, words[k].word, n) == 0 : strcmp(what, words[k].word) == 0) {
+            c->kind = words[k].kind;
+            c->text = what + n;
+        }
+    }
+    return true;
+}
+
+bool check_options(struct check *c, const struct options *o)
+{
+    const char *what = o->value[OPT_CHECK], *how = o->value[OPT_BAD_IF];
+    *c = (struct check){.o = o};
+    values_init(&c->known);
+    if (!what || !*what)
+        return usage_error(o, "what to look for is wanted: --check=CMD, nan, plain, mismatch:FILE or error:TEXT"), false;
+    if (how && strcmp(how, "zero") != 0 && strcmp(how, "nonzero") != 0)
+        return usage_error(o, "`--bad-if=%s`: zero or nonzero is wanted", how), false;
+    choose_kind(c, what);
+    if (how && c->kind != CHECK_COMMAND)
+        return usage_error(o, "`--bad-if` goes with a command"), false;
+    c->shell = (struct shell_check){.command = c->text, .nonzero = how && strcmp(how, "nonzero") == 0, .verbose = o->given[OPT_VERBOSE]};
+    if (!run_options(o, &c->options) || !tolerance_options(o, &c->tolerance))
+        return false;
+    c->shell.timeout = c->options.timeout;
+    return option_int(o, OPT_REPEAT, 1, 1000000, 1, &c->repeat);
+}
+
+/* ---- the reference of a mismatch ---- */
+
+static bool is_text(const char *path)
+{
+    return ends_with(path, ".hlo") || ends_with(path, ".txt") || strcmp(path, "-") == 0;
+}
+
+static int reference_of_module(struct check *c, hlo_messages *m)
+{
+    hlo_file *f = hlo_file_open(c->text, false, m);
+    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    int status = !f ? HLO_USAGE : !module || !hlo_verify(module, m) ? HLO_REJECTED : HLO_OK;
+    if (status == HLO_OK && hlo_param_count(module) != c->args->count)
+        status = usage_error(c->o, "%s takes %zu arguments, the module %zu", c->text, hlo_param_count(module), c->args->count);
+    if (status == HLO_OK && !values_of_run(&c->known, module, &c->options, c->args->all, UINT64_MAX, m))
+        status = HLO_FAILED;
+    hlo_module_free(module);
+    hlo_file_free(f);
+    return status;
+}
+
+static void known_from_file(struct check *c, const char *name, const char *in_file)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *l = hlo_arrays_has(c->reference, in_file) ? hlo_arrays_get(c->reference, in_file, NULL, m) : NULL;
+    if (l)
+        values_put(&c->known, name, l);
+    hlo_messages_free(m);
+}
+
+/* Arrays have names of instructions; or they are results, out0, out1, ..., whose names those of the module tell. */
+static int reference_of_file(struct check *c, hlo_messages *m)
+{
+    c->reference = hlo_arrays_open(c->text, m);
+    if (!c->reference)
+        return HLO_USAGE;
+    hlo_listing *l = hlo_list(c->args->module);
+    for (size_t k = 0; k < hlo_list_count(l); k++)
+        known_from_file(c, hlo_list_inst(l, k).name, hlo_list_inst(l, k).name);
+    struct hlo_listed root = hlo_list_inst(l, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
+    bool tuple = strcmp(root.op, "tuple") == 0;
+    for (size_t k = 0; k < (tuple ? root.operand_count : 1); k++) {
+        char name[32];
+        snprintf(name, sizeof name, "out%zu", k);
+        known_from_file(c, tuple ? hlo_list_inst(l, root.operands[k]).name : root.name, name);
+    }
+    hlo_listing_free(l);
+    if (c->known.named.count == 0)
+        return usage_error(c->o, "%s has no arrays that are called as instructions are, or out0, out1, ...", c->text);
+    return HLO_OK;
+}
+
+static void known_of_module(struct check *c, uint64_t most)
+{
+    hlo_messages *said = hlo_messages_new(); /* that the run fails may be the very matter */
+    if (c->args->all)
+        values_of_run(&c->known, c->args->module, &c->options, c->args->all, most, said);
+    hlo_messages_free(said);
+}
+
+/* Candidates may go on for ever where the module does not. Steps do not depend on who else is at work. */
+static void limit_runs(struct check *c)
+{
+    enum { TIMES = 10, LEAST = 10000 };
+    if (c->options.max_steps == 0)
+        c->options.max_steps = c->known.steps * TIMES + LEAST;
+}
+
+int check_open(struct check *c, struct arguments *args, hlo_messages *m)
+{
+    int status = HLO_OK;
+    c->args = args;
+    if (c->kind == CHECK_COMMAND && !shell_check_open(&c->shell, m))
+        return HLO_USAGE;
+    if (c->kind != CHECK_MISMATCH)
+        known_of_module(c, c->kind == CHECK_NAN ? UINT64_MAX : KEPT_BYTES);
+    else if (is_text(c->text))
+        status = reference_of_module(c, m);
+    else if ((status = reference_of_file(c, m)) == HLO_OK)
+        known_of_module(c, 0); /* for its steps alone */
+    limit_runs(c);
+    return status;
+}
+
+void check_close(struct check *c)
+{
+    shell_check_close(&c->shell);
+    hlo_arrays_free(c->reference);
+    values_free(&c->known);
+}
+
+const hlo_literal *check_value(struct check *c, const char *name)
+{
+    return values_get(&c->known, name);
+}
+
+/* ---- runs ---- */
+
+/* The arguments of a candidate: those of the module by name; of what became a parameter what it was, or made up. */
+struct given {
+    const hlo_literal **args;
+    hlo_literal **own;
+    size_t count, participants;
+};
+
+static const hlo_literal *argument(struct check *c, const hlo_module *candidate, size_t param, size_t participant, hlo_literal **own,
+                                   hlo_messages *m)
+{
+    const char *name = hlo_param_name(candidate, param);
+    const struct arguments *a = c->args;
+    for (size_t k = 0; k < a->count; k++)
+        if (strcmp(hlo_param_name(a->module, k), name) == 0)
+            return a->all[participant * a->count + k];
+    const hlo_literal *was = check_value(c, name);
+    return was ? was : (*own = hlo_random_param(candidate, param, 1, m));
+}
+
+static bool give(struct check *c, const hlo_module *candidate, struct given *g, hlo_messages *m)
+{
+    *g = (struct given){.count = hlo_param_count(candidate), .participants = c->args->participants};
+    g->args = calloc(g->count * g->participants + 1, sizeof *g->args);
+    g->own = calloc(g->count * g->participants + 1, sizeof *g->own);
+    bool ok = g->args && g->own;
+    for (size_t k = 0; ok && k < g->count * g->participants; k++)
+        ok = (g->args[k] = argument(c, candidate, k % g->count, k / g->count, &g->own[k], m)) != NULL;
+    return ok;
+}
+
+static void give_back(struct given *g)
+{
+    for (size_t k = 0; g->own && k < g->count * g->participants; k++)
+        hlo_literal_free(g->own[k]);
+    free(g->own);
+    free(g->args);
+}
+
+/* Of all participants, in an array; NULL with messages. */
+static hlo_literal **run(struct check *c, const hlo_module *candidate, const struct hlo_run_options *options,
+                         const struct hlo_observer *observer, hlo_messages *m)
+{
+    struct given g;
+    hlo_literal **results = calloc(c->args->participants + 1, sizeof *results);
+    hlo_program *p = hlo_plan(candidate, options, m);
+    bool ok = results && p && give(c, candidate, &g, m);
+    if (ok && observer)
+        hlo_observe(p, observer);
+    ok = ok && hlo_run_all(p, g.args, g.count, NULL, results, m);
+    if (results && p)
+        give_back(&g);
+    hlo_program_free(p);
+    if (ok)
+        return results;
+    free(results);
+    return NULL;
+}
+
+static void free_results(const struct check *c, hlo_literal **results)
+{
+    for (size_t k = 0; results && k < c->args->participants; k++)
+        hlo_literal_free(results[k]);
+    free(results);
+}
+
+/* ---- what fails ---- */
+
+static bool has_nan(const hlo_literal *l)
+{
+    return l && hlo_literal_stats(l).nan > 0;
+}
+
+struct nan_hunt {
+    const hlo_listing *l;
+    bool found;
+};
+
+/* A NaN of operands that have none; what has no operands was given it. */
+static bool look_for_nan(void *context, const struct hlo_sight *s)
+{
+    struct nan_hunt *h = context;
+    struct hlo_listed i = hlo_list_inst(h->l, s->inst);
+    if (i.operand_count == 0 || !has_nan(hlo_sight_value(s)))
+        return true;
+    for (size_t k = 0; k < i.operand_count; k++)
+        if (has_nan(hlo_sight_operand(s, k)))
+            return true;
+    h->found = true;
+    return false;
+}
+
+static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages *m)
+{
+    hlo_listing *l = hlo_list(candidate);
+    struct nan_hunt h = {.l = l};
+    const struct hlo_observer observer = {&h, NULL, look_for_nan};
+    struct hlo_run_options options = c->options;
+    options.observed = true;
+    free_results(c, run(c, candidate, &options, &observer, m));
+    hlo_listing_free(l);
+    return h.found;
+}
+
+static bool plain_differs(struct check *c, const hlo_module *candidate, hlo_messages *m)
+{
+    struct hlo_run_options fast = c->options, plain = c->options;
+    fast.plain = false;
+    plain.plain = true;
+    hlo_literal **a = run(c, candidate, &fast, NULL, m), **b = a ? run(c, candidate, &plain, NULL, m) : NULL;
+    bool differs = false;
+    for (size_t k = 0; b && k < c->args->participants; k++)
+        differs |= !hlo_literal_compare(a[k], b[k], &c->tolerance, NULL);
+    free_results(c, a);
+    free_results(c, b);
+    return differs;
+}
+
+static bool differs_from(struct check *c, const char *name, const hlo_literal *is)
+{
+    const hlo_literal *wanted = check_value(c, name);
+    return wanted && !hlo_literal_compare(is, wanted, &c->tolerance, NULL);
+}
+
+/* Of the result each part whose value the reference has, by the name of its instruction. */
+static bool result_mismatches(struct check *c, const hlo_listing *l, const hlo_literal *result)
+{
+    struct hlo_listed root = hlo_list_inst(l, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
+    if (strcmp(root.op, "tuple") != 0)
+        return differs_from(c, root.name, result);
+    for (size_t k = 0; k < root.operand_count; k++)
+        if (differs_from(c, hlo_list_inst(l, root.operands[k]).name, hlo_literal_element(result, k)))
+            return true;
+    return false;
+}
+
+struct mismatch_hunt {
+    struct check *c;
+    const hlo_listing *l;
+    bool *seen, found;
+};
+
+/* The first time that an instruction is done, as the reference has it. */
+static bool look_for_mismatch(void *context, const struct hlo_sight *s)
+{
+    struct mismatch_hunt *h = context;
+    if (s->participant != 0 || h->seen[s->inst])
+        return true;
+    h->seen[s->inst] = true;
+    const char *name = hlo_list_inst(h->l, s->inst).name;
+    h->found = check_value(h->c, name) && differs_from(h->c, name, hlo_sight_value(s));
+    return !h->found;
+}
+
+/* What differs within need not show in the result. */
+static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l, hlo_messages *m)
+{
+    struct mismatch_hunt h = {.c = c, .l = l, .seen = calloc(hlo_list_count(l) + 1, sizeof(bool))};
+    const struct hlo_observer observer = {&h, NULL, look_for_mismatch};
+    struct hlo_run_options options = c->options;
+    options.observed = true;
+    if (h.seen)
+        free_results(c, run(c, candidate, &options, &observer, m));
+    free(h.seen);
+    return h.found;
+}
+
+static bool mismatches(struct check *c, const hlo_module *candidate, hlo_messages *m)
+{
+    hlo_listing *l = hlo_list(candidate);
+    hlo_literal **results = run(c, candidate, &c->options, NULL, m);
+    bool differs = results && result_mismatches(c, l, results[0]);
+    free_results(c, results);
+    if (!differs)
+        differs = inner_mismatches(c, candidate, l, m);
+    hlo_listing_free(l);
+    return differs;
+}
+
+static bool said(const hlo_messages *m, const char *text)
+{
+    for (size_t k = 0; k < hlo_messages_count(m); k++) {
+        struct hlo_message one = hlo_messages_get(m, k);
+        if (one.error && (strstr(one.text, text) || strcmp(one.id, text) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool errs(struct check *c, const hlo_module *candidate, hlo_messages *m)
+{
+    if (hlo_verify(candidate, m))
+        free_results(c, run(c, candidate, &c->options, NULL, m));
+    return said(m, c->text);
+}
+
+static bool command_says(struct check *c, const hlo_module *candidate)
+{
+    hlo_text text = hlo_print(candidate, HLO_PRINT_FULL);
+    bool bad = shell_check_ask(&c->shell, (struct str){text.data, text.size});
+    hlo_text_free(&text);
+    return bad;
+}
+
+static bool once(struct check *c, const hlo_module *candidate)
+{
+    hlo_messages *m = hlo_messages_new();
+    bool bad = false;
+    switch (c->kind) {
+    case CHECK_COMMAND: bad = command_says(c, candidate); break;
+    case CHECK_NAN: bad = makes_nan(c, candidate, m); break;
+    case CHECK_PLAIN: bad = plain_differs(c, candidate, m); break;
+    case CHECK_MISMATCH: bad = mismatches(c, candidate, m); break;
+    case CHECK_ERROR: bad = errs(c, candidate, m); break;
+    }
+    hlo_messages_free(m);
+    return bad;
+}
+
+/* Commands can only be limited by time: they get ten times what the first took. */
+static void limit_command(struct check *c, double took)
+{
+    enum { TIMES = 10, LEAST = 2 };
+    if (c->shell.timeout <= 0)
+        c->shell.timeout = took * TIMES > LEAST ? took * TIMES : LEAST;
+}
+
+bool check_bad(struct check *c, const hlo_module *candidate)
+{
+    double begin = now_seconds();
+    bool bad = false;
+    for (int64_t k = 0; k < c->repeat && !bad && !interrupt_came(); k++)
+        bad = once(c, candidate);
+    limit_command(c, now_seconds() - begin); /* the first is the module itself */
+    return bad;
+}

@@ -1,0 +1,119 @@
+/*
+ * A check by a command of the shell: it gets a file with the candidate, and its status says whether that still fails.
+ */
+#include "cli/reduce.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* The file's name stands behind the command, unless the command names it itself. */
+static const char *complete(const char *command)
+{
+    if (strstr(command, "$1") || strstr(command, "${1") || strstr(command, "$@") || strstr(command, "HLO_FILE"))
+        return command;
+    struct buf b = {0};
+    buf_printf(&b, "%s \"$1\"", command);
+    return b.data;
+}
+
+bool shell_check_open(struct shell_check *c, hlo_messages *m)
+{
+    const char *tmp = getenv("TMPDIR");
+    struct buf folder = {0}, path = {0};
+    buf_printf(&folder, "%s/hlo-reduce-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(folder.data)) {
+        hlo_messages_add(m, folder.data, strerror(errno));
+        buf_free(&folder);
+        return false;
+    }
+    buf_printf(&path, "%s/candidate.hlo", folder.data);
+    c->folder = folder.data;
+    c->path = path.data;
+    c->command = complete(c->command);
+    setenv("HLO_FILE", c->path, 1);
+    return true;
+}
+
+void shell_check_close(struct shell_check *c)
+{
+    if (!c->folder)
+        return;
+    unlink(c->path);
+    rmdir(c->folder);
+    free(c->path);
+    free(c->folder);
+}
+
+/* ---- asking ---- */
+
+static bool start(const struct shell_check *c, pid_t *pid)
+{
+    char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)c->command, (char[]){"hlo-reduce"}, c->path, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (c->verbose) {
+        posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    } else {
+        posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setpgroup(&attributes, 0); /* with all that it starts, so that all can be ended */
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    bool ok = posix_spawn(pid, "/bin/sh", &files, &attributes, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return ok;
+}
+
+/* Its wait status; -1 when it took too long, or nobody wants to know any more. */
+static int await(const struct shell_check *c, pid_t pid)
+{
+    enum { LEAST = 100000, MOST = 5000000 }; /* ns between two looks */
+    int64_t begin = now_ns();
+    struct timespec pause = {0, LEAST};
+    int status;
+    for (;;) {
+        pid_t ended = waitpid(pid, &status, WNOHANG);
+        if (ended == pid)
+            return status;
+        bool late = c->timeout > 0 && (double)(now_ns() - begin) * 1e-9 > c->timeout;
+        if (late || interrupt_came() || (ended < 0 && errno != EINTR)) {
+            kill(-pid, SIGKILL);
+            while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                continue;
+            return -1;
+        }
+        nanosleep(&pause, NULL);
+        pause.tv_nsec = pause.tv_nsec < MOST ? pause.tv_nsec * 5 / 4 : MOST;
+    }
+}
+
+bool shell_check_ask(const struct shell_check *c, struct str text)
+{
+    pid_t pid;
+    FILE *f = fopen(c->path, "w");
+    bool written = f && fwrite(text.ptr, 1, text.len, f) == text.len;
+    if ((f && fclose(f) != 0) || !written || !start(c, &pid))
+        return false;
+    int status = await(c, pid);
+    if (status == -1)
+        return false;
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) != c->nonzero;
+}
