@@ -45,12 +45,18 @@ void completions_sort(struct completions *c)
 
 /* ---- what the language has ---- */
 
-static void add_ops(struct completions *out, const char *tail)
+static void add_own_ops(struct completions *out, const char *tail)
 {
     for (size_t i = 0; i < hlo_op_count(); i++) {
         struct hlo_op op = hlo_op_get(i);
         completions_add(out, str_of(op.name), str_of(op.help), tail);
     }
+}
+
+/* And their other names. */
+static void add_ops(struct completions *out, const char *tail)
+{
+    add_own_ops(out, tail);
     for (size_t i = 0;; i++) {
         struct hlo_form form = hlo_form_get(i);
         if (!form.name)
@@ -206,6 +212,10 @@ static void complete_argument(const struct complete_source *s, const struct comp
     case COMPLETE_NOTHING:
     case COMPLETE_WORDS:
     case COMPLETE_FILES:
+        return;
+    case COMPLETE_PLACES:
+        add_own_ops(out, "");
+        s->names(s->context, out);
         return;
     case COMPLETE_NAMES:
         s->names(s->context, out);

@@ -10,6 +10,7 @@
 enum complete_kind { /* what a command wants as its arguments */
     COMPLETE_NOTHING,
     COMPLETE_NAMES,    /* of the session; `%`, and a slice after it, are fine */
+    COMPLETE_PLACES,   /* names, and ops */
     COMPLETE_FILES,
     COMPLETE_OPS,
     COMPLETE_COMMANDS,

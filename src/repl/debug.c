@@ -286,6 +286,16 @@ void running_free(struct running *r)
 
 /* ---- breakpoints ---- */
 
+/* Whether there is something that it could stop at. */
+static bool reaches(const struct session *s, const struct breakpoint *p)
+{
+    const hlo_listing *l = s->running && s->running->at ? s->running->listing : s->built.listing;
+    bool any = p->watch && (strcmp(p->text, "nan") == 0 || strcmp(p->text, "inf") == 0);
+    for (size_t i = 0; l && !any && i < hlo_list_count(l); i++)
+        any = fits(l, p->text, i);
+    return any;
+}
+
 int debug_add(struct session *s, struct str text, bool watch)
 {
     struct debugger *d = &s->debugger;
@@ -294,7 +304,8 @@ int debug_add(struct session *s, struct str text, bool watch)
         return HLO_FAILED;
     d->points = more;
     more[d->count] = (struct breakpoint){repl_copy(text), ++d->numbered, watch};
-    say_note(s, "%s %d", watch ? "watch" : "breakpoint", more[d->count++].number);
+    const struct breakpoint *p = &more[d->count++];
+    say_note(s, "%s %d%s", watch ? "watch" : "breakpoint", p->number, reaches(s, p) ? "" : ", which nothing here is called");
     return HLO_OK;
 }
 

@@ -77,9 +77,15 @@ static void keep_nearest(struct str word, const char *candidate, unsigned *best,
 int say_unknown(struct session *s, struct str name)
 {
     const char *nearest = "", *command = command_meant(name);
+    const hlo_listing *l = s->built.listing;
     unsigned best = UINT_MAX;
-    for (size_t i = 0; s->built.listing && i < hlo_list_count(s->built.listing); i++)
-        keep_nearest(name, hlo_list_inst(s->built.listing, i).name, &best, &nearest);
+    for (size_t i = 0; l && i < hlo_list_count(l); i++) {
+        struct hlo_listed at = hlo_list_inst(l, i);
+        if (str_is(name, at.name))
+            return say_error(s, HLO_REJECTED, "`%s` has a value only while a run is within `%s`: .break %s and .run stop there", at.name,
+                             hlo_list_computation(l, at.computation).name, at.name);
+        keep_nearest(name, at.name, &best, &nearest);
+    }
     if (*nearest)
         return say_error(s, HLO_REJECTED, "nothing is called `" STR_FMT "`; did you mean `%s`?", STR_ARG(name), nearest);
     if (*command)

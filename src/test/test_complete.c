@@ -25,6 +25,7 @@ static void names(void *context, struct completions *out)
 static bool command(void *context, size_t i, struct complete_command *out)
 {
     static const struct complete_command table[] = {
+        {".break", "stop there", COMPLETE_PLACES, NULL},
         {".doc", "what an op does", COMPLETE_OPS, NULL},
         {".help", "what there is", COMPLETE_COMMANDS, NULL},
         {".load", "read a module", COMPLETE_FILES, "--part"},
@@ -87,6 +88,8 @@ START_TEST(commands)
     offers(".help l|", "load");
     offers(".doc dynamic-s|", "dynamic-slice");
     offers(".plot --|", "--png ");
+    offers(".break mul|", "mulhi multiply"); /* not the form `mul`, which no instruction is called */
+    offers(".break alphab|", "alphabet");
     offers(".plot alpha|", "alpha.1 alphabet");
     offers(".plot %alphab|", "alphabet");
     offers(".type dot(alpha.1, alpha.1), lhs_c|", "lhs_contracting_dims=");
