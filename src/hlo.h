@@ -4,7 +4,8 @@
  * The command line uses nothing else. Handles are opaque; what a function returns is freed by the
  * function named in its comment. No function keeps a pointer it was given past its return, except
  * where said. Nothing here aborts: every failure is a message with a place. Functions may be
- * called from several threads at once on different handles.
+ * called from several threads at once on different handles. One file because who embeds the library
+ * includes one.
  */
 #ifndef HLO_H
 #define HLO_H
@@ -276,8 +277,10 @@ struct hlo_difference {
     uint64_t decades[32];       /* elements with relative error 0, up to 1e-29, 1e-28, ... 1, and what is beyond or not finite */
 };
 struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t);
-/* The same for people: how many, the worst elements, a histogram of the errors; lines. The literals are those that were compared. */
-hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected);
+/* The same for people: how many, the worst elements, a histogram of the errors; lines. The literals are those that were compared;
+ * `names` stand above their columns, NULL: "is" and "expected". */
+hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected,
+                              const char *const names[2]);
 hlo_text hlo_difference_json(const struct hlo_difference *d); /* its fields by name */
 
 /* ---- reading and writing arrays ---- */
@@ -704,6 +707,54 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
 /* The same on one literal for each parameter, which all participants get. NULL with messages, or where
  * another rank has the results; else the result of participant 0. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
+
+/* ---- comparing runs ---- */
+
+/* Which instruction of one module stands for which of another, each for one at most. */
+typedef struct hlo_pairing hlo_pairing;
+enum hlo_paired {
+    HLO_UNPAIRED,
+    HLO_PAIRED_NAME,      /* of one name, op and shape */
+    HLO_PAIRED_METADATA,  /* of one op_name, op and shape */
+    HLO_PAIRED_PLACE,     /* the k-th ones of an op and shape; parameters by number */
+    HLO_PAIRED_OTHERWISE, /* of one name but another op or shape; and results */
+};
+struct hlo_pair {
+    long other; /* -1: there is none */
+    enum hlo_paired how;
+};
+hlo_pairing *hlo_pair(const hlo_listing *a, const hlo_listing *b); /* which must outlive it */
+void hlo_pairing_free(hlo_pairing *p);
+struct hlo_pair hlo_pair_of_a(const hlo_pairing *p, size_t i);
+struct hlo_pair hlo_pair_of_b(const hlo_pairing *p, size_t i);
+/* Whether instruction i of A does something else than its partner: op, shape, attributes, or operands that are no partners. Of
+ * constants of more than ten elements the values are not looked at. */
+bool hlo_pair_changed(const hlo_pairing *p, size_t i);
+
+/* Two programs, planned with `observed`, that run on the same arguments. Only as many values as `room` has bytes for (0: 512 MiB) are
+ * kept at a time; where that is too little for all that are not the same bit for bit, they run several times. */
+struct hlo_comparison {
+    hlo_program *a, *b;
+    const hlo_pairing *pairing;       /* of listings of their modules */
+    const hlo_literal *const *args;   /* as hlo_run_all has them */
+    size_t count;
+    struct hlo_tolerance tolerance;   /* the values of A are what is expected */
+    uint64_t room;
+};
+struct hlo_divergence {
+    uint64_t compared, unequal; /* values of paired instructions, and how many of them are not the same bit for bit */
+    bool found;                 /* one is outside the tolerance: the first, in the order of A */
+    size_t participant, a, b;   /* instructions */
+    uint64_t occurrence;        /* how often it was done before, in loops */
+    uint64_t number;            /* values of A that came before it, those of what runs within an instruction before its own */
+    hlo_literal *value_a, *value_b;
+    struct hlo_difference difference;
+    bool results_agree;         /* those of the programs */
+    struct hlo_difference results; /* of the first participant whose results don't */
+};
+/* False with messages when a run fails; else to be freed with hlo_divergence_free. */
+bool hlo_diverge(const struct hlo_comparison *c, struct hlo_divergence *out, hlo_messages *m);
+void hlo_divergence_free(struct hlo_divergence *d);
 
 /* ---- modules made from modules ---- */
 

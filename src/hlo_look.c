@@ -78,10 +78,11 @@ struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hl
     return d;
 }
 
-hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected)
+hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected,
+                              const char *const names[2])
 {
     struct buf b = {0};
-    look_put_difference(&b, d, actual->l, expected->l);
+    look_put_difference(&b, d, actual->l, expected->l, names);
     return hlo_text_of(&b);
 }
 

@@ -379,7 +379,8 @@ static void put_decades(struct buf *out, const struct hlo_difference *d)
     }
 }
 
-void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *a, const struct literal *b)
+void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *a, const struct literal *b,
+                         const char *const names[2])
 {
     if (!d->comparable) {
         buf_puts(out, "shape is ");
@@ -401,7 +402,8 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
     }
     buf_putc(out, '\n');
     if (d->worst_count > 0)
-        buf_printf(out, "%16s  %16s  %16s%12s%12s%12s\n", "element", "is", "expected", "abs", "rel", "ulp");
+        buf_printf(out, "%16s  %16s  %16s%12s%12s%12s\n", "element", names ? names[0] : "is", names ? names[1] : "expected",
+                   "abs", "rel", "ulp");
     for (size_t i = 0; i < d->worst_count; i++)
         put_differing(out, &d->worst[i], a, b);
     if (d->outside > 0)
@@ -410,31 +412,28 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
 
 /* ---- as JSON ---- */
 
-static void put_json_number(struct buf *out, const char *name, double v)
+static void put_field(struct buf *out, const char *name, double v)
 {
-    buf_printf(out, "\"%s\": %s", name, isfinite(v) ? "" : "\"");
-    look_put_number(out, v, 17);
-    buf_puts(out, isfinite(v) ? "" : "\"");
+    buf_printf(out, ", \"%s\": ", name);
+    buf_json_number(out, v, 17);
 }
 
 void look_put_difference_json(struct buf *out, const struct hlo_difference *d)
 {
-    buf_printf(out, "{\"comparable\": %s, \"elements\": %" PRIu64 ", \"outside\": %" PRIu64 ", \"not_finite\": %" PRIu64 ", ",
+    buf_printf(out, "{\"comparable\": %s, \"elements\": %" PRIu64 ", \"outside\": %" PRIu64 ", \"not_finite\": %" PRIu64,
                d->comparable ? "true" : "false", d->elements, d->outside, d->not_finite);
-    put_json_number(out, "worst_abs", d->worst_abs);
-    buf_puts(out, ", ");
-    put_json_number(out, "worst_rel", d->worst_rel);
+    put_field(out, "worst_abs", d->worst_abs);
+    put_field(out, "worst_rel", d->worst_rel);
     buf_printf(out, ", \"worst_ulp\": %" PRIu64 ", \"worst\": [", d->worst_ulp);
     for (size_t i = 0; i < d->worst_count; i++) {
         const struct hlo_differing *w = &d->worst[i];
-        buf_printf(out, "%s{\"leaf\": %zu, \"index\": %" PRId64 ", ", i ? ", " : "", w->leaf, w->index);
-        put_json_number(out, "actual", w->actual);
-        buf_puts(out, ", ");
-        put_json_number(out, "expected", w->expected);
-        buf_puts(out, ", ");
-        put_json_number(out, "abs", w->abs);
-        buf_puts(out, ", ");
-        put_json_number(out, "rel", w->rel);
+        buf_printf(out, "%s{\"leaf\": %zu, \"index\": %" PRId64, i ? ", " : "", w->leaf, w->index);
+        put_field(out, "actual", w->actual);
+        put_field(out, "expected", w->expected);
+        put_field(out, "abs", w->abs);
+        put_field(out, "rel", w->rel);
+        if (w->ulp != UINT64_MAX)
+            buf_printf(out, ", \"ulp\": %" PRIu64, w->ulp);
         buf_putc(out, '}');
     }
     buf_puts(out, "], \"decades\": [");

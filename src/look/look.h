@@ -37,6 +37,11 @@ void look_put_stats(struct buf *out, enum dtype t, const struct hlo_stats *s);
 /* All of it, as an object. */
 void look_put_stats_json(struct buf *out, const struct hlo_stats *s);
 
+/* ---- digest.c ---- */
+
+/* Goes on from what is in `d`, 0 at first. */
+void look_digest(const struct literal *l, uint64_t d[2]);
+
 /* ---- slice.c ---- */
 
 /* NULL, and what is wrong in `why`. A literal of its own in the arena, as literal_new makes it. */
@@ -85,7 +90,7 @@ void look_difference(const struct literal *actual, const struct literal *expecte
                      struct hlo_difference *out);
 /* Lines for people; and an object. */
 void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *actual,
-                         const struct literal *expected);
+                         const struct literal *expected, const char *const names[2]);
 void look_put_difference_json(struct buf *out, const struct hlo_difference *d);
 
 #endif

@@ -434,7 +434,7 @@ START_TEST(differences_are_counted)
     ck_assert(d.worst[0].leaf == 0 && d.worst[0].index == 2 && isnan(d.worst[0].actual) && d.worst[0].ulp == UINT64_MAX);
     ck_assert(d.worst[1].leaf == 1 && d.worst[1].index == 1 && d.worst[1].actual == -2 && d.worst[1].ulp == 4);
     ck_assert(d.worst[2].leaf == 0 && d.worst[2].index == 1 && d.worst[2].abs == 0.5 && d.worst[2].rel == 0.25);
-    hlo_text text = hlo_difference_print(&d, a, b);
+    hlo_text text = hlo_difference_print(&d, a, b, NULL);
     ck_assert_str_eq(text.data, "3 of 6 elements differ, 1 of them not finite on one side; worst errors: abs 4, rel 2, 2097152 ulp\n"
                                 "         element                is          expected         abs         rel         ulp\n"
                                 "      leaf 0 {2}               nan                 3         nan         nan           -\n"
@@ -447,7 +447,7 @@ START_TEST(differences_are_counted)
     hlo_text_free(&text);
     d = hlo_literal_difference(b, b, &(struct hlo_tolerance){.bits = true});
     ck_assert(d.comparable && d.outside == 0 && d.decades[0] == 6 && d.worst_count == 0);
-    text = hlo_difference_print(&d, b, b);
+    text = hlo_difference_print(&d, b, b, NULL);
     ck_assert_str_eq(text.data, "0 of 6 elements differ\n");
     hlo_text_free(&text);
     text = hlo_difference_json(&d);
@@ -455,7 +455,7 @@ START_TEST(differences_are_counted)
                                 "\"worst_ulp\": 0, \"worst\": [], \"decades\": [6, 0,"));
     hlo_text_free(&text);
     d = hlo_literal_difference(a, hlo_literal_element(b, 0), &(struct hlo_tolerance){0});
-    text = hlo_difference_print(&d, a, hlo_literal_element(b, 0));
+    text = hlo_difference_print(&d, a, hlo_literal_element(b, 0), NULL);
     ck_assert(!d.comparable);
     ck_assert_str_eq(text.data, "shape is (f32[4], s32[2]), expected f32[4]\n");
     hlo_text_free(&text);

@@ -1,0 +1,160 @@
+/*
+ * Two runs held against each other: which instructions are pairs, and which value is the first that differs, however little room
+ * there is for values.
+ */
+#include "hlo.h"
+
+#include "check_quiet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct side {
+    hlo_file *file;
+    hlo_module *module;
+    hlo_listing *listing;
+    hlo_program *program;
+};
+
+static struct side side_of(const char *text, hlo_messages *m)
+{
+    struct side s = {.file = hlo_file_of_text("m.hlo", text, strlen(text), false)};
+    s.module = hlo_parse(s.file, 0, m);
+    ck_assert_msg(s.module && hlo_verify(s.module, m), "%s", hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
+    s.listing = hlo_list(s.module);
+    s.program = hlo_plan(s.module, &(struct hlo_run_options){.observed = true, .threads = 1}, m);
+    ck_assert(s.program != NULL);
+    return s;
+}
+
+static void free_side(struct side *s)
+{
+    hlo_program_free(s->program);
+    hlo_listing_free(s->listing);
+    hlo_module_free(s->module);
+    hlo_file_free(s->file);
+}
+
+/* x grows by a factor, eight times; in the second form by a slightly larger one, so that each time it is further off. */
+#define LOOP(factor)                                                                                                      \
+    "HloModule m\n"                                                                                                       \
+    "more { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 n = s32[] constant(8)\n"             \
+    "  ROOT l = pred[] compare(i, n), direction=LT }\n"                                                                   \
+    "body { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 o = s32[] constant(1)\n"             \
+    "  j = s32[] add(i, o) x = f32[3] get-tuple-element(t), index=1\n"                                                    \
+    "  y = f32[3] multiply(x, x), metadata={op_name=\"square\"} k = f32[] constant(" factor ") b = f32[3] broadcast(k), dimensions={}\n" \
+    "  z = f32[3] multiply(x, b) ROOT r = (s32[], f32[3]) tuple(j, z) }\n"                                                \
+    "ENTRY e { x = f32[3] parameter(0) c = s32[] constant(0) t = (s32[], f32[3]) tuple(c, x)\n"                           \
+    "  ROOT w = (s32[], f32[3]) while(t), condition=more, body=body }\n"
+
+START_TEST(the_first_value_is_found)
+{
+    static const struct {
+        double rel;
+        uint64_t room;
+        const char *name; /* of the first that differs; NULL: none does */
+        uint64_t occurrence;
+    } cases[] = {
+        {0, 0, "k", 0},         {0, 1, "k", 0},    {0.0015, 0, "y", 1}, {0.0015, 1, "y", 1}, {0.0015, 30, "y", 1},
+        {0.0045, 0, "y", 3}, {0.0045, 1, "y", 3}, {0.1, 0, NULL, 0},   {0.1, 1, NULL, 0},
+    };
+    hlo_messages *m = hlo_messages_new();
+    struct side a = side_of(LOOP("1.5"), m), b = side_of(LOOP("1.5015"), m);
+    hlo_literal *x = hlo_literal_parse("f32[3] {1, -2, 3}", 17, m);
+    const hlo_literal *args[] = {x};
+    hlo_pairing *p = hlo_pair(a.listing, b.listing);
+    struct hlo_divergence d;
+    struct hlo_comparison c = {.a = a.program, .b = b.program, .pairing = p, .args = args, .count = 1,
+                               .tolerance = {.rel = cases[_i].rel}, .room = cases[_i].room};
+    ck_assert(hlo_diverge(&c, &d, m));
+    ck_assert(d.found == (cases[_i].name != NULL));
+    if (d.found) {
+        ck_assert_str_eq(hlo_list_inst(a.listing, d.a).name, cases[_i].name);
+        ck_assert_msg(d.occurrence == cases[_i].occurrence, "%lu", (unsigned long)d.occurrence);
+        struct hlo_difference again = hlo_literal_difference(d.value_b, d.value_a, &c.tolerance);
+        ck_assert(again.outside == d.difference.outside && again.outside > 0);
+    }
+    ck_assert(d.results_agree == !(cases[_i].rel < 0.01));
+    hlo_divergence_free(&d);
+    hlo_pairing_free(p);
+    hlo_literal_free(x);
+    free_side(&a);
+    free_side(&b);
+    hlo_messages_free(m);
+}
+END_TEST
+
+START_TEST(instructions_are_paired)
+{
+    static const char first[] = "HloModule m\n"
+                                "f { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n"
+                                "ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1)\n"
+                                "  a = f32[2] add(x, y) s = f32[2] sine(a), metadata={op_name=\"s\"}\n"
+                                "  m1 = f32[2] abs(s) m2 = f32[2] abs(m1) c = f32[2] call(m2), to_apply=f\n"
+                                "  g = f32[2] exponential(c) only = f32[2] tanh(c)\n"
+                                "  ROOT t = (f32[2], f32[2]) tuple(g, only) }\n";
+    static const char second[] = "HloModule m\n"
+                                 "h { p = f32[2] parameter(0) ROOT q = f32[2] negate(p) }\n"
+                                 "ENTRY main { u = f32[2] parameter(0) v = f32[2] parameter(1)\n"
+                                 "  a = f32[2] add(v, u) z = f32[2] cosine(a) k = f32[2] sine(a), metadata={op_name=\"s\"}\n"
+                                 "  b1 = f32[2] abs(k) b2 = f32[2] abs(b1) c = f32[2] call(b2), to_apply=h\n"
+                                 "  g = f32[2] log(c) ROOT t = (f32[2], f32[2]) tuple(g, c) }\n";
+    static const struct {
+        const char *a, *b;
+        enum hlo_paired how;
+        bool changed;
+    } pairs[] = {
+        {"x", "u", HLO_PAIRED_PLACE, false},      {"y", "v", HLO_PAIRED_PLACE, false}, {"a", "a", HLO_PAIRED_NAME, true},
+        {"s", "k", HLO_PAIRED_METADATA, false},   {"m1", "b1", HLO_PAIRED_PLACE, false}, {"m2", "b2", HLO_PAIRED_PLACE, false},
+        {"c", "c", HLO_PAIRED_NAME, false},       {"f/n", "h/q", HLO_PAIRED_PLACE, false}, {"g", "g", HLO_PAIRED_OTHERWISE, true},
+        {"only", NULL, HLO_UNPAIRED, false},      {"t", "t", HLO_PAIRED_NAME, true},
+    };
+    hlo_messages *m = hlo_messages_new();
+    struct side a = side_of(first, m), b = side_of(second, m);
+    hlo_pairing *p = hlo_pair(a.listing, b.listing);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        long x = hlo_list_find(a.listing, pairs[i].a), y = pairs[i].b ? hlo_list_find(b.listing, pairs[i].b) : -1;
+        ck_assert_msg(x >= 0 && hlo_pair_of_a(p, (size_t)x).other == y && hlo_pair_of_a(p, (size_t)x).how == pairs[i].how, "%s",
+                      pairs[i].a);
+        ck_assert_msg(y < 0 || hlo_pair_of_b(p, (size_t)y).other == x, "%s", pairs[i].a);
+        ck_assert_msg(hlo_pair_changed(p, (size_t)x) == pairs[i].changed, "%s", pairs[i].a);
+    }
+    ck_assert(hlo_pair_of_b(p, (size_t)hlo_list_find(b.listing, "z")).other == -1);
+    hlo_pairing_free(p);
+    free_side(&a);
+    free_side(&b);
+    hlo_messages_free(m);
+}
+END_TEST
+
+/* A limit ends one of the runs: there is a message, and nothing is left behind. */
+START_TEST(a_run_that_fails_is_said)
+{
+    hlo_messages *m = hlo_messages_new();
+    struct side a = side_of(LOOP("1.5"), m), b = side_of(LOOP("1.5"), m);
+    hlo_program_free(b.program);
+    b.program = hlo_plan(b.module, &(struct hlo_run_options){.observed = true, .max_trip = 3}, m);
+    hlo_literal *x = hlo_literal_parse("f32[3] {1, -2, 3}", 17, m);
+    const hlo_literal *args[] = {x};
+    hlo_pairing *p = hlo_pair(a.listing, b.listing);
+    struct hlo_divergence d;
+    struct hlo_comparison c = {.a = a.program, .b = b.program, .pairing = p, .args = args, .count = 1};
+    ck_assert(!hlo_diverge(&c, &d, m) && hlo_messages_limit(m) && !d.value_a && !d.value_b);
+    hlo_pairing_free(p);
+    hlo_literal_free(x);
+    free_side(&a);
+    free_side(&b);
+    hlo_messages_free(m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("diverge");
+    TCase *t = tcase_create("diverge");
+    tcase_add_loop_test(t, the_first_value_is_found, 0, 9);
+    tcase_add_test(t, instructions_are_paired);
+    tcase_add_test(t, a_run_that_fails_is_said);
+    suite_add_tcase(s, t);
+    return check_run(s);
+}

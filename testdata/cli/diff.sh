@@ -1,0 +1,42 @@
+# hlo diff: the first instruction whose value differs, what changed, what stands in one only; tolerances; statuses.
+# stdout: 1 changed
+# stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
+# stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
+# stdout: 1 only in B
+# stdout:   b.hlo:8: %n = f32[4]{0} negate(%mul.7)
+# stdout: first difference: %c
+# stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
+# stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
+# stdout: 1 of 4 elements differ; worst errors: abs 0.5, rel 0.125, 1048576 ulp
+# stdout:          element                 B                 A         abs         rel         ulp
+# stdout:              {3}               4.5                 4         0.5       0.125     1048576
+# stdout: relative error      elements
+# stdout:   none                     3  ########################################
+# stdout:   up to 1e0                1  #############
+# stdout: 4 values compared, 3 not the same bit for bit; results differ
+# stdout: values: 1
+# stdout: 1 changed
+# stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
+# stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
+# stdout: 1 only in B
+# stdout:   b.hlo:8: %n = f32[4]{0} negate(%mul.7)
+# stdout: 4 values compared, 3 not the same bit for bit; results agree
+# stdout: within a fifth: 0
+# stdout: 4 values compared, 0 not the same bit for bit; results agree
+# stdout: the same: 0
+# stderr: -
+cat >a.hlo <<'E'
+HloModule a
+add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
+ENTRY e {
+  x = f32[4] parameter(0)
+  c = f32[4] constant({1, 2, 3, 4})
+  m = f32[4] multiply(x, c), metadata={op_name="jit(f)/mul" source_file="f.py" source_line=3}
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=add
+}
+E
+sed 's/3, 4}/3, 4.5}/; s/HloModule a/HloModule b/; s/ m = / mul.7 = /; s/reduce(m,/reduce(mul.7,/; s/ROOT r = /n = f32[4] negate(mul.7)\n  ROOT r = /' a.hlo >b.hlo
+$HLO diff a.hlo b.hlo '{1, 2, 3, 4}'; echo values: $?
+$HLO diff a.hlo b.hlo '{1, 2, 3, 4}' --rel=0.2; echo within a fifth: $?
+$HLO diff a.hlo a.hlo '{1, 2, 3, 4}'; echo the same: $?
