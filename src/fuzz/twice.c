@@ -1,5 +1,5 @@
 /*
- * Fast against plain over whole modules, and one thread against several.
+ * Fast against plain over whole modules, runs that are looked at against others, and one thread against several.
  *
  * The two may add up floats in another order, so what comes of a sum is compared within a bound, and
  * what is computed further from it is not compared at all: a comparison or a rounding would make a
@@ -268,15 +268,31 @@ static void hold_against_foresight(struct pair *p, struct program *program)
         buf_printf(&p->memory, "%zu bytes were foreseen, %zu were needed\n", f->peak, program->peak);
 }
 
-static struct literal *run_one(struct pair *p, bool plain, struct team *team)
+struct manner {
+    bool plain, observed;
+    struct team *team;
+};
+
+static bool look(void *context, struct sighting *s)
 {
-    struct plan_options options = {
-        .plain = plain, .team = team, .elided = ELIDED_IOTA, .limits = {20000, 256 << 20, 10}};
+    bool ok = eval_sight(s, SIGHT_VALUE) != NULL;
+    for (int k = 0; k < s->step->inst->operand_count && ok; k++)
+        ok = eval_sight(s, k) != NULL;
+    return ok;
+}
+
+static struct literal *run_one(struct pair *p, struct manner how)
+{
+    static const struct observer observer = {.after = look};
+    struct plan_options options = {.plain = how.plain, .observed = how.observed, .team = how.team, .elided = ELIDED_IOTA,
+                                   .limits = {20000, 256 << 20, 10}};
     struct program *program = plan_module(p->ds, p->m, &options);
+    if (program && how.observed)
+        program->observer = &observer;
     struct literal *l =
         program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena)
                 : NULL;
-    if (l)
+    if (l && !how.observed) /* what is shown takes memory, too */
         hold_against_foresight(p, program);
     program_free(program);
     return l;
@@ -291,20 +307,30 @@ static bool hit_limit(const struct diags *ds)
     return false;
 }
 
-static enum twice run_pair(struct pair *p, struct buf *why)
+static enum twice run_both(struct pair *p, struct manner other, struct buf *why)
 {
-    struct literal *fast = run_one(p, false, NULL), *plain = run_one(p, true, NULL);
+    struct literal *fast = run_one(p, (struct manner){0}), *slow = run_one(p, other);
     enum twice outcome = TWICE_STOPPED;
-    if (fast && plain)
-        outcome = agree(p->m->entry->root, know(&p->arena, p->m->entry), fast, plain, why) ? TWICE_AGREES
-                                                                                           : TWICE_DIFFERS;
-    else if ((fast || plain) && !hit_limit(p->ds))
+    if (fast && slow)
+        outcome = agree(p->m->entry->root, know(&p->arena, p->m->entry), fast, slow, why) ? TWICE_AGREES
+                                                                                          : TWICE_DIFFERS;
+    else if ((fast || slow) && !hit_limit(p->ds))
         outcome = TWICE_DIFFERS;
     if (fast)
         literal_free_data(fast);
-    if (plain)
-        literal_free_data(plain);
+    if (slow)
+        literal_free_data(slow);
     return outcome;
+}
+
+static enum twice run_pair(struct pair *p, struct buf *why)
+{
+    return run_both(p, (struct manner){.plain = true}, why);
+}
+
+static enum twice run_observed(struct pair *p, struct buf *why)
+{
+    return run_both(p, (struct manner){.observed = true}, why);
 }
 
 static bool same_bits(const struct literal *a, const struct literal *b)
@@ -323,11 +349,11 @@ static bool same_bits(const struct literal *a, const struct literal *b)
 static enum twice run_teams(struct pair *p, struct buf *why)
 {
     static const int sizes[] = {2, 3, 8};
-    struct literal *alone = run_one(p, false, NULL);
+    struct literal *alone = run_one(p, (struct manner){0});
     enum twice outcome = alone ? TWICE_AGREES : TWICE_STOPPED;
     for (size_t k = 0; alone && outcome == TWICE_AGREES && k < sizeof sizes / sizeof *sizes; k++) {
         struct team *team = team_new(sizes[k]);
-        struct literal *shared = run_one(p, false, team);
+        struct literal *shared = run_one(p, (struct manner){.team = team});
         if (!shared || !same_bits(alone, shared)) {
             buf_printf(why, "%s by %d threads\n", shared ? "differs" : "fails", sizes[k]);
             if (shared)
@@ -397,6 +423,11 @@ static enum twice run_text(struct str text, const struct way *way, uint64_t seed
 enum twice run_twice(struct str text, uint64_t seed, struct buf *why)
 {
     return run_text(text, &(struct way){run_pair, MOST_WORK}, seed, why);
+}
+
+enum twice run_looked_at(struct str text, uint64_t seed, struct buf *why)
+{
+    return run_text(text, &(struct way){run_observed, MOST_WORK}, seed, why);
 }
 
 enum twice run_by_teams(struct str text, uint64_t seed, struct buf *why)

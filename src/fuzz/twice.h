@@ -1,6 +1,6 @@
 /*
- * twice: a module run in two ways on the same made-up arguments: by the fast kernels and by the plain ones, or by one
- * thread and by several.
+ * twice: a module run in two ways on the same made-up arguments: by the fast kernels and by the plain ones, looked at and
+ * not, or by one thread and by several.
  */
 #ifndef HLO_TWICE_H
 #define HLO_TWICE_H
@@ -17,6 +17,9 @@ enum twice {
 
 /* `why` gets what there is to say about anything but agreement. */
 enum twice run_twice(struct str text, uint64_t seed, struct buf *why);
+
+/* By the fast kernels, looked at instruction by instruction and not: as alike as above. */
+enum twice run_looked_at(struct str text, uint64_t seed, struct buf *why);
 
 /* By the fast kernels, on one thread and on 2, 3 and 8: to the last bit the same. */
 enum twice run_by_teams(struct str text, uint64_t seed, struct buf *why);

@@ -1,0 +1,19 @@
+# Ctrl-C ends a trace, too: what has been done is written, line by line to the last.
+# stdout: 130
+# stdout: 130
+# stderr: error: the run was interrupted here
+cat >a.hlo <<'END'
+HloModule a
+c { p = s32[] parameter(0)
+ ROOT t = pred[] constant(true) }
+b { p = s32[] parameter(0)
+ one = s32[] constant(1)
+ ROOT r = s32[] add(p, one) }
+ENTRY e { i = s32[] parameter(0)
+ ROOT w = s32[] while(i), condition=c, body=b }
+END
+timeout --preserve-status -s INT 0.2 $HLO trace a.hlo 0 --filter=add >out.txt; echo $?
+n=$(wc -l <out.txt)
+test $n -gt 2 && test "$(sed -n '$p' out.txt | awk '{ print $1, $2, NF }')" = "$((n - 2)) r 11" || exit 1
+timeout --preserve-status -s INT 0.2 $HLO run a.hlo 0 --trace=add --dump=all 2>/dev/null; echo $?
+test $(ls all | wc -l) = $(wc -l <all/index.csv)
