@@ -18,25 +18,54 @@ bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
            option_int(o, OPT_ULP, 0, INT64_MAX, 0, &out->ulp);
 }
 
-static void say_difference(const struct options *o, const char *path, size_t participant, size_t count, const hlo_text *why)
+/* Where and how much; of several elements the worst of them and how the errors are spread. */
+static void say_difference(const struct arguments *a, const char *path, size_t p, const hlo_literal *result,
+                           const hlo_literal *expected, const struct hlo_tolerance *t, const hlo_text *why)
 {
-    FILE *f = world_stderr(o);
+    FILE *f = world_stderr(a->o);
+    struct hlo_difference d = hlo_literal_difference(result, expected, t);
     fflush(stdout);
-    if (count > 1)
-        fprintf(f, "hlo: %s: the result of participant %zu differs: %s\n", path, participant, why->data);
+    if (a->participants > 1)
+        fprintf(f, "hlo: %s: the result of participant %zu differs: %s\n", path, p, why->data);
     else
         fprintf(f, "hlo: %s: the result differs: %s\n", path, why->data);
+    if (d.comparable && d.elements > 1) {
+        hlo_text report = hlo_difference_print(&d, result, expected, NULL);
+        fputs(report.data, f);
+        hlo_text_free(&report);
+    }
+}
+
+/* What is no file of arrays is a literal, as hlo run prints it. */
+static hlo_literal *read_text(const struct arguments *a, const char *path, struct str text)
+{
+    if (a->participants > 1)
+        return usage_error(a->o, "`%s`: there are %zu participants, whose results are expected from an .npz file", path,
+                           a->participants), NULL;
+    text = str_trim(text);
+    return hlo_literal_parse(text.ptr, text.len, a->m);
+}
+
+static hlo_literal *read_expected(const struct arguments *a, const char *path, size_t p)
+{
+    struct file_bytes bytes;
+    if (hlo_arrays_known(path) || !file_read(path, &bytes))
+        return hlo_read_result(path, "out", a->module, p, a->m);
+    struct str text = {bytes.data, bytes.size};
+    hlo_literal *l = str_starts(text, STR("PK")) ? hlo_read_result(path, "out", a->module, p, a->m) : read_text(a, path, text);
+    file_release(&bytes);
+    return l;
 }
 
 /* Of participant p. */
 static int expect_result(const struct arguments *a, const char *path, size_t p, const hlo_literal *result,
                          const struct hlo_tolerance *t)
 {
-    hlo_literal *expected = hlo_read_result(path, "out", a->module, p, a->m);
+    hlo_literal *expected = read_expected(a, path, p);
     hlo_text why = {0};
     int status = !expected ? HLO_USAGE : hlo_literal_compare(result, expected, t, &why) ? HLO_OK : HLO_DIFFERS;
     if (status == HLO_DIFFERS)
-        say_difference(a->o, path, p, a->participants, &why);
+        say_difference(a, path, p, result, expected, t, &why);
     hlo_text_free(&why);
     hlo_literal_free(expected);
     return status;

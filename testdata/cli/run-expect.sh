@@ -1,0 +1,38 @@
+# run --expect: a literal, an array or an archive; how the result differs goes to standard error, status 1.
+# stdout: text: 0
+# stdout: arrays: 0
+# stdout: near: 0
+# stdout: differs: 1
+# stdout: hlo: good.txt: the result differs: component 0: element {1} is nan, expected 2; 2 of 3 differ; worst errors: abs 0.5 at {2}, rel 0.167, 2097152 ulp
+# stdout: 3 of 4 elements differ, 1 of them not finite on one side; worst errors: abs 1, rel 0.25, 2097152 ulp
+# stdout:          element                is          expected         abs         rel         ulp
+# stdout:       leaf 0 {1}               nan                 2         nan         nan           -
+# stdout:        leaf 1 {}                 5                 4           1        0.25           1
+# stdout:       leaf 0 {2}               3.5                 3         0.5       0.167     2097152
+# stdout: relative error      elements
+# stdout:   none                     1  ####################
+# stdout:   up to 1e0                2  ########################################
+# stdout:   more                     1  ####################
+# stdout: shape: 1
+# stdout: broken: 2
+# stdout: none: 2
+# stderr: hlo: short.txt: the result differs: shape is (f32[3], s32[]), expected f32[2]
+# stderr: <literal>:1:11: error: expected a value, `,` or `}`, but the text ends here
+# stderr: none.txt: error: cannot read the file: No such file or directory
+# stderr: hlo: error: `good.txt`: there are 2 participants, whose results are expected from an .npz file
+# status: 2
+printf 'HloModule m\nENTRY e { x = f32[3] parameter(0)  y = s32[] parameter(1)  ROOT t = (f32[3], s32[]) tuple(x, y) }\n' >a.hlo
+printf 'HloModule m, replica_count=2\nENTRY e { ROOT x = u32[] replica-id() }\n' >two.hlo
+$HLO run a.hlo '{1, 2, 3}' 4 -o good.txt
+$HLO run a.hlo '{1, 2, 3}' 4 -o good.npz
+$HLO run a.hlo '{1, 2, 3}' 4 --expect=good.txt >/dev/null; echo text: $?
+$HLO run a.hlo '{1, 2, 3}' 4 --expect=good.npz >/dev/null; echo arrays: $?
+$HLO run a.hlo '{1, 2, 3.001}' 4 --expect=good.txt --rel=0.001 >/dev/null; echo near: $?
+$HLO run a.hlo '{1, nan, 3.5}' 5 --expect=good.txt 2>why.txt >/dev/null; echo differs: $?
+cat why.txt
+echo 'f32[2] {1, 2}' >short.txt
+$HLO run a.hlo '{1, 2, 3}' 4 --expect=short.txt >/dev/null; echo shape: $?
+echo 'f32[2] {1,' >broken.txt
+$HLO run a.hlo '{1, 2, 3}' 4 --expect=broken.txt >/dev/null; echo broken: $?
+$HLO run a.hlo '{1, 2, 3}' 4 --expect=none.txt >/dev/null; echo none: $?
+$HLO run two.hlo --expect=good.txt >/dev/null
