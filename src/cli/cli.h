@@ -102,6 +102,7 @@ enum { STATUS_INTERRUPTED = 130 };
 void interrupt_begin(hlo_program *p);
 bool interrupt_end(void); /* whether there was one */
 bool interrupt_came(void); /* whether there has been one since the beginning, which may be without a program */
+void interrupt_stay(void); /* from now on it ends runs and never the process; what came between runs is forgotten by interrupt_end */
 
 /* value.c: a result for people to read and, all of it (NULL), for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);

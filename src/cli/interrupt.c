@@ -1,6 +1,6 @@
 /*
  * Ctrl-C: the first one ends a run at its next instruction, so that what has been found out until then can be told; the
- * second one ends the process.
+ * second one ends the process. At a prompt none ever ends the process, and one that comes between runs ends the next.
  */
 #include "cli/cli.h"
 
@@ -8,7 +8,7 @@
 
 /* A handler knows nothing but these. */
 static _Atomic(hlo_program *) running;
-static volatile sig_atomic_t came;
+static volatile sig_atomic_t came, stays;
 
 static void handle(int signal)
 {
@@ -28,18 +28,32 @@ static void set_handler(void (*handler)(int), int flags)
         sigaction(SIGINT, &then, NULL);
 }
 
+void interrupt_stay(void)
+{
+    stays = 1;
+    set_handler(handle, SA_RESTART);
+}
+
 void interrupt_begin(hlo_program *p)
 {
-    came = 0;
+    if (!stays)
+        came = 0;
     running = p;
-    set_handler(handle, (int)SA_RESETHAND | SA_RESTART);
+    if (!stays)
+        set_handler(handle, (int)SA_RESETHAND | SA_RESTART);
+    else if (came)
+        hlo_interrupt(p);
 }
 
 bool interrupt_end(void)
 {
-    set_handler(SIG_DFL, 0);
+    if (!stays)
+        set_handler(SIG_DFL, 0);
     running = NULL;
-    return came != 0;
+    bool was = came != 0;
+    if (stays)
+        came = 0;
+    return was;
 }
 
 bool interrupt_came(void)

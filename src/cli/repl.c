@@ -17,7 +17,8 @@ int repl_command(const struct options *o)
                              .random = o->given[OPT_RANDOM],
                              .inputs = o->value[OPT_INPUTS],
                              .interrupt_begin = interrupt_begin,
-                             .interrupt_end = interrupt_end};
+                             .interrupt_end = interrupt_end,
+                             .interrupt_stay = interrupt_stay};
     if (o->arg_count > 1)
         return usage_error(o, "one file at most; `%s` is one too many", o->args[1]);
     if (!run_options(o, &r.run) || !option_int(o, OPT_RANDOM, 0, INT64_MAX, 1, &seed) ||

@@ -47,6 +47,7 @@ enum line_result reader_read(struct session *s)
     struct buf prompt = {0};
     prompt_of(s, &prompt);
     fflush(s->out);
+    s->o->interrupt_end(); /* what comes from now on is meant for this entry */
     enum line_result result = line_read(in->editor, prompt.data, "...> ", &in->entry);
     buf_free(&prompt);
     in->first = 1;

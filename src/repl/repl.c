@@ -98,6 +98,7 @@ static int read_commands(struct session *s)
 
 static int read_terminal(struct session *s)
 {
+    s->o->interrupt_stay();
     struct line_hooks hooks = {s, whole, complete};
     struct buf history = {0};
     line_history_path(&history);

@@ -24,6 +24,9 @@ struct repl_options {
     /* Around each run: from now on Ctrl-C ends it; and no longer. Whether it came. */
     void (*interrupt_begin)(hlo_program *p);
     bool (*interrupt_end)(void);
+    /* Somebody types: Ctrl-C is never to end the process. One that comes between runs ends the next, unless interrupt_end is
+     * called before that. */
+    void (*interrupt_stay)(void);
 };
 
 enum { REPL_INTERRUPTED = 130 }; /* as a status */
