@@ -41,8 +41,8 @@ bool ends_with(const char *s, const char *end);
 
 /* ---- extract.c ---- */
 
-/* The module of the first argument, of several the one that --module names, or the first. NULL with messages and a status. */
-hlo_module *open_one(const struct options *o, hlo_messages *m, int *status);
+/* The module of a file, of several the one that --module names, or the first. NULL with messages and a status. */
+hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m, int *status);
 /* Its text on standard output, or where --output says. */
 int put_module(const struct options *o, const hlo_module *module, hlo_messages *m);
 

@@ -4,7 +4,7 @@
 #include "cli/arguments.h"
 
 /* NAME, COMPUTATION/NAME, and behind it @N: the time that it is done, from 0. */
-static bool find(const struct options *o, const hlo_listing *l, const char *text, struct hlo_extract *x)
+static bool find(const struct options *o, const char *path, const hlo_listing *l, const char *text, struct hlo_extract *x)
 {
     struct buf name = {0};
     const char *at = strrchr(text, '@');
@@ -13,7 +13,7 @@ static bool find(const struct options *o, const hlo_listing *l, const char *text
     long found = name.size > 0 ? hlo_list_find(l, name.data) : -1;
     bool ok = false;
     if (found < 0)
-        usage_error(o, "%s has no instruction `%s`", o->args[0], name.size > 0 ? name.data : "");
+        usage_error(o, "%s has no instruction `%s`", path, name.size > 0 ? name.data : "");
     else if (at && (!num_parse_i64(str_of(at + 1), &execution) || execution < 0))
         usage_error(o, "`%s`: which time it is done is wanted behind the @, from 0", text);
     else
@@ -53,26 +53,26 @@ static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract
     return status;
 }
 
-static int extract_from(const struct options *o, hlo_module *module, hlo_messages *m)
+/* NAME and what follows stand from argument number `at` on. */
+static int extract_from(const struct options *o, hlo_module *module, const char *path, size_t at, hlo_messages *m)
 {
     struct hlo_extract x = {0};
-    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + 2, .given_count = o->arg_count - 2,
-                          .make_up = o->given[OPT_RANDOM]};
+    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + at + 1, .given_count = o->arg_count - at - 1};
     if (!arguments_participants(&a, module))
         return HLO_USAGE;
     if (!hlo_verify(module, m))
         return HLO_REJECTED;
     hlo_listing *l = hlo_list(module);
-    int status = find(o, l, o->args[1], &x) ? extract(&a, l, &x) : HLO_USAGE;
+    int status = find(o, path, l, o->args[at], &x) ? extract(&a, l, &x) : HLO_USAGE;
     arguments_free(&a);
     hlo_listing_free(l);
     return status;
 }
 
-hlo_module *open_one(const struct options *o, hlo_messages *m, int *status)
+hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m, int *status)
 {
     *status = HLO_USAGE;
-    hlo_file *f = open_file(o, o->args[0], m);
+    hlo_file *f = open_file(o, path, m);
     hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
     if (f && !module)
         *status = HLO_REJECTED;
@@ -83,12 +83,14 @@ hlo_module *open_one(const struct options *o, hlo_messages *m, int *status)
 int extract_command(const struct options *o)
 {
     int status;
-    if (o->arg_count < 2)
+    bool bundled = o->arg_count == 1 && o->given[OPT_BUNDLE]; /* which brings its module */
+    if (o->arg_count < 2 && !bundled)
         return usage_error(o, "FILE and the NAME of an instruction are wanted");
+    const char *path = bundled ? o->value[OPT_BUNDLE] : o->args[0];
     hlo_messages *m = hlo_messages_new();
-    hlo_module *module = open_one(o, m, &status);
+    hlo_module *module = open_one(o, path, m, &status);
     if (module)
-        status = extract_from(o, module, m);
+        status = extract_from(o, module, path, bundled ? 0 : 1, m);
     report(o, m);
     hlo_module_free(module);
     hlo_messages_free(m);

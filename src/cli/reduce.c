@@ -41,12 +41,16 @@ static size_t inst_count(const hlo_module *module)
     return n;
 }
 
+static int not_bad(const struct options *o, bool interrupted)
+{
+    if (!interrupted && !o->given[OPT_QUIET])
+        fprintf(stderr, "hlo: %s does not fail by this check\n", o->args[0]);
+    return interrupted ? STATUS_INTERRUPTED : HLO_DIFFERS;
+}
+
 static int search(struct check *c, const hlo_module *module, hlo_messages *m)
 {
     const struct options *o = c->o;
-    int64_t seconds;
-    if (!option_int(o, OPT_TIME_LIMIT, 1, INT32_MAX, 600, &seconds))
-        return HLO_USAGE;
     struct searching s = {.check = c, .shown = isatty(STDERR_FILENO) && !o->given[OPT_QUIET]};
     const struct hlo_shrink how = {
         .context = &s,
@@ -55,18 +59,15 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
         .progress = progress,
         .faithful = c->kind == CHECK_MISMATCH || c->kind == CHECK_NAN,
         .rejected = c->kind == CHECK_ERROR,
-        .seconds = (double)seconds,
+        .seconds = (double)c->seconds,
     };
     interrupt_begin(NULL);
     hlo_module *small = hlo_shrink(module, &how);
     bool interrupted = interrupt_end();
     if (s.shown)
         fputs("\r\033[K", stderr);
-    if (!small) {
-        if (!interrupted && !o->given[OPT_QUIET])
-            fprintf(stderr, "hlo: %s does not fail by this check\n", o->args[0]);
-        return interrupted ? STATUS_INTERRUPTED : HLO_DIFFERS;
-    }
+    if (!small)
+        return not_bad(o, interrupted);
     if (!o->given[OPT_QUIET])
         fprintf(stderr, "hlo: %zu of %zu instructions are left; %zu candidates were tried\n", inst_count(small), inst_count(module), s.asked);
     int status = put_module(o, small, m);
@@ -93,11 +94,31 @@ static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
     hlo_targets *targets = targets_of(o, m);
     c->options.targets = targets;
     int status = targets ? prepare(c, &a, m) : HLO_USAGE;
-    report(o, m);
     if (status == HLO_OK)
         status = search(c, module, m);
     arguments_free(&a);
     hlo_targets_free(targets);
+    return status;
+}
+
+/* What the parser refuses has lines, at least. */
+static int reduce_text(struct check *c, hlo_messages *m)
+{
+    const struct options *o = c->o;
+    hlo_file *f = open_file(o, o->args[0], m);
+    int status = f ? check_open(c, NULL, m) : HLO_USAGE;
+    if (status == HLO_OK) {
+        struct buf small = {0};
+        size_t size;
+        uint32_t line;
+        const char *text = hlo_file_text(f, 0, &size, &line);
+        interrupt_begin(NULL);
+        bool bad = reduce_lines(c, (struct str){text, size}, (double)c->seconds, &small);
+        bool interrupted = interrupt_end();
+        status = !bad ? not_bad(o, interrupted) : !put_output(o, buf_view(&small), m) ? HLO_USAGE : interrupted ? STATUS_INTERRUPTED : HLO_OK;
+        buf_free(&small);
+    }
+    hlo_file_free(f);
     return status;
 }
 
@@ -110,10 +131,13 @@ int reduce_command(const struct options *o)
     if (!check_options(&c, o))
         return HLO_USAGE;
     hlo_messages *m = hlo_messages_new();
-    hlo_module *module = open_one(o, m, &status);
+    hlo_module *module = open_one(o, o->args[0], m, &status);
+    bool lines = (c.kind == CHECK_COMMAND || c.kind == CHECK_ERROR) && strcmp(o->args[0], "-") != 0;
     if (module)
         status = reduce(&c, module, m);
-    else
+    else if (status == HLO_REJECTED && lines)
+        status = reduce_text(&c, m);
+    if (!(lines && !module && status != HLO_USAGE)) /* that a text is rejected goes without saying */
         report(o, m);
     check_close(&c);
     hlo_module_free(module);

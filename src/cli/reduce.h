@@ -45,7 +45,7 @@ struct check {
     const char *text; /* behind the colon; the command */
     struct hlo_run_options options;
     struct hlo_tolerance tolerance;
-    int64_t repeat;
+    int64_t repeat, seconds; /* that the search may take */
     struct shell_check shell;
     struct arguments *args; /* of the module as it was given */
     struct values known;    /* of a run of it, or of the reference */
@@ -53,12 +53,19 @@ struct check {
 };
 /* What --check and its kin say; false with a message. */
 bool check_options(struct check *c, const struct options *o);
-/* What it takes to ask about candidates of a module, whose arguments are there. A status, with messages. */
+/* What it takes to ask about candidates of a module, whose arguments are there; NULL: about texts. A status, with messages. */
 int check_open(struct check *c, struct arguments *args, hlo_messages *m);
 void check_close(struct check *c);
 /* Whether a candidate still fails. Names are those of the module. */
 bool check_bad(struct check *c, const hlo_module *candidate);
+/* The same of a text that need not be a module; for COMMAND and ERROR. */
+bool check_bad_text(struct check *c, struct str text);
 /* What stands for an instruction in the search; NULL: nobody knows. */
 const hlo_literal *check_value(struct check *c, const char *name);
+
+/* ---- reduce_lines.c ---- */
+
+/* As few lines of a text as still fail, for so many seconds. False when the text itself does not. */
+bool reduce_lines(struct check *c, struct str text, double seconds, struct buf *out);
 
 #endif

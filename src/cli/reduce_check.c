@@ -43,7 +43,7 @@ bool check_options(struct check *c, const struct options *o)
     if (!run_options(o, &c->options) || !tolerance_options(o, &c->tolerance))
         return false;
     c->shell.timeout = c->options.timeout;
-    return option_int(o, OPT_REPEAT, 1, 1000000, 1, &c->repeat);
+    return option_int(o, OPT_REPEAT, 1, 1000000, 1, &c->repeat) && option_int(o, OPT_TIME_LIMIT, 1, INT32_MAX, 600, &c->seconds);
 }
 
 /* ---- the reference of a mismatch ---- */
@@ -120,6 +120,8 @@ int check_open(struct check *c, struct arguments *args, hlo_messages *m)
     c->args = args;
     if (c->kind == CHECK_COMMAND && !shell_check_open(&c->shell, m))
         return HLO_USAGE;
+    if (!args)
+        return HLO_OK;
     if (c->kind != CHECK_MISMATCH)
         known_of_module(c, c->kind == CHECK_NAN ? UINT64_MAX : KEPT_BYTES);
     else if (is_text(c->text))
@@ -377,5 +379,18 @@ bool check_bad(struct check *c, const hlo_module *candidate)
     for (int64_t k = 0; k < c->repeat && !bad && !interrupt_came(); k++)
         bad = once(c, candidate);
     limit_command(c, now_seconds() - begin); /* the first is the module itself */
+    return bad;
+}
+
+bool check_bad_text(struct check *c, struct str text)
+{
+    if (c->kind == CHECK_COMMAND)
+        return shell_check_ask(&c->shell, text);
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_of_text("candidate", text.ptr, text.len, false);
+    hlo_module_free(hlo_parse(f, 0, m));
+    bool bad = said(m, c->text);
+    hlo_file_free(f);
+    hlo_messages_free(m);
     return bad;
 }

@@ -369,6 +369,135 @@ START_TEST(refused)
 }
 END_TEST
 
+/* ---- cutting out ---- */
+
+static hlo_module *extract(const char *name, size_t height, uint64_t execution, bool parameters, const char *arg)
+{
+    const struct hlo_extract what = {.inst = at(name), .height = height, .execution = execution, .parameters = parameters};
+    const struct hlo_run_options options = {.threads = 1};
+    hlo_literal *x = literal(arg);
+    const hlo_literal *args[] = {x};
+    hlo_module *made = hlo_extract(l, &what, &options, args, 1, m);
+    hlo_literal_free(x);
+    return made;
+}
+
+static void expect_result(hlo_module *made, const char *text)
+{
+    const struct hlo_run_options options = {.threads = 1};
+    ck_assert(made && hlo_verify(made, m));
+    ck_assert_uint_eq(hlo_param_count(made), 0);
+    hlo_program *p = hlo_plan(made, &options, m);
+    hlo_literal *result = p ? hlo_run(p, NULL, 0, m) : NULL;
+    ck_assert_ptr_nonnull(result);
+    hlo_text printed = hlo_literal_print(result, true);
+    ck_assert_str_eq(printed.data, text);
+    hlo_text_free(&printed);
+    hlo_literal_free(result);
+    hlo_program_free(p);
+    hlo_module_free(made);
+}
+
+START_TEST(extracts_give_the_same_value)
+{
+    OPEN(loop);
+    hlo_edit_free(e);
+    expect_result(extract("w", 0, 0, false, "f32[2] {1, 0.5}"), "f32[2]{0} {2, 1}");
+    expect_result(extract("w", SIZE_MAX, 2, false, "f32[2] {1, 0.5}"), "f32[2]{0} {8, 4}");
+    expect_result(extract("body/n", 1, 1, false, "f32[2] {1, 0.5}"), "s32[] 2");
+    expect_result(extract("loop", 0, 0, false, "f32[2] {1, 0.5}"), "( s32[] 3, f32[2]{0} {8, 4} )");
+    expect_result(extract("x", 5, 0, false, "f32[2] {1, 0.5}"), "f32[2]{0} {1, 0.5}");
+    hlo_module *made = extract("w", 0, 0, true, "f32[2] {1, 0.5}");
+    ck_assert_uint_eq(hlo_param_count(made), 1);
+    ck_assert_str_eq(hlo_param_name(made, 0), "v");
+    hlo_module_free(made);
+    expect_refused(extract("w", 0, 3, false, "f32[2] {1, 0.5}") != NULL, "`w` was done 3 times");
+    close_all();
+}
+END_TEST
+
+/* ---- shrinking ---- */
+
+struct shrinking {
+    const char *wanted; /* of an instruction, its text without shape */
+    size_t asked, most;
+    const hlo_literal *value;
+};
+
+static bool has_text(void *context, const hlo_module *candidate)
+{
+    struct shrinking *s = context;
+    hlo_text text = hlo_print(candidate, HLO_PRINT_SHORT);
+    bool has = strstr(text.data, s->wanted) != NULL;
+    hlo_text_free(&text);
+    s->asked++;
+    return has;
+}
+
+static const hlo_literal *known_value(void *context, const char *name)
+{
+    struct shrinking *s = context;
+    return strcmp(name, "w") == 0 || strcmp(name, "v") == 0 ? s->value : NULL;
+}
+
+static bool not_too_often(void *context, size_t instructions, size_t asked)
+{
+    struct shrinking *s = context;
+    ck_assert_uint_gt(instructions, 0);
+    return asked < s->most;
+}
+
+static hlo_module *shrink(struct shrinking *s, bool faithful)
+{
+    const struct hlo_shrink how = {.context = s, .bad = has_text, .value = known_value, .progress = not_too_often, .faithful = faithful};
+    s->asked = 0;
+    return hlo_shrink(module, &how);
+}
+
+static void expect_shrunk(hlo_module *small, const char *text)
+{
+    ck_assert(small && hlo_verify(small, m));
+    hlo_text printed = hlo_print(small, HLO_PRINT_SHORT);
+    ck_assert_str_eq(strstr(printed.data, "ENTRY"), text);
+    hlo_text_free(&printed);
+    hlo_module_free(small);
+}
+
+START_TEST(what_still_fails_is_small)
+{
+    OPEN(loop);
+    hlo_edit_free(e);
+    hlo_literal *value = literal("f32[2] {5, 6}");
+    struct shrinking s = {.wanted = "f32[2]{0} add(", .most = 1000, .value = value};
+    expect_shrunk(shrink(&s, false), "ENTRY main {\n  v = f32[2]{0} constant({5, 6})\n  ROOT w = f32[2]{0} add(v, v)\n}\n\n");
+    ck_assert_uint_lt(s.asked, 60);
+    s.most = 3;
+    hlo_module *early = shrink(&s, false);
+    ck_assert_ptr_nonnull(early);
+    ck_assert_uint_eq(s.asked, 3);
+    hlo_module_free(early);
+    s.wanted = "nothing of the kind";
+    s.most = 1000;
+    ck_assert_ptr_null(shrink(&s, false));
+    ck_assert_uint_eq(s.asked, 1);
+    hlo_literal_free(value);
+    close_all();
+}
+END_TEST
+
+/* Zeros, parameters and operands would do as well, but not as faithfully. */
+START_TEST(faithful_search_takes_known_values)
+{
+    OPEN(chain);
+    hlo_edit_free(e);
+    struct shrinking s = {.wanted = "multiply(", .most = 1000};
+    expect_shrunk(shrink(&s, true), "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} parameter(1)\n"
+                                    "  a = f32[2]{0} add(x, y)\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
+    expect_shrunk(shrink(&s, false), "ENTRY main {\n  a = f32[2]{0} constant({0, 0})\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
+    close_all();
+}
+END_TEST
+
 /* ---- what holds for every module ---- */
 
 struct random { uint64_t state; };
@@ -537,6 +666,9 @@ int main(int argc, char **argv)
     tcase_add_test(t, the_header_follows);
     tcase_add_test(t, what_is_said_beside_the_meaning_can_go);
     tcase_add_test(t, refused);
+    tcase_add_test(t, extracts_give_the_same_value);
+    tcase_add_test(t, what_still_fails_is_small);
+    tcase_add_test(t, faithful_search_takes_known_values);
     tcase_add_test(t, random_modules);
     suite_add_tcase(s, t);
     return check_run(s);
