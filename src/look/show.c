@@ -123,18 +123,20 @@ static void put_shown(struct show *w, const char *p)
     buf_free(&text);
 }
 
+/* A row is wrapped below its first element; where it is all there is, in lines of its own. */
 static void put_row(struct show *w, const char *p)
 {
     int d = w->shape->rank - 1;
     int64_t n = w->shape->dims[d];
     size_t width = dtype_bytes(w->shape->dtype), need = w->widest + 3; /* a comma, or the end */
-    bool spaced = w->shape->rank > 1 && n > 1;
+    bool spaced = w->shape->rank > 1 && n > 1, block = w->broken && d == 0;
     buf_puts(w->out, spaced ? "{ " : "{");
+    if (block)
+        new_line(w, w->margin + 2);
     size_t indent = w->out->size - w->line;
     for (int64_t i = 0; i < n; i = next_shown(w, d, i)) {
-        bool gap = leaves_out(w, d) && i == n - (int64_t)w->v.edge;
-        if (gap)
-            buf_puts(w->out, i > 0 && w->v.edge > 0 ? ", ..." : "...");
+        if (leaves_out(w, d) && i == n - (int64_t)w->v.edge)
+            buf_puts(w->out, ", ...");
         if (i > 0)
             buf_puts(w->out, ",");
         if (i > 0 && w->broken && w->out->size - w->line + 1 + need > w->v.width)
@@ -143,6 +145,8 @@ static void put_row(struct show *w, const char *p)
             buf_putc(w->out, ' ');
         put_shown(w, p + (size_t)i * width);
     }
+    if (block)
+        new_line(w, w->margin);
     buf_puts(w->out, spaced ? " }" : "}");
 }
 
