@@ -231,6 +231,7 @@ enum scalar_kind {
     SCALAR_JUMP,        /* to operation `count` */
     SCALAR_JUMP_UNLESS, /* the same when the pred args[0] is false */
     SCALAR_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; `count` of them */
+    SCALAR_TRIP,        /* counts iterations, where they are limited: begins at `count`; -1: one more */
     SCALAR_STOP
 };
 struct scalar_copy {
@@ -305,6 +306,7 @@ struct scalar_op {
         const struct scalar_dot *dot;
         const struct scalar_gather *gather;
         const struct scalar_step *step;
+        uint64_t *trips;
     };
     void *out;
     const void *args[KERN_MAX_ARGS];

@@ -317,15 +317,27 @@ static bool move_state(struct maker *m, struct leaves state, struct leaves next)
     return true;
 }
 
-bool scalar_loop(struct maker *m, const struct inst *loop, struct leaves init, struct leaves state, scalar_body_fn *body,
+static void push_trip(struct maker *m, uint64_t *trips, int count)
+{
+    if (!trips)
+        return;
+    struct scalar_op *op = push(m, SCALAR_TRIP);
+    op->trips = trips;
+    op->count = count;
+}
+
+bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state, scalar_body_fn *body,
                  const void *context)
 {
     struct leaves go, next;
+    uint64_t *trips = m->pl->p->options.limits.trip ? ARENA_NEW(&m->pl->p->arena, uint64_t) : NULL;
+    push_trip(m, trips, done);
     int top = m->op_count;
     if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go))
         return false;
     int test = m->op_count;
     push(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
+    push_trip(m, trips, -1);
     scalar_know_counter(m, loop, init, state);
     const bool made = body(m, context, state, &next);
     scalar_forget_counters(m, state);
@@ -346,12 +358,10 @@ static bool make_body(struct maker *m, const void *body, struct leaves state, st
 static bool make_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     struct leaves init = operand_leaves(m, i, env, 0);
-    if (m->pl->p->options.limits.trip) /* nobody counts here */
-        return false;
     if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
         return false;
     move_all(m, *out, init);
-    return scalar_loop(m, i, init, *out, make_body, inst_computation(i, A_BODY));
+    return scalar_loop(m, i, 0, init, *out, make_body, inst_computation(i, A_BODY));
 }
 
 static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,

@@ -73,9 +73,10 @@ bool scalar_takes(const struct maker *m, const struct inst *i); /* a first look,
 /* The operations of an instruction, of a computation; false when they are not understood. */
 bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
 bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out);
-/* The loop of a while over a state in these registers; what they begin with may be in `init`. `body` makes the next state. */
+/* The loop of a while over a state in these registers; what they begin with may be in `init`; `done`: how many iterations were
+ * done before. `body` makes the next state. */
 typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves state, struct leaves *next);
-bool scalar_loop(struct maker *m, const struct inst *loop, struct leaves init, struct leaves state, scalar_body_fn *body,
+bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state, scalar_body_fn *body,
                  const void *context);
 void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
 struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,

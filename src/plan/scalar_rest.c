@@ -160,7 +160,7 @@ static struct scalar_code *make_program(struct rest *r, struct maker *m, int val
     struct scalar_code *code = ARENA_NEW(&m->pl->p->arena, struct scalar_code);
     struct leaves state = {f->param_count, given.at};
     scalar_set_args(m, code, given);
-    if (!scalar_loop(m, r->loop, (struct leaves){0, NULL}, state, make_steps, r))
+    if (!scalar_loop(m, r->loop, 1, (struct leaves){0, NULL}, state, make_steps, r))
         return NULL;
     struct leaves results = {state.count, ARENA_DUP(&m->pl->scratch, state.at, state.count)};
     for (int k = 0; k < state.count; k++)
@@ -180,7 +180,7 @@ struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *c
     struct arena *a = &pl->scratch;
     struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = true};
     struct rest r = {.pl = pl, .loop = caller, .f = f, .results = results};
-    if (results.count != f->param_count || pl->p->options.limits.trip)
+    if (results.count != f->param_count)
         return NULL;
     r.reg = ARENA_ARRAY(a, int, value_count);
     r.env = ARENA_ARRAY(a, struct leaves, greatest_index(f) + 1);

@@ -76,6 +76,14 @@ static bool run_step(const struct program *p, const struct scalar_step *s)
     return p->run_step(p->run, s);
 }
 
+static bool count_trip(const struct scalar_code *c, const struct scalar_op *op)
+{
+    *op->trips = op->count < 0 ? *op->trips + 1 : (uint64_t)op->count;
+    if (*op->trips > c->program->options.limits.trip)
+        c->budget->hit = LIMIT_TRIP;
+    return c->budget->hit != LIMIT_TRIP;
+}
+
 static bool run(const struct scalar_code *c)
 {
     const struct scalar_op *ops = c->ops;
@@ -95,6 +103,10 @@ static bool run(const struct scalar_code *c)
             break;
         case SCALAR_SWITCH: at = branch(op); break;
         case SCALAR_STOP: return true;
+        case SCALAR_TRIP:
+            if (!count_trip(c, op))
+                return false;
+            break;
         case SCALAR_STEP:
             if (!run_step(c->program, op->step))
                 return false;
@@ -145,6 +157,7 @@ static bool run_other(const void *context, const struct quick_op *op)
     switch (op->n) {
     case SCALAR_COPY: move_pieces(op->out, op->args[0], op->with); return true;
     case SCALAR_SLICE: move_window(op, op->with); return true;
+    case SCALAR_TRIP: return count_trip(c, op->with);
     case SCALAR_STEP: return run_step(c->program, ((const struct scalar_op *)op->with)->step);
     default: return scalar_run_one(c->kern, op->with);
     }
