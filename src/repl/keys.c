@@ -4,7 +4,6 @@
 #include "repl/line_priv.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* What is in the buffer: all of it, or what is before the cursor. */
 static void take_text(const LineInfoW *l, const wchar_t *end, struct buf *out)

@@ -16,7 +16,6 @@
 #include <locale.h>
 #include <stdio.h>
 #include <signal.h>
-#include <termios.h>
 #include <wchar.h>
 
 enum leave {
@@ -70,7 +69,7 @@ struct line_editor *editor_of(EditLine *el);
 void keys_bind(EditLine *el);
 /* How many rows the buffer takes up to the cursor, its own among them. */
 size_t keys_rows_to_cursor(struct line_editor *e);
-/* Keys that no terminal sends, for `inject`: functions of libedit's and of ours, wherever the user has put them. */
+/* For `inject`, Ctrl-\ and a letter, which nobody types: functions of libedit's and of ours, wherever the user has put them. */
 #define KEY_NEWLINE L"\034n"
 #define KEY_RESUME L"\034r"
 #define KEY_DELETE L"\034d"
