@@ -21,6 +21,8 @@ static void add_names(void *context, struct completions *out)
         struct hlo_listed at = hlo_list_inst(l, i);
         completions_add(out, str_of(at.name), str_of(at.shape), "");
     }
+    for (size_t i = 0; l && i < hlo_list_computations(l); i++)
+        completions_add(out, str_of(hlo_list_computation(l, i).name), STR("computation"), "");
 }
 
 static bool next_command(void *context, size_t i, struct complete_command *out)

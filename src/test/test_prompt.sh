@@ -450,6 +450,16 @@ complete_names() {
 }
 check complete_names "Tab completes names; twice lists them with shapes"
 
+complete_computations() {
+    start '$HLO repl endless.hlo' && prompt || return 1
+    keys 'call(start), to_apply=for'
+    key Tab
+    last 'hlo> call(start), to_apply=forward' || return 1
+    key Enter
+    see ' 6$' && prompt && ends
+}
+check complete_computations "Tab completes computations"
+
 complete_files() {
     start && prompt || return 1
     keys '.load ad'
