@@ -6,6 +6,7 @@
  */
 #include "hlo_priv.h"
 
+#include "kern/kern.h"
 #include "op/op.h"
 #include "text/text.h"
 #include "verify/verify.h"
@@ -36,6 +37,14 @@ void hlo_text_free(hlo_text *text)
 {
     free(text->data);
     *text = (hlo_text){0};
+}
+
+hlo_text hlo_about(void)
+{
+    struct buf b = {0};
+    buf_puts(&b, "hlo " HLO_VERSION "\n");
+    kern_about(&b);
+    return hlo_text_of(&b);
 }
 
 /* ---- files ---- */

@@ -34,6 +34,8 @@ typedef struct hlo_text {
     size_t size;
 } hlo_text;
 void hlo_text_free(hlo_text *text);
+/* The version, the instructions of the processor that are used, OpenBLAS and FFTW as they are found here: for people, a line each. */
+hlo_text hlo_about(void);
 
 enum hlo_status { /* also the exit status of the command line */
     HLO_OK = 0,

@@ -55,8 +55,12 @@ struct options {
     const char **args;            /* what is no option, in order */
     size_t arg_count;
     struct each_option *each;     /* in order */
-    size_t each_count;
-    bool color; /* of standard error */
+    size_t each_count, each_capacity;
+    bool color;      /* of standard error */
+    bool short_help; /* -h, not --help */
+    struct arena arena; /* for words that stood elsewhere */
+    int depth;          /* of files of options in files of options */
+    int pager;          /* the process that pages standard output; 0: none */
     struct processes *processes; /* with which a run is shared (--world=mpi); or NULL */
 };
 
@@ -70,6 +74,16 @@ bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t
 enum command command_find(const char *word);
 const char *command_nearest(const char *word); /* "" when none is near */
 void print_help(FILE *f, enum command c);
+void print_short_help(FILE *f, enum command c); /* no more than a screen */
+
+/* words.c: words as a shell splits them; false: a quote is not closed. */
+bool split_words(struct arena *a, struct str text, char ***words, int *count);
+
+/* terminal.c: --color and the environment, --quiet, and a pager where standard output is a terminal; pager_end waits for it. */
+bool choose_color(struct options *o);
+void be_quiet(const struct options *o);
+void pager_begin(struct options *o);
+void pager_end(struct options *o);
 
 /* `hlo: ...` on standard error. Returns HLO_USAGE. */
 int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -24,6 +24,8 @@ static void say_difference(const struct arguments *a, const char *path, size_t p
 {
     FILE *f = world_stderr(a->o);
     struct hlo_difference d = hlo_literal_difference(result, expected, t);
+    if (a->o->given[OPT_QUIET])
+        return;
     fflush(stdout);
     if (a->participants > 1)
         fprintf(f, "hlo: %s: the result of participant %zu differs: %s\n", path, p, why->data);

@@ -9,6 +9,7 @@
 #if defined __GLIBC__
 #include <malloc.h>
 #endif
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ static command_fn *const command_functions[CMD_COUNT] = {
 
 void report(const struct options *o, const hlo_messages *m)
 {
+    if (o->given[OPT_QUIET] && hlo_messages_errors(m) == 0)
+        return;
     hlo_text text = hlo_messages_draw(m, o->color);
     fflush(stdout);
     fwrite(text.data, 1, text.size, world_stderr(o));
@@ -30,8 +33,12 @@ void report(const struct options *o, const hlo_messages *m)
 /* A full disk must not look like success. */
 static int finish(int status)
 {
+    enum { STATUS_PIPE = 141 }; /* as of those whom the signal ends: the reader has seen enough */
+    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
+    if (errno == EPIPE)
+        return STATUS_PIPE;
     fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", strerror(errno));
     return status ? status : HLO_USAGE;
 }
@@ -76,6 +83,38 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
     return CMD_NONE;
 }
 
+/* Commands whose output is for reading, and is there at once. */
+static bool is_read(enum command c)
+{
+    static const enum command some[] = {CMD_FMT, CMD_OPS, CMD_LS, CMD_FIND, CMD_COST, CMD_PLAN, CMD_PROF, CMD_ANNOTATE, CMD_WHY, CMD_DIFF};
+    for (size_t k = 0; k < COUNT_OF(some); k++)
+        if (some[k] == c)
+            return true;
+    return false;
+}
+
+static int say_help(struct options *o)
+{
+    pager_begin(o);
+    if (o->short_help)
+        print_short_help(stdout, o->command);
+    else
+        print_help(stdout, o->command);
+    return HLO_OK;
+}
+
+static int say_version(const struct options *o)
+{
+    if (!o->given[OPT_VERBOSE]) {
+        puts("hlo " HLO_VERSION);
+        return HLO_OK;
+    }
+    hlo_text about = hlo_about();
+    fwrite(about.data, 1, about.size, stdout);
+    hlo_text_free(&about);
+    return HLO_OK;
+}
+
 static int dispatch(struct options *o, int argc, char **argv)
 {
     bool fail = false;
@@ -87,19 +126,18 @@ static int dispatch(struct options *o, int argc, char **argv)
     o->command = argc == 0 && line_possible() ? CMD_REPL : choose_command(o, &argc, &argv, &fail);
     if (fail || !options_parse(o, argc, argv))
         return HLO_USAGE;
-    if (o->given[OPT_HELP]) {
-        print_help(stdout, o->command);
-        return HLO_OK;
-    }
-    if (o->given[OPT_VERSION]) {
-        puts("hlo " HLO_VERSION);
-        return HLO_OK;
-    }
+    if (o->given[OPT_HELP])
+        return say_help(o);
+    if (o->given[OPT_VERSION])
+        return say_version(o);
     if (o->given[OPT_COMPLETION])
         return print_completion(o, o->value[OPT_COMPLETION]);
     if (o->command != CMD_NONE && !command_functions[o->command])
         return usage_error(o, "this command is not there yet");
     if (o->command != CMD_NONE) {
+        be_quiet(o);
+        if (is_read(o->command))
+            pager_begin(o);
         int status = world_begin(o);
         return status == HLO_OK ? world_end(o, command_functions[o->command](o)) : status;
     }
@@ -121,12 +159,14 @@ int main(int argc, char **argv)
 {
     struct options o = {.command = CMD_NONE};
     keep_scratch();
+    signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop: that is no error to speak of */
     o.args = calloc((size_t)argc + 1, sizeof *o.args);
-    o.each = calloc((size_t)argc + 1, sizeof *o.each);
-    if (!o.args || !o.each)
+    arena_init(&o.arena);
+    if (!o.args)
         return HLO_FAILED;
     int status = finish(dispatch(&o, argc - 1, argv + 1));
+    pager_end(&o);
     free(o.args);
-    free(o.each);
+    arena_free(&o.arena);
     return status;
 }

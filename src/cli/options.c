@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define IN(command) (UINT64_C(1) << CMD_##command)
 #define EACH OPTION_EACH
@@ -72,6 +71,59 @@ void print_help(FILE *f, enum command c)
     for (int i = 0; i < OPT_COUNT; i++)
         if (option_belongs((enum option_id)i, c))
             put_option(f, &option_table[i]);
+}
+
+/* As many words to a line as fit. */
+struct column {
+    FILE *f;
+    int at;
+};
+
+static void put_word(struct column *c, const char *before, const char *word, const char *value)
+{
+    enum { WIDTH = 79 };
+    int n = (int)(strlen(before) + strlen(word) + strlen(value));
+    if (c->at == 0 || c->at + 2 + n > WIDTH) {
+        fputs(c->at ? "\n " : " ", c->f);
+        c->at = 1;
+    }
+    c->at += fprintf(c->f, " %s%s%s", before, word, value);
+}
+
+static void put_short_general_help(FILE *f)
+{
+    fputs("hlo: reads, checks, formats and runs HLO, the text language of XLA.\n\n"
+          "  hlo run add.hlo 'f32[3] {1, 2, 3}' '{4, 5, 6}'\n"
+          "  hlo run step.hlo x=@x.npy --fake --output out.npz\n"
+          "  hlo verify module.hlo\n"
+          "  hlo ops dynamic-slice\n\n"
+          "usage: hlo COMMAND [OPTION...] ...     or: hlo FILE [ARG...], the same as hlo run\n\n"
+          "commands:\n",
+          f);
+    struct column c = {f, 0};
+    for (int k = 0; k < CMD_COUNT; k++)
+        put_word(&c, "", command_table[k].name, "");
+    fputs("\n\n`hlo COMMAND -h` shows how to use one, `--help` says all; FILE may be - for standard input.\n", f);
+}
+
+void print_short_help(FILE *f, enum command c)
+{
+    enum { EXAMPLES = 4 };
+    if (c == CMD_NONE) {
+        put_short_general_help(f);
+        return;
+    }
+    const struct command_row *row = &command_table[c];
+    const char *line = row->examples;
+    fprintf(f, "%s\n\n", row->summary);
+    for (int k = 0; k < EXAMPLES && strncmp(line, "  ", 2) == 0; k++, line += strcspn(line, "\n") + 1)
+        fprintf(f, "%.*s\n", (int)strcspn(line, "\n"), line);
+    fprintf(f, "\nusage: %s\n\n", row->usage);
+    struct column at = {f, 0};
+    for (int i = 0; i < OPT_COUNT; i++)
+        if (option_belongs((enum option_id)i, c))
+            put_word(&at, "--", option_table[i].name, option_table[i].value);
+    fprintf(f, "\n\n`hlo %s --help` says what they do.\n", row->name);
 }
 
 /* ---- names and suggestions ---- */
@@ -142,7 +194,22 @@ static bool unknown_option(const struct options *o, struct str name)
 struct words {
     int count, at;
     char **words;
+    const char *from; /* a file, or HLO_OPTIONS: options and nothing else. NULL: the command line */
+    bool lenient;     /* options of other commands are passed over */
 };
+
+static bool take_file(struct options *o, const char *path, bool lenient);
+
+/* An option that the command doesn't have, but others do: its value is passed over as well. */
+static bool is_others(struct str name, const char *equal, struct words *w)
+{
+    for (int i = 0; w->lenient && i < OPT_COUNT; i++)
+        if (str_is(name, option_table[i].name)) {
+            w->at += option_table[i].value[0] == '=' && !equal && w->at < w->count;
+            return true;
+        }
+    return false;
+}
 
 static enum option_id find_option(const struct options *o, struct str name, char letter)
 {
@@ -153,6 +220,11 @@ static enum option_id find_option(const struct options *o, struct str name, char
             return (enum option_id)i;
     }
     return OPT_COUNT;
+}
+
+static struct each_option *add_each(struct options *o)
+{
+    return &VEC_PUSH(&o->arena, o->each, o->each_count, o->each_capacity);
 }
 
 /* Takes the value that stands with the option, or the next word where one must follow. */
@@ -170,25 +242,23 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     o->given[id] = true;
     o->value[id] = value;
     if (row->flags & MANY)
-        o->each[o->each_count++] = (struct each_option){id, -1, value};
-    return true;
+        *add_each(o) = (struct each_option){id, -1, value};
+    return id != OPT_OPTIONS || take_file(o, value, w->lenient);
 }
 
 /* --NAME@N=VALUE */
 static bool option_for_one(struct options *o, enum option_id id, struct str number, const char *value, struct words *w)
 {
     const struct option_row *row = &option_table[id];
-    struct each_option *e = &o->each[o->each_count];
+    int64_t participant;
     if (!(row->flags & EACH))
         return usage_error(o, "option `--%s` is not for one participant", row->name), false;
-    if (!num_parse_i64(number, &e->participant) || e->participant < 0)
+    if (!num_parse_i64(number, &participant) || participant < 0)
         return usage_error(o, "`--%s@" STR_FMT "`: the number of a participant is wanted", row->name, STR_ARG(number)),
                false;
     if (!value && w->at == w->count)
         return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
-    e->id = id;
-    e->value = value ? value : w->words[w->at++];
-    o->each_count++;
+    *add_each(o) = (struct each_option){id, participant, value ? value : w->words[w->at++]};
     return true;
 }
 
@@ -204,6 +274,8 @@ static bool long_option(struct options *o, const char *word, struct words *w)
         return one == OPT_COUNT ? unknown_option(o, name) : option_for_one(o, one, number, equal ? equal + 1 : NULL, w);
     }
     enum option_id id = find_option(o, name, 0);
+    if (id == OPT_COUNT && is_others(name, equal, w))
+        return true;
     return id == OPT_COUNT ? unknown_option(o, name) : set_option(o, id, equal ? equal + 1 : NULL, w);
 }
 
@@ -216,6 +288,7 @@ static bool short_options(struct options *o, const char *word, struct words *w)
         if (option_table[id].value[0] == '=')
             return set_option(o, id, word[1] ? word + 1 : NULL, w);
         set_option(o, id, NULL, w);
+        o->short_help |= id == OPT_HELP;
     }
     return true;
 }
@@ -227,31 +300,53 @@ static bool is_argument(const char *word)
            strcmp(word, "-inf") == 0 || strcmp(word, "-nan") == 0;
 }
 
-static bool choose_color(struct options *o)
+static bool take_words(struct options *o, struct words *w)
 {
-    const char *when = o->value[OPT_COLOR], *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    o->color = isatty(STDERR_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
-    if (!when || strcmp(when, "auto") == 0)
-        return true;
-    o->color = strcmp(when, "always") == 0;
-    return o->color || strcmp(when, "never") == 0 ||
-           (usage_error(o, "`--color=%s`: auto, always or never is wanted", when), false);
-}
-
-bool options_parse(struct options *o, int argc, char **argv)
-{
-    struct words w = {argc, 0, argv};
     bool options_end = false, ok = true;
-    while (ok && w.at < w.count) {
-        const char *word = w.words[w.at++];
+    while (ok && w->at < w->count) {
+        const char *word = w->words[w->at++];
+        if (w->from && (is_argument(word) || strcmp(word, "--") == 0))
+            return usage_error(o, "%s: `%s` is no option", w->from, word), false;
         if (options_end || is_argument(word))
             o->args[o->arg_count++] = word;
         else if (strcmp(word, "--") == 0)
             options_end = true;
         else
-            ok = word[1] == '-' ? long_option(o, word + 2, &w) : short_options(o, word + 1, &w);
+            ok = word[1] == '-' ? long_option(o, word + 2, w) : short_options(o, word + 1, w);
     }
-    return ok && choose_color(o);
+    return ok;
+}
+
+static bool take_text(struct options *o, const char *from, struct str text, bool lenient)
+{
+    struct words w = {.from = from, .lenient = lenient};
+    if (!split_words(&o->arena, text, &w.words, &w.count))
+        return usage_error(o, "%s: a quote is not closed", from), false;
+    return take_words(o, &w);
+}
+
+/* --options=FILE: more of them, as if they stood here. */
+static bool take_file(struct options *o, const char *path, bool lenient)
+{
+    enum { DEEPEST = 8 };
+    struct file_bytes bytes;
+    if (o->depth == DEEPEST)
+        return usage_error(o, "%s: files of options in files of options, %d deep", path, DEEPEST), false;
+    if (!file_read(path, &bytes))
+        return usage_error(o, "cannot read the options in `%s`: %s", path, strerror(errno)), false;
+    o->depth++;
+    bool ok = take_text(o, path, (struct str){bytes.data, bytes.size}, lenient);
+    o->depth--;
+    file_release(&bytes);
+    return ok;
+}
+
+/* What HLO_OPTIONS says comes first, so that the command line has the last word. */
+bool options_parse(struct options *o, int argc, char **argv)
+{
+    const char *usual = getenv("HLO_OPTIONS");
+    struct words w = {argc, 0, argv, NULL, false};
+    return (!usual || take_text(o, "HLO_OPTIONS", str_of(usual), true)) && take_words(o, &w) && choose_color(o);
 }
 
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,

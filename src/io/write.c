@@ -1,10 +1,11 @@
 /*
  * .npy and .npz files, written. A file takes its place by renaming once it is whole, so that nobody
- * finds half of one; pipes, devices and what links lead to are written as they are.
+ * finds half of one, and has no name until then where the system can do that; pipes, devices and what links lead to are written as they are.
  */
 #include "io/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@ struct output {
     FILE *f;
     const char *path;
     char *temporary; /* NULL: written in place */
+    bool named;      /* the temporary file has its name already */
     uint64_t size;
 };
 
@@ -30,6 +32,16 @@ static bool may_take_place(const char *path, struct stat *st, bool *exists)
     return !*exists || S_ISREG(st->st_mode);
 }
 
+/* A file of the folder where `path` is to be that vanishes with the process, however that ends; -1: there is no such thing. */
+static int nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+    int fd = folder ? open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    free(folder);
+    return fd;
+}
+
 static bool output_open(struct diags *ds, const char *path, struct output *o)
 {
     struct stat st;
@@ -43,7 +55,10 @@ static bool output_open(struct diags *ds, const char *path, struct output *o)
         o->temporary = NULL;
         return cannot_write(ds, path, ENOMEM);
     }
-    int fd = mkstemp(o->temporary);
+    int fd = nameless(path);
+    o->named = fd < 0;
+    if (o->named)
+        fd = mkstemp(o->temporary);
     if (fd >= 0) {
         mode_t mask = umask(0);
         umask(mask);
@@ -57,16 +72,40 @@ static bool output_open(struct diags *ds, const char *path, struct output *o)
     return cannot_write(ds, path, error);
 }
 
+/* A whole file without a name gets one that nobody has, for as long as it takes to rename it. */
+static bool give_name(struct output *o)
+{
+    char from[32];
+    int tries = 100;
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(o->f));
+    for (; tries > 0; tries--) {
+        char *end = o->temporary + strlen(o->temporary) - 6;
+        uint64_t word = (uint64_t)now_ns() * 0x9E3779B97F4A7C15u;
+        for (int k = 0; k < 6; k++, word >>= 8)
+            end[k] = "abcdefghijklmnopqrstuvwxyzABCDEF"[word >> 8 & 31];
+        if (linkat(AT_FDCWD, from, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) == 0)
+            return o->named = true;
+        if (errno != EEXIST)
+            break;
+    }
+    return false;
+}
+
 static bool output_close(struct diags *ds, struct output *o)
 {
-    bool failed = ferror(o->f) != 0;
-    failed = fclose(o->f) != 0 || failed;
-    int error = errno;
+    bool failed = fflush(o->f) != 0 || ferror(o->f) != 0;
+    if (!failed && o->temporary && !o->named)
+        failed = !give_name(o);
+    int error = failed ? errno : 0;
+    if (fclose(o->f) != 0 && !failed) {
+        failed = true;
+        error = errno;
+    }
     if (!failed && o->temporary && rename(o->temporary, o->path) != 0) {
         failed = true;
         error = errno;
     }
-    if (failed && o->temporary)
+    if (failed && o->named)
         unlink(o->temporary);
     free(o->temporary);
     return !failed || cannot_write(ds, o->path, error ? error : EIO);

@@ -41,3 +41,10 @@ void *blas_function(const char *name)
 {
     return dlsym(library(), name);
 }
+
+const char *blas_version(void)
+{
+    void *lib = library();
+    char *(*config)(void) = lib ? (char *(*)(void))dlsym(lib, "openblas_get_config") : NULL;
+    return config ? config() : "";
+}

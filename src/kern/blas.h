@@ -9,6 +9,7 @@
 bool blas_is_there(void);
 /* One of its functions; only where blas_is_there(). */
 void *blas_function(const char *name);
+const char *blas_version(void); /* "" where it is not there */
 #define BLAS(name) ((__typeof__(&(name)))blas_function(#name))
 
 #endif

@@ -69,3 +69,10 @@ void fftw_done(struct fftw_rows *f)
         FFTW(fftw_destroy_plan)(f->plan);
     f->plan = NULL;
 }
+
+const char *fftw_name(void)
+{
+    void *lib = library();
+    const char *version = lib ? dlsym(lib, "fftw_version") : NULL;
+    return version ? version : "";
+}

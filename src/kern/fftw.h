@@ -17,5 +17,6 @@ struct fftw_rows {
 struct fftw_rows fftw_make(int64_t n, enum kern_fft type);
 void fftw_row(const struct fftw_rows *f, void *in, void *out);
 void fftw_done(struct fftw_rows *f);
+const char *fftw_name(void); /* with its version; "" where it is not there */
 
 #endif

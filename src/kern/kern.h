@@ -443,4 +443,9 @@ kern_triangular_solve_fn kern_triangular_solve;
 kern_rng_bits_fn kern_rng_bits;
 struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 
+/* ---- about.c ---- */
+
+/* Lines for people: the instructions that are used, the libraries and their versions. */
+void kern_about(struct buf *out);
+
 #endif

@@ -20,7 +20,7 @@ case $data in /*) ;; *) data=$PWD/$data ;; esac
 LIB=${HLO%/*}/src/test/custom_calls.so
 XDG_CONFIG_HOME=/nonexistent # the rc file of whoever runs this is not part of the tests
 export HLO HERE LIB XDG_CONFIG_HOME
-unset NO_COLOR CI TERM
+unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TERM HLO_OPTIONS HLO_PAGER PAGER
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 n=0

@@ -1,0 +1,107 @@
+/*
+ * What depends on the terminal, or on there being none: colour, a pager, silence.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+static bool is_dumb(void)
+{
+    const char *term = getenv("TERM");
+    return term && strcmp(term, "dumb") == 0;
+}
+
+/* ---- colour ---- */
+
+static bool is_forced(const char *name)
+{
+    return is_set(name) && strcmp(getenv(name), "0") != 0;
+}
+
+static bool wants_color(int stream)
+{
+    if (is_set("NO_COLOR"))
+        return false;
+    if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR"))
+        return true;
+    return !is_dumb() && isatty(stream);
+}
+
+bool choose_color(struct options *o)
+{
+    const char *when = o->value[OPT_COLOR];
+    bool always = when && strcmp(when, "always") == 0;
+    bool by_stream = !when || strcmp(when, "auto") == 0;
+    o->color = always || (by_stream && wants_color(STDERR_FILENO));
+    return always || by_stream || strcmp(when, "never") == 0 ||
+           (usage_error(o, "`--color=%s`: auto, always or never is wanted", when), false);
+}
+
+/* ---- silence ---- */
+
+void be_quiet(const struct options *o)
+{
+    int nowhere = o->given[OPT_QUIET] ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nowhere < 0)
+        return;
+    fflush(stdout);
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
+}
+
+/* ---- the pager ---- */
+
+static const char *pager_command(void)
+{
+    const char *own = getenv("HLO_PAGER"), *usual = getenv("PAGER");
+    return own ? own : usual ? usual : "less -FRX";
+}
+
+/* It reads what we print from now on, and shows at once what fits the screen. */
+void pager_begin(struct options *o)
+{
+    const char *command = pager_command();
+    int ends[2];
+    if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || o->pager > 0 || !isatty(STDOUT_FILENO) || is_dumb() || !*command ||
+        strcmp(command, "cat") == 0 || pipe(ends) != 0)
+        return;
+    fflush(NULL);
+    o->pager = (int)fork();
+    if (o->pager == 0) {
+        dup2(ends[0], STDIN_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        setenv("LESS", "FRX", 0); /* so that short output needs no key */
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[0]);
+    if (o->pager > 0)
+        dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+}
+
+/* It has the terminal until it is done: Ctrl-C in it is not for us. */
+void pager_end(struct options *o)
+{
+    int nowhere = o->pager > 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (o->pager <= 0)
+        return;
+    fflush(stdout);
+    signal(SIGINT, SIG_IGN);
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO); /* so the pipe ends */
+    while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
+        ;
+}

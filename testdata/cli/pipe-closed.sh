@@ -1,0 +1,8 @@
+# Whoever reads may stop: no message, and the status is that of a closed pipe, whether the signal is ignored or not.
+# stdout: 141
+# stdout: 141
+# stderr: -
+printf 'HloModule m\nENTRY e { ROOT y = f32[99999] iota(), iota_dimension=0 }\n' >m.hlo
+{ $HLO run m.hlo --full; echo $? >status; } | head -c 10 >/dev/null; sleep 0.1; cat status
+trap '' PIPE
+{ $HLO run m.hlo --full; echo $? >status; } | head -c 10 >/dev/null; sleep 0.1; cat status

@@ -1,0 +1,23 @@
+# --quiet: no results, no warnings; errors and the status are there. --version --verbose says what the program works with.
+# stdout: status 0
+# stdout: status 1
+# stdout: status 3
+# stdout: hlo 0.1.0
+# stdout: one screen
+# stdout: one screen
+# stderr: bad.hlo:
+printf 'HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >m.hlo
+printf 'HloModule m, frobnicate=true\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >odd.hlo
+printf 'HloModule m\nENTRY e { ROOT y = f32[2] copy(x) }\n' >bad.hlo
+$HLO run -q odd.hlo '{1, 2}' 2>said.txt; echo status $?
+[ -s said.txt ] && cat said.txt
+$HLO m.hlo '{1, 2}' --save-bundle=b.npz >/dev/null
+$HLO run m.hlo '{1, 3}' --expect=b.npz --quiet 2>said.txt; echo status $?
+[ -s said.txt ] && cat said.txt
+$HLO verify -q bad.hlo; echo status $?
+$HLO --version --verbose >about.txt
+head -1 about.txt
+for line in instructions processors BLAS FFTW; do grep -q "^$line: ." about.txt || echo no $line; done
+for args in '' run; do
+    [ "$($HLO $args -h | wc -l)" -le 24 ] && $HLO $args -h | sed -n '3,6p' | grep -qc '^  hlo' && echo one screen
+done
