@@ -106,8 +106,8 @@ const struct directive *directive_of(const struct directives *list, int64_t part
 /* Runs the test of one part. */
 void golden_run(struct golden_run *r);
 
-/* Applies the edits to a file. */
-bool golden_rewrite(const char *path, const struct edits *edits, hlo_messages *m);
+/* Applies the edits to a file; `aside`: to FILE.new beside it, and shows the difference. */
+bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m);
 
 /* ---- junit.c ---- */
 
@@ -117,6 +117,8 @@ struct test_result {
     enum { TEST_PASSED, TEST_FAILED, TEST_SKIPPED } status;
     struct str why;
     double seconds;
+    size_t part; /* of its file */
+    bool done;   /* false: it was not run (yet) */
 };
 bool junit_write(const char *path, const struct test_result *results, size_t count, hlo_messages *m);
 

@@ -37,7 +37,9 @@ static void put_case(struct buf *b, const struct test_result *t)
         buf_puts(b, "><skipped/></testcase>\n");
         return;
     }
-    buf_puts(b, "><failure>");
+    buf_puts(b, "><failure message=\"");
+    put_xml(b, (struct str){t->why.ptr, t->why.len ? strcspn(t->why.ptr, "\n") : 0});
+    buf_puts(b, "\">");
     put_xml(b, t->why);
     buf_puts(b, "</failure></testcase>\n");
 }
@@ -45,14 +47,16 @@ static void put_case(struct buf *b, const struct test_result *t)
 bool junit_write(const char *path, const struct test_result *results, size_t count, hlo_messages *m)
 {
     size_t failures = 0, skipped = 0;
+    double seconds = 0;
     struct buf b = {0};
     for (size_t i = 0; i < count; i++) {
+        seconds += results[i].seconds;
         failures += results[i].status == TEST_FAILED;
         skipped += results[i].status == TEST_SKIPPED;
     }
     buf_puts(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    buf_printf(&b, "<testsuite name=\"hlo test\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", count,
-               failures, skipped);
+    buf_printf(&b, "<testsuite name=\"hlo test\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n", count,
+               failures, skipped, seconds);
     for (size_t i = 0; i < count; i++)
         put_case(&b, &results[i]);
     buf_puts(&b, "</testsuite>\n");

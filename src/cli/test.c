@@ -23,10 +23,13 @@ struct suite {
     const char **files;
     size_t file_count, file_capacity;
     struct test_result *tests; /* in the order they are reported */
-    size_t *parts;             /* part of its file, for each test */
-    size_t count, capacity, part_count, part_capacity;
+    size_t count, capacity;
     regex_t filter;
-    int64_t jobs, time_limit;
+    int64_t jobs, time_limit, slowest;
+    size_t not_run;
+    bool stop;     /* one has failed, and that is enough */
+    bool aside;    /* --update where CI is set: nothing is rewritten */
+    size_t put_aside;
     int usage; /* HLO_OK, or what stopped the collecting */
 };
 
@@ -74,8 +77,7 @@ static void add_test(struct suite *s, const char *path, size_t part, size_t part
     struct str name = parts > 1 ? arena_printf(&s->arena, "%s#%zu", path, part + 1) : str_of(path);
     if (s->o->given[OPT_FILTER] && regexec(&s->filter, name.ptr, 0, NULL, 0) != 0)
         return;
-    VEC_PUSH(&s->arena, s->tests, s->count, s->capacity) = (struct test_result){.path = path, .name = name};
-    VEC_PUSH(&s->arena, s->parts, s->part_count, s->part_capacity) = part;
+    VEC_PUSH(&s->arena, s->tests, s->count, s->capacity) = (struct test_result){.path = path, .name = name, .part = part};
 }
 
 static void collect_tests(struct suite *s)
@@ -100,12 +102,18 @@ static void collect_tests(struct suite *s)
 
 /* ---- one test, in whatever process ---- */
 
+static void test_done(struct suite *s, struct test_result *t)
+{
+    t->done = true;
+    s->stop |= t->status == TEST_FAILED && s->o->given[OPT_FAIL_FAST];
+}
+
 /* `f` is NULL for a set of data, which is a folder. */
 static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
 {
     struct test_result *t = &s->tests[i];
     struct golden_run r = {
-        .arena = a, .o = s->o, .path = t->path, .file = f, .part = s->parts[i], .edits = edits};
+        .arena = a, .o = s->o, .path = t->path, .file = f, .part = s->tests[i].part, .edits = edits};
     double start = now_seconds();
     if (f)
         golden_run(&r);
@@ -114,6 +122,7 @@ static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *
     t->seconds = now_seconds() - start;
     t->status = r.skipped ? TEST_SKIPPED : r.why.size > 0 ? TEST_FAILED : TEST_PASSED;
     t->why = arena_str(a, buf_view(&r.why));
+    t->done = true;
     buf_free(&r.why);
 }
 
@@ -176,7 +185,11 @@ static void run_tests(struct suite *s, size_t from, size_t end, int fd)
             s->tests[i].status = TEST_FAILED;
         if (fd >= 0)
             write_record(s, i, fd);
+        else
+            test_done(s, &s->tests[i]);
         arena_free(&own);
+        if (s->stop)
+            break;
     }
     alarm(0);
     hlo_file_free(f);
@@ -214,6 +227,7 @@ static void take_records(struct suite *s, struct worker *w)
         t->status = r.status;
         t->seconds = r.seconds;
         t->why = arena_str(&s->arena, (struct str){w->in.data + at + sizeof r, r.size});
+        test_done(s, t);
         w->next = r.test + 1;
         at += sizeof r + r.size;
     }
@@ -243,6 +257,7 @@ static bool worker_ended(struct suite *s, struct worker *w)
         t->why = arena_printf(&s->arena, "%s: the test ended the process with status %d", t->path,
                               WEXITSTATUS(status));
     w->next = at + 1;
+    test_done(s, t);
     return worker_start(s, w);
 }
 
@@ -283,10 +298,16 @@ static void run_in_workers(struct suite *s)
         workers[i].end = s->count * (i + 1) / count;
         worker_start(s, &workers[i]);
     }
-    while (serve(s, workers, polls, count))
+    while (serve(s, workers, polls, count) && !s->stop)
         ;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (s->stop && workers[i].fd >= 0) {
+            kill(workers[i].pid, SIGKILL);
+            close(workers[i].fd);
+            waitpid(workers[i].pid, NULL, 0);
+        }
         buf_free(&workers[i].in);
+    }
 }
 
 /* ---- --update: in this process, file by file, until nothing changes ---- */
@@ -300,10 +321,11 @@ static bool update_file(struct suite *s, size_t first, size_t end)
     }
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_open(s->tests[first].path, false, m);
-    for (size_t i = first; f && i < end && s->parts[i] < hlo_file_count(f); i++)
+    for (size_t i = first; f && i < end && s->tests[i].part < hlo_file_count(f); i++)
         run_one(s, f, i, &s->arena, &edits);
     hlo_file_free(f);
-    bool changed = edits.count > 0 && golden_rewrite(s->tests[first].path, &edits, m);
+    bool changed = edits.count > 0 && golden_rewrite(s->tests[first].path, &edits, s->aside, m);
+    s->put_aside += changed && s->aside;
     report(s->o, m);
     hlo_messages_free(m);
     return changed;
@@ -315,7 +337,7 @@ static void run_with_update(struct suite *s)
     for (size_t first = 0, end; first < s->count; first = end) {
         for (end = first; end < s->count && s->tests[end].path == s->tests[first].path; end++)
             ;
-        for (int round = 0; round < ROUNDS && update_file(s, first, end); round++)
+        for (int round = 0; round < ROUNDS && update_file(s, first, end) && !s->aside; round++)
             ;
     }
 }
@@ -350,22 +372,81 @@ static void put_tap(const struct suite *s)
     }
 }
 
-static int put_report(const struct suite *s)
+static const char *status_word(const struct test_result *t)
+{
+    static const char *const words[] = {"passed", "failed", "skipped"};
+    return words[t->status];
+}
+
+static void put_json_test(const struct test_result *t)
+{
+    struct buf b = {0};
+    buf_puts(&b, "{\"schema\":1,\"test\":");
+    buf_json_str(&b, t->name);
+    buf_puts(&b, ",\"file\":");
+    buf_json_str(&b, str_of(t->path));
+    buf_printf(&b, ",\"module\":%zu", t->part + 1);
+    if (t->done) {
+        buf_printf(&b, ",\"status\":\"%s\",\"seconds\":", status_word(t));
+        buf_g(&b, t->seconds, 6);
+        buf_puts(&b, ",\"text\":");
+        buf_json_str(&b, t->why);
+    }
+    buf_puts(&b, "}\n");
+    fwrite(b.data, 1, b.size, stdout);
+    buf_free(&b);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct test_result *x = *(const struct test_result *const *)a, *y = *(const struct test_result *const *)b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+static void put_slowest(struct suite *s, const char *mark)
+{
+    const struct test_result **by = ARENA_ARRAY(&s->arena, const struct test_result *, s->count + 1);
+    for (size_t i = 0; i < s->count; i++)
+        by[i] = &s->tests[i];
+    qsort(by, s->count, sizeof *by, by_time);
+    for (size_t i = 0; i < s->count && (int64_t)i < s->slowest; i++)
+        printf("%s%8.3f s  " STR_FMT "\n", mark, by[i]->seconds, STR_ARG(by[i]->name));
+}
+
+static void put_counts(const struct suite *s, const size_t *by_status)
+{
+    if (s->o->given[OPT_JSON])
+        printf("{\"schema\":1,\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,\"not_run\":%zu}\n", by_status[TEST_PASSED],
+               by_status[TEST_FAILED], by_status[TEST_SKIPPED], s->not_run);
+    else
+        printf("%s%zu passed, %zu failed, %zu skipped", s->o->given[OPT_TAP] ? "# " : "", by_status[TEST_PASSED],
+               by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
+    if (!s->o->given[OPT_JSON] && s->not_run > 0)
+        printf(", %zu not run", s->not_run);
+    if (!s->o->given[OPT_JSON])
+        putchar('\n');
+}
+
+static int put_report(struct suite *s)
 {
     size_t by_status[3] = {0};
-    if (s->o->given[OPT_TAP])
+    bool tap = s->o->given[OPT_TAP], json = s->o->given[OPT_JSON] && !tap;
+    if (tap)
         put_tap(s);
     for (size_t i = 0; i < s->count; i++) {
         const struct test_result *t = &s->tests[i];
         by_status[t->status]++;
-        if (t->status == TEST_FAILED && !s->o->given[OPT_TAP]) {
+        if (json)
+            put_json_test(t);
+        else if (t->status == TEST_FAILED && !tap) {
             printf("FAIL " STR_FMT "\n", STR_ARG(t->name));
             put_comment("  ", t->why);
         }
     }
-    printf("%s%zu passed, %zu failed, %zu skipped\n", s->o->given[OPT_TAP] ? "# " : "",
-           by_status[TEST_PASSED], by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
-    return by_status[TEST_FAILED] > 0 ? HLO_DIFFERS : HLO_OK;
+    if (!json && s->slowest > 0)
+        put_slowest(s, tap ? "# " : "");
+    put_counts(s, by_status);
+    return by_status[TEST_FAILED] > 0 || s->put_aside > 0 ? HLO_DIFFERS : HLO_OK;
 }
 
 static int write_junit(const struct suite *s)
@@ -377,7 +458,7 @@ static int write_junit(const struct suite *s)
     return ok ? HLO_OK : HLO_USAGE;
 }
 
-static int put_reports(const struct suite *s)
+static int put_reports(struct suite *s)
 {
     int status = put_report(s), written = write_junit(s);
     return written > status ? written : status;
@@ -394,14 +475,71 @@ static int set_up(struct suite *s)
         return usage_error(o, "no file or folder given");
     if (o->given[OPT_UPDATE] && world_of(o))
         return usage_error(o, "--update rewrites files from one process: leave out --world=mpi");
-    if (o->given[OPT_UPDATE] && ci && *ci)
-        return usage_error(o, "CI is set: expectations are not rewritten where they are to be held");
+    if (o->given[OPT_JSON] && o->given[OPT_TAP])
+        return usage_error(o, "--json and --tap: one of them");
+    s->aside = ci && *ci;
     if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
-        !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) || !option_threads(o, 1, &(int){0}))
+        !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) || !option_int(o, OPT_SLOWEST, 1, INT32_MAX, 0, &s->slowest) || !option_threads(o, 1, &(int){0}))
         return HLO_USAGE;
     if (o->given[OPT_FILTER] && regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
         return usage_error(o, "`--filter=%s` is no regular expression", o->value[OPT_FILTER]);
     return HLO_OK;
+}
+
+static int put_list(const struct suite *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->o->given[OPT_JSON])
+            put_json_test(&s->tests[i]);
+        else
+            printf(STR_FMT "\n", STR_ARG(s->tests[i].name));
+    return HLO_OK;
+}
+
+/* The same order for the same seed, which is said where nobody has chosen it. */
+static bool shuffle(struct suite *s)
+{
+    int64_t seed;
+    if (!option_int(s->o, OPT_SHUFFLE, 0, INT64_MAX, now_ns() % 1000000, &seed))
+        return false;
+    if (!s->o->value[OPT_SHUFFLE])
+        fprintf(world_stderr(s->o), "hlo: --shuffle=%" PRId64 "\n", seed);
+    uint64_t state = (uint64_t)seed;
+    for (size_t i = s->count; i > 1; i--) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        size_t j = (size_t)((state >> 33) % i);
+        struct test_result t = s->tests[i - 1];
+        s->tests[i - 1] = s->tests[j];
+        s->tests[j] = t;
+    }
+    return true;
+}
+
+/* What wasn't run is not reported, but counted. */
+static void drop_undone(struct suite *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->tests[i].done)
+            s->tests[n++] = s->tests[i];
+    s->not_run = s->count - n;
+    s->count = n;
+}
+
+static int run_suite(struct suite *s)
+{
+    if (s->o->given[OPT_LIST])
+        return put_list(s);
+    if (s->o->given[OPT_SHUFFLE] && !s->o->given[OPT_UPDATE] && !shuffle(s))
+        return HLO_USAGE;
+    if (s->o->given[OPT_UPDATE])
+        run_with_update(s);
+    else if (world_of(s->o))
+        run_tests(s, 0, s->count, -1); /* in this process: all ranks are at the same test */
+    else
+        run_in_workers(s);
+    drop_undone(s);
+    return world_first(s->o) ? put_reports(s) : HLO_OK;
 }
 
 int test_command(const struct options *o)
@@ -414,16 +552,7 @@ int test_command(const struct options *o)
     for (size_t i = 0; i < o->arg_count; i++)
         collect_path(&s, o->args[i], true, 0);
     collect_tests(&s);
-    status = s.usage;
-    if (status == HLO_OK) {
-        if (o->given[OPT_UPDATE])
-            run_with_update(&s);
-        else if (world_of(o))
-            run_tests(&s, 0, s.count, -1); /* in this process: all ranks are at the same test */
-        else
-            run_in_workers(&s);
-        status = world_first(o) ? put_reports(&s) : HLO_OK;
-    }
+    status = s.usage == HLO_OK ? run_suite(&s) : s.usage;
     if (o->given[OPT_FILTER])
         regfree(&s.filter);
     arena_free(&s.arena);

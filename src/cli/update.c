@@ -1,5 +1,5 @@
 /*
- * hlo test --update: puts into a file what came out of its tests.
+ * hlo test --update: puts into a file what came out of its tests; where CI is set, into FILE.new beside it.
  */
 #include "cli/golden.h"
 
@@ -11,7 +11,19 @@ static const struct edit *edit_at(const struct edits *edits, uint32_t line)
     return NULL;
 }
 
-bool golden_rewrite(const char *path, const struct edits *edits, hlo_messages *m)
+static bool put_aside(const char *path, struct str old, struct str new, hlo_messages *m)
+{
+    struct buf name = {0}, diff = {0};
+    buf_printf(&name, "%s.new", path);
+    put_diff(&diff, path, old, new);
+    fwrite(diff.data, 1, diff.size, stdout);
+    bool ok = hlo_write_text(name.data, new.ptr, new.len, m);
+    buf_free(&name);
+    buf_free(&diff);
+    return ok;
+}
+
+bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m)
 {
     struct file_bytes bytes;
     struct buf out = {0};
@@ -31,7 +43,8 @@ bool golden_rewrite(const char *path, const struct edits *edits, hlo_messages *m
         rest.ptr += n;
         rest.len -= n;
     }
-    bool ok = hlo_write_text(path, out.data, out.size, m);
+    bool ok = aside ? put_aside(path, (struct str){bytes.data, bytes.size}, buf_view(&out), m)
+                    : hlo_write_text(path, out.data, out.size, m);
     buf_free(&out);
     file_release(&bytes);
     return ok;
