@@ -188,7 +188,7 @@ static void run_tests(struct suite *s, size_t from, size_t end, int fd)
         else
             test_done(s, &s->tests[i]);
         arena_free(&own);
-        if (s->stop)
+        if (s->tests[i].status == TEST_FAILED && s->o->given[OPT_FAIL_FAST])
             break;
     }
     alarm(0);
