@@ -49,6 +49,7 @@ struct check {
     struct shell_check shell;
     struct arguments *args; /* of the module as it was given */
     struct values known;    /* of a run of it, or of the reference */
+    struct map constants;   /* names; for NAN */
     hlo_arrays *reference;  /* MISMATCH with a file of arrays */
 };
 /* What --check and its kin say; false with a message. */

@@ -98,12 +98,30 @@ static int reference_of_file(struct check *c, hlo_messages *m)
     return HLO_OK;
 }
 
-static void known_of_module(struct check *c, uint64_t most)
+/* That the run fails may be the very matter, unless values are. */
+static int known_of_module(struct check *c, uint64_t most, hlo_messages *m)
 {
-    hlo_messages *said = hlo_messages_new(); /* that the run fails may be the very matter */
-    if (c->args->all)
-        values_of_run(&c->known, c->args->module, &c->options, c->args->all, most, said);
-    hlo_messages_free(said);
+    bool matters = c->kind != CHECK_COMMAND && c->kind != CHECK_ERROR;
+    hlo_messages *said = matters ? m : hlo_messages_new();
+    bool ran = c->args->all && values_of_run(&c->known, c->args->module, &c->options, c->args->all, most, said);
+    if (!matters)
+        hlo_messages_free(said);
+    return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
+}
+
+/* Notes by name what is constant, or a constant repeated. */
+static void note_constants(struct check *c)
+{
+    hlo_listing *l = hlo_list(c->args->module);
+    struct arena *a = &c->known.arena;
+    map_init(&c->constants, a);
+    for (size_t k = 0; k < hlo_list_count(l); k++) {
+        struct hlo_listed i = hlo_list_inst(l, k);
+        bool repeats = strcmp(i.op, "broadcast") == 0 && map_get(&c->constants, str_of(hlo_list_inst(l, i.operands[0]).name));
+        if (repeats || strcmp(i.op, "constant") == 0)
+            map_put(&c->constants, arena_str(a, str_of(i.name)), c);
+    }
+    hlo_listing_free(l);
 }
 
 /* Candidates may go on for ever where the module does not. Steps do not depend on who else is at work. */
@@ -122,12 +140,14 @@ int check_open(struct check *c, struct arguments *args, hlo_messages *m)
         return HLO_USAGE;
     if (!args)
         return HLO_OK;
+    if (c->kind == CHECK_NAN)
+        note_constants(c);
     if (c->kind != CHECK_MISMATCH)
-        known_of_module(c, c->kind == CHECK_NAN ? UINT64_MAX : KEPT_BYTES);
+        status = known_of_module(c, c->kind == CHECK_NAN ? UINT64_MAX : KEPT_BYTES, m);
     else if (is_text(c->text))
         status = reference_of_module(c, m);
     else if ((status = reference_of_file(c, m)) == HLO_OK)
-        known_of_module(c, 0); /* for its steps alone */
+        status = known_of_module(c, 0, m); /* for its steps alone */
     limit_runs(c);
     return status;
 }
@@ -219,20 +239,23 @@ static bool has_nan(const hlo_literal *l)
 }
 
 struct nan_hunt {
+    const struct check *c;
     const hlo_listing *l;
     bool found;
 };
 
-/* A NaN of operands that have none; what has no operands was given it. */
+/* A NaN of operands that have none but what is constant in the module; what has no operands was given it. */
 static bool look_for_nan(void *context, const struct hlo_sight *s)
 {
     struct nan_hunt *h = context;
     struct hlo_listed i = hlo_list_inst(h->l, s->inst);
-    if (i.operand_count == 0 || !has_nan(hlo_sight_value(s)))
+    if (i.operand_count == 0 || map_get(&h->c->constants, str_of(i.name)) || !has_nan(hlo_sight_value(s)))
         return true;
-    for (size_t k = 0; k < i.operand_count; k++)
-        if (has_nan(hlo_sight_operand(s, k)))
+    for (size_t k = 0; k < i.operand_count; k++) {
+        const char *operand = hlo_list_inst(h->l, i.operands[k]).name;
+        if (!map_get(&h->c->constants, str_of(operand)) && has_nan(hlo_sight_operand(s, k)))
             return true;
+    }
     h->found = true;
     return false;
 }
@@ -240,7 +263,7 @@ static bool look_for_nan(void *context, const struct hlo_sight *s)
 static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages *m)
 {
     hlo_listing *l = hlo_list(candidate);
-    struct nan_hunt h = {.l = l};
+    struct nan_hunt h = {.c = c, .l = l};
     const struct hlo_observer observer = {&h, NULL, look_for_nan};
     struct hlo_run_options options = c->options;
     options.observed = true;

@@ -6,6 +6,7 @@
 # stdout: 0
 # stdout: 1
 # stdout:   y = f32[] nonsense(c3)
+# stdout: 5
 # stderr: hlo: error: `--bad-if` goes with a command
 # stderr: hlo: plain.hlo does not fail by this check
 cat >good.hlo <<'END'
@@ -36,4 +37,21 @@ printf 'HloModule m\n%s\n\nENTRY main {\n' '// a comment' >text.hlo
 for k in 1 2 3 4 5 6 7 8 9; do echo "  c$k = f32[] constant($k)"; done >>text.hlo
 printf '  y = f32[] nonsense(c3)\n  ROOT z = f32[] add(c1, c2)\n}\n' >>text.hlo
 $HLO reduce text.hlo '--check=error:unknown-opcode'
+cat >fill.hlo <<'END'
+take {
+  p = pred[4] parameter(0)
+  v = f32[4] parameter(1)
+  none = f32[] constant(nan)
+  fill = f32[4] broadcast(none), dimensions={}
+  ROOT s = f32[4] select(p, v, fill)
+}
+ENTRY main {
+  x = f32[4] parameter(0)
+  y = f32[4] negate(x)
+  p = pred[4] compare(x, y), direction=GT
+  t = f32[4] call(p, x), to_apply=take
+  ROOT r = f32[4] add(t, x)
+}
+END
+$HLO reduce fill.hlo '{1, -2, 3, 4}' --check=nan | $HLO fmt --short - | grep -c '='
 $HLO reduce good.hlo --check=nan --bad-if=zero
