@@ -660,7 +660,7 @@ struct hlo_sight {
     void *run;           /* for the functions below */
 };
 /* What it has as operand k; as its value, once it is done: dense, whole, with the sizes of the moment. They lie where they are and live
- * until the call returns; hlo_literal_copy keeps one. A value of a token is an empty tuple. NULL: there is no memory, which ends the run. */
+ * until the call returns, the value until it is set; hlo_literal_copy keeps one. A value of a token is an empty tuple. NULL: there is no memory, which ends the run. */
 const hlo_literal *hlo_sight_operand(const struct hlo_sight *s, size_t k);
 const hlo_literal *hlo_sight_value(const struct hlo_sight *s);
 /* Another value in its place; before it is done: instead of doing it. It is copied. False with a message when the shape

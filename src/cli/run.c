@@ -159,6 +159,8 @@ int run_command(const struct options *o)
     const char *path = file_argument(o);
     if (!path)
         return usage_error(o, "no file given");
+    if (ends_with(path, ".onnx") && trace_wanted(o))
+        return usage_error(o, "a model of ONNX is traced as the module it becomes: hlo import %s | hlo trace -", path);
     if (ends_with(path, ".onnx") && world_of(o))
         return usage_error(o, "a model of ONNX has one participant: leave out --world=mpi");
     if (ends_with(path, ".onnx"))

@@ -252,8 +252,5 @@ void trace_close(struct tracing *t)
 
 int trace_command(const struct options *o)
 {
-    const char *path = file_argument(o);
-    if (path && ends_with(path, ".onnx"))
-        return usage_error(o, "a model of ONNX is traced as the module it becomes: hlo import %s | hlo trace -", path);
     return run_command(o);
 }

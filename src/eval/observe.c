@@ -43,7 +43,7 @@ static const struct shape *no_shape(struct eval *ev)
     return shape_tuple(&ev->sights->arena, 0, NULL);
 }
 
-/* Leaves from `next` on, of which copies are made in the same order. */
+/* Leaves from `at` on, and where those that are shown are held meanwhile, in the same order. */
 struct showing {
     struct sighting *sighting;
     const int *at;

@@ -22,6 +22,7 @@
 # stdout: {"number":15,"name":"y","op":"divide","computation":"b","shape":"f32[2]","line":16,"where":"step.py:12","within":[{"name":"w","iteration":0}],"seconds":T,"stats":{"elements": 2, "finite": 1, "nan": 0, "positive_inf": 1, "negative_inf": 0, "zero": 0, "denormal": 0, "min": 0.5, "max": 0.5, "mean": 0.5, "deviation": 0, "first_nan": -1, "first_inf": 0}}
 # stdout: same
 # stderr: 0       y            f32[2]
+# stderr: a model of ONNX is traced as the module it becomes: hlo import m.onnx | hlo trace -
 # stderr: `--filter=(` is no regular expression
 cat >a.hlo <<'END'
 HloModule a
@@ -63,5 +64,7 @@ cmp plain.txt traced.txt
 test $(wc -l <t.jsonl) = $(wc -l <all.jsonl) || exit 1
 $HLO run a.hlo '{0, 2}' --trace-file=t.txt >traced.txt || exit 1
 test $(wc -l <t.txt) = $(wc -l <all.txt) || exit 1
+$HLO run m.onnx --stop-on=nan
+test $? = 2 || exit 1
 $HLO trace a.hlo '{0, 2}' --filter='('
 test $? = 2
