@@ -59,14 +59,16 @@ static bool read_options(struct tracing *t)
 
 static bool open_trace(struct tracing *t)
 {
-    const char *path = t->o->value[OPT_TRACE_FILE];
-    t->json = t->o->command == CMD_TRACE && t->o->given[OPT_JSON];
+    const bool alone = t->o->command == CMD_TRACE; /* else there is a result */
+    const char *path = t->o->value[alone ? OPT_OUTPUT : OPT_TRACE_FILE];
+    t->json = (alone && t->o->given[OPT_JSON]) || (path && (ends_with(path, ".jsonl") || ends_with(path, ".json")));
+    if (t->o->given[OPT_QUIET] && !path)
+        t->lines = false;
     if (!t->lines)
         return true;
-    t->to = t->o->command == CMD_TRACE ? stdout : stderr;
+    t->to = alone ? stdout : stderr;
     if (!path)
         return true;
-    t->json = ends_with(path, ".jsonl") || ends_with(path, ".json");
     t->to = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     return t->to || (usage_error(t->o, "`%s` cannot be written: %s", path, strerror(errno)), false);
 }
@@ -93,7 +95,7 @@ static void flush(struct tracing *t, struct watched *w)
 static void warn(struct tracing *t, struct watched *w, const struct hlo_sight *s)
 {
     struct hlo_origin origin;
-    if (t->warn == 0 || t->warned[s->inst] || !hlo_sight_origin(s, t->warn, &origin))
+    if (t->warn == 0 || t->o->given[OPT_QUIET] || t->warned[s->inst] || !hlo_sight_origin(s, t->warn, &origin))
         return;
     hlo_messages *m = hlo_messages_new();
     t->warned[s->inst] = true;

@@ -62,8 +62,11 @@ $HLO run a.hlo '{0, 2}' --trace=divide >traced.txt; cmp plain.txt traced.txt && 
 $HLO run a.hlo '{0, 2}' --trace-file=t.jsonl >traced.txt || exit 1
 cmp plain.txt traced.txt
 test $(wc -l <t.jsonl) = $(wc -l <all.jsonl) || exit 1
+$HLO trace a.hlo '{0, 2}' -o o.jsonl || exit 1
+test $(wc -l <o.jsonl) = $(wc -l <all.jsonl) || exit 1
 $HLO run a.hlo '{0, 2}' --trace-file=t.txt >traced.txt || exit 1
 test $(wc -l <t.txt) = $(wc -l <all.txt) || exit 1
+test -z "$($HLO trace a.hlo '{0, 2}' --quiet)" || exit 1
 $HLO run m.onnx --stop-on=nan
 test $? = 2 || exit 1
 $HLO trace a.hlo '{0, 2}' --filter='('
