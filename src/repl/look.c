@@ -7,15 +7,28 @@
 
 /* ---- what is looked at ---- */
 
-static const hlo_listing *listing_of(const struct session *s)
+/* Where a run has stopped, in the module of the session, of which what is run is often a part; -1: there is no such place. */
+static long stop_place(const struct session *s)
 {
-    return s->running && s->running->at ? s->running->listing : s->built.listing;
+    const struct running *r = s->running;
+    struct buf path = {0};
+    if (!r || !r->at || !s->built.listing)
+        return -1;
+    struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
+    struct hlo_listed_computation c = hlo_list_computation(r->listing, at.computation);
+    if (c.entry)
+        return built_find(&s->built, str_of(at.name));
+    buf_printf(&path, "%s/%s", c.name, at.name);
+    long n = hlo_list_find(s->built.listing, path.data);
+    buf_free(&path);
+    return n;
 }
 
 /* The instruction that a word names, in a stop first in the computation where it is; -1 after saying that there is none. */
 static long named(struct session *s, struct str word, int *status)
 {
-    const hlo_listing *l = listing_of(s);
+    const hlo_listing *l = s->built.listing;
+    long stop = stop_place(s);
     *status = HLO_USAGE;
     if (!l) {
         *status = say_error(s, HLO_USAGE, "there are no instructions yet");
@@ -23,8 +36,8 @@ static long named(struct session *s, struct str word, int *status)
     }
     char *name = repl_copy(word);
     long n = hlo_list_find(l, name);
-    if (s->running && s->running->at) {
-        struct hlo_listed_computation c = hlo_list_computation(l, hlo_list_inst(l, s->running->at->inst).computation);
+    if (stop >= 0) {
+        struct hlo_listed_computation c = hlo_list_computation(l, hlo_list_inst(l, (size_t)stop).computation);
         for (size_t i = c.first; i < c.first + c.count; i++)
             if (strcmp(hlo_list_inst(l, i).name, name + (*name == '%')) == 0)
                 n = (long)i;
@@ -39,7 +52,7 @@ static void put_line(struct session *s, const hlo_listing *l, size_t i)
 {
     hlo_text line = hlo_list_print(l, i, HLO_PRINT_SHORT);
     struct hlo_listed at = hlo_list_inst(l, i);
-    bool here = s->running && s->running->at && s->running->listing == l && s->running->at->inst == i;
+    bool here = stop_place(s) == (long)i;
     bool root = hlo_list_computation(l, at.computation).root == i;
     fprintf(s->out, "%s%5zu  %s%s\n", here ? "=>" : "  ", i - hlo_list_computation(l, at.computation).first + 1,
             root && strncmp(line.data, "ROOT ", 5) != 0 ? "ROOT " : "", line.data);
@@ -55,11 +68,11 @@ static void put_range(struct session *s, const hlo_listing *l, size_t computatio
         put_line(s, l, c.first + i);
 }
 
-static int list_around(struct session *s, const hlo_listing *l)
+static int list_around(struct session *s, const hlo_listing *l, size_t inst)
 {
     enum { AROUND = 5 };
-    struct hlo_listed at = hlo_list_inst(l, s->running->at->inst);
-    size_t here = s->running->at->inst - hlo_list_computation(l, at.computation).first;
+    struct hlo_listed at = hlo_list_inst(l, inst);
+    size_t here = inst - hlo_list_computation(l, at.computation).first;
     fprintf(s->out, "%s:\n", hlo_list_computation(l, at.computation).name);
     put_range(s, l, at.computation, here > AROUND ? here - AROUND : 0, here + AROUND + 1);
     return HLO_OK;
@@ -79,13 +92,13 @@ static int list_all(struct session *s, const hlo_listing *l)
 
 int look_list(struct session *s, struct str args)
 {
-    const hlo_listing *l = listing_of(s);
+    const hlo_listing *l = s->built.listing;
     struct str word = next_word(&args);
     int64_t from, to;
     if (!l)
         return HLO_OK;
     if (word.len == 0)
-        return s->running && s->running->at ? list_around(s, l) : list_all(s, l);
+        return stop_place(s) >= 0 ? list_around(s, l, (size_t)stop_place(s)) : list_all(s, l);
     const char *comma = memchr(word.ptr, ',', word.len);
     struct str first = {word.ptr, comma ? (size_t)(comma - word.ptr) : word.len};
     if (num_parse_i64(first, &from)) {
@@ -112,7 +125,7 @@ int look_users(struct session *s, struct str args)
     long n = named(s, next_word(&args), &status);
     if (n < 0)
         return status;
-    const hlo_listing *l = listing_of(s);
+    const hlo_listing *l = s->built.listing;
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     for (size_t k = 0; k < at.user_count; k++)
         put_line(s, l, at.users[k]);
@@ -132,7 +145,8 @@ static void put_names(struct session *s, const hlo_listing *l, const char *title
 /* What is there of its value, without making it. */
 static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
 {
-    const struct setting *set = state_setting(session_state(s), at->name);
+    const struct entry *e = n >= s->built.first ? s->built.entries[n - s->built.first] : NULL;
+    const struct setting *set = e ? state_setting(session_state(s), e->name) : NULL;
     struct held *h = NULL;
     if (s->running && s->running->at)
         h = debug_value(s, str_of(at->name));
@@ -153,7 +167,7 @@ int look_info(struct session *s, struct str args)
     long n = named(s, next_word(&args), &status);
     if (n < 0)
         return status;
-    const hlo_listing *l = listing_of(s);
+    const hlo_listing *l = s->built.listing;
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     struct hlo_cost cost = hlo_list_cost(l, (size_t)n);
     hlo_text line = hlo_list_print(l, (size_t)n, HLO_PRINT_SHORT);
@@ -169,7 +183,7 @@ int look_info(struct session *s, struct str args)
         fprintf(s->out, "op_name   %s\n", at.op_name);
     struct hlo_frame f;
     for (size_t k = 0; hlo_list_frame(l, (size_t)n, k, &f); k++)
-        fprintf(s->out, "%s%s:%d %s\n", k ? "          " : "from      ", f.file, f.line, f.function);
+        fprintf(s->out, "%s%s:%d%s%s\n", k ? "          " : "from      ", f.file, f.line, *f.function ? " " : "", f.function);
     if (cost.operations > 0 || cost.bytes > 0)
         fprintf(s->out, "cost      %.0f operations, %.0f bytes\n", cost.operations, cost.bytes);
     put_state(s, &at, (size_t)n);
@@ -185,7 +199,7 @@ int look_type(struct session *s, struct str args)
     long n = named(s, r.name, &status);
     if (n < 0)
         return status;
-    fprintf(s->out, "%s: %s\n", hlo_list_inst(listing_of(s), (size_t)n).name, hlo_list_inst(listing_of(s), (size_t)n).shape);
+    fprintf(s->out, "%s: %s\n", hlo_list_inst(s->built.listing, (size_t)n).name, hlo_list_inst(s->built.listing, (size_t)n).shape);
     return HLO_OK;
 }
 
@@ -217,7 +231,7 @@ int look_graph(struct session *s, struct str args)
     long n = named(s, word.len || !root ? word : str_of(root->name), &status);
     if (n < 0)
         return status;
-    const hlo_listing *l = listing_of(s);
+    const hlo_listing *l = s->built.listing;
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     put_node(s, l, (size_t)n, 0, "");
     put_operands(s, l, (size_t)n, 1);

@@ -19,7 +19,7 @@
 # stdout: users     z, r.1
 # stdout: calls     half
 # stdout: op_name   jit(f)/half
-# stdout: from      model.py:7 
+# stdout: from      model.py:7
 # stdout: cost      0 operations, 16 bytes
 # stdout: value     none yet
 # stdout: r = f32[2] {0.75, 3}
