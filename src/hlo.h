@@ -751,8 +751,9 @@ struct hlo_divergence {
     uint64_t number;            /* values of A that came before it, those of what runs within an instruction before its own */
     hlo_literal *value_a, *value_b;
     struct hlo_difference difference;
-    bool results_agree;         /* those of the programs */
-    struct hlo_difference results; /* of the first participant whose results don't */
+    bool results_agree;         /* those of the programs; else of the first participant whose results don't: */
+    struct hlo_difference results;
+    hlo_literal *result_a, *result_b;
 };
 /* False with messages when a run fails; else to be freed with hlo_divergence_free. */
 bool hlo_diverge(const struct hlo_comparison *c, struct hlo_divergence *out, hlo_messages *m);

@@ -65,6 +65,13 @@ static int by_number(const void *x, const void *y)
     return (a->number > b->number) - (a->number < b->number);
 }
 
+static void free_values(struct hlo_divergence *d)
+{
+    hlo_literal_free(d->value_a);
+    hlo_literal_free(d->value_b);
+    d->value_a = d->value_b = NULL;
+}
+
 /* The value of a suspect in b, held against that in a, which stays the caller's unless it is taken. False: no memory. */
 static bool judge(struct search *s, const struct suspect *u, const hlo_literal *l, hlo_literal **kept)
 {
@@ -73,7 +80,7 @@ static bool judge(struct search *s, const struct suspect *u, const hlo_literal *
     struct hlo_difference d = hlo_literal_difference(l, *kept, &s->c->tolerance);
     if (d.comparable && d.outside == 0)
         return true;
-    hlo_divergence_free(s->out);
+    free_values(s->out);
     s->out->found = true;
     s->out->difference = d;
     s->out->value_a = *kept;
@@ -242,12 +249,17 @@ static bool do_round(struct search *s, hlo_literal **results)
 }
 
 /* Whether the results agree, of all participants; the difference of the first ones that don't. */
-static void compare_results(struct search *s, hlo_literal *const *a, hlo_literal *const *b)
+static void compare_results(struct search *s, hlo_literal **a, hlo_literal **b)
 {
     s->out->results_agree = true;
     for (size_t i = 0; i < s->participants && s->out->results_agree; i++) {
         s->out->results = hlo_literal_difference(b[i], a[i], &s->c->tolerance);
         s->out->results_agree = s->out->results.comparable && s->out->results.outside == 0;
+        if (!s->out->results_agree) {
+            s->out->result_a = a[i];
+            s->out->result_b = b[i];
+            a[i] = b[i] = NULL;
+        }
     }
 }
 
@@ -304,7 +316,8 @@ bool hlo_diverge(const struct hlo_comparison *c, struct hlo_divergence *out, hlo
 
 void hlo_divergence_free(struct hlo_divergence *d)
 {
-    hlo_literal_free(d->value_a);
-    hlo_literal_free(d->value_b);
-    d->value_a = d->value_b = NULL;
+    free_values(d);
+    hlo_literal_free(d->result_a);
+    hlo_literal_free(d->result_b);
+    d->result_a = d->result_b = NULL;
 }

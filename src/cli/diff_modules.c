@@ -214,6 +214,16 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
     hlo_text_free(&text);
 }
 
+/* Where no instruction says it: what makes them may stand in one module only. */
+static void put_results_apart(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
+{
+    const char *const names[2] = {d->b.title, d->a.title};
+    hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
+    buf_puts(out, "results differ, though no instruction that stands in both does\n");
+    buf_bytes(out, text.data, text.size);
+    hlo_text_free(&text);
+}
+
 static void put_text(struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
     struct list changed = {0}, only_a = {0}, only_b = {0};
@@ -223,6 +233,8 @@ static void put_text(struct diffing *d, struct buf *out, const struct hlo_diverg
     put_only(d, out, &d->b, &only_b);
     if (v->found)
         put_first(d, out, v);
+    else if (!v->results_agree)
+        put_results_apart(d, out, v);
     buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not the same bit for bit; results %s\n", v->compared, v->unequal,
                v->results_agree ? "agree" : v->results.comparable ? "differ" : "have different shapes");
 }

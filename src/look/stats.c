@@ -19,8 +19,9 @@ struct tally { /* of one block */
 };
 struct gathering {
     struct hlo_stats s;
-    long double mean, squares; /* of what was finite */
-    uint64_t counted;          /* in them */
+    double mean, squares; /* of what was finite, times `scale` */
+    double scale;         /* below 1 once squares went beyond the range of double */
+    uint64_t counted;     /* in them */
 };
 
 static double sum_lanes(const double *lane)
@@ -28,12 +29,25 @@ static double sum_lanes(const double *lane)
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-static void take_moments(struct gathering *g, size_t n, long double mean, long double squares)
+/* False: that goes beyond the range, and nothing was taken. */
+static bool take_moments(struct gathering *g, size_t n, double mean, double squares)
 {
-    long double before = (long double)g->counted, more = (long double)n, all = before + more, apart = mean - g->mean;
-    g->squares += squares + apart * apart * (before * more / all);
-    g->mean += apart * (more / all);
+    double before = (double)g->counted, more = (double)n, all = before + more, apart = mean - g->mean;
+    double both = g->squares + squares + apart * apart * (before * more / all), middle = g->mean + apart * (more / all);
+    if (!isfinite(both) || !isfinite(middle))
+        return false;
+    g->squares = both;
+    g->mean = middle;
     g->counted += n;
+    return true;
+}
+
+/* From now on everything is counted so much smaller that no square is too large; what gets lost beside that doesn't show. */
+static void scale_down(struct gathering *g)
+{
+    g->scale = 0x1p-600;
+    g->mean *= g->scale;
+    g->squares = g->squares * g->scale * g->scale;
 }
 
 static void take_tally(struct gathering *g, size_t n, const struct tally *t)
@@ -140,11 +154,11 @@ static void gather(struct gathering *g, const struct literal *l)
 
 struct hlo_stats look_stats(const struct literal *l)
 {
-    struct gathering g = {.s = {.first_nan = -1, .first_inf = -1}};
+    struct gathering g = {.s = {.first_nan = -1, .first_inf = -1}, .scale = 1};
     gather(&g, l);
     if (g.counted > 0) {
-        g.s.mean = (double)g.mean;
-        g.s.deviation = (double)sqrtl(g.squares / (long double)g.counted);
+        g.s.mean = g.mean / g.scale;
+        g.s.deviation = sqrt(g.squares / (double)g.counted) / g.scale;
     } else {
         g.s.min = g.s.max = g.s.mean = g.s.deviation = NAN;
     }

@@ -123,6 +123,22 @@ START_TEST(large_values_are_counted)
 }
 END_TEST
 
+/* Blocks that are fine each for itself, and too far apart for the range of double. */
+START_TEST(vast_values_are_counted)
+{
+    hlo_messages *m = hlo_messages_new();
+    int64_t n = 3000;
+    hlo_literal *l = hlo_literal_new("f64", 1, &n, m);
+    double *data = hlo_literal_leaf(l, 0).data;
+    for (int64_t i = 0; i < n; i++)
+        data[i] = i < n / 2 ? 3e307 : -1e307;
+    struct hlo_stats s = hlo_literal_stats(l);
+    ck_assert_msg(fabs(s.mean / 1e307 - 1) < 1e-12 && fabs(s.deviation / 2e307 - 1) < 1e-12, "%g %g", s.mean, s.deviation);
+    hlo_literal_free(l);
+    hlo_messages_free(m);
+}
+END_TEST
+
 START_TEST(statistics_as_json)
 {
     hlo_literal *l = parsed("f32[3] {1, nan, inf}"), *none = parsed("f32[1] {nan}");
@@ -582,6 +598,7 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_loop_test(t, values_are_counted, 0, COUNT_OF(stats_cases));
     tcase_add_loop_test(t, large_values_are_counted, 0, 6);
+    tcase_add_test(t, vast_values_are_counted);
     tcase_add_test(t, statistics_as_json);
     tcase_add_loop_test(t, slices_are_numpy_s, 0, COUNT_OF(slice_cases));
     tcase_add_loop_test(t, values_are_shown, 0, COUNT_OF(show_cases));

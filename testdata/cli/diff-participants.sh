@@ -1,0 +1,43 @@
+# hlo diff: of several participants; results that differ by what stands in one module only.
+# stdout: 6 values compared, 0 not the same bit for bit; results agree
+# stdout: 0
+# stdout: 1 changed
+# stdout:   a.hlo:7: %t = (s32[], u32[]) tuple(%s, %k)
+# stdout:   b.hlo:9: %t = (s32[], u32[]) tuple(%s, %l)
+# stdout: 2 only in B
+# stdout:   b.hlo:7: %u = u32[] constant(1)
+# stdout:   b.hlo:8: %l = u32[] and(%k, %u)
+# stdout: results differ, though no instruction that stands in both does
+# stdout: 1 of 2 elements differ; worst errors: abs 2, rel 1, 2 ulp
+# stdout:          element                 B                 A         abs         rel         ulp
+# stdout:        leaf 1 {}                 0                 2           2           1           2
+# stdout: relative error      elements
+# stdout:   none                     1  ########################################
+# stdout:   up to 1e0                1  ########################################
+# stdout: 6 values compared, 0 not the same bit for bit; results differ
+# stdout: 1
+# stdout: 1 changed
+# stdout: 3 only in B
+# stdout: 1 of 1 elements differ; worst errors: abs 2, rel 0.4, 2 ulp
+# stdout:          element                 B                 A         abs         rel         ulp
+# stdout:               {}                 3                 5           2         0.4           2
+# stdout: relative error      elements
+# stdout:   up to 1e0                1  ########################################
+# stdout: 6 values compared, 3 not the same bit for bit; results differ
+# stdout: 0
+# stderr: -
+cat >a.hlo <<'E'
+HloModule m, replica_count=3
+add { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }
+ENTRY e {
+  x = s32[] parameter(0)
+  s = s32[] all-reduce(x), replica_groups={}, to_apply=add
+  k = u32[] replica-id()
+  ROOT t = (s32[], u32[]) tuple(s, k)
+}
+E
+sed 's/ROOT t = (s32\[\], u32\[\]) tuple(s, k)/u = u32[] constant(1)\n  l = u32[] and(k, u)\n  ROOT t = (s32[], u32[]) tuple(s, l)/' a.hlo >b.hlo
+sed 's/all-reduce(x)/all-reduce(y)/; s/  s = /  z = u32[] replica-id()\n  i = s32[] convert(z)\n  y = s32[] multiply(x, i)\n  s = /' a.hlo >c.hlo
+$HLO diff a.hlo a.hlo x@0=1 x@1=2 x@2=5; echo $?
+$HLO diff a.hlo b.hlo x=1; echo $?
+$HLO diff a.hlo c.hlo x@0=3 x@1=1 x@2=1 | grep -v ': %'; echo $?
