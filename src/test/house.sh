@@ -33,6 +33,7 @@ allowed() {
     text) echo base diag type op ir verify text ;;
     edit) echo base diag type op ir verify text edit ;;
     plan) echo base diag type op kern ir verify plan ;;
+    why) echo base diag type op ir plan why ;;
     eval) echo base diag type op kern ir verify plan eval ;;
     world) echo base diag type op kern ir verify plan eval world ;;
     io) echo base diag type op kern ir verify text plan eval world io ;;
@@ -42,7 +43,7 @@ allowed() {
     cli) echo base repl cli ;;
     esac
 }
-problems=$(for room in base diag type op kern ir verify text edit plan eval world io look onnx repl cli; do
+problems=$(for room in base diag type op kern ir verify text edit plan why eval world io look onnx repl cli; do
     [ -d src/$room ] || continue
     ok=" $(allowed $room) "
     grep -rHnE '^#include "' src/$room --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
