@@ -694,6 +694,71 @@ void hlo_observe(hlo_program *p, const struct hlo_observer *o);
  * called from a signal handler and from any thread. */
 void hlo_interrupt(hlo_program *p);
 
+/* ---- where elements come from ----
+ *
+ * An element that an instruction gave was made of elements of its operands. Those are told as boxes: what lies outside of
+ * all of them can be changed without changing the element. Where values decide which they are (indices, predicates, the order
+ * of a sort), they are asked for; where nobody knows them the boxes are larger. */
+enum { HLO_MAX_RANK = 32 }; /* of arrays that are run */
+struct hlo_element {
+    size_t inst;                     /* in a listing of the module */
+    size_t leaf;                     /* of its value: tuples flattened in order, tokens among them */
+    int64_t index[HLO_MAX_RANK];     /* as many as the leaf has dimensions */
+    const struct hlo_within *within; /* where it was done, outermost first, as observers are told; may be NULL in the entry */
+    size_t depth;                    /* computation */
+};
+enum hlo_source_place {
+    HLO_SOURCE_HERE,    /* an operand */
+    HLO_SOURCE_INSIDE,  /* the root of a computation that the instruction calls; of a while in `iteration` */
+    HLO_SOURCE_OUTSIDE, /* what the caller gave to this parameter: one level less of `within` */
+    HLO_SOURCE_BESIDE   /* what another `iteration` of the loop around it gave: its last level has that one */
+};
+struct hlo_source { /* elements start, start + step, ... in each dimension of a leaf */
+    size_t inst, leaf, rank;
+    long operand;            /* its number, of the instruction or of its caller; -1: it is none */
+    enum hlo_source_place place;
+    int64_t iteration;
+    int64_t start[HLO_MAX_RANK], count[HLO_MAX_RANK], step[HLO_MAX_RANK]; /* a step may be negative */
+    size_t walk[HLO_MAX_RANK]; /* the dimensions in the order in which elements are counted, slowest first */
+    bool product;            /* element n is multiplied by element n of the source behind this one */
+    const char *role;        /* "lhs", "window", "index"; lives for ever */
+};
+/* What is known of a run; either function may be NULL, and either may not know: NULL, -1. */
+struct hlo_known {
+    void *context;
+    const hlo_literal *(*value)(void *context, size_t inst, const struct hlo_within *within, size_t depth);
+    int64_t (*iterations)(void *context, size_t inst, const struct hlo_within *within, size_t depth); /* of a while */
+};
+/* How many sources an element has, of which the first `most` are written to `out`. -1 with a message when there is no such
+ * element. What came from outside of the module, and what is made of nothing (constants, iota), has none. */
+long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out, size_t most,
+             hlo_messages *m);
+/* An element and its sources, theirs, and so on, as a tree: for people, lines; or a JSON object. Values that are only handed on
+ * (tuples, parameters, calls) are no level of it. NULL: as usual. */
+struct hlo_why_view {
+    size_t levels;        /* steps back (1) */
+    size_t most;          /* elements of a box that are shown, those that count most, NaN and infinities first (4) */
+    struct hlo_view view; /* how values are written */
+    bool json;
+};
+hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, const struct hlo_why_view *v);
+/* The same of an instruction that an observer looks at, done or not, by what it has before it: one level. L: a listing of the module. */
+hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index, const struct hlo_why_view *v);
+
+/* A run of the first participant whose values can be asked for afterwards. Up to so many bytes of them are kept (0: 1 GiB); for others
+ * it is run again. L, OPTIONS and ARGS, which are those of hlo_run_all, must stay. NULL with messages when it cannot be run; where it fails
+ * in the middle there are messages, and values up to there. Free with hlo_recorded_free. */
+typedef struct hlo_recorded hlo_recorded;
+hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count,
+                         uint64_t most, hlo_messages *m);
+void hlo_recorded_free(hlo_recorded *r);
+/* NAME, COMPUTATION/NAME; behind it @ITERATION of the loop that it is in, @OUTER.INNER of several, without it the last time;
+ * behind that [COMPONENT] of a tuple, and [I,J] of the element; negative ones count from the end. No index: the first NaN or infinity,
+ * where there is one; or of a scalar. False with messages. What E points to lives as long as the recorded run. */
+bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m);
+/* What is printed as above. */
+hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const struct hlo_why_view *v);
+
 /* ---- runs ---- */
 
 /* Runs the entry computation, on a thread for each participant where there are several. `args` has one

@@ -1,0 +1,490 @@
+/*
+ * The public interface to runs whose values can be asked for afterwards: what is kept, and when it is run again.
+ *
+ * A value has a key: its instruction, and the calls and iterations that it was made in. The first run keeps what fits; who asks
+ * for another one is told that it isn't known, and the run is made again for all that was asked for.
+ */
+#include "hlo_priv.h"
+
+#include "look/look.h"
+#include "why/why.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct entry {
+    hlo_literal *value;  /* NULL: it is not kept */
+    int64_t iterations;  /* of a while; -1: it isn't known */
+    bool wanted;         /* somebody has asked for it */
+};
+struct moment {
+    const struct hlo_within *within;
+    size_t depth;
+};
+struct last { /* the last time that an instruction was done */
+    bool done;
+    size_t depth, capacity;
+    struct hlo_within *within;
+};
+struct hlo_recorded {
+    const hlo_listing *l;
+    const struct hlo_run_options *options;
+    const hlo_literal *const *args;
+    size_t count;
+    struct arena arena;
+    struct map entries;
+    struct buf key;
+    uint64_t bytes, most;
+    bool dropped, again; /* not all was kept; this run is for what was asked for */
+    bool missed;         /* something was asked for that another run may have */
+    struct last *last;   /* by instruction */
+    struct when {        /* which time of an instruction is looked for; -1: none */
+        long inst;
+        const int64_t *iterations;
+        size_t count;
+        struct last last;
+    } when;
+};
+
+enum { KEPT_BY_DEFAULT = 1 << 30, OVERHEAD = 200 /* bytes of an entry, about */ };
+
+/* ---- keys ---- */
+
+/* A constant is the same wherever it is. */
+static struct str key_of(struct hlo_recorded *r, size_t inst, const struct hlo_within *within, size_t depth)
+{
+    r->key.size = 0;
+    if (hlo_listing_inst(r->l, inst)->opcode == OP_CONSTANT)
+        depth = 0;
+    buf_bytes(&r->key, &inst, sizeof inst);
+    for (size_t k = 0; k < depth; k++) {
+        buf_bytes(&r->key, &within[k].inst, sizeof within[k].inst);
+        buf_bytes(&r->key, &within[k].iteration, sizeof within[k].iteration);
+    }
+    return buf_view(&r->key);
+}
+
+static struct entry *entry_at(struct hlo_recorded *r, size_t inst, const struct hlo_within *within, size_t depth, bool make)
+{
+    const struct str key = key_of(r, inst, within, depth);
+    struct entry *e = map_get(&r->entries, key);
+    if (e || !make)
+        return e;
+    e = ARENA_NEW(&r->arena, struct entry);
+    e->iterations = -1;
+    map_put(&r->entries, arena_str(&r->arena, key), e);
+    r->bytes += OVERHEAD + key.len;
+    return e;
+}
+
+static void note(struct arena *a, struct last *t, const struct hlo_sight *s)
+{
+    if (s->depth > t->capacity) {
+        t->capacity = s->depth;
+        t->within = ARENA_ARRAY(a, struct hlo_within, s->depth);
+    }
+    t->done = true;
+    t->depth = s->depth;
+    if (s->depth > 0)
+        memcpy(t->within, s->within, s->depth * sizeof *t->within);
+}
+
+/* ---- the run ---- */
+
+static uint64_t bytes_of(const hlo_literal *v)
+{
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < hlo_literal_leaves(v); k++) {
+        const struct hlo_array a = hlo_literal_leaf(v, k);
+        bytes += (uint64_t)a.elements * a.element_size;
+    }
+    return bytes;
+}
+
+/* What only puts values together, or takes them apart, is looked through when somebody asks. */
+static bool is_passed_on(const struct inst *i)
+{
+    switch (i->opcode) {
+    case OP_TUPLE:
+    case OP_GET_TUPLE_ELEMENT:
+    case OP_PARAMETER:
+    case OP_WHILE:
+    case OP_CALL:
+    case OP_FUSION:
+    case OP_CONDITIONAL:
+    case OP_OPT_BARRIER: return shape_is_tuple(i->shape);
+    default: return false;
+    }
+}
+
+static bool is_argument(const struct hlo_recorded *r, const struct inst *i)
+{
+    return i->opcode == OP_PARAMETER && i->parent == hlo_listing_module(r->l)->m->entry;
+}
+
+static bool keep(struct hlo_recorded *r, const struct hlo_sight *s)
+{
+    const struct inst *i = hlo_listing_inst(r->l, s->inst);
+    struct entry *e = entry_at(r, s->inst, s->within, s->depth, false);
+    if (is_passed_on(i) || is_argument(r, i) || (e && e->value && i->opcode == OP_CONSTANT) || (r->again && !(e && e->wanted)))
+        return true;
+    const hlo_literal *v = r->again || r->bytes < r->most ? hlo_sight_value(s) : NULL;
+    const uint64_t bytes = v ? bytes_of(v) : 0;
+    if (!r->again && r->bytes + bytes >= r->most) {
+        r->dropped = true;
+        return true;
+    }
+    if (!e)
+        e = entry_at(r, s->inst, s->within, s->depth, true);
+    hlo_literal_free(e->value);
+    e->value = v ? hlo_literal_copy(v) : NULL;
+    r->bytes += bytes;
+    return e->value != NULL;
+}
+
+/* An iteration of a loop is done when the root of its body is. */
+static void count_iteration(struct hlo_recorded *r, const struct hlo_sight *s)
+{
+    const struct inst *i = hlo_listing_inst(r->l, s->inst);
+    if (s->depth == 0 || i->parent->root != i || s->within[s->depth - 1].iteration < 0)
+        return;
+    const struct hlo_within *loop = &s->within[s->depth - 1];
+    if (hlo_listing_inst(r->l, loop->inst)->opcode != OP_WHILE)
+        return;
+    struct entry *e = entry_at(r, loop->inst, s->within, s->depth - 1, r->bytes < r->most);
+    if (e)
+        e->iterations = loop->iteration + 1;
+    else
+        r->dropped = true;
+}
+
+/* Whether it is the time that is looked for: iterations of the loops around it, the innermost last. */
+static bool is_time(const struct hlo_recorded *r, const struct hlo_sight *s)
+{
+    size_t k = r->when.count;
+    if (r->when.inst != (long)s->inst)
+        return false;
+    for (size_t d = s->depth; d-- > 0 && k > 0;)
+        if (hlo_listing_inst(r->l, s->within[d].inst)->opcode == OP_WHILE && s->within[d].iteration != r->when.iterations[--k])
+            return false;
+    return k == 0;
+}
+
+/* A loop that has no iteration is known to have none. */
+static bool before(void *context, const struct hlo_sight *s)
+{
+    struct hlo_recorded *r = context;
+    if (s->participant != 0 || hlo_listing_inst(r->l, s->inst)->opcode != OP_WHILE)
+        return true;
+    struct entry *e = entry_at(r, s->inst, s->within, s->depth, r->bytes < r->most);
+    if (e)
+        e->iterations = 0;
+    return true;
+}
+
+static bool after(void *context, const struct hlo_sight *s)
+{
+    struct hlo_recorded *r = context;
+    if (s->participant != 0)
+        return true;
+    const bool time = is_time(r, s);
+    if (time)
+        note(&r->arena, &r->when.last, s);
+    note(&r->arena, &r->last[s->inst], s);
+    count_iteration(r, s);
+    return keep(r, s);
+}
+
+static bool run(struct hlo_recorded *r, hlo_messages *m)
+{
+    struct hlo_run_options options = *r->options;
+    const struct hlo_observer observer = {r, before, after};
+    options.observed = true;
+    hlo_program *p = hlo_plan(hlo_listing_module(r->l), &options, m);
+    if (!p)
+        return false;
+    const size_t participants = hlo_participants(p);
+    hlo_literal **results = hlo_calloc(participants * sizeof(hlo_literal *));
+    hlo_observe(p, &observer);
+    hlo_run_all(p, r->args, r->count, NULL, results, m);
+    for (size_t k = 0; k < participants; k++)
+        hlo_literal_free(results[k]);
+    free(results);
+    hlo_program_free(p);
+    return true;
+}
+
+/* What it says was said the first time. */
+static void run_again(struct hlo_recorded *r)
+{
+    hlo_messages *m = hlo_messages_new();
+    r->again = true;
+    r->missed = false;
+    run(r, m);
+    hlo_messages_free(m);
+}
+
+hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count,
+                         uint64_t most, hlo_messages *m)
+{
+    hlo_recorded *r = hlo_calloc(sizeof *r);
+    *r = (hlo_recorded){.l = l, .options = options, .args = args, .count = count, .most = most ? most : KEPT_BY_DEFAULT, .when = {.inst = -1}};
+    arena_init(&r->arena);
+    map_init(&r->entries, &r->arena);
+    r->last = ARENA_ARRAY(&r->arena, struct last, hlo_list_count(l) + 1);
+    if (run(r, m))
+        return r;
+    hlo_recorded_free(r);
+    return NULL;
+}
+
+void hlo_recorded_free(hlo_recorded *r)
+{
+    if (!r)
+        return;
+    for (size_t k = 0; k < r->entries.capacity; k++)
+        if (r->entries.slots[k].value)
+            hlo_literal_free(((struct entry *)r->entries.slots[k].value)->value);
+    buf_free(&r->key);
+    arena_free(&r->arena);
+    free(r);
+}
+
+/* ---- asking ---- */
+
+static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within, size_t depth)
+{
+    struct hlo_recorded *r = context;
+    const struct inst *i = hlo_listing_inst(r->l, inst);
+    if (is_argument(r, i))
+        return (size_t)i->number < r->count ? r->args[i->number] : NULL;
+    struct entry *e = entry_at(r, inst, within, depth, r->dropped);
+    if (e && !e->value && r->dropped && !e->wanted && !is_passed_on(i))
+        e->wanted = r->missed = true;
+    return e ? e->value : NULL;
+}
+
+static int64_t iterations(void *context, size_t inst, const struct hlo_within *within, size_t depth)
+{
+    struct hlo_recorded *r = context;
+    struct entry *e = entry_at(r, inst, within, depth, r->dropped);
+    if (e && e->iterations < 0 && r->dropped && !e->wanted)
+        e->wanted = r->missed = true;
+    return e ? e->iterations : -1;
+}
+
+hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const struct hlo_why_view *v)
+{
+    const struct hlo_known known = {r, value, iterations};
+    for (;;) { /* each run answers what was asked before it, so there are no more of them than steps back */
+        r->missed = false;
+        hlo_text text = hlo_why_print(r->l, e, &known, v);
+        if (!r->missed)
+            return text;
+        hlo_text_free(&text);
+        run_again(r);
+    }
+}
+
+/* ---- finding ---- */
+
+struct finding {
+    struct hlo_recorded *r;
+    const char *text;    /* for messages */
+    hlo_messages *m;
+    struct str rest;
+    const struct inst *inst;
+    const struct shape *shape; /* of what the indices so far name */
+    int64_t iterations[HLO_MAX_RANK];
+    size_t count;
+};
+
+static bool wrong(struct finding *f, const char *format, ...) PRINTF_LIKE(2, 3);
+static bool wrong(struct finding *f, const char *format, ...)
+{
+    struct buf b = {0};
+    va_list args;
+    buf_printf(&b, "`%s`: ", f->text);
+    va_start(args, format);
+    struct arena a;
+    arena_init(&a);
+    buf_str(&b, arena_vprintf(&a, format, args));
+    va_end(args);
+    buf_putc(&b, '\0');
+    hlo_messages_add(f->m, "<element>", b.data);
+    arena_free(&a);
+    buf_free(&b);
+    return false;
+}
+
+static struct str take_until(struct str *s, const char *ends)
+{
+    size_t n = 0;
+    while (n < s->len && !strchr(ends, s->ptr[n]))
+        n++;
+    const struct str word = {s->ptr, n};
+    *s = (struct str){s->ptr + n, s->len - n};
+    return word;
+}
+
+static bool find_inst(struct finding *f, struct str name)
+{
+    struct arena a;
+    arena_init(&a);
+    const long found = hlo_list_find(f->r->l, arena_str(&a, name).ptr);
+    if (found < 0) {
+        const size_t count = hlo_list_count(f->r->l);
+        const char **names = ARENA_ARRAY(&a, const char *, count + 1);
+        for (size_t k = 0; k < count; k++)
+            names[k] = hlo_list_inst(f->r->l, k).name;
+        const struct str near = diag_nearest(name, names, count);
+        if (near.len > 0)
+            wrong(f, "there is no instruction `" STR_FMT "`; is it `" STR_FMT "`?", STR_ARG(name), STR_ARG(near));
+        else
+            wrong(f, "there is no instruction `" STR_FMT "`", STR_ARG(name));
+    } else {
+        f->inst = hlo_listing_inst(f->r->l, (size_t)found);
+        f->shape = f->inst->shape;
+    }
+    arena_free(&a);
+    return found >= 0;
+}
+
+/* "3", "1.3" */
+static bool read_iterations(struct finding *f, struct str word)
+{
+    for (bool more = true; more; f->count++) {
+        const struct str number = take_until(&word, ".");
+        if (f->count == HLO_MAX_RANK || !num_parse_i64(number, &f->iterations[f->count]) || f->iterations[f->count] < 0)
+            return wrong(f, "behind @ stands an iteration from 0, or @OUTER.INNER of loops within loops");
+        more = word.len > 0;
+        if (more)
+            word = (struct str){word.ptr + 1, word.len - 1};
+    }
+    return true;
+}
+
+/* When it was done: the last time, or in these iterations. */
+static bool find_time(struct finding *f, struct hlo_element *e)
+{
+    struct hlo_recorded *r = f->r;
+    const struct last *last = &r->last[e->inst];
+    if (f->count > 0) {
+        r->when.inst = (long)e->inst;
+        r->when.iterations = f->iterations;
+        r->when.count = f->count;
+        r->when.last = (struct last){0};
+        run_again(r);
+        r->when.inst = -1;
+        last = &r->when.last;
+    }
+    e->within = last->within;
+    e->depth = last->depth;
+    if (last->done)
+        return true;
+    return f->count > 0 ? wrong(f, "it was not done in that iteration of a loop")
+                        : wrong(f, "it was not done on whole values in this run, so there is nothing to see");
+}
+
+/* The value of the leaf, or NULL; runs again where it isn't kept. */
+static const struct literal *leaf_of(struct hlo_recorded *r, const struct hlo_element *e)
+{
+    const hlo_literal *v = value(r, e->inst, e->within, e->depth);
+    if (!v && r->missed) {
+        run_again(r);
+        v = value(r, e->inst, e->within, e->depth);
+    }
+    return v ? why_leaf(hlo_listing_inst(r->l, e->inst)->shape, v->l, (int64_t)e->leaf) : NULL;
+}
+
+/* "1,2"; -1 is the last. */
+static bool read_index(struct finding *f, struct str inside, const int64_t *dims, struct hlo_element *e)
+{
+    int rank = 0;
+    for (bool more = str_trim(inside).len > 0; more; rank++) {
+        int64_t at;
+        const struct str number = str_trim(take_until(&inside, ","));
+        if (!num_parse_i64(number, &at))
+            return wrong(f, "`" STR_FMT "` is no index", STR_ARG(number));
+        if (rank < f->shape->rank) {
+            if (at < -dims[rank] || at >= dims[rank])
+                return wrong(f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements", at, rank, dims[rank]);
+            e->index[rank] = at < 0 ? at + dims[rank] : at;
+        }
+        more = inside.len > 0;
+        if (more)
+            inside = (struct str){inside.ptr + 1, inside.len - 1};
+    }
+    if (rank != f->shape->rank)
+        return wrong(f, "%d ind%s, " STR_FMT " has %d dimension%s", rank, rank == 1 ? "ex" : "ices", STR_ARG(shape_text(&f->r->arena, f->shape)),
+                     f->shape->rank, f->shape->rank == 1 ? "" : "s");
+    return true;
+}
+
+/* "[1]" goes into a tuple. */
+static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
+{
+    int64_t k;
+    if (!num_parse_i64(str_trim(inside), &k) || k < -f->shape->count || k >= f->shape->count)
+        return wrong(f, "it gives a tuple of %d, of which [0] is the first", f->shape->count);
+    k += k < 0 ? f->shape->count : 0;
+    for (int64_t j = 0; j < k; j++)
+        e->leaf += (size_t)shape_leaf_count(f->shape->elements[j]);
+    f->shape = f->shape->elements[k];
+    return true;
+}
+
+/* The first element that is no finite number. */
+static bool find_odd(struct finding *f, struct hlo_element *e)
+{
+    const struct literal *l = leaf_of(f->r, e);
+    int64_t n;
+    if (!l || !shape_elements(l->shape, &n))
+        return wrong(f, "which element? [I,J,...] of " STR_FMT " is wanted", STR_ARG(shape_text(&f->r->arena, f->shape)));
+    for (int64_t k = 0; k < n; k++)
+        if (!isfinite(look_number(l->shape->dtype, (const char *)l->data + (size_t)k * dtype_bytes(l->shape->dtype)))) {
+            for (int d = l->shape->rank - 1; d >= 0; k /= l->shape->dims[d--])
+                e->index[d] = k % l->shape->dims[d];
+            return true;
+        }
+    return wrong(f, "which element? There is no NaN and no infinity in it; [I,J,...] of " STR_FMT " is wanted",
+                 STR_ARG(shape_text(&f->r->arena, f->shape)));
+}
+
+static bool find_index(struct finding *f, struct hlo_element *e)
+{
+    while (f->rest.len > 0 && f->rest.ptr[0] == '[' && shape_is_tuple(f->shape)) {
+        f->rest = (struct str){f->rest.ptr + 1, f->rest.len - 1};
+        if (!enter(f, take_until(&f->rest, "]"), e))
+            return false;
+        f->rest = (struct str){f->rest.ptr + (f->rest.len > 0), f->rest.len - (f->rest.len > 0)};
+    }
+    if (shape_is_tuple(f->shape))
+        return wrong(f, "it gives a tuple of %d: NAME[COMPONENT][I,J]", f->shape->count);
+    if (!shape_is_array(f->shape) || f->shape->rank > VIEW_MAX_RANK)
+        return wrong(f, "it has no elements");
+    if (f->rest.len == 0)
+        return f->shape->rank == 0 || find_odd(f, e);
+    const struct str text = f->rest;
+    f->rest = (struct str){text.ptr + 1, text.len - 1};
+    const struct str inside = take_until(&f->rest, "]");
+    if (text.ptr[0] != '[' || f->rest.len != 1)
+        return wrong(f, "NAME[I,J], NAME@ITERATION[I,J] and, of a tuple, NAME[COMPONENT][I,J] are read");
+    const struct literal *l = leaf_of(f->r, e);
+    return read_index(f, inside, l && l->shape->rank == f->shape->rank ? l->shape->dims : f->shape->dims, e);
+}
+
+bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m)
+{
+    struct finding f = {.r = r, .text = text, .m = m, .rest = str_of(text)};
+    *e = (struct hlo_element){0};
+    if (!find_inst(&f, take_until(&f.rest, "@[")))
+        return false;
+    e->inst = hlo_listing_number(r->l, f.inst);
+    if (f.rest.len > 0 && f.rest.ptr[0] == '@') {
+        f.rest = (struct str){f.rest.ptr + 1, f.rest.len - 1};
+        if (!read_iterations(&f, take_until(&f.rest, "[")))
+            return false;
+    }
+    return find_time(&f, e) && find_index(&f, e);
+}

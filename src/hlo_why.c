@@ -1,0 +1,87 @@
+/*
+ * The public interface to where elements come from: one step back.
+ */
+#include "hlo_priv.h"
+
+#include "why/why.h"
+
+_Static_assert((int)HLO_MAX_RANK == (int)VIEW_MAX_RANK, "of arrays that are run");
+
+/* Who asks in the room why, and whom to ask. */
+struct asking {
+    const hlo_listing *l;
+    const struct hlo_element *e;
+    const struct hlo_known *known;
+};
+
+static const struct literal *value(void *context, const struct inst *i)
+{
+    const struct asking *q = context;
+    const hlo_literal *v = q->known->value(q->known->context, hlo_listing_number(q->l, i), q->e->within, q->e->depth);
+    return v ? v->l : NULL;
+}
+
+/* The loop is beside the instruction, or around it. */
+static int64_t iterations(void *context, const struct inst *i)
+{
+    const struct asking *q = context;
+    const size_t number = hlo_listing_number(q->l, i);
+    const bool around = i->parent != hlo_listing_inst(q->l, q->e->inst)->parent;
+    return q->known->iterations(q->known->context, number, q->e->within, q->e->depth - around);
+}
+
+static bool say(hlo_messages *m, const char *text)
+{
+    hlo_messages_add(m, "<element>", text);
+    return false;
+}
+
+static bool exists(const hlo_listing *l, const struct hlo_element *e, hlo_messages *m)
+{
+    const struct inst *i = e->inst < hlo_list_count(l) ? hlo_listing_inst(l, e->inst) : NULL;
+    if (!i || (int64_t)e->leaf >= shape_leaf_count(i->shape) || !shape_is_array(why_leaf_shape(i->shape, (int64_t)e->leaf)))
+        return say(m, "there is no such instruction, or no such component of what it gives");
+    if (!why_fits(i))
+        return say(m, "it has more dimensions than what is run");
+    const struct shape *s = why_leaf_shape(i->shape, (int64_t)e->leaf);
+    for (int d = 0; d < s->rank; d++)
+        if (e->index[d] < 0 || e->index[d] >= s->dims[d])
+            return say(m, "the index is out of bounds");
+    return true;
+}
+
+static struct hlo_source source_of(const hlo_listing *l, const struct why_source *s)
+{
+    static const enum hlo_source_place places[] = {
+        [WHY_HERE] = HLO_SOURCE_HERE, [WHY_INSIDE] = HLO_SOURCE_INSIDE, [WHY_OUTSIDE] = HLO_SOURCE_OUTSIDE, [WHY_BESIDE] = HLO_SOURCE_BESIDE};
+    struct hlo_source out = {.inst = hlo_listing_number(l, s->inst), .leaf = (size_t)s->leaf, .rank = (size_t)s->rank, .operand = s->operand,
+                             .place = places[s->where], .iteration = s->iteration, .product = s->product, .role = s->role};
+    for (int d = 0; d < s->rank; d++) {
+        out.start[d] = s->start[d];
+        out.count[d] = s->count[d];
+        out.step[d] = s->step[d];
+        out.walk[d] = (size_t)s->walk[d];
+    }
+    return out;
+}
+
+long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out, size_t most,
+             hlo_messages *m)
+{
+    if (!exists(l, e, m))
+        return -1;
+    struct arena arena;
+    struct asking q = {l, e, known};
+    const struct why_known asked = {&q, known && known->value ? value : NULL, known && known->iterations ? iterations : NULL};
+    struct why w = {.arena = &arena, .known = &asked};
+    if (e->depth > 0) {
+        w.caller = hlo_listing_inst(l, e->within[e->depth - 1].inst);
+        w.iteration = e->within[e->depth - 1].iteration;
+    }
+    arena_init(&arena);
+    why_element(&w, hlo_listing_inst(l, e->inst), (int64_t)e->leaf, e->index);
+    for (size_t k = 0; k < w.count && k < most; k++)
+        out[k] = source_of(l, &w.at[k]);
+    arena_free(&arena);
+    return (long)w.count;
+}
