@@ -1,0 +1,80 @@
+/*
+ * hlo why: which elements of its operands made an element, and what made those.
+ */
+#include "cli/arguments.h"
+
+static bool read_view(const struct options *o, struct hlo_why_view *v)
+{
+    int64_t levels;
+    if (!option_int(o, OPT_LEVELS, 1, 1000, 1, &levels))
+        return false;
+    *v = (struct hlo_why_view){.levels = (size_t)levels, .view = result_view(o), .json = o->given[OPT_JSON]};
+    v->most = o->given[OPT_FULL] ? SIZE_MAX : 0;
+    return true;
+}
+
+/* A run that fails has values up to there. */
+static int ask(const struct arguments *a, hlo_recorded *r, const char *name, const struct hlo_why_view *v)
+{
+    struct hlo_element e;
+    hlo_messages *m = hlo_messages_new();
+    int status = HLO_USAGE;
+    if (hlo_recorded_find(r, name, &e, m)) {
+        hlo_text text = hlo_recorded_why(r, &e, v);
+        fwrite(text.data, 1, text.size, stdout);
+        hlo_text_free(&text);
+        status = hlo_messages_errors(a->m) == 0 ? HLO_OK : hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
+    }
+    report(a->o, m);
+    hlo_messages_free(m);
+    return status;
+}
+
+static int why(struct arguments *a, const hlo_listing *l, const char *element)
+{
+    struct hlo_run_options options;
+    struct hlo_why_view view;
+    if (!run_options(a->o, &options) || !read_view(a->o, &view))
+        return HLO_USAGE;
+    hlo_targets *targets = targets_of(a->o, a->m);
+    int status = targets ? arguments_collect(a) : HLO_USAGE;
+    options.targets = targets;
+    if (status == HLO_OK) {
+        hlo_recorded *r = hlo_record(l, &options, a->all, a->count, 0, a->m);
+        status = r ? ask(a, r, element, &view) : HLO_FAILED;
+        hlo_recorded_free(r);
+    }
+    hlo_targets_free(targets);
+    return status;
+}
+
+/* The element and what follows stand from argument number `at` on. */
+static int why_of(const struct options *o, hlo_module *module, size_t at, hlo_messages *m)
+{
+    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + at + 1, .given_count = o->arg_count - at - 1};
+    if (!arguments_participants(&a, module))
+        return HLO_USAGE;
+    if (!hlo_verify(module, m))
+        return HLO_REJECTED;
+    hlo_listing *l = hlo_list(module);
+    const int status = why(&a, l, o->args[at]);
+    arguments_free(&a);
+    hlo_listing_free(l);
+    return status;
+}
+
+int why_command(const struct options *o)
+{
+    int status;
+    const bool bundled = o->arg_count == 1 && o->given[OPT_BUNDLE]; /* which brings its module */
+    if (o->arg_count < 2 && !bundled)
+        return usage_error(o, o->arg_count ? "no element given: NAME[I,J]" : "no file given");
+    hlo_messages *m = hlo_messages_new();
+    hlo_module *module = open_one(o, bundled ? o->value[OPT_BUNDLE] : o->args[0], m, &status);
+    if (module)
+        status = why_of(o, module, bundled ? 0 : 1, m);
+    report(o, m);
+    hlo_module_free(module);
+    hlo_messages_free(m);
+    return status;
+}
