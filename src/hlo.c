@@ -362,6 +362,7 @@ hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
         .short_form = style == HLO_PRINT_SHORT,
         .large_constants = style != HLO_PRINT_ABRIDGED,
         .no_metadata = style == HLO_PRINT_BARE,
+        .exact = style == HLO_PRINT_EXACT,
     };
     text_print_module(&b, module->m, &options);
     return hlo_text_of(&b);

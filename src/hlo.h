@@ -104,8 +104,9 @@ void hlo_module_free(hlo_module *module);
 bool hlo_verify(const hlo_module *module, hlo_messages *m);
 /* XLA's canonical text. FULL keeps every value; ABRIDGED writes constants of more than ten elements as
  * `{...}`, as XLA's dumps do; SHORT is XLA's short form, without metadata, percent signs and signatures; BARE is FULL
- * without metadata and the tables of stack frames. */
-enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT, HLO_PRINT_BARE };
+ * without metadata and the tables of stack frames; EXACT is FULL with -0 in constants as `-0.0`: XLA writes `-0`, which it
+ * reads as 0. */
+enum hlo_print_style { HLO_PRINT_FULL, HLO_PRINT_ABRIDGED, HLO_PRINT_SHORT, HLO_PRINT_BARE, HLO_PRINT_EXACT };
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
 int64_t hlo_num_partitions(const hlo_module *module);

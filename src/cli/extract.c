@@ -26,7 +26,7 @@ static bool find(const struct options *o, const char *path, const hlo_listing *l
 
 int put_module(const struct options *o, const hlo_module *module, hlo_messages *m)
 {
-    hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
     bool ok = put_output(o, (struct str){text.data, text.size}, m);
     hlo_text_free(&text);
     return ok ? HLO_OK : HLO_USAGE;

@@ -366,7 +366,7 @@ static bool errs(struct check *c, const hlo_module *candidate, hlo_messages *m)
 
 static bool command_says(struct check *c, const hlo_module *candidate)
 {
-    hlo_text text = hlo_print(candidate, HLO_PRINT_FULL);
+    hlo_text text = hlo_print(candidate, HLO_PRINT_EXACT);
     bool bad = shell_check_ask(&c->shell, (struct str){text.data, text.size});
     hlo_text_free(&text);
     return bad;

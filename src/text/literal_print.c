@@ -46,7 +46,8 @@ static void print_digits(struct buf *out, enum dtype t, double v)
     buf_bytes(out, text, n);
 }
 
-static void print_float(struct buf *out, enum dtype t, const void *p)
+/* XLA reads its own `-0` as 0; `-0.0` is read by everybody as what it is. */
+static void print_float(struct buf *out, enum dtype t, const void *p, bool exact)
 {
     uint64_t code = load_code(p, dtype_bytes(t));
     double v = float_load(t, p);
@@ -54,6 +55,8 @@ static void print_float(struct buf *out, enum dtype t, const void *p)
         print_nan(out, t, code);
     else if (isinf(v))
         buf_puts(out, v < 0 ? "-inf" : "inf");
+    else if (exact && v == 0 && signbit(v))
+        buf_puts(out, "-0.0");
     else
         print_digits(out, t, v);
 }
@@ -68,20 +71,25 @@ static void print_int(struct buf *out, enum dtype t, const void *p)
         buf_uint(out, code);
 }
 
-void text_print_element(struct buf *out, enum dtype t, const void *p)
+static void print_element(struct buf *out, enum dtype t, const void *p, bool exact)
 {
     if (dtype_is_complex(t)) {
         enum dtype part = dtype_component(t);
         buf_putc(out, '(');
-        print_float(out, part, p);
+        print_float(out, part, p, exact);
         buf_puts(out, ", ");
-        print_float(out, part, (const char *)p + dtype_bytes(part));
+        print_float(out, part, (const char *)p + dtype_bytes(part), exact);
         buf_putc(out, ')');
     } else if (dtype_is_float(t)) {
-        print_float(out, t, p);
+        print_float(out, t, p, exact);
     } else {
         print_int(out, t, p);
     }
+}
+
+void text_print_element(struct buf *out, enum dtype t, const void *p)
+{
+    print_element(out, t, p, false);
 }
 
 /* ---- arrays ---- */
@@ -90,6 +98,7 @@ struct array_print {
     struct buf *out;
     const struct shape *shape;
     const char *at; /* next element */
+    bool exact;
 };
 
 static void print_row(struct array_print *w)
@@ -100,7 +109,7 @@ static void print_row(struct array_print *w)
     for (int64_t i = 0; i < n; i++) {
         if (i)
             buf_puts(w->out, ", ");
-        text_print_element(w->out, w->shape->dtype, w->at);
+        print_element(w->out, w->shape->dtype, w->at, w->exact);
         w->at += dtype_bytes(w->shape->dtype);
     }
     buf_puts(w->out, spaced ? " }" : "}");
@@ -145,13 +154,13 @@ static void print_indexed(struct array_print *w, int d, int64_t index)
     buf_puts(w->out, " }");
 }
 
-static void print_array(struct buf *out, const struct literal *l)
+static void print_array(struct buf *out, const struct literal *l, bool exact)
 {
-    struct array_print w = {out, l->shape, l->data};
+    struct array_print w = {out, l->shape, l->data, exact};
     if (l->shape->rank == 0 && l->shape->dtype == DT_PRED)
         buf_puts(out, *(const uint8_t *)l->data ? "true" : "false");
     else if (l->shape->rank == 0)
-        text_print_element(out, l->shape->dtype, l->data);
+        print_element(out, l->shape->dtype, l->data, exact);
     else if (l->shape->rank > 3)
         print_indexed(&w, 0, 0);
     else
@@ -160,14 +169,14 @@ static void print_array(struct buf *out, const struct literal *l)
 
 /* ---- literals ---- */
 
-static void print_literal(struct buf *out, const struct literal *l, bool with_shape)
+static void print_literal(struct buf *out, const struct literal *l, bool with_shape, bool exact)
 {
     if (shape_is_tuple(l->shape)) {
         buf_puts(out, "( ");
         for (int i = 0; i < l->shape->count; i++) {
             if (i)
                 buf_puts(out, ", ");
-            print_literal(out, l->elements[i], with_shape);
+            print_literal(out, l->elements[i], with_shape, exact);
         }
         buf_puts(out, " )");
         return;
@@ -179,11 +188,13 @@ static void print_literal(struct buf *out, const struct literal *l, bool with_sh
     if (l->elided)
         buf_puts(out, "{...}");
     else if (shape_is_array(l->shape))
-        print_array(out, l);
+        print_array(out, l, exact);
     else
         buf_puts(out, "token");
 }
 
-void text_print_literal(struct buf *out, const struct literal *l) { print_literal(out, l, false); }
+void text_print_literal(struct buf *out, const struct literal *l) { print_literal(out, l, false, false); }
 
-void text_print_literal_with_shape(struct buf *out, const struct literal *l) { print_literal(out, l, true); }
+void text_print_literal_with_shape(struct buf *out, const struct literal *l) { print_literal(out, l, true, false); }
+
+void text_print_literal_exact(struct buf *out, const struct literal *l) { print_literal(out, l, false, true); }

@@ -79,7 +79,7 @@ static void print_body(struct printer *w, const struct inst *i)
     else if (i->opcode != OP_CONSTANT)
         print_operands(w, i);
     else if (i->literal && is_shown_in_full(i->literal, &w->options))
-        text_print_literal(w->out, i->literal);
+        (w->options.exact ? text_print_literal_exact : text_print_literal)(w->out, i->literal);
     else
         buf_puts(w->out, "{...}");
 }

@@ -56,6 +56,7 @@ struct module *text_builder_finish(struct text_builder *b, struct diags *ds, str
 struct print_options {
     bool short_form;      /* XLA's short_parsable: large constants, no metadata, no '%', no signatures */
     bool large_constants; /* all constants in full */
+    bool exact;           /* constants as text_print_literal_exact has them */
     /* further fields as hlo-text 5.12 names them, negated so that zero is the default */
     bool no_metadata, no_backend_config, operand_shapes, no_percent, no_program_shape,
         no_result_shape, no_layouts, no_control_dependencies;
@@ -66,6 +67,8 @@ void text_print_computation(struct buf *out, const struct computation *c, const 
 void text_print_inst(struct buf *out, const struct inst *i, const struct print_options *options);
 /* Values only, in XLA's form: `{1, 2}`, `5`, `( {1}, 2 )`. */
 void text_print_literal(struct buf *out, const struct literal *l);
+/* The same with -0 as `-0.0`, so that it is read back in a module, too. */
+void text_print_literal_exact(struct buf *out, const struct literal *l);
 /* With its shape, `f32[2]{0} {1, 2}`; text_parse_literal reads it back exactly. */
 void text_print_literal_with_shape(struct buf *out, const struct literal *l);
 /* One element at `p`, as literals print it. */

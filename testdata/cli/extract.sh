@@ -15,6 +15,7 @@
 # stdout:   ROOT r = f32[2]{0} add(e, x)
 # stdout: }
 # stdout: the same
+# stdout: f32[3] {-0, 0, -1}
 # stderr: -
 cat >m.hlo <<'END'
 ENTRY main {
@@ -32,3 +33,5 @@ $HLO extract --parameters --height=0 m.hlo r | show
 $HLO extract m.hlo r '{1, 0.5}' '{7, 8}' -o alone.hlo
 $HLO run m.hlo '{1, 0.5}' '{7, 8}' | sed -n 's/,$//;2s/^ *//p' >whole
 $HLO run alone.hlo | cmp - whole && echo the same
+printf 'ENTRY e {\n  x = f32[3] parameter(0)\n  y = f32[3] copy(x)\n  ROOT z = f32[3] copy(y)\n}\n' >zero.hlo
+$HLO extract zero.hlo z 'f32[3] {-0, 0, -1}' --height=0 | $HLO run -
