@@ -113,7 +113,15 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
 {
     hlo_file *f = hlo_file_new(false);
     struct buf text = {0};
-    const char **copied = hlo_calloc((count + 1) * sizeof *copied);
+    const char **copied;
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += pieces[i].size;
+    if (size >= UINT32_MAX) {
+        hlo_file_free(f);
+        return NULL;
+    }
+    copied = hlo_calloc((count + 1) * sizeof *copied);
     f->parts = ARENA_NEW(&f->arena, struct source);
     f->count = 1;
     struct source *s = f->parts;

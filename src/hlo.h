@@ -80,7 +80,7 @@ hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m);
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict); /* copies */
 /* A text put together from pieces of other texts, as one part. Messages speak of those others: of what somebody typed, not of
- * what had to be written around it. All is copied; together it has less than 4 GiB. */
+ * what had to be written around it. All is copied. NULL: together it has 4 GiB or more. */
 struct hlo_piece {
     const char *text;
     size_t size;

@@ -110,9 +110,14 @@ void module_text_end(struct module_text *t, const struct state *s)
     module_text_made(t, "}%s\n", s->entry_tail);
 }
 
-hlo_file *module_text_file(const struct module_text *t)
+hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
 {
-    return hlo_file_of_pieces("session", t->pieces, t->count);
+    hlo_file *f = hlo_file_of_pieces("session", t->pieces, t->count);
+    if (!f)
+        hlo_messages_add(m, "session", "its text would have more than 4 GiB");
+    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    hlo_file_free(f);
+    return module;
 }
 
 void module_text_free(struct module_text *t)
@@ -204,9 +209,7 @@ bool build(const struct state *s, struct built *out, hlo_messages *m)
     if (!root)
         module_text_made(&t, "  ROOT nothing = () tuple()\n");
     module_text_end(&t, s);
-    hlo_file *f = module_text_file(&t);
-    out->module = hlo_parse(f, 0, m);
-    hlo_file_free(f);
+    out->module = module_text_parse(&t, m);
     module_text_free(&t);
     if (!out->module || !hlo_verify(out->module, m)) {
         built_free(out);

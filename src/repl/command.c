@@ -217,7 +217,7 @@ static int cmd_shell(struct session *s, struct str args)
 
 static int show_result(struct session *s, bool anew)
 {
-    const struct entry *root = state_root(session_state(s));
+    struct entry *root = entry_hold(state_root(session_state(s)));
     if (!root)
         return say_error(s, HLO_USAGE, "there are no instructions yet");
     size_t inst = (size_t)built_find(&s->built, str_of(root->name));
@@ -232,6 +232,7 @@ static int show_result(struct session *s, bool anew)
     if (made == MADE)
         status = show_value(s, str_of(root->name), STR(""), h);
     held_drop(h);
+    entry_drop(root);
     return abandoned ? s->stop_status : status;
 }
 

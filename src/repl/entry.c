@@ -14,10 +14,28 @@ static void drop_states_from(struct session *s, size_t at)
         state_free(s->states[--s->state_count]);
 }
 
+/* A run that has stopped needs what it began with to its end. */
 static void take_built(struct session *s, struct built *b)
 {
-    built_free(&s->built);
+    if (s->running) {
+        struct built *more = realloc(s->old, (s->old_count + 1) * sizeof *more);
+        if (!more)
+            repl_no_memory();
+        s->old = more;
+        more[s->old_count++] = s->built;
+    } else {
+        built_free(&s->built);
+    }
     s->built = *b;
+}
+
+void session_drop_old(struct session *s)
+{
+    for (size_t i = 0; i < s->old_count; i++)
+        built_free(&s->old[i]);
+    free(s->old);
+    s->old = NULL;
+    s->old_count = 0;
 }
 
 bool session_take(struct session *s, struct state *next, hlo_messages *m)

@@ -255,9 +255,7 @@ static hlo_module *module_to_save(const struct session *s, hlo_messages *m)
             module_text_entry(&t, e, root);
     }
     module_text_end(&t, state);
-    hlo_file *f = module_text_file(&t);
-    hlo_module *module = hlo_parse(f, 0, m);
-    hlo_file_free(f);
+    hlo_module *module = module_text_parse(&t, m);
     module_text_free(&t);
     free(order);
     return module;

@@ -120,7 +120,7 @@ void module_text_begin(struct module_text *t, const struct state *s, bool closed
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
 void module_text_made(struct module_text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void module_text_end(struct module_text *t, const struct state *s);
-hlo_file *module_text_file(const struct module_text *t);
+hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m);
 void module_text_free(struct module_text *t);
 
 /* ---- kept.c: values by what they depend on ---- */
@@ -190,6 +190,8 @@ struct session {
     struct state **states; /* never empty */
     size_t state_count, state_at;
     struct built built;    /* of the state that counts */
+    struct built *old;     /* of states that counted when a run began that goes on */
+    size_t old_count;
     struct kept kept;
     uint64_t ids;          /* of settings */
     struct input *input;
@@ -213,6 +215,7 @@ enum { STATES_KEPT = 200 };
 /* Takes the state over: it is built and becomes the one that counts, or is freed with messages. */
 bool session_take(struct session *s, struct state *next, hlo_messages *m);
 int session_undo(struct session *s, long steps);
+void session_drop_old(struct session *s); /* once no run goes on */
 
 /* ---- say.c: what goes to people ---- */
 

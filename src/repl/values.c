@@ -12,7 +12,7 @@
 
 struct making {
     struct session *s;
-    const struct built *b;
+    const struct built *b; /* as it was at first: in a stop, the session may go on to another */
     const size_t *targets;
     size_t count;
     bool anew;
@@ -123,9 +123,7 @@ static hlo_module *module_of(struct making *k)
     put_insts(k, &t);
     put_result(k, &t);
     module_text_end(&t, session_state(k->s));
-    hlo_file *f = module_text_file(&t);
-    hlo_module *module = hlo_parse(f, 0, k->m);
-    hlo_file_free(f);
+    hlo_module *module = module_text_parse(&t, k->m);
     module_text_free(&t);
     if (module && hlo_verify(module, k->m))
         return module;
@@ -246,13 +244,17 @@ static enum made make(struct making *k, struct held **out)
 
 enum made values_make(struct session *s, const size_t *insts, size_t count, bool anew, struct held **out, hlo_messages *m)
 {
-    struct making k = {.s = s, .b = &s->built, .targets = insts, .count = count, .anew = anew, .m = m};
+    const struct built b = s->built;
+    struct making k = {.s = s, .b = &b, .targets = insts, .count = count, .anew = anew, .m = m};
     for (size_t t = 0; t < count; t++)
         if (!k.b->entries[insts[t] - k.b->first]) {
             add_error(s, m, "it is part of what another instruction stands for, and has no value of its own");
             return FAILED;
         }
-    return make(&k, out);
+    enum made made = make(&k, out);
+    if (!s->running)
+        session_drop_old(s);
+    return made;
 }
 
 int value_status(const hlo_messages *m)
