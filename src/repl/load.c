@@ -184,7 +184,7 @@ static int load_onnx(struct session *s, const char *path)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_onnx *model = NULL;
-    int status = hlo_onnx_open(path, &model, m);
+    int status = (int)hlo_onnx_open(path, &model, m);
     hlo_module *module = model ? hlo_onnx_import(model, NULL, 0, m) : NULL;
     if (model && !module)
         status = HLO_REJECTED;
