@@ -81,6 +81,50 @@ static char escaped(struct reader *r)
     return known ? to[known - from] : c;
 }
 
+/* Four hexadecimal digits. */
+static bool four_digits(struct reader *r, uint32_t *out)
+{
+    uint32_t code = 0;
+    int k = 0;
+    for (; k < 4 && r->at + k < r->end; k++) {
+        char c = r->at[k];
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        if (digit < 0)
+            return false;
+        code = code * 16 + (uint32_t)digit;
+    }
+    *out = code;
+    return k == 4;
+}
+
+/* \uXXXX of JSON, in UTF-8; two of them where one is not enough. The number of bytes; 0: that isn't what stands there. */
+static size_t code_point(struct reader *r, char *out)
+{
+    uint32_t code, low;
+    if (!r->loose || *r->at != 'u')
+        return 0;
+    const char *before = r->at++;
+    if (!four_digits(r, &code)) {
+        r->at = before;
+        return 0;
+    }
+    r->at += 4;
+    if (code >= 0xd800 && code < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' && r->at[1] == 'u') {
+        r->at += 2;
+        if (four_digits(r, &low) && low >= 0xdc00 && low < 0xe000) {
+            r->at += 4;
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        } else {
+            r->at -= 2;
+        }
+    }
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t k = n; k-- > 1; code >>= 6)
+        out[k] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(n == 1 ? code : (0xf00u >> n & 0xff) | code);
+    return n;
+}
+
 /* After the opening quote. */
 static bool quoted(struct reader *r, char quote, struct str *out)
 {
@@ -90,6 +134,10 @@ static bool quoted(struct reader *r, char quote, struct str *out)
     char *text = arena_alloc(r->arena, most + 1); /* never longer than with its escapes */
     while (r->at < r->end && *r->at != quote) {
         char c = *r->at++;
+        size_t point = c == '\\' && r->at < r->end ? code_point(r, text + n) : 0;
+        n += point;
+        if (point > 0)
+            continue;
         if (c == '\\' && r->at < r->end)
             c = escaped(r);
         text[n++] = c;

@@ -1,0 +1,369 @@
+/*
+ * hlo serve: requests of other programs, a JSON object a line, and their answers, which are that, too. Nothing in a request
+ * ends it: what is wrong is said in the answer.
+ */
+#include "cli/arguments.h"
+#include "cli/listed.h"
+
+#include "base/dict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_HANDLES = 1000 };
+
+struct loaded {
+    hlo_module *module; /* NULL: this handle is free */
+};
+
+struct server {
+    const struct options *o;
+    struct hlo_run_options usual; /* of the command line */
+    struct loaded loaded[MOST_HANDLES];
+};
+
+struct request {
+    struct server *s;
+    struct arena arena;
+    struct dict_value d;
+    const struct dict_value *options; /* or NULL */
+    hlo_messages *m;
+    hlo_module *module;
+    bool own;       /* the module is of this request alone */
+    struct buf out; /* what the answer has besides, each member with a comma before it */
+};
+
+/* ---- members of a request ---- */
+
+static const struct dict_value *member(const struct dict_value *d, const char *name, enum dict_kind kind)
+{
+    const struct dict_value *v = d ? dict_find(d, str_of(name)) : NULL;
+    return v && v->kind == kind ? v : NULL;
+}
+
+static int refuse(struct request *r, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static int refuse(struct request *r, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    struct str text = arena_vprintf(&r->arena, format, ap);
+    va_end(ap);
+    hlo_messages_add(r->m, "request", text.ptr);
+    return HLO_USAGE;
+}
+
+/* A number of the options of the request; false with a message when it is none. */
+static bool number(struct request *r, const char *name, double *out)
+{
+    const struct dict_value *v = r->options ? dict_find(r->options, str_of(name)) : NULL;
+    if (!v)
+        return true;
+    bool fits = (v->kind == DICT_INT || v->kind == DICT_FLOAT) && v->f >= 0 && v->f < 0x1p62;
+    if (!fits)
+        return refuse(r, "option `%s`: a number from 0 on is wanted", name), false;
+    *out = v->f;
+    return true;
+}
+
+/* Which of some words a string is; `absent` when it isn't there, -1 with a message when it is something else. */
+static int word(struct request *r, const char *name, const char *const *words, int count, int absent)
+{
+    const struct dict_value *v = r->options ? dict_find(r->options, str_of(name)) : NULL;
+    for (int k = 0; v && k < count; k++)
+        if (v->kind == DICT_STRING && str_is(v->s, words[k]))
+            return k;
+    return v ? (refuse(r, "option `%s` is none of the words that it may be", name), -1) : absent;
+}
+
+/* ---- modules ---- */
+
+static struct loaded *by_handle(struct request *r)
+{
+    const struct dict_value *v = member(&r->d, "handle", DICT_INT);
+    if (!v || v->i < 1 || v->i > MOST_HANDLES || !r->s->loaded[v->i - 1].module)
+        return NULL;
+    return &r->s->loaded[v->i - 1];
+}
+
+/* The module that the request is about, verified. */
+static int find_module(struct request *r)
+{
+    const struct dict_value *text = member(&r->d, "module", DICT_STRING), *file = member(&r->d, "file", DICT_STRING);
+    if (dict_find(&r->d, STR("handle"))) {
+        struct loaded *l = by_handle(r);
+        r->module = l ? l->module : NULL;
+        return l ? HLO_OK : refuse(r, "there is no such handle");
+    }
+    if (!text && !file)
+        return refuse(r, "`module`, a text, `file` or `handle` is wanted");
+    hlo_file *f = text ? hlo_file_of_text("module", text->s.ptr, text->s.len, false) : hlo_file_open(file->s.ptr, false, r->m);
+    if (!f)
+        return HLO_USAGE;
+    r->own = true;
+    r->module = hlo_parse(f, 0, r->m);
+    hlo_file_free(f);
+    return r->module && hlo_verify(r->module, r->m) ? HLO_OK : HLO_REJECTED;
+}
+
+static int answer_load(struct request *r)
+{
+    size_t k = 0;
+    while (k < MOST_HANDLES && r->s->loaded[k].module)
+        k++;
+    if (k == MOST_HANDLES)
+        return refuse(r, "%d modules are loaded, which is the most; unload some", MOST_HANDLES);
+    r->s->loaded[k].module = r->module;
+    r->own = false;
+    buf_printf(&r->out, ",\"handle\":%zu,\"parameters\":[", k + 1);
+    for (size_t i = 0; i < hlo_param_count(r->module); i++) {
+        hlo_text shape = hlo_param_shape(r->module, i);
+        buf_puts(&r->out, i ? ",{\"name\":" : "{\"name\":");
+        buf_json_str(&r->out, str_of(hlo_param_name(r->module, i)));
+        buf_puts(&r->out, ",\"shape\":");
+        buf_json_str(&r->out, str_of(shape.data));
+        buf_putc(&r->out, '}');
+        hlo_text_free(&shape);
+    }
+    buf_putc(&r->out, ']');
+    return HLO_OK;
+}
+
+static int answer_unload(struct request *r)
+{
+    struct loaded *l = by_handle(r);
+    if (!l)
+        return refuse(r, "there is no such handle");
+    hlo_module_free(l->module);
+    l->module = NULL;
+    return HLO_OK;
+}
+
+static int answer_verify(struct request *r)
+{
+    (void)r;
+    return HLO_OK; /* it has been, when it was found */
+}
+
+static int answer_fmt(struct request *r)
+{
+    hlo_text text = hlo_print(r->module, HLO_PRINT_FULL);
+    buf_puts(&r->out, ",\"text\":");
+    buf_json_str(&r->out, (struct str){text.data, text.size});
+    hlo_text_free(&text);
+    return HLO_OK;
+}
+
+static int answer_ls(struct request *r)
+{
+    hlo_listing *l = hlo_list(r->module);
+    buf_puts(&r->out, ",\"instructions\":[");
+    for (size_t i = 0; i < hlo_list_count(l); i++) {
+        if (i > 0)
+            buf_putc(&r->out, ',');
+        put_listed_json(&r->out, l, i);
+    }
+    buf_putc(&r->out, ']');
+    hlo_listing_free(l);
+    return HLO_OK;
+}
+
+/* ---- runs ---- */
+
+static bool run_options_of(struct request *r, struct hlo_run_options *out)
+{
+    static const char *const elided[] = {"refuse", "zero", "iota", "random"};
+    const struct dict_value *plain = member(r->options, "plain", DICT_BOOL);
+    *out = r->s->usual;
+    double steps = (double)out->max_steps, memory = (double)out->max_memory, trip = (double)out->max_trip, threads = out->threads;
+    int how = word(r, "elided", elided, COUNT_OF(elided), (int)out->elided);
+    if (how < 0 || !number(r, "max_steps", &steps) || !number(r, "max_memory", &memory) || !number(r, "max_trip", &trip) ||
+        !number(r, "timeout", &out->timeout) || !number(r, "threads", &threads))
+        return false;
+    if (threads > 256)
+        return refuse(r, "option `threads`: 256 are the most"), false;
+    out->elided = (enum hlo_elided)how;
+    out->max_steps = (uint64_t)steps;
+    out->max_memory = (uint64_t)memory;
+    out->max_trip = (uint64_t)trip;
+    out->threads = (int)threads;
+    out->plain = plain ? plain->i != 0 : out->plain;
+    return true;
+}
+
+/* What the request says of parameter i: a text in a list or by name. */
+static const struct dict_value *argument_of(const struct request *r, size_t i)
+{
+    const struct dict_value *list = member(&r->d, "args", DICT_LIST), *named = member(&r->d, "args", DICT_DICT);
+    if (list)
+        return i < list->count ? &list->items[i].value : NULL;
+    return named ? dict_find(named, str_of(hlo_param_name(r->module, i))) : NULL;
+}
+
+static hlo_literal *made_up(struct request *r, size_t i)
+{
+    static const char *const kinds[] = {"zeros", "ones", "iota", "uniform", "normal", "edge"};
+    double seed = 1;
+    int kind = word(r, "fake", kinds, COUNT_OF(kinds), COUNT_OF(kinds));
+    if (kind < 0 || !number(r, "seed", &seed))
+        return NULL;
+    if (kind == COUNT_OF(kinds))
+        return refuse(r, "no argument for parameter `%s`; the option \"fake\" makes one up", hlo_param_name(r->module, i)), NULL;
+    return hlo_fake_param(r->module, i, (enum hlo_fake)kind, (uint64_t)seed, r->m);
+}
+
+static bool arguments_of(struct request *r, hlo_literal **args, size_t count)
+{
+    const struct dict_value *list = member(&r->d, "args", DICT_LIST);
+    if (list && list->count > count)
+        return refuse(r, "%zu arguments for %zu parameters", list->count, count), false;
+    for (size_t i = 0; i < count; i++) {
+        const struct dict_value *v = argument_of(r, i);
+        if (v && v->kind != DICT_STRING && v->kind != DICT_INT && v->kind != DICT_FLOAT)
+            return refuse(r, "argument `%s` is no text", hlo_param_name(r->module, i)), false;
+        struct str text = v ? arena_str(&r->arena, v->s) : STR("");
+        args[i] = v ? hlo_read_argument(r->module, i, 0, text.ptr, r->m) : made_up(r, i);
+        if (!args[i])
+            return false;
+    }
+    return true;
+}
+
+static void put_result(struct request *r, const hlo_literal *l)
+{
+    const struct dict_value *json = member(r->options, "json", DICT_BOOL);
+    struct buf text = {0};
+    if (json && json->i) {
+        hlo_text nested = hlo_literal_json(l, NULL);
+        buf_bytes(&r->out, nested.data, nested.size);
+        hlo_text_free(&nested);
+        return;
+    }
+    put_value(&text, l, NULL);
+    buf_json_str(&r->out, buf_view(&text));
+    buf_free(&text);
+}
+
+static int run_once(struct request *r, const struct hlo_run_options *options, hlo_literal **args, size_t count)
+{
+    hlo_program *p = hlo_plan(r->module, options, r->m);
+    hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, count, r->m) : NULL;
+    size_t parts = result ? hlo_literal_count(result) : 0;
+    buf_puts(&r->out, result ? ",\"results\":[" : "");
+    for (size_t k = 0; k < parts; k++) {
+        buf_puts(&r->out, k ? "," : "");
+        put_result(r, hlo_literal_element(result, k));
+    }
+    if (result && parts == 0)
+        put_result(r, result);
+    buf_puts(&r->out, result ? "]" : "");
+    hlo_program_free(p);
+    int status = result ? HLO_OK : hlo_messages_limit(r->m) ? HLO_LIMIT : HLO_FAILED;
+    hlo_literal_free(result);
+    return status;
+}
+
+static int answer_run(struct request *r)
+{
+    struct hlo_run_options options;
+    size_t count = hlo_param_count(r->module);
+    hlo_literal **args = ARENA_ARRAY(&r->arena, hlo_literal *, count + 1);
+    r->options = member(&r->d, "options", DICT_DICT);
+    int status = HLO_USAGE;
+    if (run_options_of(r, &options) && arguments_of(r, args, count))
+        status = run_once(r, &options, args, count);
+    for (size_t i = 0; i < count; i++)
+        hlo_literal_free(args[i]);
+    return status;
+}
+
+/* ---- requests and answers ---- */
+
+static const struct op {
+    const char *name;
+    int (*answer)(struct request *r);
+    bool module; /* it is about one */
+} ops[] = {
+    {"fmt", answer_fmt, true},       {"load", answer_load, true},     {"ls", answer_ls, true},
+    {"run", answer_run, true},       {"unload", answer_unload, false}, {"verify", answer_verify, true},
+};
+
+static int answer_op(struct request *r)
+{
+    const struct dict_value *name = member(&r->d, "op", DICT_STRING);
+    for (size_t k = 0; name && k < COUNT_OF(ops); k++) {
+        if (!str_is(name->s, ops[k].name))
+            continue;
+        int status = ops[k].module ? find_module(r) : HLO_OK;
+        return status == HLO_OK ? ops[k].answer(r) : status;
+    }
+    return refuse(r, "`op` is one of fmt, load, ls, run, unload, verify");
+}
+
+static void put_id(struct buf *out, const struct dict_value *id)
+{
+    if (id && id->kind == DICT_INT)
+        buf_int(out, id->i);
+    else if (id && id->kind == DICT_STRING)
+        buf_json_str(out, id->s);
+    else
+        buf_puts(out, "null");
+}
+
+static void put_answer(struct request *r, int status)
+{
+    struct buf b = {0};
+    hlo_text said = hlo_messages_json(r->m);
+    buf_puts(&b, "{\"schema\":1,\"id\":");
+    put_id(&b, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
+    buf_printf(&b, ",\"status\":%d", status);
+    buf_str(&b, buf_view(&r->out));
+    buf_puts(&b, ",\"diagnostics\":");
+    buf_bytes(&b, said.data, said.size);
+    buf_puts(&b, "}\n");
+    fwrite(b.data, 1, b.size, stdout);
+    fflush(stdout);
+    hlo_text_free(&said);
+    buf_free(&b);
+}
+
+static void answer(struct server *s, struct str line)
+{
+    struct request r = {.s = s, .m = hlo_messages_new()};
+    struct dict_error error;
+    arena_init(&r.arena);
+    int status = HLO_USAGE;
+    line = str_trim(line);
+    if (line.ptr[0] != '{')
+        refuse(&r, "a JSON object is wanted");
+    else if (dict_read(&r.arena, line, DICT_LOOSE, &r.d, &error))
+        status = answer_op(&r);
+    else
+        refuse(&r, "no sound JSON: %s", dict_problem(&r.arena, &error));
+    put_answer(&r, status);
+    if (r.own)
+        hlo_module_free(r.module);
+    hlo_messages_free(r.m);
+    buf_free(&r.out);
+    arena_free(&r.arena);
+}
+
+int serve_command(const struct options *o)
+{
+    struct server *s = o->given[OPT_STDIO] ? calloc(1, sizeof *s) : NULL;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    if (!o->given[OPT_STDIO])
+        return usage_error(o, "`--stdio` says where requests come from");
+    if (!s || !run_options(o, &s->usual))
+        return free(s), HLO_USAGE;
+    while ((n = getline(&line, &room, stdin)) >= 0)
+        if (str_trim((struct str){line, (size_t)n}).len > 0)
+            answer(s, (struct str){line, (size_t)n});
+    for (size_t k = 0; k < MOST_HANDLES; k++)
+        hlo_module_free(s->loaded[k].module);
+    free(line);
+    free(s);
+    return HLO_OK;
+}
