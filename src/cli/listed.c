@@ -23,15 +23,15 @@ static int look_at(struct listed_module *l, listed_fn *fn, void *context, bool v
 static int each_part(const struct options *o, const char *path, bool verified, listed_fn *fn, void *context)
 {
     hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_open(path, false, m);
+    hlo_file *f = open_file(o, path, m);
     const size_t parts = f ? hlo_file_count(f) : 0;
-    int64_t only = 0;
-    int worst = f && option_int(o, OPT_MODULE, 1, (int64_t)parts, 0, &only) ? HLO_OK : HLO_USAGE;
+    int64_t picked = 0; /* with --module, the one that is left has its number still */
+    bool one = o->given[OPT_MODULE] && num_parse_i64(str_of(o->value[OPT_MODULE]), &picked) && picked > 0;
+    int worst = f ? HLO_OK : HLO_USAGE;
     for (size_t part = 0; part < parts && worst != HLO_USAGE; part++) {
-        if (only > 0 && part != (size_t)only - 1)
-            continue;
         hlo_module *module = hlo_parse(f, part, m);
-        struct listed_module l = {.o = o, .path = path, .part = part, .parts = parts, .file = f, .module = module, .m = m};
+        struct listed_module l = {.o = o, .path = path, .part = one ? (size_t)picked - 1 : part,
+                                  .parts = one ? 2 : parts, .file = f, .module = module, .m = m};
         int status = look_at(&l, fn, context, verified);
         worst = status > worst ? status : worst;
         hlo_module_free(module);

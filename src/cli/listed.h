@@ -9,7 +9,7 @@
 struct listed_module {
     const struct options *o;
     const char *path;
-    size_t part, parts; /* of the file */
+    size_t part, parts; /* its number in the file, from 0, and whether there are others */
     const hlo_file *file;
     hlo_module *module;
     const hlo_listing *listing;

@@ -66,6 +66,16 @@ static int finish_run(const struct run *r, hlo_literal *const *results)
     return judge_results(&r->a, results);
 }
 
+/* --verbose */
+static void say_more(const struct options *o, const hlo_program *p, double seconds)
+{
+    struct hlo_memory memory = hlo_program_memory(p);
+    fflush(stdout);
+    if (o->given[OPT_VERBOSE])
+        fprintf(world_stderr(o), "hlo: the run took %.6f s; values took %" PRIu64 " bytes at most, arguments %" PRIu64 "\n", seconds,
+                memory.measured, memory.arguments);
+}
+
 static int run_program(const struct run *r, struct feed_files *feeds, struct tracing *t, hlo_program *p)
 {
     const struct arguments *a = &r->a;
@@ -75,8 +85,10 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
         return HLO_FAILED;
     trace_observe(t, p);
     interrupt_begin(p);
+    double start = now_seconds();
     bool ok = hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds->feeds, results, a->m);
     bool interrupted = interrupt_end();
+    double seconds = now_seconds() - start;
     bool written = feed_finish(feeds, ok, a->m);
     if (!ok && a->o->given[OPT_SAVE_BUNDLE])
         save_bundle(r, NULL);
@@ -88,6 +100,8 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
         status = HLO_USAGE;
     else if (world_first(a->o) && a->o->command != CMD_TRACE)
         status = finish_run(r, results);
+    if (ok && world_first(a->o))
+        say_more(a->o, p, seconds);
     for (size_t k = 0; k < a->participants; k++)
         hlo_literal_free(results[k]);
     free(results);

@@ -6,6 +6,7 @@
 # stdout: f32[] 4
 # stdout: f32[] 1
 # stdout: f32[] 1
+# stdout: 1
 # stderr: -
 mkdir dir one
 module() { printf 'HloModule m\nENTRY e { ROOT c = f32[] constant(%s) }\n' "$1"; }
@@ -24,3 +25,4 @@ cp dir/module_0001* one
 $HLO one
 $HLO verify one
 $HLO fmt one | $HLO run -
+$HLO ls dir --module=23 | grep -c 'f32\[\] constant\|constant '

@@ -5,7 +5,9 @@
 # stdout: hlo 0.1.0
 # stdout: one screen
 # stdout: one screen
+# stdout: f32[2] {1, 2}
 # stderr: bad.hlo:
+# stderr: hlo: the run took 0.
 printf 'HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >m.hlo
 printf 'HloModule m, frobnicate=true\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }\n' >odd.hlo
 printf 'HloModule m\nENTRY e { ROOT y = f32[2] copy(x) }\n' >bad.hlo
@@ -21,3 +23,4 @@ for line in instructions processors BLAS FFTW; do grep -q "^$line: ." about.txt 
 for args in '' run; do
     [ "$($HLO $args -h | wc -l)" -le 24 ] && $HLO $args -h | sed -n '3,6p' | grep -qc '^  hlo' && echo one screen
 done
+$HLO run -v m.hlo '{1, 2}'
