@@ -26,6 +26,7 @@ bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_
 
 struct shell_check {
     const char *command;
+    char *script;        /* the command with the file's name behind it, where it doesn't say where it goes */
     char *folder, *path; /* of the candidate's text */
     bool nonzero;        /* the status that says that it still fails */
     bool verbose;        /* what it prints is shown */

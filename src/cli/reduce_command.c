@@ -16,12 +16,11 @@
 extern char **environ;
 
 /* The file's name stands behind the command, unless the command names it itself. */
-static const char *complete(const char *command)
+static char *complete(const char *command)
 {
-    if (strstr(command, "$1") || strstr(command, "${1") || strstr(command, "$@") || strstr(command, "HLO_FILE"))
-        return command;
+    bool named = strstr(command, "$1") || strstr(command, "${1") || strstr(command, "$@") || strstr(command, "HLO_FILE");
     struct buf b = {0};
-    buf_printf(&b, "%s \"$1\"", command);
+    buf_printf(&b, named ? "%s" : "%s \"$1\"", command);
     return b.data;
 }
 
@@ -38,7 +37,7 @@ bool shell_check_open(struct shell_check *c, hlo_messages *m)
     buf_printf(&path, "%s/candidate.hlo", folder.data);
     c->folder = folder.data;
     c->path = path.data;
-    c->command = complete(c->command);
+    c->script = complete(c->command);
     setenv("HLO_FILE", c->path, 1);
     return true;
 }
@@ -49,6 +48,7 @@ void shell_check_close(struct shell_check *c)
         return;
     unlink(c->path);
     rmdir(c->folder);
+    free(c->script);
     free(c->path);
     free(c->folder);
 }
@@ -57,7 +57,7 @@ void shell_check_close(struct shell_check *c)
 
 static bool start(const struct shell_check *c, pid_t *pid)
 {
-    char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)c->command, (char[]){"hlo-reduce"}, c->path, NULL};
+    char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, c->script, (char[]){"hlo-reduce"}, c->path, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t signals;
