@@ -234,7 +234,7 @@ struct hlo_stats {
 struct hlo_stats hlo_literal_stats(const hlo_literal *l);
 /* "f32[4096] min -1.2 max 3.4 mean 0.01 nan 0 inf 0", a line without its end; of one element its value. */
 hlo_text hlo_literal_summary(const hlo_literal *l);
-/* {"elements": 2, "finite": 1, "nan": 1, ...}, the fields by name; what is not finite as a string. */
+/* {"elements":2,"finite":1,"nan":1,...}, the fields by name; what is not finite as a string. */
 hlo_text hlo_stats_json(const struct hlo_stats *s);
 /* How values are written. Zeros stand for what is usual. */
 struct hlo_view {
@@ -247,7 +247,7 @@ struct hlo_view {
 };
 /* With shape, in the form that is read back where nothing is left out; where something is, with statistics. V NULL: as usual. */
 hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
-/* As JSON: {"shape": ..., "values": nested lists}; NaN and infinities are strings; complex numbers are pairs; a tuple has
+/* As JSON: {"shape":...,"values":nested lists}; NaN and infinities are strings; complex numbers are pairs; a tuple has
  * "elements", an object each. All elements, unless `most` is given: of more, "stats" stands there in place of "values". */
 hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
 /* A picture of characters, in lines. Heat maps are of two dimensions, what has more is cut at index 0 of the first ones; curves are

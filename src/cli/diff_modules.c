@@ -244,22 +244,22 @@ static void put_text(struct diffing *d, struct buf *out, const struct hlo_diverg
 static void json_name(struct buf *out, const struct side *s, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
-    buf_puts(out, "{\"name\": ");
+    buf_puts(out, "{\"name\":");
     buf_json_str(out, str_of(inst.name));
-    buf_puts(out, ", \"computation\": ");
+    buf_puts(out, ",\"computation\":");
     buf_json_str(out, str_of(hlo_list_computation(s->listing, inst.computation).name));
-    buf_puts(out, ", \"op\": ");
+    buf_puts(out, ",\"op\":");
     buf_json_str(out, str_of(inst.op));
-    buf_puts(out, ", \"shape\": ");
+    buf_puts(out, ",\"shape\":");
     buf_json_str(out, str_of(inst.shape));
-    buf_printf(out, ", \"line\": %" PRIu32 "}", inst.line);
+    buf_printf(out, ",\"line\":%" PRIu32 "}", inst.line);
 }
 
 static void json_list(struct buf *out, const char *key, const struct side *s, const struct list *l)
 {
-    buf_printf(out, ", \"%s\": [", key);
+    buf_printf(out, ",\"%s\":[", key);
     for (size_t k = 0; k < l->count; k++) {
-        buf_puts(out, k ? ", " : "");
+        buf_puts(out, k ? "," : "");
         json_name(out, s, l->at[k]);
     }
     buf_putc(out, ']');
@@ -268,7 +268,7 @@ static void json_list(struct buf *out, const char *key, const struct side *s, co
 static void json_difference(struct buf *out, const char *key, const struct hlo_difference *x)
 {
     hlo_text text = hlo_difference_json(x);
-    buf_printf(out, ", \"%s\": %s", key, text.data);
+    buf_printf(out, ",\"%s\":%s", key, text.data);
     hlo_text_free(&text);
 }
 
@@ -277,7 +277,7 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
     static const char *const hows[] = {"", "name", "op_name", "place", "otherwise"};
     struct list changed = {0}, only_a = {0}, only_b = {0};
     find_structure(d, &changed, &only_a, &only_b);
-    buf_printf(out, "{\"schema\": 1, \"same\": %s, \"compared\": %" PRIu64 ", \"unequal\": %" PRIu64 ", \"results_agree\": %s",
+    buf_printf(out, "{\"schema\":1,\"same\":%s,\"compared\":%" PRIu64 ",\"unequal\":%" PRIu64 ",\"results_agree\":%s",
                !v->found && v->results_agree ? "true" : "false", v->compared, v->unequal, v->results_agree ? "true" : "false");
     if (!v->results_agree)
         json_difference(out, "results", &v->results);
@@ -285,11 +285,11 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
     json_list(out, "only_a", &d->a, &only_a);
     json_list(out, "only_b", &d->b, &only_b);
     if (v->found) {
-        buf_puts(out, ", \"first\": {\"a\": ");
+        buf_puts(out, ",\"first\":{\"a\":");
         json_name(out, &d->a, v->a);
-        buf_puts(out, ", \"b\": ");
+        buf_puts(out, ",\"b\":");
         json_name(out, &d->b, v->b);
-        buf_printf(out, ", \"paired\": \"%s\", \"participant\": %zu, \"occurrence\": %" PRIu64,
+        buf_printf(out, ",\"paired\":\"%s\",\"participant\":%zu,\"occurrence\":%" PRIu64,
                    hows[hlo_pair_of_a(d->pairing, v->a).how], v->participant, v->occurrence);
         json_difference(out, "difference", &v->difference);
         buf_putc(out, '}');

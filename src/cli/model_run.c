@@ -179,12 +179,12 @@ void put_model_value(struct buf *out, const hlo_onnx_value *v, const struct hlo_
 static void put_model_json(struct buf *out, const char *name, const hlo_onnx_value *v, const struct hlo_view *view)
 {
     bool sequence = hlo_onnx_value_sequence(v);
-    buf_puts(out, "{\"output\": ");
+    buf_puts(out, "{\"output\":");
     buf_json_str(out, str_of(name));
-    buf_puts(out, sequence ? ", \"sequence\": [" : hlo_onnx_value_present(v) ? ", " : ", \"present\": false}");
+    buf_puts(out, sequence ? ",\"sequence\":[" : hlo_onnx_value_present(v) ? "," : ",\"present\":false}");
     for (size_t i = 0; i < hlo_onnx_value_count(v); i++) {
         hlo_text text = hlo_literal_json(hlo_onnx_value_tensor(v, i), view);
-        buf_puts(out, i ? ", " : "");
+        buf_puts(out, i ? "," : "");
         buf_puts(out, text.data + !sequence);
         hlo_text_free(&text);
     }
@@ -197,10 +197,10 @@ static bool write_text(const struct options *o, const hlo_onnx *model, hlo_onnx_
     struct buf b = {0};
     const struct hlo_view view = result_view(o);
     bool json = o->given[OPT_JSON];
-    buf_puts(&b, json ? "{\"schema\": 1, \"results\": [" : "");
+    buf_puts(&b, json ? "{\"schema\":1,\"results\":[" : "");
     for (size_t i = 0; hlo_onnx_output(model, i, &port); i++) {
         if (json) {
-            buf_puts(&b, i ? ", " : "");
+            buf_puts(&b, i ? "," : "");
             put_model_json(&b, port.name, outputs[i], &view);
         } else {
             buf_printf(&b, "%s = ", port.name);

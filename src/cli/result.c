@@ -45,10 +45,10 @@ static void put_text(struct buf *b, hlo_literal *const *results, size_t count, c
 /* An object on a line for a module, so that several are lines. Elements are left out where they were not asked for. */
 static void put_json(struct buf *b, hlo_literal *const *results, size_t count, const struct hlo_view *v)
 {
-    buf_puts(b, "{\"schema\": 1, \"results\": [");
+    buf_puts(b, "{\"schema\":1,\"results\":[");
     for (size_t p = 0; p < count; p++) {
         hlo_text value = hlo_literal_json(results[p], v);
-        buf_printf(b, "%s{\"participant\": %zu, ", p ? ", " : "", p);
+        buf_printf(b, "%s{\"participant\":%zu,", p ? "," : "", p);
         buf_bytes(b, value.data + 1, value.size - 1);
         hlo_text_free(&value);
     }

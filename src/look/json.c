@@ -1,5 +1,5 @@
 /*
- * Values as JSON: {"shape": "f32[2]", "values": [1, "nan"]}. Of a tuple "elements" has an object for each component.
+ * Values as JSON: {"shape":"f32[2]","values":[1,"nan"]}. Of a tuple "elements" has an object for each component.
  */
 #include "look/look.h"
 
@@ -28,7 +28,7 @@ static void put_element(struct buf *out, enum dtype t, const char *p, const stru
         enum dtype part = dtype_component(t);
         buf_putc(out, '[');
         put_float(out, part, p, v);
-        buf_puts(out, ", ");
+        buf_puts(out, ",");
         put_float(out, part, p + dtype_bytes(part), v);
         buf_putc(out, ']');
     } else if (dtype_is_float(t)) {
@@ -50,7 +50,7 @@ static void put_values(struct buf *out, const struct shape *s, int d, const char
     buf_putc(out, '[');
     for (int64_t i = 0; i < s->dims[d]; i++) {
         if (i > 0)
-            buf_puts(out, ", ");
+            buf_puts(out, ",");
         put_values(out, s, d + 1, p, v);
     }
     buf_putc(out, ']');
@@ -64,19 +64,19 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
     struct buf shape = {0};
     int64_t elements = 0;
     shape_print(&shape, s, false);
-    buf_puts(out, "{\"shape\": ");
+    buf_puts(out, "{\"shape\":");
     buf_json_str(out, buf_view(&shape));
     buf_free(&shape);
     if (shape_is_tuple(s)) {
-        buf_puts(out, ", \"elements\": [");
+        buf_puts(out, ",\"elements\":[");
         for (int i = 0; i < s->count; i++) {
-            buf_puts(out, i ? ", " : "");
+            buf_puts(out, i ? "," : "");
             look_json(out, l->elements[i], v);
         }
         buf_putc(out, ']');
     } else if (shape_is_array(s) && shape_elements(s, &elements) && !l->elided) {
         bool few = !v || v->most == 0 || (uint64_t)elements <= v->most;
-        buf_puts(out, few ? ", \"values\": " : ", \"stats\": ");
+        buf_puts(out, few ? ",\"values\":" : ",\"stats\":");
         if (few) {
             put_values(out, s, 0, &p, &how);
         } else {

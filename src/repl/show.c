@@ -106,10 +106,10 @@ static void put_json(struct session *s, struct str name, struct str index, const
     hlo_text value = hlo_literal_json(l, &s->view);
     buf_str(&whole, name);
     buf_str(&whole, index);
-    buf_puts(&b, "{\"schema\": 1, \"name\": ");
+    buf_puts(&b, "{\"schema\":1,\"name\":");
     buf_json_str(&b, buf_view(&whole));
     fwrite(b.data, 1, b.size, s->out);
-    fprintf(s->out, ", \"value\": %s}\n", value.data);
+    fprintf(s->out, ",\"value\":%s}\n", value.data);
     hlo_text_free(&value);
     buf_free(&whole);
     buf_free(&b);

@@ -144,12 +144,12 @@ START_TEST(statistics_as_json)
     hlo_literal *l = parsed("f32[3] {1, nan, inf}"), *none = parsed("f32[1] {nan}");
     struct hlo_stats s = hlo_literal_stats(l);
     hlo_text text = hlo_stats_json(&s);
-    ck_assert_str_eq(text.data, "{\"elements\": 3, \"finite\": 1, \"nan\": 1, \"positive_inf\": 1, \"negative_inf\": 0, \"zero\": 0, "
-                                "\"denormal\": 0, \"min\": 1, \"max\": 1, \"mean\": 1, \"deviation\": 0, \"first_nan\": 1, \"first_inf\": 2}");
+    ck_assert_str_eq(text.data, "{\"elements\":3,\"finite\":1,\"nan\":1,\"positive_inf\":1,\"negative_inf\":0,\"zero\":0,"
+                                "\"denormal\":0,\"min\":1,\"max\":1,\"mean\":1,\"deviation\":0,\"first_nan\":1,\"first_inf\":2}");
     hlo_text_free(&text);
     s = hlo_literal_stats(none);
     text = hlo_stats_json(&s);
-    ck_assert(strstr(text.data, "\"min\": \"nan\", \"max\": \"nan\""));
+    ck_assert(strstr(text.data, "\"min\":\"nan\",\"max\":\"nan\""));
     hlo_text_free(&text);
     hlo_literal_free(l);
     hlo_literal_free(none);
@@ -288,19 +288,19 @@ START_TEST(values_in_full_are_printed)
 END_TEST
 
 static const struct show_case json_cases[] = {
-    {"f32[2] {1, -nan}", {0}, "{\"shape\": \"f32[2]\", \"values\": [1, \"nan\"]}"},
-    {"f64[2,1] {{-inf}, {0.1}}", {0}, "{\"shape\": \"f64[2,1]\", \"values\": [[\"-inf\"], [0.1]]}"},
-    {"pred[2] {1, 0}", {0}, "{\"shape\": \"pred[2]\", \"values\": [true, false]}"},
-    {"s4[] -8", {0}, "{\"shape\": \"s4[]\", \"values\": -8}"},
-    {"c64[1] {(1, inf)}", {0}, "{\"shape\": \"c64[1]\", \"values\": [[1, \"inf\"]]}"},
-    {"f32[2,0] {{}, {}}", {0}, "{\"shape\": \"f32[2,0]\", \"values\": [[], []]}"},
-    {"f32[1] {0.5}", {.hex = true}, "{\"shape\": \"f32[1]\", \"values\": [\"0x1p-1\"]}"},
-    {"f32[1] {0.123456}", {.precision = 2}, "{\"shape\": \"f32[1]\", \"values\": [0.12]}"},
+    {"f32[2] {1, -nan}", {0}, "{\"shape\":\"f32[2]\",\"values\":[1,\"nan\"]}"},
+    {"f64[2,1] {{-inf}, {0.1}}", {0}, "{\"shape\":\"f64[2,1]\",\"values\":[[\"-inf\"],[0.1]]}"},
+    {"pred[2] {1, 0}", {0}, "{\"shape\":\"pred[2]\",\"values\":[true,false]}"},
+    {"s4[] -8", {0}, "{\"shape\":\"s4[]\",\"values\":-8}"},
+    {"c64[1] {(1, inf)}", {0}, "{\"shape\":\"c64[1]\",\"values\":[[1,\"inf\"]]}"},
+    {"f32[2,0] {{}, {}}", {0}, "{\"shape\":\"f32[2,0]\",\"values\":[[],[]]}"},
+    {"f32[1] {0.5}", {.hex = true}, "{\"shape\":\"f32[1]\",\"values\":[\"0x1p-1\"]}"},
+    {"f32[1] {0.123456}", {.precision = 2}, "{\"shape\":\"f32[1]\",\"values\":[0.12]}"},
     {"(u8[] 3, ())", {0},
-     "{\"shape\": \"(u8[], ())\", \"elements\": [{\"shape\": \"u8[]\", \"values\": 3}, {\"shape\": \"()\", \"elements\": []}]}"},
+     "{\"shape\":\"(u8[], ())\",\"elements\":[{\"shape\":\"u8[]\",\"values\":3},{\"shape\":\"()\",\"elements\":[]}]}"},
     {"u8[2] {3, 5}", {.most = 1},
-     "{\"shape\": \"u8[2]\", \"stats\": {\"elements\": 2, \"finite\": 2, \"nan\": 0, \"positive_inf\": 0, \"negative_inf\": 0, "
-     "\"zero\": 0, \"denormal\": 0, \"min\": 3, \"max\": 5, \"mean\": 4, \"deviation\": 1, \"first_nan\": -1, \"first_inf\": -1}}"},
+     "{\"shape\":\"u8[2]\",\"stats\":{\"elements\":2,\"finite\":2,\"nan\":0,\"positive_inf\":0,\"negative_inf\":0,"
+     "\"zero\":0,\"denormal\":0,\"min\":3,\"max\":5,\"mean\":4,\"deviation\":1,\"first_nan\":-1,\"first_inf\":-1}}"},
 };
 
 START_TEST(values_as_json)
@@ -469,8 +469,8 @@ START_TEST(differences_are_counted)
     ck_assert_str_eq(text.data, "0 of 6 elements differ\n");
     hlo_text_free(&text);
     text = hlo_difference_json(&d);
-    ck_assert(strstr(text.data, "{\"comparable\": true, \"elements\": 6, \"outside\": 0, \"not_finite\": 0, \"worst_abs\": 0, \"worst_rel\": 0, "
-                                "\"worst_ulp\": 0, \"worst\": [], \"decades\": [6, 0,"));
+    ck_assert(strstr(text.data, "{\"comparable\":true,\"elements\":6,\"outside\":0,\"not_finite\":0,\"worst_abs\":0,\"worst_rel\":0,"
+                                "\"worst_ulp\":0,\"worst\":[],\"decades\":[6,0,"));
     hlo_text_free(&text);
     d = hlo_literal_difference(a, hlo_literal_element(b, 0), &(struct hlo_tolerance){0});
     text = hlo_difference_print(&d, a, hlo_literal_element(b, 0), NULL);

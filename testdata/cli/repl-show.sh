@@ -19,7 +19,7 @@
 # stdout:      0             2
 # stdout:      1             3
 # stdout:      2             4
-# stdout: {"schema": 1, "name": "x", "value": {"shape": "f32[2,3]", "values": [[1, 2.5, "nan"], [-0.1, "inf", 6]]}}
+# stdout: {"schema":1,"name":"x","value":{"shape":"f32[2,3]","values":[[1,2.5,"nan"],[-0.1,"inf",6]]}}
 # stdout: n: f32[1000] min 0 max 999 mean 499.5 nan 0 inf 0
 # stdout: x[1] = f32[3] {-0.1, inf, 6}
 # stdout: x[0] = f32[3] {1 /*0x3f800000*/, 2.5 /*0x40200000*/, nan /*0x7fc00000*/}
