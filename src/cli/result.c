@@ -11,7 +11,7 @@ enum { TERMINAL_MOST = 1000 }; /* elements of an array that nobody asked to see 
 struct hlo_view result_view(const struct options *o)
 {
     const char *path = o->value[OPT_OUTPUT];
-    bool terminal = (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
+    bool terminal = (!path || strcmp(path, "-") == 0) && (isatty(STDOUT_FILENO) || o->pager > 0);
     struct hlo_view v = {.most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
     if (terminal && !o->given[OPT_FULL] && !o->given[OPT_JSON]) {
         v.most = TERMINAL_MOST;
