@@ -2,7 +2,7 @@
 # stdout: {"schema":1,"id":1,"status":0,"results":["f32[2] {2, 4}"],"diagnostics":[]}
 # stdout: {"schema":1,"id":"a","status":0,"handle":1,"parameters":[{"name":"x","shape":"f32[2]"}],"diagnostics":[]}
 # stdout: {"schema":1,"id":2,"status":0,"results":["f32[2] {6, 8}"],"diagnostics":[]}
-# stdout: {"schema":1,"id":3,"status":0,"results":[{"shape": "f32[2]", "values": [2, 2]}],"diagnostics":[]}
+# stdout: {"schema":1,"id":3,"status":0,"results":[{"shape":"f32[2]","values":[2,2]}],"diagnostics":[]}
 # stdout: {"schema":1,"id":4,"status":2,"diagnostics":[{"id":"failure","severity":"error","file":"request","line":0,"column":0,"end_line":0,"end_column":0,"message":"no sound JSON: wanted a closing quote at the end","suggestion":null,"notes":[]}]}
 # stdout: {"schema":1,"id":null,"status":2,"diagnostics":[{"id":"failure","severity":"error","file":"request","line":0,"column":0,"end_line":0,"end_column":0,"message":"a JSON object is wanted","suggestion":null,"notes":[]}]}
 # stdout: 3 4
