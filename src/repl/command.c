@@ -322,6 +322,16 @@ static int cmd_rerun(struct session *s, struct str args)
     return show_result(s, false);
 }
 
+static int cmd_why(struct session *s, struct str args)
+{
+    struct str what = next_word(&args);
+    int64_t levels;
+    int status = what.len ? read_number(s, args, "why", 1, 1000, 1, &levels) : bad(s, "why");
+    if (status == HLO_OK && s->running)
+        return in_a_run(s);
+    return status == HLO_OK ? why_print(s, what, levels) : status;
+}
+
 /* ---- settings of values ---- */
 
 static int list_settings(struct session *s)
