@@ -86,15 +86,13 @@ static void put_open_header(struct module_text *t, const struct entry *e)
     put_piece(t, p);
 }
 
-/* CLOSED: with the parameters and the result that the header speaks of. */
-void module_text_begin(struct module_text *t, const struct state *s, bool closed)
+/* Parameters and result may be others than the header speaks of. */
+void module_text_begin(struct module_text *t, const struct state *s)
 {
     *t = (struct module_text){0};
     arena_init(&t->arena);
     if (!s->header)
         put_made(t, STR("HloModule session"));
-    else if (closed || !s->header->from)
-        put_entry(t, s->header);
     else
         put_open_header(t, s->header);
     put_made(t, STR("\n\n"));
@@ -203,7 +201,7 @@ bool build(const struct state *s, struct built *out, hlo_messages *m)
     *out = (struct built){0};
     if (s->computation_count == 0 && s->inst_count == 0)
         return true;
-    module_text_begin(&t, s, false);
+    module_text_begin(&t, s);
     for (size_t i = 0; i < s->inst_count; i++)
         module_text_entry(&t, s->insts[i], s->insts[i] == root);
     if (!root)

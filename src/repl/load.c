@@ -241,7 +241,7 @@ hlo_module *module_to_save(const struct session *s, hlo_messages *m)
         order[p] = p - gone;
         gone += state_setting(state, hlo_param_name(s->built.module, p)) != NULL;
     }
-    module_text_begin(&t, state, false);
+    module_text_begin(&t, state);
     for (size_t n = 0; n < state->inst_count; n++) {
         const struct entry *e = state->insts[n];
         const struct setting *set = state_setting(state, e->name);

@@ -115,7 +115,7 @@ struct module_text {
     size_t count, capacity;
     struct arena arena;
 };
-void module_text_begin(struct module_text *t, const struct state *s, bool closed);
+void module_text_begin(struct module_text *t, const struct state *s);
 /* An instruction as it was typed; and one that is made. */
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
 void module_text_made(struct module_text *t, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -119,7 +119,7 @@ static void put_result(const struct making *k, struct module_text *t)
 static hlo_module *module_of(struct making *k)
 {
     struct module_text t;
-    module_text_begin(&t, session_state(k->s), false);
+    module_text_begin(&t, session_state(k->s));
     put_insts(k, &t);
     put_result(k, &t);
     module_text_end(&t, session_state(k->s));
