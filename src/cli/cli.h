@@ -121,6 +121,16 @@ void interrupt_stay(void); /* from now on it ends runs and never the process; wh
 /* value.c: a result for people to read and, all of it (NULL), for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
 
+/* progress.c: `12 of 100 runs` on a terminal, for what takes long. */
+struct progress {
+    const char *what;
+    double next; /* when a line is due; negative: never */
+    bool shown;
+};
+struct progress progress_begin(const struct options *o, const char *what);
+void progress_step(struct progress *p, size_t done, size_t all);
+void progress_end(struct progress *p); /* before anything else is written */
+
 /* open.c: the first argument; where there is none, the bundle. NULL: neither. */
 const char *file_argument(const struct options *o);
 /* What PATH names, of which --module picks. To be freed with hlo_file_free; NULL with messages. */
