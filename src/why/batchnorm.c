@@ -23,10 +23,10 @@ void why_batchnorm(struct why *w, const struct inst *i, int64_t leaf, const int6
         why_same(w, i, 0, 0, index, "operand");
     else if (training || leaf < 2)
         all_of_feature(w, i, 0, feature, "feature");
-    if (training && leaf > 0)
-        return; /* the mean and the variance */
     if (!training && !inference)
         all_of_feature(w, i, 4, feature, "gradient");
-    for (int k = 1; k < (inference ? 5 : training ? 3 : 4) && (leaf == 0 || (leaf == 1 && k > 1)); k++)
-        of_feature(w, i, k, feature, inference || training ? of_inference[k] : of_grad[k]);
+    const int end = inference ? 5 : training ? 3 : 4;
+    for (int k = 1; k < end; k++)
+        if (leaf == 0 || (leaf == 1 && !training && k > 1)) /* of the gradient of the scale */
+            of_feature(w, i, k, feature, inference || training ? of_inference[k] : of_grad[k]);
 }
