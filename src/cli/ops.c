@@ -324,6 +324,8 @@ int ops_command(const struct options *o)
         return put_form(o->args[0]) ? HLO_OK : unknown_op(o, o->args[0]);
     if (o->given[OPT_DICT])
         return put_dictionary();
+    if (o->given[OPT_MDOC])
+        return ops_mdoc();
     if (o->given[OPT_MATRIX])
         return ops_matrix(o, op);
     if (o->given[OPT_JSON])

@@ -20,6 +20,9 @@ bool ops_has_pairs(size_t op); /* ... and for a second one */
 /* ops_json.c: everything known of an op, as one object. */
 void put_op_json(struct buf *out, size_t op);
 
+/* ops_mdoc.c: all there is, as sections of the manual. */
+int ops_mdoc(void);
+
 /* ops_matrix.c: all ops, or the one given. */
 int ops_matrix(const struct options *o, size_t op);
 
