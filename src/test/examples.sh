@@ -1,0 +1,70 @@
+# Examples of documents, run and compared: what test_readme.sh and test_manual.sh share; a script of the shell that they read.
+#
+# An example is a file NNN.sh with a command, and NNN.want with what must come of it, errors included; without a .want only the
+# status counts: 0, 1 (something differs) or 4 (a run fails). `cat FILE` shows a file, which is written for the commands after it.
+# HLO, n (the tests so far) and bad are the caller's; so is `scratch`, a folder of its own.
+PATH=${HLO%/*}:$PATH
+export PATH OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # MPI itself loses memory
+export HLO_HISTORY=
+unset NO_COLOR CI
+
+# One line of TAP; what is wrong stands in a file.
+report() { # NAME STATUS FILE
+    n=$((n + 1))
+    if [ "$2" = 0 ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        sed 's/^/# /' "$3"
+    fi
+}
+
+# Empty lines at the end belong to the text around it and not to the example.
+trimmed() { sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$1"; }
+
+# Why an example cannot be run here; empty when it can.
+hindrance() {
+    case $1 in
+    mpirun*) command -v mpirun >/dev/null && [ -f "${HLO%/*}/hlo-mpi.so" ] || echo "built without MPI" ;;
+    "hlo why "* | "hlo serve "*) ! "$HLO" "$(echo "$1" | cut -d' ' -f2)" x 2>&1 | grep -q 'not there yet' || echo "not there yet" ;;
+    *.onnx*) ! hlo import /dev/null 2>&1 | grep -q 'built without ONNX' || echo "built without ONNX" ;;
+    esac
+}
+
+run_example() { # LABEL SCRIPT FOLDER
+    command=$(cat "$2")
+    want=${2%.sh}.want
+    skip=$(hindrance "$command")
+    if [ -n "$skip" ]; then
+        n=$((n + 1))
+        echo "ok $n - $1: $command # SKIP $skip"
+        return
+    fi
+    case $command in
+    "cat "*)
+        trimmed "$want" >"$3/${command#cat }"
+        report "$1: $command" 0
+        return
+        ;;
+    esac
+    (cd "$3" && sh -u "$2") >"$scratch/all" 2>&1 </dev/null
+    status=$?
+    trimmed "$scratch/all" >"$scratch/got"
+    if [ -f "$want" ]; then
+        trimmed "$want" >"$scratch/want"
+        diff "$scratch/want" "$scratch/got" >"$scratch/said"
+        report "$1: $command" $? "$scratch/said"
+    else
+        case $status in 0 | 1 | 4) status=0 ;; esac
+        report "$1: $command" $status "$scratch/got"
+    fi
+}
+
+run_examples() { # LABEL FOLDER_OF_EXAMPLES FOLDER_TO_RUN_THEM_IN
+    for script in "$2"/*.sh; do
+        run_example "$1" "$script" "$3"
+    done
+}
