@@ -1,0 +1,70 @@
+#!/bin/sh
+# Prints a page of the manual. What the program, the header or the grammar says itself stands there but as a line that asks for it:
+#
+#   @synopsis COMMAND   how a command is called: of its options those that the page describes
+#   @operations         the operations, from the program's own table
+#   @grammar            the productions of grammar/hlo.ebnf, by topic
+#   @functions          the types and functions of src/hlo.h with their comments, by topic
+#   @show FILE          a file as it is
+#
+#   page.sh HLO SOURCE_ROOT PAGE
+hlo=$1
+root=$2
+page=$3
+
+described() { # the options that the page describes
+    sed -n 's/^\.It //p' "$page" | grep -o 'Fl -[a-z-]*' | sed 's/Fl -//' | tr '\n' ' '
+}
+
+synopsis() {
+    "$hlo" "$1" --help | awk -v command="$1" -v described="$(described)" '
+        BEGIN { described = " " described }
+        /^usage: / {
+            usage = $0
+            sub(/^usage: hlo [a-z]* */, "", usage)
+            next
+        }
+        usage != "" && /^  (-[a-z], |    )--/ {
+            letter = substr($0, 4, 1)
+            name = $0
+            sub(/^ *(-[a-z], )?--/, "", name)
+            sub(/ .*/, "", name)
+            value = name
+            sub(/^[a-z-]*/, "", value)
+            name = substr(name, 1, length(name) - length(value))
+            if (!index(described, " " name " ")) { rest = 1; next }
+            line = ".Op Fl " (letter != " " ? letter " | " : "") "-" name
+            if (value ~ /^\[@N\]/) { line = line " Ns Oo @ Ns Ar n Oc"; value = substr(value, 5) }
+            if (value ~ /^\[=/) line = line " Ns Op = Ns Ar " tolower(substr(value, 3, length(value) - 3))
+            else if (value != "") line = line " Ns = Ns Ar " tolower(substr(value, 2))
+            options = options line "\n"
+        }
+        END {
+            print ".Nm hlo Cm " command
+            printf "%s", options
+            if (rest) print ".Op Ar option ..."
+            n = split(usage, word, " ")
+            for (i = 1; i <= n; i++) {
+                if (word[i] == "[OPTION...]" || word[i] ~ /^--/) continue
+                optional = sub(/^\[/, "", word[i])
+                many = sub(/\.\.\.\]?$/, "", word[i])
+                if (!index(word[i], "[")) sub(/\]$/, "", word[i])
+                print (optional ? ".Op Ar " : ".Ar ") tolower(word[i]) (many ? " ..." : "")
+            }
+        }'
+}
+
+while IFS= read -r line; do
+    case $line in
+    "@synopsis "*) synopsis "${line#@synopsis }" ;;
+    @operations) "$hlo" ops --mdoc ;;
+    @grammar) awk -f "$root/man/mdoc.awk" -f "$root/man/grammar.awk" "$root/grammar/hlo.ebnf" ;;
+    @functions) awk -f "$root/man/mdoc.awk" -f "$root/man/header.awk" "$root/src/hlo.h" ;;
+    "@show "*)
+        echo ".Bd -literal -offset indent"
+        sed 's/\\/\\e/g; s/^[.'"'"']/\\\&&/' "$root/${line#@show }"
+        echo ".Ed"
+        ;;
+    *) printf '%s\n' "$line" ;;
+    esac
+done <"$page"
