@@ -184,7 +184,7 @@ static const char *kind_name(enum hlo_fake kind)
 
 static bool save(const struct fuzz *f, const struct trial *t, const char *path)
 {
-    hlo_text printed = hlo_print(f->module, HLO_PRINT_FULL);
+    hlo_text printed = hlo_print(f->module, HLO_PRINT_EXACT);
     const struct hlo_bundle b = {.text = printed.data, .size = printed.size, .participants = t->a.participants,
                                  .count = t->a.count, .args = t->a.all, .results = (const hlo_literal *const *)t->expected};
     bool ok = hlo_write_bundle(path, &b, t->a.m);

@@ -17,7 +17,7 @@ static void put_comment(struct buf *b, const char *what, size_t number, const st
 /* Which parameter and which component of the result is what, then the module. */
 static bool write_module(const struct model_inputs *in, const hlo_module *module)
 {
-    hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
     struct hlo_onnx_port port;
     struct buf b = {0};
     for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)

@@ -26,7 +26,7 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
     struct hlo_bundle b = {.participants = r->a.participants, .count = r->a.count, .args = r->a.all, .results = (const hlo_literal *const *)results};
     b.text = hlo_file_text(r->file, r->part, &b.size, &first_line);
     if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* which the text doesn't say */
-        printed = hlo_print(r->a.module, HLO_PRINT_FULL);
+        printed = hlo_print(r->a.module, HLO_PRINT_EXACT);
         b.text = printed.data;
         b.size = printed.size;
     }

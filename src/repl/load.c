@@ -129,7 +129,7 @@ static bool take_cut(struct session *s, const char *name, struct str text, uint3
 /* What can't be cut as it was written can be as it is printed. */
 static bool take_printed(struct session *s, const char *name, const hlo_module *module, hlo_messages *m)
 {
-    hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
     hlo_file *f = hlo_file_of_text(name, text.data, text.size, false);
     hlo_module *again = hlo_parse(f, 0, m);
     bool ok = again && take_cut(s, name, (struct str){text.data, text.size}, 1, again, m);
@@ -190,7 +190,7 @@ static int load_onnx(struct session *s, const char *path)
         status = HLO_REJECTED;
     say_messages(s, m);
     if (module) {
-        hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+        hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
         status = load_text(s, path, (struct str){text.data, text.size}, 1);
         hlo_text_free(&text);
     }
@@ -269,7 +269,7 @@ int save_file(struct session *s, const char *path)
     hlo_module *module = module_to_save(s, m);
     bool ok = module != NULL;
     if (ok) {
-        hlo_text text = hlo_print(module, HLO_PRINT_FULL);
+        hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
         if (strcmp(path, "-") == 0)
             fwrite(text.data, 1, text.size, s->out);
         else
