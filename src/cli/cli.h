@@ -82,6 +82,8 @@ bool split_words(struct arena *a, struct str text, char ***words, int *count);
 /* terminal.c: --color and the environment, --quiet, and a pager where standard output is a terminal; pager_end waits for it. */
 bool choose_color(struct options *o);
 void be_quiet(const struct options *o);
+/* Whether standard output, or the pager's, is a terminal with somebody at it. */
+bool people_read(const struct options *o);
 void pager_begin(struct options *o);
 void pager_end(struct options *o);
 

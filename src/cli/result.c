@@ -3,15 +3,13 @@
  */
 #include "cli/arguments.h"
 
-#include <unistd.h>
-
 enum { TERMINAL_MOST = 1000 }; /* elements of an array that nobody asked to see whole */
 
 /* Text that goes to a file or a pipe is read again, and so has every element. */
 struct hlo_view result_view(const struct options *o)
 {
     const char *path = o->value[OPT_OUTPUT];
-    bool terminal = (!path || strcmp(path, "-") == 0) && (isatty(STDOUT_FILENO) || o->pager > 0);
+    bool terminal = (!path || strcmp(path, "-") == 0) && people_read(o);
     struct hlo_view v = {.most = SIZE_MAX, .width = SIZE_MAX, .hex = o->given[OPT_HEXFLOAT]};
     if (terminal && !o->given[OPT_FULL] && !o->given[OPT_JSON]) {
         v.most = TERMINAL_MOST;

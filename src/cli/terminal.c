@@ -48,6 +48,13 @@ bool choose_color(struct options *o)
            (usage_error(o, "`--color=%s`: auto, always or never is wanted", when), false);
 }
 
+/* mpirun gives its ranks a terminal of its own, at which nobody sits. */
+bool people_read(const struct options *o)
+{
+    const char *world = o->value[OPT_WORLD];
+    return o->pager > 0 || (isatty(STDOUT_FILENO) && !(world && strcmp(world, "mpi") == 0));
+}
+
 /* ---- silence ---- */
 
 void be_quiet(const struct options *o)
@@ -73,7 +80,7 @@ void pager_begin(struct options *o)
 {
     const char *command = pager_command();
     int ends[2];
-    if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || o->pager > 0 || !isatty(STDOUT_FILENO) || is_dumb() || !*command ||
+    if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || o->pager > 0 || !people_read(o) || is_dumb() || !*command ||
         strcmp(command, "cat") == 0 || pipe(ends) != 0)
         return;
     fflush(NULL);
