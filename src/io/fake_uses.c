@@ -365,6 +365,19 @@ static bool moves_elements(const struct inst *i, int k)
     }
 }
 
+static bool is_constant(const struct inst *i)
+{
+    while (i->opcode == OP_BROADCAST || i->opcode == OP_RESHAPE || i->opcode == OP_CONVERT)
+        i = i->operands[0];
+    return i->opcode == OP_CONSTANT;
+}
+
+/* The epsilon in rsqrt(variance + epsilon): what the sum must be, the operand had better be. Not so of integers, where one more is outside. */
+static bool adds_little(const struct inst *i, int k)
+{
+    return i->opcode == OP_ADD && dtype_is_float(i->shape->dtype) && is_constant(i->operands[1 - k]);
+}
+
 /* Elements stay where they are. */
 static bool keeps_elements(const struct inst *i, int k)
 {
@@ -415,7 +428,7 @@ static void go_through(struct walk *w, const struct inst *i, int k, const struct
     default:
         if (keeps_elements(i, k))
             go(w, i, p->leaf, p->whole);
-        else if (moves_elements(i, k))
+        else if (moves_elements(i, k) || adds_little(i, k))
             go(w, i, p->leaf, false);
         break;
     }

@@ -4,6 +4,7 @@
 # stdout: the same seed, the same numbers
 # stdout: another seed, others
 # stdout: 0
+# stdout: 0
 # stderr: `--fake=two`: zeros, ones, iota, uniform, normal or edge is wanted
 # stderr: `--fake` and `--random` are two ways
 # status: 2
@@ -27,5 +28,16 @@ ENTRY e {
 }
 E
 $HLO log.hlo --fake | grep -c nan
+cat >norm.hlo <<'E'
+HloModule m
+ENTRY e {
+  variance = f32[8] parameter(0)
+  epsilon = f32[] constant(1e-5)
+  wide = f32[8] broadcast(epsilon), dimensions={}
+  sum = f32[8] add(wide, variance)
+  ROOT y = f32[8] rsqrt(sum)
+}
+E
+$HLO norm.hlo --fake | grep -c nan
 $HLO m.hlo --fake=two
 $HLO m.hlo --fake --random
