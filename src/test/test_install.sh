@@ -71,5 +71,14 @@ report "every function of the header is in the library" $?
 [ -x "$to$prefix/bin/hlo" ] && "$to$prefix/bin/hlo" --version >"$scratch/said" 2>&1
 report "the program is installed and starts" $?
 
+missing=
+for page in "$root"/man/*.[1-9]; do
+    section=${page##*.}
+    find "$to" -path "*/man$section/${page##*/}" | grep -q . || missing="$missing ${page##*/}"
+done
+echo "not there:$missing" >"$scratch/said"
+[ -z "$missing" ]
+report "the manual is installed" $?
+
 echo "1..$n"
 exit $bad
