@@ -3,7 +3,7 @@
 # A line of C. Where it is long, a comment at its end goes to the next line.
 function put_code(s,    at) {
     at = index(s, "/*")
-    if (length(s) > 76 && at > 1) {
+    if (length(s) > 72 && at > 1) {
         put_folded(substr(s, 1, at - 1), "        ")
         put_folded("    " substr(s, at), "       ")
     } else {

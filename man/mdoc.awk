@@ -24,11 +24,11 @@ function put_text(s,    at, line) {
 function open_display(offset) { if (!displayed) print ".Bd -literal" offset; displayed = 1 }
 function close_display() { if (displayed) { print ".Ed"; fresh = 0 } displayed = 0 }
 
-# A line of a display, folded between words after 76 columns; from the second line on behind INDENT.
+# A line of a display, folded between words after 72 columns; from the second line on behind INDENT.
 function put_folded(s, indent,    at, k) {
-    while (length(s) > 76) {
+    while (length(s) > 72) {
         at = 0
-        for (k = 40; k <= 76; k++)
+        for (k = 40; k <= 72; k++)
             if (substr(s, k, 1) == " ") at = k
         if (!at) break
         print escape(substr(s, 1, at - 1))

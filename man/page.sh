@@ -8,6 +8,7 @@
 #   @show FILE          a file as it is
 #
 #   page.sh HLO SOURCE_ROOT PAGE
+set -eu
 hlo=$1
 root=$2
 page=$3

@@ -32,7 +32,7 @@ static void put_attributes(size_t op)
     for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
         fputs(".Cm ", stdout);
         put_quoted(a.name);
-        fputs(a.required ? " Pq required" : "", stdout);
+        printf(" Pq \"%s%s\"", a.kind, a.required ? ", required" : "");
         puts(hlo_op_attribute(op, i + 1, &a) ? " ," : " .");
     }
 }
@@ -63,11 +63,15 @@ static void put_forms(void)
 static void put_dtypes(void)
 {
     const char *dtype;
-    puts(".Ss Element types\nElements of arrays are of one of");
+    size_t last = 0;
+    for (size_t i = 0; hlo_dtype_name(i); i++)
+        last = hlo_dtype_is_array(i) ? i : last;
+    puts(".Ss Element types\nThe elements of an array are of type");
     for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++)
         if (hlo_dtype_is_array(i))
-            printf(".Cm %s ,\n", dtype);
-    puts("which is a predicate, a signed or unsigned integer, a float or a complex number, by its first letter, of so many bits.");
+            printf(i == last ? "or\n.Cm %s .\n" : ".Cm %s ,\n", dtype);
+    puts("The letters say what it is, a predicate, a signed or unsigned integer, a float or a complex number,\n"
+         "and the first number how many bits an element has.");
 }
 
 int ops_mdoc(void)
