@@ -14,10 +14,10 @@ unset NO_COLOR CI
 report() { # NAME STATUS FILE
     n=$((n + 1))
     if [ "$2" = 0 ]; then
-        echo "ok $n - $1"
+        printf '%s\n' "ok $n - $1"
     else
         bad=1
-        echo "not ok $n - $1"
+        printf '%s\n' "not ok $n - $1"
         sed 's/^/# /' "$3"
     fi
 }
@@ -39,7 +39,7 @@ run_example() { # LABEL SCRIPT FOLDER
     skip=$(hindrance "$command")
     if [ -n "$skip" ]; then
         n=$((n + 1))
-        echo "ok $n - $1: $command # SKIP $skip"
+        printf '%s\n' "ok $n - $1: $command # SKIP $skip"
         return
     fi
     case $command in

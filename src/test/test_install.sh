@@ -76,9 +76,12 @@ for page in "$root"/man/*.[1-9]; do
     section=${page##*.}
     find "$to" -path "*/man$section/${page##*/}" | grep -q . || missing="$missing ${page##*/}"
 done
+for command in $("$to$prefix/bin/hlo" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p'); do
+    find -L "$to" -name "hlo-$command.[15]" -type f | grep -q . || missing="$missing hlo-$command"
+done
 echo "not there:$missing" >"$scratch/said"
 [ -z "$missing" ]
-report "the manual is installed" $?
+report "the manual is installed, and found by the name of each command" $?
 
 echo "1..$n"
 exit $bad
