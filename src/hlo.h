@@ -746,12 +746,19 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const 
 /* The same of an instruction that an observer looks at, done or not, by what it has before it: one level. L: a listing of the module. */
 hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index, const struct hlo_why_view *v);
 
-/* A run of the first participant whose values can be asked for afterwards. Up to so many bytes of them are kept (0: 1 GiB); for others
- * it is run again. L, OPTIONS and ARGS, which are those of hlo_run_all, must stay. NULL with messages when it cannot be run; where it fails
- * in the middle there are messages, and values up to there. Free with hlo_recorded_free. */
+/* A run whose values can be asked for afterwards, those of the first participant. Some are kept; for others it is run again. L, OPTIONS,
+ * HOW and ARGS, which are those of hlo_run_all, must stay. NULL with messages when it cannot be run; where it fails in the middle there are
+ * messages, and values up to there. Free with hlo_recorded_free. */
 typedef struct hlo_recorded hlo_recorded;
+struct hlo_recording {
+    uint64_t most; /* bytes of values that are kept; 0: 1 GiB */
+    /* Around each run, for hlo_interrupt; may be NULL. */
+    void *context;
+    void (*begin)(void *context, hlo_program *p);
+    void (*end)(void *context);
+};
 hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count,
-                         uint64_t most, hlo_messages *m);
+                         const struct hlo_recording *how, hlo_messages *m); /* HOW NULL: as usual */
 void hlo_recorded_free(hlo_recorded *r);
 /* NAME, COMPUTATION/NAME; behind it @ITERATION of the loop that it is in, @OUTER.INNER of several, without it the last time;
  * behind that [COMPONENT] of a tuple, and [I,J] of the element; negative ones count from the end. No index: the first NaN or infinity,

@@ -31,10 +31,11 @@ struct hlo_recorded {
     const struct hlo_run_options *options;
     const hlo_literal *const *args;
     size_t count;
+    struct hlo_recording how;
     struct arena arena;
     struct map entries;
     struct buf key;
-    uint64_t bytes, most;
+    uint64_t bytes; /* kept so far */
     bool dropped, again; /* not all was kept; this run is for what was asked for */
     bool missed;         /* something was asked for that another run may have */
     struct last *last;   /* by instruction */
@@ -128,9 +129,9 @@ static bool keep(struct hlo_recorded *r, const struct hlo_sight *s)
     struct entry *e = entry_at(r, s->inst, s->within, s->depth, false);
     if (is_passed_on(i) || is_argument(r, i) || (e && e->value && i->opcode == OP_CONSTANT) || (r->again && !(e && e->wanted)))
         return true;
-    const hlo_literal *v = r->again || r->bytes < r->most ? hlo_sight_value(s) : NULL;
+    const hlo_literal *v = r->again || r->bytes < r->how.most ? hlo_sight_value(s) : NULL;
     const uint64_t bytes = v ? bytes_of(v) : 0;
-    if (!r->again && r->bytes + bytes >= r->most) {
+    if (!r->again && r->bytes + bytes >= r->how.most) {
         r->dropped = true;
         return true;
     }
@@ -151,7 +152,7 @@ static void count_iteration(struct hlo_recorded *r, const struct hlo_sight *s)
     const struct hlo_within *loop = &s->within[s->depth - 1];
     if (hlo_listing_inst(r->l, loop->inst)->opcode != OP_WHILE)
         return;
-    struct entry *e = entry_at(r, loop->inst, s->within, s->depth - 1, r->bytes < r->most);
+    struct entry *e = entry_at(r, loop->inst, s->within, s->depth - 1, r->bytes < r->how.most);
     if (e)
         e->iterations = loop->iteration + 1;
     else
@@ -176,7 +177,7 @@ static bool before(void *context, const struct hlo_sight *s)
     struct hlo_recorded *r = context;
     if (s->participant != 0 || hlo_listing_inst(r->l, s->inst)->opcode != OP_WHILE)
         return true;
-    struct entry *e = entry_at(r, s->inst, s->within, s->depth, r->bytes < r->most);
+    struct entry *e = entry_at(r, s->inst, s->within, s->depth, r->bytes < r->how.most);
     if (e)
         e->iterations = 0;
     return true;
@@ -206,7 +207,11 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
     const size_t participants = hlo_participants(p);
     hlo_literal **results = hlo_calloc(participants * sizeof(hlo_literal *));
     hlo_observe(p, &observer);
+    if (r->how.begin)
+        r->how.begin(r->how.context, p);
     hlo_run_all(p, r->args, r->count, NULL, results, m);
+    if (r->how.end)
+        r->how.end(r->how.context);
     for (size_t k = 0; k < participants; k++)
         hlo_literal_free(results[k]);
     free(results);
@@ -225,10 +230,14 @@ static void run_again(struct hlo_recorded *r)
 }
 
 hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count,
-                         uint64_t most, hlo_messages *m)
+                         const struct hlo_recording *how, hlo_messages *m)
 {
     hlo_recorded *r = hlo_calloc(sizeof *r);
-    *r = (hlo_recorded){.l = l, .options = options, .args = args, .count = count, .most = most ? most : KEPT_BY_DEFAULT, .when = {.inst = -1}};
+    *r = (hlo_recorded){.l = l, .options = options, .args = args, .count = count, .when = {.inst = -1}};
+    if (how)
+        r->how = *how;
+    if (r->how.most == 0)
+        r->how.most = KEPT_BY_DEFAULT;
     arena_init(&r->arena);
     map_init(&r->entries, &r->arena);
     r->last = ARENA_ARRAY(&r->arena, struct last, hlo_list_count(l) + 1);

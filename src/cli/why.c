@@ -13,6 +13,17 @@ static bool read_view(const struct options *o, struct hlo_why_view *v)
     return true;
 }
 
+static void begin(void *context, hlo_program *p)
+{
+    (void)context;
+    interrupt_begin(p);
+}
+
+static void end(void *interrupted)
+{
+    *(bool *)interrupted |= interrupt_end();
+}
+
 /* A run that fails has values up to there. */
 static int ask(const struct arguments *a, hlo_recorded *r, const char *name, const struct hlo_why_view *v)
 {
@@ -40,8 +51,12 @@ static int why(struct arguments *a, const hlo_listing *l, const char *element)
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
     if (status == HLO_OK) {
-        hlo_recorded *r = hlo_record(l, &options, a->all, a->count, 0, a->m);
-        status = r ? ask(a, r, element, &view) : HLO_FAILED;
+        bool interrupted = false;
+        const struct hlo_recording how = {.context = &interrupted, .begin = begin, .end = end};
+        hlo_recorded *r = hlo_record(l, &options, a->all, a->count, &how, a->m);
+        status = r && !interrupted ? ask(a, r, element, &view) : HLO_FAILED;
+        if (interrupted)
+            status = STATUS_INTERRUPTED;
         hlo_recorded_free(r);
     }
     hlo_targets_free(targets);

@@ -231,7 +231,7 @@ static void put_constant(struct module_text *t, const struct setting *set, bool 
 }
 
 /* Values that were set become constants; other parameters are numbered anew where one is gone. */
-hlo_module *module_to_save(const struct session *s, hlo_messages *m)
+static hlo_module *module_to_save(const struct session *s, hlo_messages *m)
 {
     const struct state *state = session_state(s);
     struct module_text t;

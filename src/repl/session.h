@@ -246,7 +246,6 @@ int input_all(struct session *s, struct input *in); /* all of another one, which
 int load_file(struct session *s, const char *path, size_t part);
 int load_text(struct session *s, const char *name, struct str text, uint32_t line);
 int save_file(struct session *s, const char *path);
-hlo_module *module_to_save(const struct session *s, hlo_messages *m); /* NULL with messages */
 
 /* why.c: the sources of `NAME[I,J]`, as hlo_recorded_find has it, so many steps back */
 int why_print(struct session *s, struct str what, int64_t levels);

@@ -1,50 +1,172 @@
 /*
- * repl/why: which elements made an element? It is asked of the module that .save would write, where what was set is constant.
+ * repl/why: which elements made an element of a value of the session.
+ *
+ * What it depends on is run anew, for what calls and loops did within is kept nowhere.
  */
 #include "repl/session.h"
 
 #include <stdlib.h>
 
-/* Parameters that were given something are constants there. */
-static bool has_all(struct session *s, const hlo_module *module, hlo_messages *m)
+struct asking {
+    struct session *s;
+    const struct built *b;
+    bool *need;              /* by number - first */
+    const hlo_literal **args; /* of one participant after the other */
+    size_t count, participants;
+    bool interrupted;
+    hlo_messages *m;
+};
+
+/* The instructions of the entry computation that lead to one: itself, or whatever calls the computation that it is in. Callers
+ * stand behind what they call. */
+static void need_callers(struct asking *q, size_t target)
 {
-    if (hlo_param_count(module) == 0)
-        return true;
-    add_error(s, m, "parameter `%s` has no value: .set %s = VALUE or .run --random give it one", hlo_param_name(module, 0),
-              hlo_param_name(module, 0));
-    return false;
+    const hlo_listing *l = q->b->listing;
+    const size_t computations = hlo_list_computations(l);
+    bool *reached = repl_alloc(computations * sizeof *reached);
+    if (target >= q->b->first)
+        q->need[target - q->b->first] = true;
+    else
+        reached[hlo_list_inst(l, target).computation] = true;
+    for (size_t c = 0; c < computations; c++) {
+        const struct hlo_listed_computation of = hlo_list_computation(l, c);
+        for (size_t k = 0; reached[c] && k < of.caller_count; k++)
+            if (of.callers[k] >= q->b->first)
+                q->need[of.callers[k] - q->b->first] = true;
+            else
+                reached[hlo_list_inst(l, of.callers[k]).computation] = true;
+    }
+    free(reached);
 }
 
-static bool print_why(struct session *s, const hlo_listing *l, const char *what, int64_t levels, hlo_messages *m)
+static bool find_needs(struct asking *q, size_t target)
 {
-    struct hlo_run_options options = s->o->run;
-    options.observed = true;
-    hlo_recorded *r = hlo_record(l, &options, NULL, 0, 0, m);
+    const struct built *b = q->b;
+    need_callers(q, target);
+    for (size_t i = b->count; i-- > 0;) {
+        const struct hlo_listed at = hlo_list_inst(b->listing, b->first + i);
+        const struct entry *e = b->entries[i];
+        if (!q->need[i] || (e && state_setting(session_state(q->s), e->name)))
+            continue;
+        if (at.parameter >= 0) {
+            add_error(q->s, q->m, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE gives it one", at.parameter, at.name, at.shape,
+                      at.name);
+            return false;
+        }
+        for (size_t o = 0; o < at.operand_count; o++)
+            q->need[at.operands[o] - b->first] = true;
+    }
+    return true;
+}
+
+/* Values that were set are parameters. */
+static hlo_module *module_of(struct asking *q)
+{
+    const struct state *state = session_state(q->s);
+    struct module_text t;
+    module_text_begin(&t, state);
+    for (size_t n = 0; n < state->inst_count; n++) {
+        const struct entry *e = state->insts[n];
+        const struct setting *set = state_setting(state, e->name);
+        if (!q->need[q->b->numbers[n] - q->b->first])
+            continue;
+        if (!set) {
+            module_text_entry(&t, e, e == state_root(state));
+            continue;
+        }
+        module_text_made(&t, "  %s%s = %s parameter(%zu)\n", e == state_root(state) ? "ROOT " : "", e->name,
+                         hlo_list_inst(q->b->listing, q->b->numbers[n]).shape, q->count);
+        q->args[q->count++] = set->value->l;
+    }
+    module_text_end(&t, state);
+    hlo_module *module = module_text_parse(&t, q->m);
+    module_text_free(&t);
+    if (module && hlo_verify(module, q->m))
+        return module;
+    hlo_module_free(module);
+    return NULL;
+}
+
+/* Everybody gets the same. */
+static void share_args(struct asking *q)
+{
+    for (size_t p = 1; p < q->participants; p++)
+        memcpy(q->args + p * q->count, q->args, q->count * sizeof *q->args);
+}
+
+static void begin(void *context, hlo_program *p)
+{
+    const struct asking *q = context;
+    q->s->o->interrupt_begin(p);
+}
+
+static void end(void *context)
+{
+    struct asking *q = context;
+    q->interrupted |= q->s->o->interrupt_end();
+}
+
+static int print(struct asking *q, const hlo_module *module, const char *element, size_t levels)
+{
+    const struct hlo_why_view view = {.levels = levels, .view = q->s->view, .json = q->s->mode == SHOW_JSON};
+    const struct hlo_recording how = {.context = q, .begin = begin, .end = end};
     struct hlo_element e;
-    bool ok = r && hlo_recorded_find(r, what, &e, m);
-    if (ok) {
-        struct hlo_why_view v = {.levels = (size_t)levels, .view = s->view, .json = s->mode == SHOW_JSON};
-        put_text(s, hlo_recorded_why(r, &e, &v));
+    int status = HLO_FAILED;
+    hlo_listing *l = hlo_list(module);
+    share_args(q);
+    hlo_recorded *r = hlo_record(l, &q->s->o->run, q->args, q->count, &how, q->m);
+    if (q->interrupted)
+        status = REPL_INTERRUPTED;
+    else if (r && !hlo_recorded_find(r, element, &e, q->m))
+        status = hlo_messages_limit(q->m) ? HLO_LIMIT : HLO_USAGE;
+    else if (r) {
+        put_text(q->s, hlo_recorded_why(r, &e, &view));
+        status = hlo_messages_errors(q->m) ? value_status(q->m) : HLO_OK;
     }
     hlo_recorded_free(r);
-    return ok;
+    hlo_listing_free(l);
+    return status;
+}
+
+/* NAME of NAME@1[2,3]. */
+static long target_of(struct session *s, const char *element)
+{
+    char *name = repl_copy((struct str){element, strcspn(element, "@[")});
+    const long n = hlo_list_find(s->built.listing, name);
+    if (n < 0)
+        say_unknown(s, str_of(name));
+    free(name);
+    return n;
+}
+
+static int answer(struct session *s, const char *element, size_t levels)
+{
+    const struct built b = s->built;
+    const long target = target_of(s, element);
+    if (target < 0)
+        return HLO_USAGE;
+    struct asking q = {.s = s, .b = &b, .m = hlo_messages_new()};
+    q.participants = (size_t)(hlo_replica_count(b.module) * hlo_num_partitions(b.module));
+    q.need = repl_alloc(b.count * sizeof *q.need);
+    q.args = repl_alloc((b.count * q.participants + 1) * sizeof *q.args);
+    int status = HLO_USAGE;
+    if (find_needs(&q, (size_t)target)) {
+        hlo_module *module = module_of(&q);
+        status = module ? print(&q, module, element, levels) : HLO_FAILED;
+        hlo_module_free(module);
+    }
+    say_messages(s, q.m);
+    free(q.need);
+    free(q.args);
+    return status;
 }
 
 int why_print(struct session *s, struct str what, int64_t levels)
 {
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = s->built.module ? module_to_save(s, m) : NULL;
-    bool ok = module && hlo_verify(module, m);
-    if (ok) {
-        hlo_listing *l = hlo_list(module);
-        char *text = repl_copy(what);
-        ok = has_all(s, module, m) && print_why(s, l, text, levels, m);
-        free(text);
-        hlo_listing_free(l);
-    } else if (!s->built.module) {
-        add_error(s, m, "there are no instructions yet");
-    }
-    hlo_module_free(module);
-    say_messages(s, m);
-    return ok ? HLO_OK : HLO_USAGE;
+    if (!s->built.listing)
+        return say_error(s, HLO_USAGE, "there are no instructions yet");
+    char *element = repl_copy(what);
+    const int status = answer(s, element, (size_t)levels);
+    free(element);
+    return status;
 }

@@ -438,7 +438,8 @@ START_TEST(little_is_kept)
     hlo_text texts[2];
     for (int k = 0; k < 2; k++) {
         struct hlo_element e;
-        hlo_recorded *r = hlo_record(l, &options, (const hlo_literal *const *)&arg, 1, k ? 300 : 0, m);
+        const struct hlo_recording little = {.most = 300};
+        hlo_recorded *r = hlo_record(l, &options, (const hlo_literal *const *)&arg, 1, k ? &little : NULL, m);
         ck_assert(r && hlo_recorded_find(r, "o[1]", &e, m));
         texts[k] = hlo_recorded_why(r, &e, &view);
         hlo_recorded_free(r);

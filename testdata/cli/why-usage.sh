@@ -22,6 +22,9 @@
 # stderr: <element>: error: `t`: it gives a tuple of 2: NAME[COMPONENT][I,J]
 # stderr: <element>: error: `t[2][0,0]`: it gives a tuple of 2, of which [0] is the first
 # stderr: <element>: error: `none[0]`: index 0 is out of bounds: dimension 0 has 0 elements
+# stderr: hlo: error: no element given: NAME[I,J]
+# stderr: hlo: error: no file given
+# stderr: hlo: error: no argument for parameter 0, `x`, of shape f32[2,3]; --fake or --random makes one up
 cat >m.hlo <<'END'
 ENTRY e {
   x = f32[2,3] parameter(0)
