@@ -13,8 +13,8 @@ hlo=$1
 root=$2
 page=$3
 
-described() { # the options that the page describes
-    sed -n 's/^\.It //p' "$page" | grep -o 'Fl -[a-z-]*' | sed 's/Fl -//' | tr '\n' ' '
+described() { # the options that the page describes, but for those of all commands
+    sed '/^\.Ss Options of all commands/,/^\.El/d' "$page" | sed -n 's/^\.It //p' | grep -o 'Fl -[a-z-]*' | sed 's/Fl -//' | tr '\n' ' '
 }
 
 synopsis() {
@@ -34,7 +34,8 @@ synopsis() {
             sub(/^[a-z-]*/, "", value)
             name = substr(name, 1, length(name) - length(value))
             if (!index(described, " " name " ")) { rest = 1; next }
-            line = ".Op Fl " (letter != " " ? letter " | " : "") "-" name
+            wanted = index(usage, "--" name) # in the usage line: it may not be left out
+            line = (wanted ? "." : ".Op ") "Fl " (letter != " " ? letter " | " : "") "-" name
             if (value ~ /^\[@N\]/) { line = line " Ns Oo @ Ns Ar n Oc"; value = substr(value, 5) }
             if (value ~ /^\[=/) line = line " Ns Op = Ns Ar " tolower(substr(value, 3, length(value) - 3))
             else if (value != "") line = line " Ns = Ns Ar " tolower(substr(value, 2))
