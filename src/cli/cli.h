@@ -93,7 +93,7 @@ int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2,
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
-#define COMMAND(id, name, function, usage, summary, examples) command_fn function __attribute__((weak)); /* until all of them are there */
+#define COMMAND(id, name, function, usage, summary, examples) command_fn function;
 #include "cli/command.def"
 #undef COMMAND
 

@@ -132,8 +132,6 @@ static int dispatch(struct options *o, int argc, char **argv)
         return say_version(o);
     if (o->given[OPT_COMPLETION])
         return print_completion(o, o->value[OPT_COMPLETION]);
-    if (o->command != CMD_NONE && !command_functions[o->command])
-        return usage_error(o, "this command is not there yet");
     if (o->command != CMD_NONE) {
         be_quiet(o);
         if (is_read(o->command))
