@@ -106,17 +106,23 @@ bool hlo_literal_has_shape(const char *text, size_t size)
     return i > 0 && i < size && text[i] == '[';
 }
 
-static hlo_literal *literal_argument(const hlo_module *module, size_t param, struct str text, hlo_messages *m)
+/* NAME: of the file that TEXT stands in, or NULL. */
+static hlo_literal *literal_argument(const hlo_module *module, size_t param, const char *name, struct str text, hlo_messages *m)
 {
-    struct buf b = {0};
+    struct buf b = {0}, called = {0};
     text = str_trim(text);
     if (!hlo_literal_has_shape(text.ptr, text.len)) {
         shape_print(&b, hlo_param_of(module, param)->shape, false);
         buf_putc(&b, ' ');
     }
     buf_str(&b, text);
-    hlo_literal *l = hlo_literal_parse(b.data, b.size, m);
+    if (name)
+        buf_puts(&called, name);
+    else
+        buf_printf(&called, "argument `" STR_FMT "`", STR_ARG(hlo_param_of(module, param)->name));
+    hlo_literal *l = hlo_literal_parse_named(called.data, buf_view(&b), m);
     buf_free(&b);
+    buf_free(&called);
     return l;
 }
 
@@ -127,7 +133,7 @@ static hlo_literal *literal_file(const hlo_module *module, size_t param, const c
         DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, FILE_NOT_READ, strerror(errno));
         return NULL;
     }
-    hlo_literal *l = literal_argument(module, param, (struct str){bytes.data, bytes.size}, m);
+    hlo_literal *l = literal_argument(module, param, path, (struct str){bytes.data, bytes.size}, m);
     file_release(&bytes);
     return l;
 }
@@ -153,7 +159,7 @@ hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t pa
 {
     hlo_literal *l;
     if (*text != '@')
-        l = literal_argument(module, param, str_of(text), m);
+        l = literal_argument(module, param, NULL, str_of(text), m);
     else if (hlo_arrays_known(text + 1))
         l = hlo_read_param(text + 1, "arg", module, param, participant, m);
     else

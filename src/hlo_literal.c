@@ -64,11 +64,16 @@ hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l)
     return hlo_literal_end(h, l);
 }
 
-hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m)
+hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_messages *m)
 {
-    struct diags *ds = hlo_sink_of_name(m, "<literal>", (struct str){text, size});
+    struct diags *ds = hlo_sink_of_name(m, name, text);
     hlo_literal *h = hlo_literal_begin();
     return hlo_literal_end(h, text_parse_literal(ds, ds->source, &h->arena));
+}
+
+hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m)
+{
+    return hlo_literal_parse_named("<literal>", (struct str){text, size}, m);
 }
 
 hlo_text hlo_literal_print(const hlo_literal *h, bool with_shape)

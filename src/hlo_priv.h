@@ -72,6 +72,8 @@ static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i
 hlo_literal *hlo_literal_begin(void);
 hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l);
 /* The same of a value whose shapes may be a module's: the handle gets its own, for literals outlive modules. */
+/* hlo_literal_parse; NAME is what messages call the text. */
+hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_messages *m);
 hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l);
 /* The value moves into the arena: shapes are copied, storage is taken over. */
 struct literal *hlo_literal_take(struct arena *a, struct literal *from);

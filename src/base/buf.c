@@ -106,9 +106,7 @@ void buf_int(struct buf *b, int64_t v)
     buf_uint(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-/* Length of the UTF-8 character at s[i], or 0 when the bytes there are none (overlong forms,
- * surrogates and numbers past 10FFFF included). */
-static size_t utf8_length(struct str s, size_t i)
+size_t str_utf8(struct str s, size_t i)
 {
     const unsigned char *p = (const unsigned char *)s.ptr + i;
     size_t left = s.len - i, n;
@@ -149,7 +147,7 @@ void buf_json_str(struct buf *b, struct str s)
 {
     buf_putc(b, '"');
     for (size_t i = 0; i < s.len;) {
-        size_t n = utf8_length(s, i);
+        size_t n = str_utf8(s, i);
         if (n == 0)
             buf_puts(b, "\xef\xbf\xbd");
         else if (n == 1)

@@ -39,7 +39,8 @@ static int finish(int status)
         return status;
     if (errno == EPIPE)
         return STATUS_PIPE;
-    fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", strerror(errno));
+    const char *why = errno ? strerror(errno) : "a write failed before"; /* an earlier one: its reason is gone */
+    fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", why);
     return status ? status : HLO_USAGE;
 }
 

@@ -53,11 +53,14 @@ static void put_quoted(struct buf *out, const char *text)
     buf_puts(out, "\",");
 }
 
-/* Names are letters, digits, dots, dashes and underscores; what is not would be another folder, or worse. */
+/* Names are letters, digits, dots, dashes and underscores; what is not would be another folder, or worse. Those that no file can
+ * have are cut: the number tells them apart. */
 static void put_file_name(struct buf *out, const struct tracing *t, const struct traced *i)
 {
+    enum { MOST_OF_NAME = 200 };
     buf_printf(out, "%04" PRIu64 ".", i->sight->number);
-    for (const char *c = i->inst.name; *c; c++)
+    const char *end = i->inst.name + strnlen(i->inst.name, MOST_OF_NAME);
+    for (const char *c = i->inst.name; c < end; c++)
         buf_putc(out, *c == '/' || (unsigned char)*c < ' ' ? '_' : *c);
     if (t->participants > 1)
         buf_printf(out, "@%zu", i->sight->participant);

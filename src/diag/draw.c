@@ -31,19 +31,25 @@ static void put_color(struct pen *p, const char *code)
         buf_puts(p->out, code);
 }
 
-/* Bytes of somebody's text must not move the cursor or recolour the terminal. */
-static void put_clean(struct pen *p, struct str s, bool newlines)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        bool control = (c < 0x20 && c != '\t' && !(newlines && c == '\n')) || c == 0x7f;
-        buf_putc(p->out, control ? '?' : (char)c);
-    }
-}
-
 static bool is_continuation(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Bytes of somebody's text must not move the cursor or recolour the terminal, nor be what no terminal can show. What is no
+ * character takes a column where `is_continuation` counts one. */
+static void put_clean(struct pen *p, struct str s, bool newlines)
+{
+    for (size_t i = 0, n; i < s.len; i += n ? n : 1) {
+        const unsigned char *c = (const unsigned char *)s.ptr + i;
+        n = str_utf8(s, i);
+        bool control = n == 1 ? (*c < 0x20 && *c != '\t' && !(newlines && *c == '\n')) || *c == 0x7f
+                              : n == 2 && *c == 0xc2 && c[1] < 0xa0;
+        if (n && !control)
+            buf_bytes(p->out, c, n);
+        else if (!is_continuation((char)*c))
+            buf_putc(p->out, '?');
+    }
 }
 
 /* Moves `at` to the first byte of a character. */

@@ -104,6 +104,17 @@ START_TEST(columns_count_characters_in_the_drawing)
 }
 END_TEST
 
+START_TEST(what_is_no_character_is_not_drawn)
+{
+    struct source s;
+    source_init(&s, STR("l"), STR("\xd0" "a \x80 \xc2\x9b" "1m \xff bad"));
+    struct diags ds;
+    diags_init(&ds, &s);
+    say(&ds, 12, 15, "x");
+    check_drawing(&ds, "l:1:13: error: x\n?a  ?1m ? bad\n          ^~~\n");
+}
+END_TEST
+
 START_TEST(long_lines_show_a_window)
 {
     char text[1001];
@@ -239,6 +250,7 @@ int main(void)
     tcase_add_test(tcase, drawing);
     tcase_add_test(tcase, places_that_are_not_there);
     tcase_add_test(tcase, columns_count_characters_in_the_drawing);
+    tcase_add_test(tcase, what_is_no_character_is_not_drawn);
     tcase_add_test(tcase, long_lines_show_a_window);
     tcase_add_test(tcase, colors);
     tcase_add_test(tcase, limit);
