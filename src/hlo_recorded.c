@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 struct entry {
-    hlo_literal *value;  /* NULL: it is not kept */
+    struct literal *value; /* NULL: it is not kept */
+    hlo_literal *handle; /* of it, once somebody has asked */
     int64_t iterations;  /* of a while; -1: it isn't known */
     bool wanted;         /* somebody has asked for it */
 };
@@ -39,6 +40,7 @@ struct hlo_recorded {
     bool dropped, again; /* not all was kept; this run is for what was asked for */
     bool missed;         /* something was asked for that another run may have */
     struct last *last;   /* by instruction */
+    const struct shape **shapes; /* of the value that was kept last, likewise */
     struct when {        /* which time of an instruction is looked for; -1: none */
         long inst;
         const int64_t *iterations;
@@ -47,7 +49,7 @@ struct hlo_recorded {
     } when;
 };
 
-enum { KEPT_BY_DEFAULT = 1 << 30, OVERHEAD = 200 /* bytes of an entry, about */ };
+enum { KEPT_BY_DEFAULT = 1 << 30, OVERHEAD = 200 /* bytes of an entry, about */, SMALL = 512 /* bytes that lie in the arena */ };
 
 /* ---- keys ---- */
 
@@ -92,14 +94,64 @@ static void note(struct arena *a, struct last *t, const struct hlo_sight *s)
 
 /* ---- the run ---- */
 
-static uint64_t bytes_of(const hlo_literal *v)
+static uint64_t bytes_of(const struct shape *s)
 {
-    uint64_t bytes = 0;
-    for (size_t k = 0; k < hlo_literal_leaves(v); k++) {
-        const struct hlo_array a = hlo_literal_leaf(v, k);
-        bytes += (uint64_t)a.elements * a.element_size;
+    int64_t bytes = 0;
+    return shape_bytes(s, &bytes) ? (uint64_t)bytes : 0;
+}
+
+/* Most values are small, and there are millions of them. OLD: what stood there and is overwritten; or NULL. NULL: no memory. */
+static struct literal *copy(struct hlo_recorded *r, const struct literal *from, const struct shape *shape, struct literal *old)
+{
+    struct literal *l = old ? old : ARENA_NEW(&r->arena, struct literal);
+    const uint64_t bytes = bytes_of(shape);
+    l->shape = shape;
+    if (shape_is_tuple(shape)) {
+        if (!old)
+            l->elements = ARENA_ARRAY(&r->arena, struct literal *, shape->count + 1);
+        for (int k = 0; k < shape->count; k++)
+            if (!(l->elements[k] = copy(r, from->elements[k], shape->elements[k], old ? l->elements[k] : NULL)))
+                return NULL;
+        return l;
     }
-    return bytes;
+    if (!l->data)
+        l->data = bytes > SMALL ? mem_alloc(bytes) : arena_alloc(&r->arena, bytes + 1);
+    if (l->data && bytes > 0)
+        memcpy(l->data, from->data, bytes);
+    return l->data ? l : NULL;
+}
+
+static void free_large(struct literal *l)
+{
+    for (int k = 0; shape_is_tuple(l->shape) && k < l->shape->count; k++)
+        free_large(l->elements[k]);
+    if (!shape_is_tuple(l->shape) && bytes_of(l->shape) > SMALL)
+        mem_free(l->data);
+}
+
+static void drop(struct entry *e)
+{
+    if (e->value)
+        free_large(e->value);
+    if (e->handle) {
+        arena_free(&e->handle->arena);
+        free(e->handle);
+    }
+    e->value = NULL;
+    e->handle = NULL;
+}
+
+/* Of one instruction shapes are most often the same. */
+static bool put(struct hlo_recorded *r, struct entry *e, size_t inst, const struct literal *from)
+{
+    const struct shape **shape = &r->shapes[inst];
+    struct literal *old = e->value && shape_equal(e->value->shape, from->shape, 0) ? e->value : NULL;
+    if (!*shape || !shape_equal(*shape, from->shape, 0))
+        *shape = shape_copy(&r->arena, from->shape);
+    if (!old)
+        drop(e);
+    e->value = copy(r, from, *shape, old);
+    return e->value != NULL;
 }
 
 /* What only puts values together, or takes them apart, is looked through when somebody asks. */
@@ -130,17 +182,15 @@ static bool keep(struct hlo_recorded *r, const struct hlo_sight *s)
     if (is_passed_on(i) || is_argument(r, i) || (e && e->value && i->opcode == OP_CONSTANT) || (r->again && !(e && e->wanted)))
         return true;
     const hlo_literal *v = r->again || r->bytes < r->how.most ? hlo_sight_value(s) : NULL;
-    const uint64_t bytes = v ? bytes_of(v) : 0;
+    const uint64_t bytes = v ? bytes_of(v->l->shape) : 0;
     if (!r->again && r->bytes + bytes >= r->how.most) {
         r->dropped = true;
         return true;
     }
     if (!e)
         e = entry_at(r, s->inst, s->within, s->depth, true);
-    hlo_literal_free(e->value);
-    e->value = v ? hlo_literal_copy(v) : NULL;
-    r->bytes += bytes;
-    return e->value != NULL;
+    r->bytes += e->value ? 0 : bytes;
+    return v && put(r, e, s->inst, v->l);
 }
 
 /* An iteration of a loop is done when the root of its body is. */
@@ -241,6 +291,7 @@ hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *opt
     arena_init(&r->arena);
     map_init(&r->entries, &r->arena);
     r->last = ARENA_ARRAY(&r->arena, struct last, hlo_list_count(l) + 1);
+    r->shapes = ARENA_ARRAY(&r->arena, const struct shape *, hlo_list_count(l) + 1);
     if (run(r, m))
         return r;
     hlo_recorded_free(r);
@@ -253,7 +304,7 @@ void hlo_recorded_free(hlo_recorded *r)
         return;
     for (size_t k = 0; k < r->entries.capacity; k++)
         if (r->entries.slots[k].value)
-            hlo_literal_free(((struct entry *)r->entries.slots[k].value)->value);
+            drop(r->entries.slots[k].value);
     buf_free(&r->key);
     arena_free(&r->arena);
     free(r);
@@ -270,7 +321,9 @@ static const hlo_literal *value(void *context, size_t inst, const struct hlo_wit
     struct entry *e = entry_at(r, inst, within, depth, r->dropped);
     if (e && !e->value && r->dropped && !e->wanted && !is_passed_on(i))
         e->wanted = r->missed = true;
-    return e ? e->value : NULL;
+    if (e && e->value && !e->handle)
+        e->handle = hlo_literal_end(hlo_literal_begin(), e->value);
+    return e && e->value ? e->handle : NULL;
 }
 
 static int64_t iterations(void *context, size_t inst, const struct hlo_within *within, size_t depth)

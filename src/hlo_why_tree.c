@@ -193,7 +193,11 @@ static struct node *grow_source(struct tree *t, const struct node *from, const s
 {
     struct hlo_element e = first_of(t, &from->e, s);
     place_of(s, n, e.index);
-    return grow(t, look_through(t, e), levels);
+    struct node *node = grow(t, look_through(t, e), levels);
+    const struct literal *l = node->value ? NULL : leaf_value(t, &e);
+    if (l)
+        node->value = element_at(l, e.index); /* what is handed on may be known here and not where it was made */
+    return node;
 }
 
 /* Of large boxes that only decide which elements are taken, no element is worth a line. */
@@ -661,9 +665,11 @@ static const hlo_literal *seen_value(void *context, size_t inst, const struct hl
 {
     const struct seen *q = context;
     const struct hlo_listed i = hlo_list_inst(q->l, q->s->inst);
-    (void)within;
     if (depth != q->s->depth)
         return NULL;
+    for (size_t k = 0; k < depth; k++)
+        if (within[k].inst != q->s->within[k].inst || within[k].iteration != q->s->within[k].iteration)
+            return NULL;
     if (inst == q->s->inst)
         return hlo_sight_value(q->s);
     for (size_t k = 0; k < i.operand_count; k++)
