@@ -2,7 +2,8 @@
  * The public interface to runs whose values can be asked for afterwards: what is kept, and when it is run again.
  *
  * A value has a key: its instruction, and the calls and iterations that it was made in. The first run keeps what fits; who asks
- * for another one is told that it isn't known, and the run is made again for all that was asked for.
+ * for another one is told that it isn't known, and the run is made again for all that was asked for. Of what is done several
+ * times in one place (conditions of loops), the last time counts.
  */
 #include "hlo_priv.h"
 
@@ -17,10 +18,6 @@ struct entry {
     hlo_literal *handle; /* of it, once somebody has asked */
     int64_t iterations;  /* of a while; -1: it isn't known */
     bool wanted;         /* somebody has asked for it */
-};
-struct moment {
-    const struct hlo_within *within;
-    size_t depth;
 };
 struct last { /* the last time that an instruction was done */
     bool done;

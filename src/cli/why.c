@@ -29,16 +29,17 @@ static int ask(const struct arguments *a, hlo_recorded *r, const char *name, con
 {
     struct hlo_element e;
     hlo_messages *m = hlo_messages_new();
-    int status = HLO_USAGE;
-    if (hlo_recorded_find(r, name, &e, m)) {
+    const bool found = hlo_recorded_find(r, name, &e, m);
+    if (found) {
         hlo_text text = hlo_recorded_why(r, &e, v);
         fwrite(text.data, 1, text.size, stdout);
         hlo_text_free(&text);
-        status = hlo_messages_errors(a->m) == 0 ? HLO_OK : hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
     }
     report(a->o, m);
     hlo_messages_free(m);
-    return status;
+    if (hlo_messages_errors(a->m) > 0)
+        return hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
+    return found ? HLO_OK : HLO_USAGE;
 }
 
 static int why(struct arguments *a, const hlo_listing *l, const char *element)
