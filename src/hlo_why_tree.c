@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { MOST_SHOWN = 4, MOST_NODES = 100000 };
+enum { MOST_SHOWN = 4, MOST_NODES = 100000 /* of a tree, whatever is wanted */ };
 
 struct node { /* an element */
     struct hlo_element e;
@@ -217,6 +217,8 @@ static void grow_group(struct tree *t, const struct node *from, struct group *g,
     struct pick *picks = NULL;
     g->known = true;
     g->sorted = g->elements > (int64_t)most;
+    if (most > MOST_NODES)
+        most = MOST_NODES; /* the first ones, where all are wanted */
     for (int side = 0; side < g->sides; side++) {
         const struct hlo_element e = first_of(t, &from->e, g->box[side]);
         values[side] = leaf_value(t, &e);
