@@ -176,6 +176,8 @@ struct hlo_cost hlo_list_cost(const hlo_listing *l, size_t i);
 /* ---- values ---- */
 
 void hlo_literal_free(hlo_literal *l);
+/* Frees each of COUNT literals, some of which may be NULL, and the array, which malloc made. */
+void hlo_literals_free(hlo_literal **literals, size_t count);
 /* Shape and values, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A literal always has
  * the sizes of its values: `f32[<=10] {1, 2}` is an array of two elements. It fits a parameter of that
  * shape, as does any array up to the bound; results come out in the same way. */
@@ -779,7 +781,11 @@ hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const st
  * on all ranks. */
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
                  hlo_literal **results, hlo_messages *m);
-/* The same on one literal for each parameter, which all participants get. NULL with messages, or where
+/* A run for its values alone: plans MODULE as OPTIONS say and so that OBSERVER can be asked, runs it, and lets the results go.
+ * False with messages. */
+bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
+                      const hlo_literal *const *args, size_t count, hlo_messages *m);
+/* As hlo_run_all, on one literal for each parameter, which all participants get. NULL with messages, or where
  * another rank has the results; else the result of participant 0. */
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m);
 

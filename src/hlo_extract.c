@@ -141,20 +141,9 @@ static bool has_cut(const struct extract *x)
 
 static bool run(struct extract *x, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count)
 {
-    struct hlo_run_options observed = *options;
     const struct hlo_observer observer = {x, before, after};
-    observed.observed = true;
-    hlo_program *p = hlo_plan(hlo_listing_module(x->l), &observed, x->m);
-    if (!p)
-        return false;
-    size_t participants = hlo_participants(p), errors = hlo_messages_errors(x->m);
-    hlo_literal **results = hlo_calloc(participants * sizeof(hlo_literal *));
-    hlo_observe(p, &observer);
-    hlo_run_all(p, args, count, NULL, results, x->m);
-    for (size_t k = 0; k < participants; k++)
-        hlo_literal_free(results[k]);
-    free(results);
-    hlo_program_free(p);
+    const size_t errors = hlo_messages_errors(x->m);
+    hlo_run_observed(hlo_listing_module(x->l), options, &observer, args, count, x->m);
     if (x->failed)
         return say(x, STR("there is no memory for the values"));
     if (x->reached)

@@ -50,6 +50,13 @@ void hlo_literal_free(hlo_literal *h)
     free(h);
 }
 
+void hlo_literals_free(hlo_literal **literals, size_t count)
+{
+    for (size_t k = 0; literals && k < count; k++)
+        hlo_literal_free(literals[k]);
+    free(literals);
+}
+
 static void own_shapes(struct arena *a, struct literal *l)
 {
     l->shape = shape_copy(a, l->shape);

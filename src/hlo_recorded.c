@@ -259,9 +259,7 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
     hlo_run_all(p, r->args, r->count, NULL, results, m);
     if (r->how.end)
         r->how.end(r->how.context);
-    for (size_t k = 0; k < participants; k++)
-        hlo_literal_free(results[k]);
-    free(results);
+    hlo_literals_free(results, participants);
     hlo_program_free(p);
     return true;
 }

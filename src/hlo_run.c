@@ -188,6 +188,22 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     return ok;
 }
 
+bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
+                      const hlo_literal *const *args, size_t count, hlo_messages *m)
+{
+    struct hlo_run_options observed = *options;
+    observed.observed = true;
+    hlo_program *p = hlo_plan(module, &observed, m);
+    if (!p)
+        return false;
+    hlo_literal **results = hlo_calloc(p->count * sizeof *results);
+    hlo_observe(p, observer);
+    bool ok = hlo_run_all(p, args, count, NULL, results, m);
+    hlo_literals_free(results, p->count);
+    hlo_program_free(p);
+    return ok;
+}
+
 void hlo_interrupt(hlo_program *p)
 {
     p->interrupted = true;

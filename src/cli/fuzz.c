@@ -116,13 +116,6 @@ static bool ask_oracle(struct fuzz *f, struct trial *t)
 
 /* ---- one trial ---- */
 
-static void free_results(hlo_literal **results, size_t count)
-{
-    for (size_t p = 0; results && p < count; p++)
-        hlo_literal_free(results[p]);
-    free(results);
-}
-
 static void put_first_message(struct buf *out, const hlo_messages *m)
 {
     for (size_t k = 0; k < hlo_messages_count(m); k++)
@@ -168,7 +161,7 @@ static int try_once(struct fuzz *f, struct trial *t)
     f->agreed += ran && expected && t->why.size == 0;
     f->stopped += !ran && !expected;
     if (!expected) {
-        free_results(t->expected, t->a.participants);
+        hlo_literals_free(t->expected, t->a.participants);
         t->expected = NULL;
     }
     return HLO_OK;
@@ -265,8 +258,8 @@ static int fuzz_runs(struct fuzz *f)
             status = say_difference(f, &t);
         if (status > HLO_DIFFERS)
             report(f->o, t.a.m);
-        free_results(t.actual, t.a.participants);
-        free_results(t.expected, t.a.participants);
+        hlo_literals_free(t.actual, t.a.participants);
+        hlo_literals_free(t.expected, t.a.participants);
         arguments_free(&t.a);
         hlo_messages_free(t.a.m);
         hlo_messages_free(t.actual_said);

@@ -37,20 +37,9 @@ static int run_observed(struct graph *g, struct arguments *a)
     hlo_targets *targets = targets_of(a->o, a->m);
     int status = targets ? arguments_collect(a) : HLO_USAGE;
     options.targets = targets;
-    options.observed = true;
-    hlo_program *p = status == HLO_OK ? hlo_plan(a->module, &options, a->m) : NULL;
-    hlo_literal **results = calloc(a->participants + 1, sizeof *results);
-    if (status == HLO_OK && (!p || !results))
-        status = HLO_FAILED;
-    if (status == HLO_OK) {
-        hlo_observe(p, &observer);
-        if (!hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, NULL, results, a->m))
-            status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
-    }
-    for (size_t k = 0; results && k < a->participants; k++)
-        hlo_literal_free(results[k]);
-    free(results);
-    hlo_program_free(p);
+    const hlo_literal *const *args = (const hlo_literal *const *)a->all;
+    if (status == HLO_OK && !hlo_run_observed(a->module, &options, &observer, args, a->count, a->m))
+        status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
     hlo_targets_free(targets);
     return status;
 }

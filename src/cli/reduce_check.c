@@ -224,13 +224,6 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate, const str
     return NULL;
 }
 
-static void free_results(const struct check *c, hlo_literal **results)
-{
-    for (size_t k = 0; results && k < c->args->participants; k++)
-        hlo_literal_free(results[k]);
-    free(results);
-}
-
 /* ---- what fails ---- */
 
 static bool has_nan(const hlo_literal *l)
@@ -267,7 +260,7 @@ static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages
     const struct hlo_observer observer = {&h, NULL, look_for_nan};
     struct hlo_run_options options = c->options;
     options.observed = true;
-    free_results(c, run(c, candidate, &options, &observer, m));
+    hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
     hlo_listing_free(l);
     return h.found;
 }
@@ -281,8 +274,8 @@ static bool plain_differs(struct check *c, const hlo_module *candidate, hlo_mess
     bool differs = false;
     for (size_t k = 0; b && k < c->args->participants; k++)
         differs |= !hlo_literal_compare(a[k], b[k], &c->tolerance, NULL);
-    free_results(c, a);
-    free_results(c, b);
+    hlo_literals_free(a, c->args->participants);
+    hlo_literals_free(b, c->args->participants);
     return differs;
 }
 
@@ -330,7 +323,7 @@ static bool inner_mismatches(struct check *c, const hlo_module *candidate, const
     struct hlo_run_options options = c->options;
     options.observed = true;
     if (h.seen)
-        free_results(c, run(c, candidate, &options, &observer, m));
+        hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
     free(h.seen);
     return h.found;
 }
@@ -340,7 +333,7 @@ static bool mismatches(struct check *c, const hlo_module *candidate, hlo_message
     hlo_listing *l = hlo_list(candidate);
     hlo_literal **results = run(c, candidate, &c->options, NULL, m);
     bool differs = results && result_mismatches(c, l, results[0]);
-    free_results(c, results);
+    hlo_literals_free(results, c->args->participants);
     if (!differs)
         differs = inner_mismatches(c, candidate, l, m);
     hlo_listing_free(l);
@@ -360,7 +353,7 @@ static bool said(const hlo_messages *m, const char *text)
 static bool errs(struct check *c, const hlo_module *candidate, hlo_messages *m)
 {
     if (hlo_verify(candidate, m))
-        free_results(c, run(c, candidate, &c->options, NULL, m));
+        hlo_literals_free(run(c, candidate, &c->options, NULL, m), c->args->participants);
     return said(m, c->text);
 }
 

@@ -83,26 +83,11 @@ static bool keep(void *context, const struct hlo_sight *s)
 bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_run_options *options,
                    const hlo_literal *const *args, uint64_t most, hlo_messages *m)
 {
-    struct hlo_run_options observed = *options;
-    observed.observed = true;
-    hlo_program *p = hlo_plan(module, &observed, m);
-    if (!p)
-        return false;
     hlo_listing *l = hlo_list(module);
-    size_t count = hlo_participants(p);
     struct keeping k = {v, l, calloc(hlo_list_count(l) + 1, sizeof(bool)), most};
     const struct hlo_observer observer = {&k, NULL, keep};
-    hlo_literal **results = calloc(count, sizeof *results);
-    bool ok = k.seen && results;
-    if (ok) {
-        hlo_observe(p, &observer);
-        ok = hlo_run_all(p, args, hlo_param_count(module), NULL, results, m);
-    }
-    for (size_t n = 0; results && n < count; n++)
-        hlo_literal_free(results[n]);
-    free(results);
+    bool ok = k.seen && hlo_run_observed(module, options, &observer, args, hlo_param_count(module), m);
     free(k.seen);
     hlo_listing_free(l);
-    hlo_program_free(p);
     return ok;
 }

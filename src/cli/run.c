@@ -102,9 +102,7 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
         status = finish_run(r, results);
     if (ok && world_first(a->o))
         say_more(a->o, p, seconds);
-    for (size_t k = 0; k < a->participants; k++)
-        hlo_literal_free(results[k]);
-    free(results);
+    hlo_literals_free(results, a->participants);
     return trace_finish(t, status);
 }
 
