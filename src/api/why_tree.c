@@ -1,7 +1,7 @@
 /*
  * Where elements come from, as a tree: the element, its sources, theirs, and so on; as lines or as JSON.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "look/look.h"
 #include "why/why.h"

@@ -1,7 +1,7 @@
 /*
  * The public interface to files of modules: text, compressed or not, folders of dumps, bundles; and why something is none.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "io/io.h"
 

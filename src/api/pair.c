@@ -5,7 +5,7 @@
  * their metadata, and by their place among those of the same op and shape. What is left is sought by name and op_name in the
  * whole module, for passes move instructions from one computation to another.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include <stdlib.h>
 

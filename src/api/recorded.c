@@ -5,7 +5,7 @@
  * for another one is told that it isn't known, and the run is made again for all that was asked for. Of what is done several
  * times in one place (conditions of loops), the last time counts.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "look/look.h"
 #include "why/why.h"

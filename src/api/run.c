@@ -1,7 +1,7 @@
 /*
  * The public interface to runs: programs, the participants that run them, and the host that feeds them.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "plan/plan.h"
 #include "world/world.h"

@@ -4,7 +4,7 @@
  * What stays is found first, level by level; what is cut off gets its value from a run that is looked at, which ends when
  * the instruction is about to be done.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "edit/edit.h"
 

@@ -1,7 +1,7 @@
 /*
  * The public interface to profiles: a watch on the steps of runs, with a clock.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "eval/eval.h"
 

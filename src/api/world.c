@@ -1,7 +1,7 @@
 /*
  * The public interface to several processes that share a run.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "world/transport.h"
 #include "world/world.h"

@@ -2,7 +2,7 @@
  * The public interface to code behind custom calls: libraries, functions and rules for people who embed
  * hlo and for the command line.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "io/io.h"
 #include "world/targets.h"

@@ -1,7 +1,7 @@
 /*
  * The public interface to the search for a small module that still fails (edit/reduce.c).
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "edit/reduce.h"
 

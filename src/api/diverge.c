@@ -6,7 +6,7 @@
  * themselves can tell: so both run again, and of those values as many are kept as there is room for, until one is outside or
  * all have been seen.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "look/look.h"
 

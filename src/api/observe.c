@@ -1,7 +1,7 @@
 /*
  * The public interface to runs that are looked at: what an observer is told of each instruction.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "eval/eval.h"
 

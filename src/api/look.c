@@ -1,7 +1,7 @@
 /*
  * The public interface to values as people look at them, and to how two of them differ.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "look/look.h"
 

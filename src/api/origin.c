@@ -1,7 +1,7 @@
 /*
  * Where NaN, infinities and denormal numbers come from: the instruction that makes one of operands that have none.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "eval/eval.h"
 #include "look/look.h"

@@ -1,7 +1,7 @@
 /*
  * The public interface to arrays in files, and to made-up ones.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "io/io.h"
 

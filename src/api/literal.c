@@ -1,7 +1,7 @@
 /*
  * The public interface to values.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "io/io.h"
 #include "text/text.h"

@@ -1,7 +1,7 @@
 /*
  * The public interface to modules made from modules: edit/ by the numbers of a listing, with messages.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "edit/edit.h"
 

@@ -1,7 +1,7 @@
 /*
  * The public interface to plans: what a run will do, where values live, and what memory that takes.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "eval/eval.h"
 

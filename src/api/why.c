@@ -1,7 +1,7 @@
 /*
  * The public interface to where elements come from: one step back.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "why/why.h"
 

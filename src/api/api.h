@@ -1,8 +1,8 @@
 /*
  * What the files of the public interface share: what handles hold, and how messages find their sources.
  */
-#ifndef HLO_PRIV_H
-#define HLO_PRIV_H
+#ifndef HLO_API_H
+#define HLO_API_H
 
 #include "hlo.h"
 
@@ -88,7 +88,7 @@ struct hlo_array hlo_array_of(const struct shape *s, void *data);
 /* The same targets as plan wants them; NULL: none. */
 struct foreign hlo_targets_foreign(const hlo_targets *t);
 
-/* ---- hlo_observe.c ---- */
+/* ---- observe.c ---- */
 
 struct sighting;
 struct looked;
@@ -104,6 +104,8 @@ void hlo_observing_free(struct observing *o); /* may be NULL */
 struct function;
 struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f, int number);
 
+/* For what is said about a part of a file. */
+struct diags *hlo_sink_of_part(hlo_messages *m, hlo_file *f, size_t part);
 /* For what is said about a module. */
 struct diags *hlo_sink_of_module(hlo_messages *m, const hlo_module *module);
 /* For what is said about something else that has a name, and perhaps a text of its own. */

@@ -2,7 +2,7 @@
  * The public interface, continued: building modules. Every instruction is put into words and read by the
  * parser (text/build.c), so that what embedders build and what people write is the same by construction.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "text/text.h"
 #include "verify/build.h"

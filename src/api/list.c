@@ -1,7 +1,7 @@
 /*
  * The public interface to what stands in a module: computations and instructions by number.
  */
-#include "hlo_priv.h"
+#include "api/api.h"
 
 #include "plan/plan.h"
 #include "text/text.h"

@@ -1,0 +1,41 @@
+/*
+ * What all files of the public interface use, and what the library says of itself.
+ */
+#include "api/api.h"
+
+#include "kern/kern.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+void *hlo_calloc(size_t size)
+{
+    void *p = calloc(1, size);
+    if (!p) {
+        static const char said[] = "hlo: out of memory\n";
+        (void)!write(STDERR_FILENO, said, sizeof said - 1);
+        _exit(HLO_FAILED);
+    }
+    return p;
+}
+
+hlo_text hlo_text_of(struct buf *b)
+{
+    buf_reserve(b, 1);
+    b->data[b->size] = '\0';
+    return (hlo_text){b->data, b->size};
+}
+
+void hlo_text_free(hlo_text *text)
+{
+    free(text->data);
+    *text = (hlo_text){0};
+}
+
+hlo_text hlo_about(void)
+{
+    struct buf b = {0};
+    buf_puts(&b, "hlo " HLO_VERSION "\n");
+    kern_about(&b);
+    return hlo_text_of(&b);
+}

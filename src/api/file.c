@@ -1,0 +1,123 @@
+/*
+ * The public interface to text in memory: a file and its modules, or one text put together from pieces of several.
+ *
+ * Modules and messages point into the text they speak of; files are counted so that the text stays
+ * as long as anything needs it.
+ */
+#include "api/api.h"
+
+#include "text/text.h"
+
+#include <stdlib.h>
+
+hlo_file *hlo_file_hold(hlo_file *f)
+{
+    __atomic_add_fetch(&f->references, 1, __ATOMIC_RELAXED);
+    return f;
+}
+
+void hlo_file_free(hlo_file *f)
+{
+    if (!f || __atomic_sub_fetch(&f->references, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (size_t i = 0; i < f->count; i++)
+        source_free(&f->parts[i]);
+    if (f->bytes.data)
+        file_release(&f->bytes);
+    arena_free(&f->arena);
+    free(f);
+}
+
+hlo_file *hlo_file_new(bool strict)
+{
+    hlo_file *f = hlo_calloc(sizeof *f);
+    arena_init(&f->arena);
+    f->references = 1;
+    f->strict = strict;
+    return f;
+}
+
+void hlo_file_split(hlo_file *f, const char *name, struct str text)
+{
+    struct str kept = arena_str(&f->arena, str_of(name));
+    if (!f->strict) {
+        f->parts = text_split(&f->arena, kept, text, &f->count);
+        return;
+    }
+    f->parts = ARENA_NEW(&f->arena, struct source);
+    f->count = 1;
+    source_init(f->parts, kept, text);
+}
+
+hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
+{
+    hlo_file *f = hlo_file_new(strict);
+    hlo_file_split(f, name, arena_str(&f->arena, (struct str){text, size}));
+    return f;
+}
+
+/* The origin of a piece, copied once however many pieces are from it. */
+static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_piece *piece, const char **copied)
+{
+    for (size_t i = s->origin_count; i-- > 0;) /* neighbours mostly come from the same one */
+        if (copied[i] == piece->whole)
+            return &s->origins[i];
+    copied[s->origin_count] = piece->whole;
+    struct source *origin = &s->origins[s->origin_count++];
+    source_init(origin, arena_str(&f->arena, str_of(piece->name)),
+                arena_str(&f->arena, (struct str){piece->whole, piece->whole_size}));
+    origin->first_line = piece->first_line;
+    return origin;
+}
+
+hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, size_t count)
+{
+    hlo_file *f = hlo_file_new(false);
+    struct buf text = {0};
+    const char **copied;
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += pieces[i].size;
+    if (size >= UINT32_MAX) {
+        hlo_file_free(f);
+        return NULL;
+    }
+    copied = hlo_calloc((count + 1) * sizeof *copied);
+    f->parts = ARENA_NEW(&f->arena, struct source);
+    f->count = 1;
+    struct source *s = f->parts;
+    source_init(s, arena_str(&f->arena, str_of(name)), STR(""));
+    s->pieces = ARENA_ARRAY(&f->arena, struct source_piece, count + 1);
+    s->origins = ARENA_ARRAY(&f->arena, struct source, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct hlo_piece *p = &pieces[i];
+        struct source_piece *at = &s->pieces[s->piece_count++];
+        at->begin = (uint32_t)text.size;
+        if (p->name) {
+            at->origin = origin_of(f, s, p, copied);
+            at->at = (uint32_t)(p->text - p->whole);
+        }
+        buf_bytes(&text, p->text, p->size);
+    }
+    s->text = arena_str(&f->arena, buf_view(&text));
+    buf_free(&text);
+    free(copied);
+    return f;
+}
+
+size_t hlo_file_count(const hlo_file *f)
+{
+    return f->count;
+}
+void hlo_file_strict(hlo_file *f, bool strict)
+{
+    f->strict = strict;
+}
+
+const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line)
+{
+    const struct source *s = &f->parts[part];
+    *size = s->text.len;
+    *first_line = s->first_line ? s->first_line : 1;
+    return s->text.ptr;
+}

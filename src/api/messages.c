@@ -1,0 +1,175 @@
+/*
+ * The public interface to messages: one sink for each source that something was said about.
+ */
+#include "api/api.h"
+
+#include <stdlib.h>
+
+hlo_messages *hlo_messages_new(void)
+{
+    hlo_messages *m = hlo_calloc(sizeof *m);
+    arena_init(&m->arena);
+    return m;
+}
+
+void hlo_messages_free(hlo_messages *m)
+{
+    if (!m)
+        return;
+    for (struct sink *s = m->first; s; s = s->next) {
+        diags_free(&s->ds);
+        source_free(&s->own);
+        hlo_file_free(s->file);
+    }
+    for (hlo_messages *t = m->taken, *next; t; t = next) { /* their sinks are freed, but not what these lie in */
+        next = t->taken;
+        arena_free(&t->arena);
+        free(t);
+    }
+    arena_free(&m->arena);
+    free(m);
+}
+
+void hlo_messages_take(hlo_messages *m, hlo_messages *from)
+{
+    hlo_messages **end = &from;
+    if (from->first) {
+        *(m->last ? &m->last->next : &m->first) = from->first;
+        m->last = from->last;
+    }
+    while (*end)
+        end = &(*end)->taken;
+    *end = m->taken;
+    m->taken = from;
+}
+
+struct sink *hlo_sink_new(hlo_messages *m)
+{
+    struct sink *s = ARENA_NEW(&m->arena, struct sink);
+    diags_init(&s->ds, &s->own);
+    return s;
+}
+
+void hlo_sink_join(hlo_messages *m, struct sink *s)
+{
+    *(m->last ? &m->last->next : &m->first) = s;
+    m->last = s;
+}
+
+static struct sink *sink_add(hlo_messages *m)
+{
+    struct sink *s = hlo_sink_new(m);
+    hlo_sink_join(m, s);
+    return s;
+}
+
+struct diags *hlo_sink_of_part(hlo_messages *m, hlo_file *f, size_t part)
+{
+    for (struct sink *s = m->first; s; s = s->next)
+        if (s->ds.source == &f->parts[part])
+            return &s->ds;
+    struct sink *s = sink_add(m);
+    s->file = hlo_file_hold(f);
+    diags_init(&s->ds, &f->parts[part]);
+    return &s->ds;
+}
+
+struct diags *hlo_sink_of_module(hlo_messages *m, const hlo_module *module)
+{
+    return hlo_sink_of_part(m, module->file, module->part);
+}
+
+struct diags *hlo_sink_of_name(hlo_messages *m, const char *name, struct str text)
+{
+    struct sink *s = sink_add(m);
+    source_init(&s->own, arena_str(&m->arena, str_of(name)), arena_str(&m->arena, text));
+    diags_init(&s->ds, &s->own);
+    return &s->ds;
+}
+
+void hlo_messages_add(hlo_messages *m, const char *file, const char *text)
+{
+    DIAG(hlo_sink_of_name(m, file, STR("")), NO_SPAN, FAILURE, text);
+}
+
+size_t hlo_messages_errors(const hlo_messages *m)
+{
+    size_t n = 0;
+    for (struct sink *s = m->first; s; s = s->next)
+        n += s->ds.errors;
+    return n;
+}
+
+size_t hlo_messages_count(const hlo_messages *m)
+{
+    size_t n = 0;
+    for (struct sink *s = m->first; s; s = s->next)
+        for (struct diag *d = s->ds.first; d; d = d->next)
+            n++;
+    return n;
+}
+
+bool hlo_messages_limit(const hlo_messages *m)
+{
+    for (struct sink *s = m->first; s; s = s->next)
+        for (struct diag *d = s->ds.first; d; d = d->next)
+            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_PLAN_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME ||
+                d->msg == MSG_LIMIT_TRIP)
+                return true;
+    return false;
+}
+
+bool hlo_messages_at_end(const hlo_messages *m)
+{
+    for (struct sink *s = m->first; s; s = s->next)
+        for (struct diag *d = s->ds.first; d; d = d->next)
+            if (d->severity == SEV_ERROR)
+                return d->at_end;
+    return false;
+}
+
+static struct hlo_message message_of(struct sink *s, const struct diag *d)
+{
+    struct span span = d->span;
+    struct source *source = source_origin(s->ds.source, &span);
+    struct hlo_message m = {.id = msg_name(d->msg),
+                            .error = d->severity == SEV_ERROR,
+                            .file = source->name.ptr,
+                            .text = d->text.ptr};
+    if (span.begin || span.end) {
+        struct place p = source_place(source, span.begin);
+        m.line = p.line;
+        m.column = p.column;
+    }
+    return m;
+}
+
+struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i)
+{
+    for (struct sink *s = m->first; s; s = s->next)
+        for (struct diag *d = s->ds.first; d; d = d->next)
+            if (i-- == 0)
+                return message_of(s, d);
+    return (struct hlo_message){.id = "", .file = "", .text = ""};
+}
+
+hlo_text hlo_messages_draw(const hlo_messages *m, bool color)
+{
+    struct buf b = {0};
+    for (struct sink *s = m->first; s; s = s->next)
+        diags_draw(&b, &s->ds, color);
+    return hlo_text_of(&b);
+}
+
+hlo_text hlo_messages_json(const hlo_messages *m)
+{
+    struct buf b = {0};
+    buf_putc(&b, '[');
+    for (struct sink *s = m->first; s; s = s->next) {
+        if (b.size > 1 && s->ds.first)
+            buf_putc(&b, ',');
+        diags_json(&b, &s->ds);
+    }
+    buf_putc(&b, ']');
+    return hlo_text_of(&b);
+}

@@ -1,0 +1,119 @@
+/*
+ * The public interface to modules: read, verified, printed; their parameters and results.
+ */
+#include "api/api.h"
+
+#include "op/op.h"
+#include "text/text.h"
+#include "verify/verify.h"
+
+#include <stdlib.h>
+
+hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
+{
+    hlo_file *f =
+        (hlo_file *)(uintptr_t)file; /* its line maps and count of holders change, its text does not */
+    struct parse_options options = {.strict = f->strict};
+    struct diags *ds = hlo_sink_of_part(m, f, part);
+    struct module *module = text_parse_module(ds, &f->parts[part], &options);
+    if (!module)
+        return NULL;
+    hlo_module *out = hlo_calloc(sizeof *out);
+    *out = (hlo_module){module, hlo_file_hold(f), part};
+    return out;
+}
+
+void hlo_module_free(hlo_module *module)
+{
+    if (!module)
+        return;
+    module_free(module->m);
+    hlo_file_free(module->file);
+    free(module);
+}
+
+bool hlo_verify(const hlo_module *module, hlo_messages *m)
+{
+    return verify_module(hlo_sink_of_module(m, module), module->m, &(struct verify_options){0});
+}
+
+hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
+{
+    struct buf b = {0};
+    struct print_options options = {
+        .short_form = style == HLO_PRINT_SHORT,
+        .large_constants = style != HLO_PRINT_ABRIDGED,
+        .no_metadata = style == HLO_PRINT_BARE,
+        .exact = style == HLO_PRINT_EXACT,
+    };
+    text_print_module(&b, module->m, &options);
+    return hlo_text_of(&b);
+}
+
+int64_t hlo_replica_count(const hlo_module *module)
+{
+    return module->m->replica_count;
+}
+int64_t hlo_num_partitions(const hlo_module *module)
+{
+    return module->m->num_partitions;
+}
+
+void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitions)
+{
+    module->m->replica_count = replicas;
+    module->m->num_partitions = partitions;
+}
+
+size_t hlo_param_count(const hlo_module *module)
+{
+    return (size_t)module->m->entry->param_count;
+}
+
+const char *hlo_param_name(const hlo_module *module, size_t i)
+{
+    /* Names are slices of the text: the copy that ends in NUL is the module's. */
+    return arena_str(&module->m->arena, hlo_param_of(module, i)->name).ptr;
+}
+
+hlo_text hlo_param_shape(const hlo_module *module, size_t i)
+{
+    struct buf b = {0};
+    shape_print(&b, hlo_param_of(module, i)->shape, false);
+    return hlo_text_of(&b);
+}
+
+/* Whether a name is `written` with the number behind it that made it unique in the module: x.1 */
+static bool is_numbered(struct str name, struct str written)
+{
+    size_t i = written.len;
+    if (!str_starts(name, written) || name.len < i + 2 || name.ptr[i++] != '.')
+        return false;
+    while (i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9')
+        i++;
+    return i == name.len;
+}
+
+long hlo_param_find(const hlo_module *module, const char *name)
+{
+    struct str written = str_of(name + (*name == '%'));
+    long found = -1;
+    size_t alike = 0;
+    for (size_t i = 0; i < hlo_param_count(module); i++) {
+        if (str_eq(hlo_param_of(module, i)->name, written))
+            return (long)i;
+        if (is_numbered(hlo_param_of(module, i)->name, written)) {
+            found = (long)i;
+            alike++;
+        }
+    }
+    return alike == 1 ? found : -1;
+}
+
+uint32_t hlo_result_line(const hlo_module *module, size_t element)
+{
+    const struct inst *i = module->m->entry->root;
+    if (i->opcode == OP_TUPLE && element < (size_t)i->operand_count)
+        i = i->operands[element];
+    return source_place(&module->file->parts[module->part], i->span.begin).line;
+}
