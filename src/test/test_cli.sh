@@ -11,15 +11,17 @@
 #   # stderr: some words         must stand in its standard error; `# stderr: -`: must be empty
 #   # needs: onnx                skipped where the program was built without it
 #
-# It runs in an empty folder of its own with $HLO the program, $HERE the transcript's folder and $LIB the
-# library src/test/custom_calls.c, which lies in the build folder.
+# It runs in an empty folder of its own with $HLO the program, $HERE the transcript's folder, $TOOLS this one and $LIB the
+# library src/test/custom_calls.c, which lies in the build folder. It doesn't sleep: what it waits for is a condition of
+# $TOOLS/await.sh or $TOOLS/signal_when.sh.
 HLO=$1
 data=$2
 case $HLO in /*) ;; *) HLO=$PWD/$HLO ;; esac
 case $data in /*) ;; *) data=$PWD/$data ;; esac
 LIB=${HLO%/*}/src/test/custom_calls.so
+TOOLS=$(cd "${0%/*}" && pwd)
 XDG_CONFIG_HOME=/nonexistent # the rc file of whoever runs this is not part of the tests
-export HLO HERE LIB XDG_CONFIG_HOME
+export HLO HERE LIB TOOLS XDG_CONFIG_HOME
 unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TERM HLO_OPTIONS HLO_PAGER PAGER
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT

@@ -10,8 +10,8 @@
 # stdout: status 5
 # stdout: status 5
 # stdout: status 5
-# stdout: status 124
-# stdout: status 124
+# stdout: status 130
+# stdout: status 143
 # stderr: ask.hlo:4:3: error: infeed wants s32[]; the item is f32[]
 # stderr: note: on participant 1
 # stderr: ask.hlo:4:3: error: not done after 0.2 seconds, the limit that was set
@@ -34,8 +34,8 @@ mkfifo a b c d
 (read -r item <c
 echo "$item"
 echo "$item" >a) &
-(sleep 0.2; echo 's32[] 10' >b) &
-timeout 10 "$HLO" run one_more.hlo --replicas=2 --infeed@0=a --infeed@1=b --outfeed@1=c --outfeed@0=rest >result.txt || exit 1
+echo 's32[] 10' >b &
+timeout 60 "$HLO" run one_more.hlo --replicas=2 --infeed@0=a --infeed@1=b --outfeed@1=c --outfeed@0=rest >result.txt || exit 1
 wait
 cat result.txt
 # One pipe for both: the second item comes once both have answered to the first.
@@ -67,7 +67,7 @@ echo 's32[] 3' >&3
 read -r type x <&4
 read -r type y <&5
 echo "$x $y" >sums.txt) &
-timeout 10 "$HLO" run two.hlo --replicas=2 --infeed=d --outfeed@0=a --outfeed@1=b || exit 1
+timeout 60 "$HLO" run two.hlo --replicas=2 --infeed=d --outfeed@0=a --outfeed@1=b || exit 1
 wait
 cat sums.txt
 # Participant 1 fails while participant 0 waits for an item that never comes.
@@ -80,7 +80,7 @@ ENTRY main {
 }
 END
 echo 'f32[] 1' >wrong.txt
-timeout 10 "$HLO" run ask.hlo --replicas=2 --infeed@0=a --infeed@1=wrong.txt
+timeout 60 "$HLO" run ask.hlo --replicas=2 --infeed@0=a --infeed@1=wrong.txt
 echo "status $?"
 # Time ends the wait for somebody who writes, for an item, for somebody who reads, and for one who has stopped to.
 cat >tell.hlo <<'END'
@@ -92,20 +92,20 @@ ENTRY main {
   ROOT r = s32[] constant(0)
 }
 END
-timeout 10 "$HLO" run ask.hlo --infeed=b --timeout=0.2
+timeout 60 "$HLO" run ask.hlo --infeed=b --timeout=0.2
 echo "status $?"
-timeout 3 sh -c 'exec >a; exec sleep 1' &
-timeout 10 "$HLO" run ask.hlo --replicas=3 --infeed=a --timeout=0.2
+exec 3<>a # a writer that writes nothing
+timeout 60 "$HLO" run ask.hlo --replicas=3 --infeed=a --timeout=0.2
 echo "status $?"
-wait
-timeout 10 "$HLO" run tell.hlo --outfeed=c --timeout=0.2
+timeout 60 "$HLO" run tell.hlo --outfeed=c --timeout=0.2
 echo "status $?"
-timeout 3 sh -c 'exec <c; exec sleep 1' &
-timeout 10 "$HLO" run tell.hlo --outfeed=c --timeout=0.2
+exec 3<>c # a reader that reads nothing
+timeout 60 "$HLO" run tell.hlo --outfeed=c --timeout=0.2
 echo "status $?"
-wait
+exec 3>&-
 # A signal ends the wait at once: `timeout` need not kill it.
-timeout -s INT -k 5 0.2 "$HLO" run ask.hlo --infeed=a
+waits_for() { echo "ls -l /proc/\$PID/fd | grep -q '/$1\$'"; }
+timeout 60 "$TOOLS/signal_when.sh" INT "$(waits_for a)" "$HLO" run ask.hlo --infeed=a
 echo "status $?"
-timeout -s TERM -k 5 0.2 "$HLO" run ask.hlo --replicas=2 --infeed=b
+timeout 60 "$TOOLS/signal_when.sh" TERM "$(waits_for b)" "$HLO" run ask.hlo --replicas=2 --infeed=b
 echo "status $?"

@@ -48,14 +48,14 @@ ENTRY main {
 END
 mkfifo empty gone
 : >empty &
-timeout 10 "$HLO" run twice.hlo --infeed=empty
+timeout 60 "$HLO" run twice.hlo --infeed=empty
 echo "status $?"
 printf 's32[] 1\ns32[] 2\n' >two.txt
 echo 's32[] 1' >one.txt
-timeout 10 "$HLO" run twice.hlo --replicas=3 --infeed=two.txt --infeed@1=one.txt
+timeout 60 "$HLO" run twice.hlo --replicas=3 --infeed=two.txt --infeed@1=one.txt
 echo "status $?"
 head -n 3 gone >/dev/null &
-timeout 10 "$HLO" run write.hlo --outfeed=gone
+timeout 60 "$HLO" run write.hlo --outfeed=gone
 echo "status $?"
 wait
-timeout 10 "$HLO" run write.hlo --outfeed=/dev/full
+timeout 60 "$HLO" run write.hlo --outfeed=/dev/full

@@ -22,8 +22,9 @@ echo 'f32[2,2] {{1, 2}, {3, 4}}' >items.txt
 $HLO run twice.hlo --infeed=/dev/stdin --outfeed=- <items.txt >out.txt || exit 1
 head -n 1 out.txt
 mkfifo in out
-(sleep 0.1; echo 'f32[2,2] {{5, 5}, {5, 5}}' >in) &
-timeout 10 "$HLO" run twice.hlo --infeed=in --outfeed=out >result.txt &
+timeout 60 sh -c 'echo $$ >pid; exec "$HLO" run twice.hlo --infeed=in --outfeed=out' >result.txt &
+("$TOOLS/await.sh" 'ls -l "/proc/$(cat pid)/fd" | grep -q "/in\$"'
+echo 'f32[2,2] {{5, 5}, {5, 5}}' >in) &
 cat out
 wait
 # The other end opens what it reads before what it writes, and doubles what it gets.
@@ -60,6 +61,6 @@ END
     echo "$x" >&2
     echo "$type $((2 * x))"
 done <out >in 2>seen.txt) &
-timeout 10 "$HLO" run talk.hlo --outfeed=out --infeed=in >result.txt || exit 1
+timeout 60 "$HLO" run talk.hlo --outfeed=out --infeed=in >result.txt || exit 1
 wait
 cat seen.txt result.txt

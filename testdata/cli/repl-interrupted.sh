@@ -4,7 +4,7 @@
 # stdout: shape     s32[]
 # stdout: in        e
 # stdout: operands  z
-# stdout: users     w
+# stdout: users     x
 # stdout: cost      1 operations, 8 bytes
 # stdout: value     s32[] 0
 # stdout: y = s32[] 0
@@ -13,9 +13,13 @@
 cat >loop.hlo <<'EOF'
 c { p = s32[] parameter(0) ROOT t = pred[] constant(true) }
 b { q = s32[] parameter(0) o = s32[] constant(1) ROOT r = s32[] add(q, o) }
-ENTRY e { z = s32[] constant(0) y = s32[] negate(z)    ROOT w = s32[] while(y), condition=c, body=b }
+ENTRY e { z = s32[] constant(0) y = s32[] negate(z) x = s32[] custom-call(y), custom_call_target="begun" ROOT w = s32[] while(x), condition=c, body=b }
 EOF
-timeout --preserve-status -s INT 0.3 $HLO repl loop.hlo -c '.bail off' -c .run -c '.info y' -c y
+interrupted() { # COMMAND...: as soon as the run has come to x
+    rm -f begun
+    "$TOOLS/signal_when.sh" INT 'test -e begun' "$HLO" repl loop.hlo --custom-call='begun=cat; touch begun' "$@"
+}
+interrupted -c '.bail off' -c .run -c '.info y' -c y
 echo "status $?"
-timeout --preserve-status -s INT 0.3 $HLO repl loop.hlo -c .run -c y
+interrupted -c .run -c y
 echo "status $?"

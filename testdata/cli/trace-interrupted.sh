@@ -12,8 +12,8 @@ b { p = s32[] parameter(0)
 ENTRY e { i = s32[] parameter(0)
  ROOT w = s32[] while(i), condition=c, body=b }
 END
-timeout --preserve-status -s INT 0.2 $HLO trace a.hlo 0 --filter=add >out.txt; echo $?
+"$TOOLS/signal_when.sh" INT 'test -s out.txt' "$HLO" trace a.hlo 0 --filter=add >out.txt; echo $?
 n=$(wc -l <out.txt)
 test $n -gt 2 && test "$(sed -n '$p' out.txt | awk '{ print $1, $2, NF }')" = "$((n - 2)) r 11" || exit 1
-timeout --preserve-status -s INT 0.2 $HLO run a.hlo 0 --trace=add --dump=all 2>/dev/null; echo $?
+"$TOOLS/signal_when.sh" INT 'test $(ls all | wc -l) -gt 3' "$HLO" run a.hlo 0 --trace=add --dump=all 2>/dev/null; echo $?
 test $(ls all | wc -l) = $(wc -l <all/index.csv)

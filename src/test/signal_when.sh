@@ -1,0 +1,16 @@
+#!/bin/sh
+# Runs a command and sends it a signal once it has come so far.
+#
+#   signal_when.sh SIGNAL CONDITION COMMAND...    CONDITION: words of the shell, with the command's process as $PID
+#
+# The command takes this script's place and ignores no signal, as what a shell starts in the background would. Where the
+# condition never holds the signal is sent all the same, so that the test comes to an end and sees what is wrong.
+signal=$1
+condition=$2
+shift 2
+export PID=$$
+{
+    "${0%/*}/await.sh" "! kill -0 $PID || { $condition; }"
+    kill -s "$signal" "$PID"
+} </dev/null >/dev/null 2>&1 &
+exec env --default-signal="$signal" "$@"
