@@ -12,7 +12,7 @@
 /* What a participant has said last. */
 struct standing {
     enum state state; /* RUNNING: nothing yet */
-    bool by_itself;
+    bool by_itself, busy;
     const struct inst *at, *sent_at; /* where it waits; where the first message that is left to it was sent ... */
     int64_t sender;                  /* ... by whom */
     int64_t whom_count;
@@ -114,6 +114,11 @@ void crew_report(struct member *p)
         board_report(c->board, item_of(h, &b));
     }
     buf_free(&b);
+}
+
+void board_busy(struct board *b, int64_t participant)
+{
+    b->standings[participant].busy = true;
 }
 
 static bool is_over(enum state s)
@@ -247,6 +252,14 @@ static void settle(struct board *b)
     }
 }
 
+static int64_t patience(const struct board *b)
+{
+    for (int64_t k = 0; k < b->count; k++)
+        if (b->standings[k].state == RUNNING && !b->standings[k].busy)
+            return (int64_t)WORLD_PATIENCE_NS * WORLD_MOST_PATIENCE;
+    return WORLD_PATIENCE_NS;
+}
+
 void board_look(struct board *b)
 {
     int64_t now = now_ns();
@@ -254,7 +267,7 @@ void board_look(struct board *b)
     b->seen_over = b->over;
     if (changed)
         b->seen_at = now;
-    if (b->crew->ended || atomic_load(&b->crew->stop) || now - b->seen_at < WORLD_PATIENCE_NS)
+    if (b->crew->ended || atomic_load(&b->crew->stop) || now - b->seen_at < patience(b))
         return;
     b->seen_at = now;
     int64_t stuck = b->seen_failed ? 0 : find_stuck(b);

@@ -321,16 +321,22 @@ void world_clean(struct world *w)
 
 static enum feed infeed(void *context, struct arena *a, struct literal **out)
 {
-    const struct participant *p = context;
+    struct participant *p = context;
     const struct world_feeds *f = p->world->feeds;
-    return f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
+    atomic_store(&p->asks_host, true);
+    enum feed came = f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
+    atomic_store(&p->asks_host, false);
+    return came;
 }
 
 static bool outfeed(void *context, const struct literal *l)
 {
-    const struct participant *p = context;
+    struct participant *p = context;
     const struct world_feeds *f = p->world->feeds;
-    return !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: nobody listens */
+    atomic_store(&p->asks_host, true);
+    bool ok = !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: nobody listens */
+    atomic_store(&p->asks_host, false);
+    return ok;
 }
 
 const struct exchange world_exchange = {

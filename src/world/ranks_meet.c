@@ -249,9 +249,8 @@ static struct item *ask(struct member *p, enum kind kind, struct block body)
     return answer;
 }
 
-static enum feed infeed(void *context, struct arena *a, struct literal **out)
+static enum feed ask_for_item(struct member *p, struct arena *a, struct literal **out)
 {
-    struct member *p = context;
     struct crew *c = p->crew;
     enum feed came = FEED_FAILED;
     if (ranks_rank(c->ranks) == 0) {
@@ -275,9 +274,17 @@ static enum feed infeed(void *context, struct arena *a, struct literal **out)
     return came;
 }
 
-static bool outfeed(void *context, const struct literal *l)
+static enum feed infeed(void *context, struct arena *a, struct literal **out)
 {
     struct member *p = context;
+    atomic_store(&p->asks_host, true);
+    enum feed came = ask_for_item(p, a, out);
+    atomic_store(&p->asks_host, false);
+    return came;
+}
+
+static bool give_item(struct member *p, const struct literal *l)
+{
     struct crew *c = p->crew;
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
@@ -293,6 +300,15 @@ static bool outfeed(void *context, const struct literal *l)
     mem_free(bytes);
     bool ok = answer && answer->h.value == FEED_ITEM;
     item_free(answer);
+    return ok;
+}
+
+static bool outfeed(void *context, const struct literal *l)
+{
+    struct member *p = context;
+    atomic_store(&p->asks_host, true);
+    bool ok = give_item(p, l);
+    atomic_store(&p->asks_host, false);
     return ok;
 }
 

@@ -39,6 +39,7 @@ enum kind {
     KIND_BLOCK,    /* what one member of a group gives another */
     KIND_MESSAGE,  /* of a send */
     KIND_REPORT,   /* a participant: how it stands (board.c) */
+    KIND_BUSY,     /* a participant: it has had so much time that nobody need wait for it any longer */
     KIND_RESULT,   /* of a participant */
     KIND_FEED_IN,  /* a participant wants an item from the host; */
     KIND_FEED_OUT, /* has one for it */
@@ -106,6 +107,8 @@ struct member {
     struct world_participant *task;
     enum state state;
     bool by_itself;
+    atomic_bool asks_host;
+    bool busy;            /* rank 0 knows that it is */
     struct items inbox;   /* blocks and messages, in the order of their coming */
     uint64_t arrivals;    /* how many have come */
     int64_t *sent, *came; /* to and from each participant */
@@ -161,6 +164,7 @@ void board_free(struct board *b);
 void board_fail(struct board *b, const char *why); /* however participants end */
 void crew_report(struct member *p); /* says how a participant that is here stands */
 void board_report(struct board *b, struct item *report); /* that has come; takes it over */
+void board_busy(struct board *b, int64_t participant); /* need not be waited for long */
 /* Stops the run when nobody can go on, or ends it when all are over. Looks, from time to time, whether some hold
  * up the others. */
 void board_look(struct board *b);

@@ -121,6 +121,7 @@ void crew_take(struct crew *c, struct item *i)
     case KIND_BLOCK:
     case KIND_MESSAGE: take_block(c, i); return;
     case KIND_REPORT: board_report(c->board, i); return;
+    case KIND_BUSY: board_busy(c->board, i->h.from); break;
     case KIND_RESULT: take_result(c, i); return;
     case KIND_FEED_IN:
     case KIND_FEED_OUT: take_request(c, i); return;
@@ -295,6 +296,19 @@ static void *serve(void *context)
 
 /* ---- the run ---- */
 
+static void tell_who_is_busy(struct crew *c)
+{
+    for (struct member *p = c->members; p < c->members + c->here; p++) {
+        if (p->busy || !p->started || p->state != RUNNING || !(atomic_load(&p->asks_host) || world_had_its_time(p->thread)))
+            continue;
+        p->busy = true;
+        if (c->board)
+            board_busy(c->board, p->number);
+        else
+            ranks_tell(c->ranks, 0, crew_head(p, KIND_BUSY, NULL), (struct block){0});
+    }
+}
+
 /* Participants that wait listen for themselves; all others need somebody who does. */
 static void watch(struct crew *c)
 {
@@ -302,6 +316,7 @@ static void watch(struct crew *c)
     for (unsigned times = 0; !c->ended;) {
         while (!c->ended && crew_progress(c))
             times = 0;
+        tell_who_is_busy(c);
         if (c->board)
             board_look(c->board);
         if (c->ended)

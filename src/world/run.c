@@ -52,18 +52,40 @@ int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
     return pthread_cond_timedwait(c, lock, &t);
 }
 
+bool world_had_its_time(pthread_t participant)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (pthread_getcpuclockid(participant, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return true; /* it is over */
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec >= WORLD_PATIENCE_NS;
+}
+
+/* Whether whoever runs has had the time to come to where it waits, if it ever does. */
+static bool all_had_their_time(const struct world *w)
+{
+    for (int64_t k = 0; k < w->count; k++) {
+        const struct participant *p = &w->participants[k];
+        if (atomic_load(&p->state) == RUNNING && !atomic_load(&p->asks_host) && !world_had_its_time(p->thread))
+            return false;
+    }
+    return true;
+}
+
 /* Until all are over. From time to time: has one failed and the others don't notice, or do some wait for
  * ever while others have much to do? */
 static void watch(struct world *w)
 {
     bool failed = false;
+    int waited = 0; /* so many times since the last was over */
     pthread_mutex_lock(&w->lock);
     while (w->over < w->count) {
         int64_t over = w->over, until = now_ns() + WORLD_PATIENCE_NS;
         int said = 0;
         while (w->over == over && said != ETIMEDOUT)
             said = world_cond_wait(&w->ended, &w->lock, until);
-        if (said != ETIMEDOUT || atomic_load(&w->stop))
+        waited = w->over == over ? waited + 1 : 0;
+        if (said != ETIMEDOUT || atomic_load(&w->stop) || (waited < WORLD_MOST_PATIENCE && !all_had_their_time(w)))
             continue;
         if (failed || world_find_stuck(w))
             world_stop(w);

@@ -15,8 +15,9 @@
 #include <stdatomic.h>
 
 enum { WORLD_STACK_BYTES = 16 << 20 }; /* of a participant's thread */
-/* So long nobody may come to an end while one has failed, or waits for ever, and others go on. */
-enum { WORLD_PATIENCE_NS = 400000000 };
+/* So long nobody may come to an end while one has failed, or waits for ever, and others go on: if those have had so much of a
+ * processor each, or ask the host; else, on a machine with much else to do, longer. What is said of them is then the same. */
+enum { WORLD_PATIENCE_NS = 400000000, WORLD_MOST_PATIENCE = 25 /* as long */ };
 enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED }; /* of a participant */
 
 static inline bool same_tag(struct tag a, struct tag b)
@@ -28,6 +29,7 @@ static inline bool same_tag(struct tag a, struct tag b)
 
 void world_cond_init(pthread_cond_t *c); /* whose waits end by the clock of now_ns */
 int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /* ETIMEDOUT when it is that late */
+bool world_had_its_time(pthread_t participant); /* WORLD_PATIENCE_NS of a processor */
 
 /* ---- verdict.c: whatever it is that moves values between participants ---- */
 
@@ -97,6 +99,7 @@ struct participant {
     struct world_participant *task;
     atomic_int state; /* enum state */
     bool by_itself; /* FAILED, and not because the run had failed elsewhere */
+    atomic_bool asks_host;
     pthread_cond_t wake;
     int spins; /* how often it looks before it goes to sleep */
     /* MEETING, RECEIVING: */

@@ -1,0 +1,22 @@
+# Who waits for ever is said in the same words when one comes late: a run that can't end waits for whoever hasn't had its time yet.
+# status: 4
+# stderr: slow.hlo:8:3: error: all-reduce on participant 1 waits for ever for participant 0, which has ended
+# stderr: slow.hlo:8:3: note: all-reduce on participant 2 waits for participant 0, which has ended
+cat >slow.hlo <<'END'
+HloModule slow, replica_count=3
+add { a = s32[] parameter(0) b = s32[] parameter(1)
+  ROOT c = s32[] add(a, b) }
+first { x = s32[] parameter(0)
+  ROOT y = s32[] negate(x) }
+other { x = s32[] parameter(0)
+  n = s32[] custom-call(x), custom_call_target="come"
+  ROOT y = s32[] all-reduce(n), to_apply=add }
+ENTRY main {
+  r = u32[] replica-id()
+  x = s32[] convert(r)
+  zero = u32[] constant(0)
+  is_first = pred[] compare(r, zero), direction=EQ
+  ROOT out = s32[] conditional(is_first, x, x), true_computation=first, false_computation=other
+}
+END
+"$HLO" run slow.hlo --custom-call='come=read -r type n; [ $n = 1 ] || sleep 1; echo "$type $n"'
