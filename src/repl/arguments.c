@@ -18,6 +18,8 @@ static bool ends_in_shape(const struct buf *b)
 static bool next_argument(struct str s, size_t *at, struct buf *out)
 {
     size_t i = *at, value = 0;
+    buf_reserve(out, 1);
+    out->data[0] = '\0'; /* `''` adds nothing */
     while (i < s.len && char_is_blank(s.ptr[i]))
         i++;
     if (i == s.len)
@@ -212,7 +214,7 @@ int run_arguments(struct session *s, struct str args)
     giving_begin(&g, s, m);
     while (status == HLO_OK && next_argument(args, &at, &text)) {
         status = read_argument(&g, text.data);
-        text.size = 0;
+        buf_free(&text);
     }
     buf_free(&text);
     if (status == HLO_OK)
