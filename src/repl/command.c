@@ -204,6 +204,8 @@ static int cmd_quit(struct session *s, struct str args)
 
 static int cmd_shell(struct session *s, struct str args)
 {
+    if (s->o->confined)
+        return say_error(s, HLO_USAGE, "this session may not start other programs");
     char *command = repl_copy(args);
     fflush(s->out);
     int got = system(command);
@@ -282,6 +284,8 @@ static int cmd_plot(struct session *s, struct str args)
         else
             status = bad(s, "plot");
     }
+    if (status == HLO_OK && png && !may_write(s, png))
+        status = HLO_USAGE;
     struct held *h = status == HLO_OK ? value_named(s, r.name, &status) : NULL;
     if (h)
         status = plot_value(s, r.index, h, kind, png);
@@ -461,6 +465,11 @@ static const struct command commands[] = {
 const struct command *command_get(size_t i)
 {
     return i < COUNT_OF(commands) ? &commands[i] : NULL;
+}
+
+const char *repl_command_name(size_t i)
+{
+    return i < COUNT_OF(commands) ? commands[i].name : NULL;
 }
 
 static bool is_letter(const struct command *c, struct str word)

@@ -265,6 +265,8 @@ int save_file(struct session *s, const char *path)
 {
     if (!s->built.module || !state_root(session_state(s)))
         return say_error(s, HLO_USAGE, "there are no instructions yet");
+    if (!may_write(s, path))
+        return HLO_USAGE;
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = module_to_save(s, m);
     bool ok = module != NULL;

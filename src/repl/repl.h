@@ -16,6 +16,7 @@ struct repl_options {
     size_t command_count;
     bool stay;                    /* go on with standard input behind them */
     bool norc;                    /* leave the user's rc file alone */
+    bool confined;                /* write files in the current folder only, and start no other programs */
     bool color;                   /* of what goes to a terminal */
     bool random;                  /* make up parameters that nobody gives */
     uint64_t seed;
@@ -28,6 +29,8 @@ struct repl_options {
      * called before that. */
     void (*interrupt_stay)(void);
 };
+
+const char *repl_command_name(size_t i); /* "bail", without its dot; NULL past the last */
 
 enum { REPL_INTERRUPTED = 130 }; /* as a status */
 

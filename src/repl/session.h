@@ -228,6 +228,7 @@ void say_messages(struct session *s, hlo_messages *m);
 int say_unknown(struct session *s, struct str name); /* no value, with the nearest name */
 void put_text(struct session *s, hlo_text text);     /* frees it; data */
 int output_to(struct session *s, const char *path, bool once); /* NULL: standard output */
+bool may_write(struct session *s, const char *path); /* false after saying that the session is confined */
 
 /* ---- entry.c: entries, done ---- */
 

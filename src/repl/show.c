@@ -8,8 +8,16 @@
 
 /* ---- where to ---- */
 
+bool may_write(struct session *s, const char *path)
+{
+    return !s->o->confined || !strchr(path, '/') ||
+           say_error(s, HLO_USAGE, "%s: this session may write files in the current folder only", path) == HLO_OK;
+}
+
 int output_to(struct session *s, const char *path, bool once)
 {
+    if (path && !may_write(s, path))
+        return HLO_USAGE;
     FILE *f = path && s->mode != SHOW_NPY ? fopen(path, "w") : stdout;
     if (!f)
         return say_error(s, HLO_USAGE, "%s: %s", path, strerror(errno));
