@@ -83,6 +83,11 @@ static const struct {
     {"warning", offsetof(struct golden, warnings)},
 };
 
+const char *golden_key(size_t i)
+{
+    return i < COUNT_OF(keys) ? keys[i].key : NULL;
+}
+
 static struct directives *list_of(struct golden *g, struct str key)
 {
     for (size_t i = 0; i < COUNT_OF(keys); i++)

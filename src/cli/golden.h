@@ -41,6 +41,7 @@ struct golden {
     uint32_t problem_line;
 };
 
+const char *golden_key(size_t i); /* `// KEY:`; NULL past the last */
 /* Reads the directives of one part. */
 void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line);
 /* `exact`, or any of ulp= rel= abs= bits; false when it is something else. */

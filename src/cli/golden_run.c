@@ -1,6 +1,7 @@
 /*
  * One golden test, run: parse, verify, evaluate as far as its kind goes, and hold against what it says.
  */
+#include "cli/arguments.h"
 #include "cli/golden.h"
 
 #include <errno.h>
@@ -432,11 +433,13 @@ static void evaluate(struct work *w)
     struct golden_run *r = w->r;
     if (!read_targets(w))
         return;
-    struct hlo_run_options options = {.plain = r->o->given[OPT_PLAIN], .targets = w->targets, .world = world_of(r->o),
-                                      .observed = r->o->given[OPT_OBSERVED]};
+    struct hlo_run_options options;
     struct golden_feed feed;
     struct golden_sight sight = {0};
+    run_options(r->o, &options);
     option_threads(r->o, 1, &options.threads); /* test.c has seen that it can be read */
+    options.targets = w->targets;
+    options.observed = r->o->given[OPT_OBSERVED];
     w->program = hlo_plan(w->module, &options, w->m);
     w->participants = w->program ? hlo_participants(w->program) : 0;
     w->results = calloc(w->participants + 1, sizeof(hlo_literal *));

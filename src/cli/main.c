@@ -20,16 +20,6 @@ static command_fn *const command_functions[CMD_COUNT] = {
 #undef COMMAND
 };
 
-void report(const struct options *o, const hlo_messages *m)
-{
-    if (o->given[OPT_QUIET] && hlo_messages_errors(m) == 0)
-        return;
-    hlo_text text = hlo_messages_draw(m, o->color);
-    fflush(stdout);
-    fwrite(text.data, 1, text.size, world_stderr(o));
-    hlo_text_free(&text);
-}
-
 /* A full disk must not look like success. */
 static int finish(int status)
 {

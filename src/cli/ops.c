@@ -6,112 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the dictionary ---- */
-
-struct word_list {
-    struct arena arena;
-    struct map seen;
-};
-
-/* One entry of libFuzzer's format, each word once. */
-static void put_word(struct word_list *list, const char *word)
-{
-    if (!*word || map_put(&list->seen, str_of(word), list))
-        return;
-    putchar('"');
-    for (; *word; word++) {
-        if (*word == '"' || *word == '\\')
-            putchar('\\');
-        putchar(*word);
-    }
-    fputs("\"\n", stdout);
-}
-
-static void put_attributes(struct word_list *list, size_t op)
-{
-    struct hlo_op_attribute a;
-    for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
-        struct str assigned = arena_printf(&list->arena, "%s=", a.name);
-        put_word(list, assigned.ptr);
-        const char *word;
-        for (size_t k = 0; (word = hlo_op_attribute_word(op, i, k)); k++)
-            put_word(list, word);
-    }
-}
-
-static int put_dictionary(void)
-{
-    static const char *const others[] = {
-        "HloModule",
-        "ENTRY",
-        "ROOT",
-        "%",
-        "->",
-        "<=",
-        "...",
-        "{...}",
-        "()",
-        "{}",
-        "{{0,1},{2,3}}",
-        "[]",
-        "constant({",
-        "inf",
-        "-inf",
-        "nan",
-        "nan(0x1)",
-        "true",
-        "false",
-        "replica_count=",
-        "num_partitions=",
-        "is_scheduled=true",
-        "entry_computation_layout={",
-        "input_output_alias={",
-        "buffer_donor={",
-        "FileNames",
-        "FunctionNames",
-        "FileLocations",
-        "StackFrames",
-        "{replicated}",
-        "{maximal device=0}",
-        "{devices=[2,1]0,1}",
-        "{devices=[2,2]<=[4]}",
-        "size=2x2",
-        "stride=",
-        "pad=0_1x1_0",
-        "lhs_dilate=",
-        "rhs_dilate=",
-        "rhs_reversal=",
-        "b01f_01io->b01f",
-        "{1,0:T(8,128)}",
-        ":S(1)",
-        ":E(4)",
-        "/*index=5*/",
-        "// -----",
-        "1e-45",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "18446744073709551615",
-        "%cycle",
-        "execution_thread=\"main\"",
-    };
-    struct word_list list;
-    arena_init(&list.arena);
-    map_init(&list.seen, &list.arena);
-    for (size_t i = 0; i < COUNT_OF(others); i++)
-        put_word(&list, others[i]);
-    const char *dtype;
-    for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++)
-        put_word(&list, dtype);
-    for (size_t i = 0; i < hlo_op_count(); i++)
-        put_word(&list, hlo_op_get(i).name);
-    for (size_t i = 0; hlo_form_get(i).name; i++)
-        put_word(&list, hlo_form_get(i).name);
-    for (size_t i = 0; i <= hlo_op_count(); i++)
-        put_attributes(&list, i);
-    arena_free(&list.arena);
-    return HLO_OK;
-}
-
 /* ---- one operation ---- */
 
 static void put_operands(const struct hlo_op *op)
@@ -323,7 +217,7 @@ int ops_command(const struct options *o)
     if (o->arg_count && op == hlo_op_count())
         return put_form(o->args[0]) ? HLO_OK : unknown_op(o, o->args[0]);
     if (o->given[OPT_DICT])
-        return put_dictionary();
+        return ops_dictionary(o);
     if (o->given[OPT_MDOC])
         return ops_mdoc();
     if (o->given[OPT_MATRIX])

@@ -17,6 +17,9 @@ bool ops_accepts(size_t op, const char *dtype);
 bool ops_is_typed(size_t op);  /* an example is written for an element type */
 bool ops_has_pairs(size_t op); /* ... and for a second one */
 
+/* ops_dict.c: the words of HLO text, or of what --dict names, as a dictionary of libFuzzer. */
+int ops_dictionary(const struct options *o);
+
 /* ops_json.c: everything known of an op, as one object. */
 void put_op_json(struct buf *out, size_t op);
 

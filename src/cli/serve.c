@@ -2,6 +2,8 @@
  * hlo serve: requests of other programs, a JSON object a line, and their answers, which are that, too. Nothing in a request
  * ends it: what is wrong is said in the answer.
  */
+#include "cli/serve.h"
+
 #include "cli/arguments.h"
 #include "cli/listed.h"
 
@@ -17,7 +19,6 @@ struct loaded {
 };
 
 struct server {
-    const struct options *o;
     struct hlo_run_options usual; /* of the command line */
     struct loaded loaded[MOST_HANDLES];
 };
@@ -310,37 +311,35 @@ static void put_id(struct buf *out, const struct dict_value *id)
         buf_puts(out, "null");
 }
 
-static void put_answer(struct request *r, int status)
+static void put_answer(struct request *r, int status, struct buf *out)
 {
-    struct buf b = {0};
     hlo_text said = hlo_messages_json(r->m);
-    buf_puts(&b, "{\"schema\":1,\"id\":");
-    put_id(&b, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
-    buf_printf(&b, ",\"status\":%d", status);
-    buf_str(&b, buf_view(&r->out));
-    buf_puts(&b, ",\"diagnostics\":");
-    buf_bytes(&b, said.data, said.size);
-    buf_puts(&b, "}\n");
-    fwrite(b.data, 1, b.size, stdout);
-    fflush(stdout);
+    buf_puts(out, "{\"schema\":1,\"id\":");
+    put_id(out, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
+    buf_printf(out, ",\"status\":%d", status);
+    buf_str(out, buf_view(&r->out));
+    buf_puts(out, ",\"diagnostics\":");
+    buf_bytes(out, said.data, said.size);
+    buf_puts(out, "}\n");
     hlo_text_free(&said);
-    buf_free(&b);
 }
 
-static void answer(struct server *s, struct str line)
+void serve_answer(struct server *s, struct str line, struct buf *out)
 {
+    line = str_trim(line);
+    if (line.len == 0)
+        return;
     struct request r = {.s = s, .m = hlo_messages_new()};
     struct dict_error error;
     arena_init(&r.arena);
     int status = HLO_USAGE;
-    line = str_trim(line);
     if (line.ptr[0] != '{')
         refuse(&r, "a JSON object is wanted");
     else if (dict_read(&r.arena, line, DICT_LOOSE, &r.d, &error))
         status = answer_op(&r);
     else
         refuse(&r, "no sound JSON: %s", dict_problem(&r.arena, &error));
-    put_answer(&r, status);
+    put_answer(&r, status, out);
     if (r.own)
         hlo_module_free(r.module);
     hlo_messages_free(r.m);
@@ -348,22 +347,41 @@ static void answer(struct server *s, struct str line)
     arena_free(&r.arena);
 }
 
+struct server *serve_begin(const struct options *o)
+{
+    struct server *s = calloc(1, sizeof *s);
+    if (s && run_options(o, &s->usual))
+        return s;
+    free(s);
+    return NULL;
+}
+
+void serve_end(struct server *s)
+{
+    for (size_t k = 0; k < MOST_HANDLES; k++)
+        hlo_module_free(s->loaded[k].module);
+    free(s);
+}
+
 int serve_command(const struct options *o)
 {
-    struct server *s = o->given[OPT_STDIO] ? calloc(1, sizeof *s) : NULL;
+    struct server *s = o->given[OPT_STDIO] ? serve_begin(o) : NULL;
+    struct buf out = {0};
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
     if (!o->given[OPT_STDIO])
         return usage_error(o, "`--stdio` says where requests come from");
-    if (!s || !run_options(o, &s->usual))
-        return free(s), HLO_USAGE;
-    while ((n = getline(&line, &room, stdin)) >= 0)
-        if (str_trim((struct str){line, (size_t)n}).len > 0)
-            answer(s, (struct str){line, (size_t)n});
-    for (size_t k = 0; k < MOST_HANDLES; k++)
-        hlo_module_free(s->loaded[k].module);
+    if (!s)
+        return HLO_USAGE;
+    while ((n = getline(&line, &room, stdin)) >= 0) {
+        out.size = 0;
+        serve_answer(s, (struct str){line, (size_t)n}, &out);
+        fwrite(out.data, 1, out.size, stdout);
+        fflush(stdout);
+    }
+    serve_end(s);
+    buf_free(&out);
     free(line);
-    free(s);
     return HLO_OK;
 }

@@ -55,6 +55,16 @@ bool people_read(const struct options *o)
     return o->pager > 0 || (isatty(STDOUT_FILENO) && !(world && strcmp(world, "mpi") == 0));
 }
 
+void report(const struct options *o, const hlo_messages *m)
+{
+    if (o->given[OPT_QUIET] && hlo_messages_errors(m) == 0)
+        return;
+    hlo_text text = hlo_messages_draw(m, o->color);
+    fflush(stdout);
+    fwrite(text.data, 1, text.size, world_stderr(o));
+    hlo_text_free(&text);
+}
+
 /* ---- silence ---- */
 
 void be_quiet(const struct options *o)

@@ -1,0 +1,15 @@
+/*
+ * hlo serve without the stream: a request, its answer.
+ */
+#ifndef HLO_CLI_SERVE_H
+#define HLO_CLI_SERVE_H
+
+#include "cli/cli.h"
+
+struct server; /* the modules that requests have loaded */
+struct server *serve_begin(const struct options *o); /* NULL after saying what is wrong with the options */
+void serve_end(struct server *s);
+/* Adds the answer, a line; to a blank line there is none. */
+void serve_answer(struct server *s, struct str line, struct buf *out);
+
+#endif

@@ -1,0 +1,11 @@
+# Dictionaries for fuzzers come from the tables: of the text, of directives, of the prompt, of the command line
+# stdout: "// infeed:"
+# stdout: ".undo "
+# stdout: " --max-trip="
+# stderr: `--dict=poems`: text, test, repl or options is wanted
+# status: 2
+$HLO ops --dict=text | grep -q '^"dynamic_slice_sizes="$' || exit 1
+$HLO ops --dict=test | grep infeed
+$HLO ops --dict=repl | grep undo
+$HLO ops --dict=options | grep max-trip
+$HLO ops --dict=poems
