@@ -1,25 +1,31 @@
 /*
- * Fuzz target: what the printer writes, the strict parser reads back, and printing it again settles.
+ * Fuzz target: what the printer writes, the strict parser reads back, and printing it again settles; also of text in our own, wider
+ * form, where the verifier has accepted it, and then it accepts what is read back.
  */
 #include "text/text.h"
+#include "verify/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* How a text is read. */
+enum { STRICT = 1, VERIFIED = 2 };
+
 /* Parses and prints; false when the text is rejected. */
-static bool print_of(struct str text, bool strict, struct buf *out)
+static bool print_of(struct str text, int how, struct buf *out)
 {
     struct source source;
     struct diags ds;
     source_init(&source, STR("fuzz"), text);
     diags_init(&ds, &source);
-    struct module *m = text_parse_module(&ds, &source, &(struct parse_options){.strict = strict});
-    if (m) {
+    struct module *m = text_parse_module(&ds, &source, &(struct parse_options){.strict = how & STRICT});
+    bool ok = m && (!(how & VERIFIED) || verify_module(&ds, m, &(struct verify_options){0}));
+    if (ok)
         text_print_module(out, m, &(struct print_options){.large_constants = true});
+    if (m)
         module_free(m);
-    }
     diags_free(&ds);
     source_free(&source);
-    return m != NULL;
+    return ok;
 }
 
 /* Where XLA's own text does not read back: names that it prints without escaping them, and the
@@ -31,18 +37,26 @@ static bool may_not_read_back(struct str text)
 
 /* The first print may stand in another order than the second: computations follow the instructions
  * that call them, and those are put in order by the first. From the second on nothing moves. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void settles(struct str text, int first, int then)
 {
     enum { LARGE = 1 << 22 }; /* shapes of shapes of shapes print without end */
     struct buf once = {0}, twice = {0}, thrice = {0};
-    struct str text = {(const char *)data, size};
-    if (!may_not_read_back(text) && print_of(text, true, &once) && once.size < LARGE) {
-        if (!print_of(buf_view(&once), true, &twice) || !print_of(buf_view(&twice), true, &thrice) ||
+    if (print_of(text, first, &once) && once.size < LARGE) {
+        if (!print_of(buf_view(&once), then, &twice) || !print_of(buf_view(&twice), then, &thrice) ||
             once.size != twice.size || !str_eq(buf_view(&twice), buf_view(&thrice)))
             __builtin_trap();
     }
     buf_free(&once);
     buf_free(&twice);
     buf_free(&thrice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = {(const char *)data, size};
+    if (may_not_read_back(text))
+        return 0;
+    settles(text, STRICT, STRICT);
+    settles(text, VERIFIED, STRICT | VERIFIED);
     return 0;
 }

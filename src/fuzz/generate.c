@@ -656,3 +656,9 @@ void generate_of_bytes(struct buf *out, const uint8_t *bytes, size_t size)
     struct gen g = {.bytes = bytes, .left = size, .state = hash_bytes(bytes, size)};
     generate(&g, out);
 }
+
+void generate_large_of_bytes(struct buf *out, const uint8_t *bytes, size_t size)
+{
+    struct gen g = {.bytes = bytes, .left = size, .state = hash_bytes(bytes, size), .large = true};
+    generate(&g, out);
+}

@@ -13,5 +13,6 @@ void generate_of_seed(struct buf *out, uint64_t seed);
 /* Of arrays large enough for several threads to share their work. */
 void generate_large_of_seed(struct buf *out, uint64_t seed);
 void generate_of_bytes(struct buf *out, const uint8_t *bytes, size_t size);
+void generate_large_of_bytes(struct buf *out, const uint8_t *bytes, size_t size);
 
 #endif

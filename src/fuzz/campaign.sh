@@ -1,0 +1,118 @@
+#!/bin/sh
+# Runs fuzz targets for so many seconds each: campaign.sh BUILD SECONDS [TARGET...]. BUILD is a build folder of clang with
+# -Db_sanitize=address,undefined -Db_lundef=false. All of them when none is named.
+#   CAMPAIGN_JOBS  so many at a time (2)
+#   CAMPAIGN_DIR   where corpora, logs and findings are kept, and found again by the next campaign (BUILD/campaign)
+# At the end a table of what all campaigns in that folder have done; status 1 when there is a finding: a crash, a leak, too much
+# memory, or an input that takes longer than 5 seconds.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+testdata=$(cd "$here/../../testdata" && pwd)
+
+# Seeds that aren't there as files: one for each line of what is on standard input.
+each_line() { # FOLDER
+    mkdir -p "$1"
+    awk -v folder="$1" 'length($0) { file = folder "/" NR; printf "%s", $0 >file; close(file) }'
+}
+
+# Seeds that have to begin with something.
+with_head() { # FOLDER HEAD FILE...
+    folder=$1 head=$2
+    shift 2
+    mkdir -p "$folder"
+    for file; do
+        { printf "$head"; cat "$file"; } >"$folder/$(printf %s "$head" | tr -c 'a-z0-9' _)-$(basename "$file")"
+    done
+}
+
+# The text behind a directive of the golden tests.
+directives() { grep -rhE "^// ($1)( [^:]*)?:" "$testdata" --include='*.hlo' | sed 's/^[^:]*: *//'; }
+
+seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is one, on standard output
+    mkdir -p "$2"
+    case $1 in
+    argument | literal) directives 'in|out|infeed' | each_line "$2"
+        printf 'f32[3] {1, nan, -inf}\n[1:]' >"$2/slice" ;;
+    command) for line in verify 'fmt --short' ls 'ls --json' 'find --op=add' graph 'graph --values' cost 'plan --json' 'run --fake' 'run --random=3 --json' \
+        'trace --fake --json' 'prof --fake --runs=1' 'annotate --fake' 'diff m.hlo --fake' 'reduce --check=nan --fake' 'extract x --fake' \
+        'why r[0] --fake' 'import'; do
+            with_head "$2" "$line\n" "$testdata"/run/*.hlo "$testdata"/control/*.hlo "$testdata"/fuzz/*.hlo
+        done ;;
+    dict) grep -rhoE 'backend_config=\{.*\}' "$testdata" | sed 's/^[^=]*=//' | each_line "$2"
+        grep -h '^{"id"' "$testdata/cli/serve.sh" | each_line "$2/requests" ;;
+    dumps) printf '23:after\nmodule_0023.f.before_optimizations.txt\nmodule_0023.f.cpu_after_optimizations.txt.gz\nmodule_1.g.x.hlo\n' >"$2/1" ;;
+    edit) with_head "$2" '1\n' "$testdata"/*/*.hlo ;;
+    feed) directives infeed >"$2/all"
+        printf 'f32[2] {1, 2}, 3\n(f32[2] {1, 2}, s4[] 3)\n// none\nbf16[<=4] {1, 2, 3}\n()\n' >"$2/sound" ;;
+    file) for head in '\000' '\001' '\002' '\003' '\004' '\005' '\006' '\007'; do
+            with_head "$2" "$head" "$testdata"/fuzz/*
+        done ;;
+    golden | lex | print | run | teams | verify) echo "$testdata" ;;
+    npz) echo "$testdata/fuzz" ;;
+    onnx) echo "$testdata/onnx" "$testdata/fuzz" ;;
+    options) grep -rhE '^\$HLO ' "$testdata/cli" | sed 's/^\$HLO //; s/[<>|].*//' | each_line "$2" ;;
+    repl) for file in "$testdata"/cli/repl*.sh; do
+            grep -v '^# \|HLO\|^EOF' "$file" >"$2/$(basename "$file")"
+        done ;;
+    serve) grep -h '^{"id"' "$testdata/cli/serve.sh" | sed 's/\$m/HloModule m\\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }\\n/' |
+        sed 's/\$[a-z]*/ENTRY e { ROOT c = s32[] constant(1) }/' >"$2/all"
+        each_line "$2" <"$2/all" ;;
+    why) with_head "$2" '\n' "$testdata"/*/*.hlo ;;
+    esac
+}
+
+dictionary() {
+    case $1 in
+    argument | command | options) echo options ;;
+    golden) echo test ;;
+    repl) echo repl ;;
+    esac
+    echo text
+}
+
+run_one() { # TARGET
+    mkdir -p corpus-"$1" found
+    rm -rf seeds-"$1"
+    more=$(seeds "$1" "seeds-$1")
+    for of in $(dictionary "$1"); do
+        "$build/hlo" ops --dict="$of"
+    done >"$1.dict"
+    start=$(date +%s)
+    # shellcheck disable=SC2086 # folders, none with blanks in its name
+    TMPDIR=$PWD/tmp "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=25 -report_slow_units=5 -rss_limit_mb=4096 \
+        -max_len=16384 -dict="$1.dict" -artifact_prefix="found/$1-" -print_final_stats=1 \
+        "corpus-$1" "seeds-$1" $more >"$1.log" 2>&1 </dev/null ||
+        { echo "fuzz_$1 ended with status $?: $PWD/$1.log"; tail -n 40 "$1.log"; } >&2
+    rm -rf "seeds-$1" "$1.dict"
+    done=$(sed -n 's/^stat::number_of_executed_units: *//p' "$1.log")
+    echo "$1 $(($(date +%s) - start)) ${done:-0} $(sed -n 's/.* cov: \([0-9]*\) ft: \([0-9]*\) .*/\1 \2/p' "$1.log" | tail -1)" >>history
+}
+
+table() {
+    printf '| target | executions | seconds | corpus | cov | ft | findings |\n|---|---|---|---|---|---|---|\n'
+    cut -d' ' -f1 history | sort -u | while read -r name; do
+        awk -v name="$name" -v corpus="$(find "corpus-$name" -type f | wc -l)" -v found="$(find found -name "$name-*" | wc -l)" '
+            $1 == name { took += $2; n += $3; if ($4) { cov = $4; ft = $5 } }
+            END { printf "| %s | %d | %d | %d | %d | %d | %d |\n", name, n, took, corpus, cov, ft, found }' history
+    done
+}
+
+build=$(cd "$1" && pwd)
+seconds=$2
+shift 2
+if [ "${CAMPAIGN_ONE:-}" ]; then
+    run_one "$1"
+    exit 0
+fi
+ninja -C "$build" hlo fuzz >/dev/null
+[ $# -gt 0 ] || set -- $(cd "$build/src/fuzz" && for target in fuzz_*; do [ -x "$target" ] && [ -f "$target" ] && echo "${target#fuzz_}"; done)
+export CAMPAIGN_DIR="${CAMPAIGN_DIR:-$build/campaign}"
+mkdir -p "$CAMPAIGN_DIR/tmp"
+cd "$CAMPAIGN_DIR"
+# Running out of memory is an error message like any other.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1:max_allocation_size_mb=1024}" UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+export CAMPAIGN_ONE=1
+for target; do echo "$target"; done | xargs -P "${CAMPAIGN_JOBS:-2}" -n 1 sh "$here/campaign.sh" "$build" "$seconds"
+rm -rf tmp
+table
+[ -z "$(ls found 2>/dev/null)" ]

@@ -1,0 +1,38 @@
+/*
+ * Fuzz target: any text as the lines of a session at the prompt, which go on behind errors. It can write into its room only.
+ */
+#include "fuzz/room.h"
+
+#include "repl/repl.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void begin(hlo_program *p)
+{
+    (void)p;
+}
+
+static bool end(void)
+{
+    return false;
+}
+
+static void stay(void)
+{
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = room_text((struct str){(const char *)data, size});
+    const char *const commands[] = {".bail off", text};
+    const struct repl_options o = {.commands = commands, .command_count = 2, .norc = true, .confined = true,
+                                   .run = {.threads = 1, .max_steps = 2000, .max_memory = 16 << 20, .timeout = 1},
+                                   .interrupt_begin = begin, .interrupt_end = end, .interrupt_stay = stay};
+    room_enter();
+    repl_main(&o);
+    room_leave();
+    free(text);
+    return 0;
+}
