@@ -284,6 +284,7 @@ static const struct {
     {"merged", "steps that did what another one does", offsetof(struct plan_stats, merged)},
     {"simplified", "instructions found to be another name or something simpler", offsetof(struct plan_stats, simplified)},
     {"folded", "steps on constants done while planning", offsetof(struct plan_stats, folded)},
+    {"split", "reductions of what is there already, made once and joined with what they begin with", offsetof(struct plan_stats, split)},
     {"dropped", "steps whose results nobody reads", offsetof(struct plan_stats, dropped)},
     {"kept", "steps of the entry computation done once for all runs", offsetof(struct plan_stats, kept)},
     {"once", "steps of functions done once in a run", offsetof(struct plan_stats, once)},

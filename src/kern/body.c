@@ -103,6 +103,16 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
     }
 }
 
+/* Sums of floats are not rounded before the end; sums of f64 are in no certain order anyway. */
+bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
+{
+    if (!combine_opcode(combine))
+        return false;
+    const bool sum = combine == KERN_ADD && dtype_is_float(t);
+    *part = sum ? combine_work_type(combine, t) : t; /* the others give elements, which have that type */
+    return (sum || combine_order_free(combine, t, *part)) && combine_identity(combine, *part, identity);
+}
+
 bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
                     const enum dtype *acc, const struct kern_body *body)
 {

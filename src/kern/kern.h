@@ -110,6 +110,9 @@ struct kern_fused {
 };
 /* Whether kern_reduce folds elements of type `x` by an accumulator of type `acc` without calling a body. */
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc);
+/* Whether folds of elements of type `t` may begin later: with `identity` at first, and their result, in type `part`,
+ * folded into what they should have begun with. */
+bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
 /* Bytes of `room` for the tiles of so many threads, which is to lie on a cache line. */
 size_t kern_fused_room(const struct kern_fused *f, int members);
 /* Views have the dims of elements or of rows (but for ones), or a single element. `results` are packed. */

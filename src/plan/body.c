@@ -14,7 +14,7 @@ static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int 
            c->ops[0].args[1] == c->args[y].at && c->args[x].at && c->args[y].at;
 }
 
-static enum kern_combine find_combine(const struct kern_tiles *tiles, const struct scalar_code *c, enum dtype t)
+static enum kern_combine combine_of(const struct kern_tiles *tiles, kern_tile_fn *fn, enum dtype t)
 {
     static const struct {
         const char *op;
@@ -24,16 +24,46 @@ static enum kern_combine find_combine(const struct kern_tiles *tiles, const stru
         {"minimum", KERN_MINIMUM}, {"and", KERN_AND},           {"or", KERN_OR},
         {"xor", KERN_XOR},
     };
+    for (size_t k = 0; k < COUNT_OF(known); k++)
+        if (fn && tiles->elementwise(known[k].op, t) == fn)
+            return known[k].combine;
+    return KERN_CALL;
+}
+
+static enum kern_combine find_combine(const struct kern_tiles *tiles, const struct scalar_code *c, enum dtype t)
+{
     if (c->arg_count != 2 || c->result_count != 1)
         return KERN_CALL;
     if (c->op_count == 1 && c->args[1].at && c->results[0].at == c->args[1].at)
         return KERN_TAKE_VALUE;
-    for (size_t k = 0; k < COUNT_OF(known); k++) {
-        kern_tile_fn *fn = tiles->elementwise(known[k].op, t);
-        if (is_single(c, fn, 0, 1) || is_single(c, fn, 1, 0))
-            return known[k].combine;
+    kern_tile_fn *fn = c->op_count == 2 ? c->ops[0].fn : NULL;
+    return is_single(c, fn, 0, 1) || is_single(c, fn, 1, 0) ? combine_of(tiles, fn, t) : KERN_CALL;
+}
+
+/* The operation that makes result k of accumulator k and value k. */
+static const struct scalar_op *find_apart(const struct scalar_code *c, int k)
+{
+    const void *x = c->args[k].at, *y = c->args[c->result_count + k].at;
+    for (int j = 0; j + 1 < c->op_count; j++) {
+        const struct scalar_op *op = &c->ops[j];
+        if (op->kind == SCALAR_APPLY && op->out == c->results[k].at && x && y)
+            return (op->args[0] == x && op->args[1] == y) || (op->args[0] == y && op->args[1] == x) ? op : NULL;
     }
-    return KERN_CALL;
+    return NULL;
+}
+
+bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_combine *combines)
+{
+    const struct scalar_code *c = b->code;
+    if (!c || c->arg_count != 2 * c->result_count || c->op_count != c->result_count + 1)
+        return false;
+    for (int k = 0; k < c->result_count; k++) {
+        const struct scalar_op *op = find_apart(c, k);
+        combines[k] = op ? combine_of(pl->tiles, op->fn, b->args[k]) : KERN_CALL;
+        if (combines[k] == KERN_CALL)
+            return false;
+    }
+    return true;
 }
 
 static bool is_order(struct body *b, kern_tile_fn *less, kern_tile_fn *greater, int key)

@@ -141,8 +141,7 @@ static const struct scalar_code *find_scalar(struct planner *pl, const struct in
     return k->code;
 }
 
-/* What the step's family wants to know before it runs. */
-static bool prepare(struct build *b, struct step *s)
+bool plan_prepare(struct build *b, struct step *s)
 {
     switch (s->inst->opcode) {
     case OP_CALL:
@@ -255,7 +254,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
         return true;
     struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
-    if (!s || !prepare(b, s))
+    if (!s || !plan_prepare(b, s))
         return false;
     same_note(b, i, operands, *out);
     simple_note(b, *out);
@@ -557,6 +556,8 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
         return false;
     if (plan_optimises(pl))
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
+    if ((pl->depth > 1 ? plan_optimises(pl) : plan_keeps(pl)) && !plan_split(&b, b.env[c->root->index]))
+        return false;
     if (pl->depth > 1 && !plan_observes(pl))
         plan_once(pl, f, b.value_count, b.env[c->root->index]);
     else if (plan_keeps(pl))

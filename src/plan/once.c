@@ -279,6 +279,14 @@ static struct when nothing_known(struct planner *pl, struct function *f, int val
     return w;
 }
 
+const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count, struct leaves results)
+{
+    struct when w = nothing_known(pl, f, value_count);
+    find_invariant_params(&w, results);
+    find_steps(&w);
+    return w.value;
+}
+
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     struct when w = nothing_known(pl, f, value_count);

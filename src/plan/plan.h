@@ -111,6 +111,7 @@ struct plan_stats {
     int merged;     /* steps that would have made once more what another one made */
     int simplified; /* instructions that turned out to be another name for a value, or a simpler step */
     int folded;     /* steps on small constants that were done while planning */
+    int split;      /* reductions in two parts, of which the first is made less often than the second */
     int dropped;    /* steps whose results nobody reads */
     int once;       /* steps of functions that depend on constants alone: done once in a run */
     int kept;       /* steps of the entry computation that depend on constants alone: done in the first run */

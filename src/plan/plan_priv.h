@@ -14,6 +14,7 @@
  * scalar_moves.c  values made where they are wanted   scalar_quick.c  the form in which scalar programs run
  * describe.c  steps in words                 cost.c      what instructions cost
  * observed.c  functions whose every instruction is a step
+ * split.c     reductions in two parts, one of them made once
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H
@@ -125,6 +126,7 @@ bool plan_inst(struct build *b, const struct inst *i, struct leaves *out);
 bool plan_steps(struct build *b, const struct computation *c); /* its parameters have their leaves already */
 struct function *plan_function(struct planner *pl, const struct inst *caller, const struct computation *c);
 
+bool plan_prepare(struct build *b, struct step *s); /* what the step's family wants to know before it runs */
 /* A step that makes the leaves of `result` from `operands`; NULL past the limits. `starts` as in struct step; `out`:
  * what it makes. */
 struct step *plan_emit(struct build *b, const struct inst *i, struct leaves operands, const int *starts,
@@ -173,12 +175,18 @@ void simple_note(struct build *b, struct leaves made); /* by the last step */
 /* ---- once.c ---- */
 
 bool plan_is_pure(struct planner *pl, const struct inst *i); /* the same operands give the same results, and nothing else happens */
+/* When values are there, by number: an enum once. */
+const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count, struct leaves results);
 /* Marks the steps of a function that need not be done each time, and puts them first; `results` are what it
  * returns. */
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results);
 /* The same for the entry computation, whose results stay with the program. */
 bool plan_keeps(const struct planner *pl);
 void plan_once_for_all(struct planner *pl, struct function *f, int value_count, struct leaves results);
+
+/* ---- split.c ---- */
+
+bool plan_split(struct build *b, struct leaves results); /* false with a message */
 
 /* ---- tile.c ---- */
 
@@ -208,6 +216,8 @@ const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
 
 /* Bodies of a step whose instruction applies computations to elements; false with a message. */
 bool plan_bodies(struct planner *pl, struct step *s);
+/* What a reducer does with each of its values, where they have nothing to do with each other; false: it is not such. */
+bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_combine *combines);
 
 /* ---- elided.c ---- */
 

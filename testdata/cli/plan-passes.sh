@@ -1,4 +1,4 @@
-# plan: what passes did: calls and maps taken apart, steps made once, loops that go on as scalar programs.
+# plan: what passes did: calls and maps taken apart, steps made once, loops that go on as scalar programs, reductions in two parts.
 # stderr: -
 cat >a.hlo <<'END'
 HloModule a
@@ -45,3 +45,16 @@ want ' mapped 1 maps'
 want ' merged 1 steps'
 want ' invariant 2 steps'
 want ' rests 1 loops'
+cat >a.hlo <<'END'
+HloModule a
+add { x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT s = f32[] add(x, y) }
+ENTRY e { first = f32[] parameter(0)
+ x = f32[8192] iota(), iota_dimension=0
+ ROOT r = f32[] reduce(x, first), dimensions={0}, to_apply=add }
+END
+$HLO plan a.hlo >out.txt || exit 1
+want ' f64[] 8 b3 end 32.1 KiB reduce: add; vectors, blocks folded in order; once for all runs'
+want ' split 1 reductions'
+want ' kept 2 steps'

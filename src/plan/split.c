@@ -1,0 +1,239 @@
+/*
+ * Reductions in two parts: where the elements are there less often than the value that their fold begins with,
+ * as constants folded from a parameter are, f(init, fold of the elements) is made instead. The fold begins with
+ * the combiner's identity then, and once.c has it made as seldom as the elements are.
+ *
+ * For combiners that give the same in whatever order. Sums of floats are such where they run in f64: the part
+ * keeps its f64, so the sum is rounded once, as if it had been in one piece. Sums of f64 themselves have no order
+ * that is promised. Products of floats could overflow on the way, and stay as they are.
+ */
+#include "plan/plan_priv.h"
+
+enum {
+    LEAST = 4096, /* elements that are worth the steps that come in */
+    UNDER = 16    /* at least so many under each result, as the results are read in every run */
+};
+
+struct split {
+    struct build *b;
+    const struct step *whole;
+    int count;                   /* results */
+    enum kern_combine *combines; /* of each */
+    enum dtype *types;           /* and the type of its part */
+    int *identities;             /* constants */
+};
+
+/* ---- whether ---- */
+
+static bool is_large(const struct step *s)
+{
+    int64_t in, out;
+    return shape_elements(s->inst->operands[0]->shape, &in) && shape_elements(s->shapes[0], &out) && out > 0 &&
+           in >= LEAST && in / out >= UNDER;
+}
+
+/* What is folded is there less often than what the fold begins with. */
+static bool comes_later(const struct step *s, const uint8_t *when)
+{
+    uint8_t elements = ONCE_RUN, first = ONCE_RUN;
+    for (int k = 0; k < s->operand_count; k++) {
+        const int v = s->operands[k];
+        const uint8_t at = v == NO_VALUE ? ONCE_NOT : v < 0 ? ONCE_RUN : when[v];
+        uint8_t *least = k < s->operand_count / 2 ? &elements : &first;
+        *least = at < *least ? at : *least;
+    }
+    return elements > first;
+}
+
+static bool is_of_one_type(const struct step *s, int k)
+{
+    const int n = s->operand_count / 2;
+    const struct inst *i = s->inst;
+    const enum dtype t = s->bodies->args[k];
+    return i->operands[k]->shape->dtype == t && i->operands[n + k]->shape->dtype == t && s->shapes[k]->dtype == t;
+}
+
+static bool add_identity(struct split *p, int k)
+{
+    struct arena *keep = &p->b->pl->p->arena;
+    struct literal l = {.data = arena_zalloc(keep, sizeof(struct c128))};
+    const bool alone = p->count == 1, found = kern_fold_splits(p->combines[k], p->whole->bodies->args[k], &p->types[k], l.data);
+    /* Reducers of several values run in their own types, where sums of floats depend on their order. */
+    if (!found || (!alone && p->combines[k] == KERN_ADD && dtype_is_float(p->types[k])))
+        return false;
+    l.shape = shape_array(keep, p->types[k], 0, NULL, NULL, NULL);
+    p->identities[k] = same_constant(p->b->pl, &l);
+    return true;
+}
+
+static bool may_be_split(struct split *p, const uint8_t *when)
+{
+    const struct step *s = p->whole;
+    struct arena *a = &p->b->pl->scratch;
+    const int n = s->operand_count / 2;
+    if (s->inst->opcode != OP_REDUCE || s->operand_count != s->inst->operand_count || s->result_count != n ||
+        !comes_later(s, when) || !is_large(s) || !s->bodies->code || s->bodies->pick)
+        return false;
+    p->count = n;
+    p->combines = ARENA_ARRAY(a, enum kern_combine, n);
+    p->types = ARENA_ARRAY(a, enum dtype, n);
+    p->identities = ARENA_ARRAY(a, int, n);
+    if (!plan_find_combines(p->b->pl, s->bodies, p->combines))
+        return false;
+    for (int k = 0; k < n; k++)
+        if (!is_of_one_type(s, k) || !add_identity(p, k))
+            return false;
+    return true;
+}
+
+/* ---- how ---- */
+
+/* An instruction on values of these shapes, that has the place and name of the reduction. */
+static struct inst *new_inst(struct split *p, enum opcode op, const struct shape *result, int n,
+                             const struct shape *const *operands)
+{
+    struct arena *keep = &p->b->pl->p->arena;
+    struct inst *i = ARENA_DUP(keep, p->whole->inst, 1);
+    i->opcode = (uint8_t)op;
+    i->shape = result;
+    i->operand_count = n;
+    i->operands = ARENA_ARRAY(keep, struct inst *, n);
+    for (int k = 0; k < n; k++) { /* no more than their shapes is known of them */
+        i->operands[k] = ARENA_DUP(keep, p->whole->inst->operands[k], 1);
+        i->operands[k]->shape = operands[k];
+        i->operands[k]->index = k;
+    }
+    if (op != OP_REDUCE)
+        i->attr_count = 0;
+    return i;
+}
+
+static const struct shape *as_type(struct split *p, const struct shape *s, enum dtype t)
+{
+    return shape_array(&p->b->pl->p->arena, t, s->rank, s->dims, NULL, NULL);
+}
+
+/* The step that does it, of one leaf for each operand; NULL with a message. */
+static struct step *emit(struct split *p, const struct inst *i, const int *operands, struct leaves *out)
+{
+    struct arena *keep = &p->b->pl->p->arena;
+    int *starts = ARENA_ARRAY(keep, int, i->operand_count + 1);
+    for (int k = 0; k <= i->operand_count; k++)
+        starts[k] = k;
+    const struct leaves x = {i->operand_count, ARENA_DUP(keep, operands, i->operand_count)};
+    struct step *s = plan_emit(p->b, i, x, starts, i->shape, out);
+    return s && plan_prepare(p->b, s) ? s : NULL;
+}
+
+/* The value of a single operation. */
+static struct step *apply(struct split *p, enum opcode op, const struct shape *result, int n,
+                          const struct shape *const *shapes, const int *operands, int *value)
+{
+    struct leaves made;
+    struct step *s = emit(p, new_inst(p, op, result, n, shapes), operands, &made);
+    if (s)
+        *value = *made.at;
+    return s;
+}
+
+/* The fold of the elements, of which none but the identity comes first. */
+static bool make_part(struct split *p, struct leaves *out)
+{
+    const struct step *s = p->whole;
+    const int n = p->count;
+    struct arena *keep = &p->b->pl->p->arena;
+    const struct shape **shapes = ARENA_ARRAY(keep, const struct shape *, 2 * n);
+    int *operands = ARENA_ARRAY(keep, int, 2 * n);
+    for (int k = 0; k < n; k++) {
+        shapes[k] = s->inst->operands[k]->shape;
+        shapes[n + k] = as_type(p, s->inst->operands[n + k]->shape, p->types[k]);
+        operands[k] = s->operands[k];
+        operands[n + k] = p->identities[k];
+    }
+    const struct shape *result = n == 1 ? as_type(p, s->shapes[0], p->types[0]) : s->inst->shape;
+    struct step *part = emit(p, new_inst(p, OP_REDUCE, result, 2 * n, shapes), operands, out);
+    if (!part)
+        return false;
+    if (p->types[0] != s->bodies->args[0]) { /* recognised, so that only the combiner counts */
+        struct body *body = ARENA_DUP(keep, part->bodies, 2);
+        enum dtype *types = ARENA_ARRAY(keep, enum dtype, 2);
+        types[0] = types[1] = p->types[0];
+        body->args = body->results = types;
+        part->bodies = body;
+    }
+    return true;
+}
+
+static enum opcode opcode_of(enum kern_combine c)
+{
+    switch (c) {
+    case KERN_ADD: return OP_ADD;
+    case KERN_MULTIPLY: return OP_MULTIPLY;
+    case KERN_MAXIMUM: return OP_MAXIMUM;
+    case KERN_MINIMUM: return OP_MINIMUM;
+    case KERN_AND: return OP_AND;
+    case KERN_OR: return OP_OR;
+    default: return OP_XOR;
+    }
+}
+
+/* Result k from what its fold begins with and the part. */
+static bool finish(struct split *p, int k, int part)
+{
+    const struct step *s = p->whole;
+    const struct shape *out = s->shapes[k], *wide = as_type(p, out, p->types[k]);
+    const struct shape *first = s->inst->operands[p->count + k]->shape, *wide_first = as_type(p, first, p->types[k]);
+    const bool widens = p->types[k] != out->dtype;
+    int init = s->operands[p->count + k], value;
+    struct step *last;
+    if (widens && !apply(p, OP_CONVERT, wide_first, 1, &first, &init, &init))
+        return false;
+    if (out->rank > 0 && !apply(p, OP_BROADCAST, wide, 1, &wide_first, &init, &init))
+        return false;
+    last = apply(p, opcode_of(p->combines[k]), wide, 2, (const struct shape *const[]){wide, wide}, (const int[]){init, part},
+                 &value);
+    if (last && widens)
+        last = apply(p, OP_CONVERT, out, 1, &wide, &value, &value);
+    if (last) /* who reads the reduction reads this */
+        last->results = ARENA_DUP(&p->b->pl->p->arena, &s->results[k], 1);
+    return last != NULL;
+}
+
+static bool split(struct split *p)
+{
+    struct leaves part;
+    if (!make_part(p, &part))
+        return false;
+    for (int k = 0; k < p->count; k++)
+        if (p->whole->results[k] >= 0 && !finish(p, k, part.at[k]))
+            return false;
+    p->b->pl->p->stats.split++;
+    return true;
+}
+
+bool plan_split(struct build *b, struct leaves results)
+{
+    struct function *f = b->f;
+    const int count = f->step_count;
+    const struct step *old = f->steps;
+    const uint8_t *when = plan_when(b->pl, f, b->value_count, results);
+    struct split *parts = ARENA_ARRAY(&b->pl->scratch, struct split, count);
+    bool any = false;
+    for (int k = 0; k < count; k++) {
+        parts[k] = (struct split){.b = b, .whole = &old[k]};
+        if (!may_be_split(&parts[k], when))
+            parts[k].whole = NULL;
+        any |= parts[k].whole != NULL;
+    }
+    if (!any)
+        return true;
+    f->steps = NULL;
+    f->step_count = 0;
+    b->step_capacity = 0;
+    for (int k = 0; k < count; k++)
+        if (!parts[k].whole)
+            VEC_PUSH(&b->pl->p->arena, f->steps, f->step_count, b->step_capacity) = old[k];
+        else if (!split(&parts[k]))
+            return false;
+    return true;
+}
