@@ -300,6 +300,8 @@ hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m);
 void hlo_arrays_free(hlo_arrays *s); /* literals of it may outlive it */
 /* Whether the name ends so, or is a folder's. */
 bool hlo_arrays_known(const char *path);
+/* Whether arrays in it have names, so that it can be for all parameters. */
+bool hlo_arrays_many(const char *path);
 bool hlo_arrays_has(const hlo_arrays *s, const char *name);
 /* DTYPE: its element type, which says what raw bits mean; NULL: whatever the file says it is. */
 hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype, hlo_messages *m);

@@ -38,6 +38,11 @@ bool hlo_arrays_known(const char *path)
     return io_arrays_known(path);
 }
 
+bool hlo_arrays_many(const char *path)
+{
+    return io_arrays_many(path);
+}
+
 bool hlo_arrays_has(const hlo_arrays *s, const char *name)
 {
     struct arena a;

@@ -95,15 +95,9 @@ static int named_argument(struct arguments *a, const char *arg, const char *valu
     return status;
 }
 
-/* Arrays by name, so for all parameters. */
-static bool holds_many(const char *path)
-{
-    return hlo_arrays_known(path) && !ends_with(path, ".npy") && !ends_with(path, ".bin") && !ends_with(path, ".raw");
-}
-
 static int positional_argument(struct arguments *a, const char *arg)
 {
-    if (*arg == '@' && holds_many(arg + 1))
+    if (*arg == '@' && hlo_arrays_many(arg + 1))
         return all_from(a, arg + 1, EVERYBODY) ? HLO_OK : HLO_USAGE;
     while (a->next < a->count && has_value(a, a->next, 0))
         a->next++;

@@ -22,13 +22,24 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool io_arrays_known(const char *path)
+static bool ends_with_any(const char *path, const char *const *ends, size_t count)
 {
-    static const char *const ends[] = {".npy", ".npz", ".safetensors", ".bin", ".raw"};
-    for (size_t i = 0; i < COUNT_OF(ends); i++)
+    for (size_t i = 0; i < count; i++)
         if (ends_with(str_of(path), ends[i]))
             return true;
-    return is_folder(path);
+    return false;
+}
+
+bool io_arrays_known(const char *path)
+{
+    static const char *const one[] = {".npy", ".bin", ".raw"};
+    return ends_with_any(path, one, COUNT_OF(one)) || io_arrays_many(path);
+}
+
+bool io_arrays_many(const char *path)
+{
+    static const char *const many[] = {".npz", ".safetensors"};
+    return ends_with_any(path, many, COUNT_OF(many)) || is_folder(path);
 }
 
 static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)

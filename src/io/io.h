@@ -94,6 +94,8 @@ struct io_wanted {
 
 /* Whether what is called so is taken for a file of arrays, or for a folder of such. */
 bool io_arrays_known(const char *path);
+/* Whether arrays in it have names. */
+bool io_arrays_many(const char *path);
 /* What is closed may still be used by literals. */
 bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out);
 void io_arrays_close(struct io_arrays *s);

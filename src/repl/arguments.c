@@ -95,12 +95,6 @@ static bool give_all(struct giving *g, const hlo_arrays *file)
     return true;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 static int give_file(struct giving *g, const char *path)
 {
     hlo_arrays *file = hlo_arrays_open(path, g->m);
@@ -158,7 +152,7 @@ static int read_argument(struct giving *g, const char *text)
         return read_option(g, text);
     if (value)
         return give_named(g, text, value);
-    if (*text == '@' && hlo_arrays_known(text + 1) && !ends_with(text, ".npy") && !ends_with(text, ".bin") && !ends_with(text, ".raw"))
+    if (*text == '@' && hlo_arrays_many(text + 1))
         return give_file(g, text + 1);
     while (g->at < g->count && g->given[g->at])
         g->at++;

@@ -91,6 +91,8 @@ START_TEST(arguments_are_read)
     ck_assert_uint_eq(hlo_messages_get(m, 0).line, 2); /* of the parameter */
     ck_assert_ptr_null(hlo_read_argument(module, 0, 0, "@/nowhere/x", m));
     ck_assert_uint_eq(hlo_messages_errors(m), 2);
+    ck_assert(hlo_arrays_many("a.npz") && hlo_arrays_many("a.safetensors") && hlo_arrays_many("/"));
+    ck_assert(!hlo_arrays_many("a.npy") && !hlo_arrays_many("a.bin") && !hlo_arrays_many("a.raw") && !hlo_arrays_many("a.txt"));
     unlink(path);
     hlo_module_free(module);
     hlo_file_free(f);
