@@ -121,7 +121,7 @@ for t in "op/op.def OP 2" "op/form.def FORM 2" "op/attr.def ATTR 2" "diag/msg_te
 done
 problems=$(sed -n 's/^OP("\([^"]*\)", \([0-9]*\),.*/\1 \2/p' src/onnx/op.def | LC_ALL=C sort -c -k1,1 -k2,2n 2>&1)
 report "src/onnx/op.def is sorted" "$problems"
-report "op.def has all 133 opcodes" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" = 133 ] || echo "$c rows")"
+report "op.def has the 133 opcodes of XLA" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" -ge 133 ] || echo "$c rows")"
 
 # ---- coverage by golden cases ----
 problems=$(sed -n 's/^OP([A-Z0-9_]*, "\([^"]*\)".*/\1/p' src/op/op.def | while read -r op; do
