@@ -218,23 +218,6 @@ static hlo_literal *read_argument(struct work *w, const struct directive *d, siz
     return hlo_read_param(path, "arg", w->module, param, participant, w->m);
 }
 
-/* Arrays by name, which every parameter finds its own among. */
-static bool is_for_all(const struct directive *d)
-{
-    return d->name.len == 0 && d->text.len > 0 && d->text.ptr[0] == '@';
-}
-
-/* The parameter that a literal is for: by name, or the k-th of those without one; -1: there is none. */
-static long param_of(const struct work *w, const struct directive *d)
-{
-    if (d->name.len > 0)
-        return hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr);
-    long k = 0;
-    for (const struct directive *before = w->r->g.in.at; before < d; before++)
-        k += before->name.len == 0 && !is_for_all(before) && before->participant == d->participant;
-    return k < (long)hlo_param_count(w->module) ? k : -1;
-}
-
 /* What is said of this parameter counts before what is said of all, and of this participant before everyone. */
 static const struct directive *directive_for(const struct work *w, size_t param, size_t participant)
 {
@@ -244,7 +227,8 @@ static const struct directive *directive_for(const struct work *w, size_t param,
     for (size_t i = 0; i < in->count; i++) {
         const struct directive *d = &in->at[i];
         bool mine = d->participant == (int64_t)participant;
-        int rank = (is_for_all(d) ? 1 : param_of(w, d) == (long)param ? 3 : 0) + mine;
+        bool named = d->name.len > 0 && hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
+        int rank = (d->name.len == 0 ? 1 : named ? 3 : 0) + mine;
         if ((mine || d->participant == EVERYONE) && rank > mine && rank >= best_rank) {
             best = d;
             best_rank = rank;
@@ -257,13 +241,9 @@ static void check_names(struct work *w)
 {
     const struct directives *in = &w->r->g.in;
     for (size_t i = 0; i < in->count; i++) {
-        const struct directive *d = &in->at[i];
-        if (is_for_all(d) || param_of(w, d) >= 0)
-            continue;
-        if (d->name.len > 0)
-            golden_fail(w->r, d->line, "the module has no parameter `" STR_FMT "`", STR_ARG(d->name));
-        else
-            golden_fail(w->r, d->line, "a value too many: no parameter is left for it");
+        struct str name = arena_str(w->r->arena, in->at[i].name);
+        if (name.len > 0 && hlo_param_find(w->module, name.ptr) < 0)
+            golden_fail(w->r, in->at[i].line, "the module has no parameter `%s`", name.ptr);
     }
 }
 
