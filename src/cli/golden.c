@@ -241,7 +241,7 @@ static void check(struct golden *g)
     for (size_t i = 0; i < g->cases.count; i++)
         check_case(g, &g->cases.at[i]);
     if (g->kind == TEST_EVAL && g->errors.count == 0 && g->from.count == 0 && g->expect.count == 0)
-        complain(g, line, "an expected value needs its source: `from: ...`");
+        complain(g, line, "an expected value needs its source: `// from: hand`, say");
 }
 
 const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n)

@@ -20,6 +20,7 @@ enum verdict {
 struct directive {
     uint32_t line, last_line;
     struct str name;     /* `in`: the parameter; empty when it is for all */
+    bool in_order;       /* `in`: it had no name; the parameter is the next one */
     int64_t participant; /* whom it is for: `KEY@1:`, `in NAME@1:`; EVERYONE */
     struct str text;
 };

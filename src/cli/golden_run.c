@@ -209,13 +209,55 @@ static const char *beside(struct golden_run *r, struct str name)
     return arena_printf(r->arena, "%.*s" STR_FMT, folder, r->path, STR_ARG(name)).ptr;
 }
 
+/* What the command line takes: a literal, whose shape may be left out, or a file. Whether a shape that is there fits is for the run to
+ * say: a test may expect that. */
 static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param, size_t participant)
 {
-    struct str text = d->text;
-    if (text.len == 0 || text.ptr[0] != '@')
+    struct str text = arena_str(w->r->arena, d->text);
+    if (hlo_literal_has_shape(text.ptr, text.len))
         return hlo_literal_parse(text.ptr, text.len, w->m);
-    const char *path = beside(w->r, (struct str){text.ptr + 1, text.len - 1});
-    return hlo_read_param(path, "arg", w->module, param, participant, w->m);
+    if (text.len > 0 && text.ptr[0] == '@')
+        text = arena_printf(w->r->arena, "@%s", beside(w->r, (struct str){text.ptr + 1, text.len - 1}));
+    return hlo_read_argument(w->module, param, participant, text.ptr, w->m);
+}
+
+static bool is_of(const struct work *w, const struct directive *d, size_t param)
+{
+    return d->name.len > 0 && hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
+}
+
+/* Whether a parameter has a value before `d`, which has no name, takes its turn. */
+static bool is_taken(const struct work *w, const struct directive *d, size_t param)
+{
+    const struct directives *in = &w->r->g.in;
+    for (size_t i = 0; i < in->count; i++) {
+        const struct directive *e = &in->at[i];
+        bool counts = e->participant == d->participant || (e->participant == EVERYONE && !e->in_order);
+        if (counts && is_of(w, e, param))
+            return true;
+    }
+    return false;
+}
+
+/* Values without a name get those of the parameters that are left, in order; a file of many arrays is for all. */
+static void name_in_order(struct work *w)
+{
+    const struct directives *in = &w->r->g.in;
+    for (size_t i = 0; i < in->count; i++) {
+        struct directive *d = &in->at[i];
+        struct str text = arena_str(w->r->arena, d->text);
+        if (d->name.len > 0 || (text.len > 0 && text.ptr[0] == '@' && hlo_arrays_many(text.ptr + 1)))
+            continue;
+        size_t param = 0, count = hlo_param_count(w->module);
+        while (param < count && is_taken(w, d, param))
+            param++;
+        if (param == count) {
+            golden_fail(w->r, d->line, "one value too many: the module takes %zu", count);
+            return;
+        }
+        d->name = str_of(hlo_param_name(w->module, param));
+        d->in_order = true;
+    }
 }
 
 /* What is said of this parameter counts before what is said of all, and of this participant before everyone. */
@@ -227,8 +269,7 @@ static const struct directive *directive_for(const struct work *w, size_t param,
     for (size_t i = 0; i < in->count; i++) {
         const struct directive *d = &in->at[i];
         bool mine = d->participant == (int64_t)participant;
-        bool named = d->name.len > 0 && hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
-        int rank = (d->name.len == 0 ? 1 : named ? 3 : 0) + mine;
+        int rank = (d->name.len == 0 ? 1 : is_of(w, d, param) ? 3 : 0) + mine;
         if ((mine || d->participant == EVERYONE) && rank > mine && rank >= best_rank) {
             best = d;
             best_rank = rank;
@@ -251,6 +292,8 @@ static void read_arguments(struct work *w)
 {
     struct golden_run *r = w->r;
     check_names(w);
+    if (!failed(r))
+        name_in_order(w);
     w->count = hlo_param_count(w->module);
     w->values = calloc(w->participants * w->count + 1, sizeof(hlo_literal *));
     for (size_t i = 0; i < w->participants * w->count && !failed(r); i++) {
@@ -306,14 +349,25 @@ static void propose_value(struct work *w, const struct directive *d, size_t part
     buf_free(&lines);
 }
 
+/* Without a shape it has that of the result. */
+static hlo_literal *read_expected(struct work *w, size_t participant, const struct directive *d)
+{
+    struct str text = d->text;
+    if (text.len > 0 && text.ptr[0] == '@')
+        return hlo_read_result(beside(w->r, (struct str){text.ptr + 1, text.len - 1}), "out", w->module, participant, w->m);
+    if (!hlo_literal_has_shape(text.ptr, text.len)) {
+        hlo_text shape = hlo_literal_shape(w->results[participant]);
+        text = arena_printf(w->r->arena, "%s " STR_FMT, shape.data, STR_ARG(text));
+        hlo_text_free(&shape);
+    }
+    return hlo_literal_parse(text.ptr, text.len, w->m);
+}
+
 static void check_value(struct work *w, size_t participant, const struct directive *d)
 {
     struct golden_run *r = w->r;
     hlo_text why = {0};
-    hlo_literal *expected = d->text.len > 0 && d->text.ptr[0] == '@'
-                                ? hlo_read_result(beside(r, (struct str){d->text.ptr + 1, d->text.len - 1}),
-                                                      "out", w->module, participant, w->m)
-                                : hlo_literal_parse(d->text.ptr, d->text.len, w->m);
+    hlo_literal *expected = read_expected(w, participant, d);
     if (!expected) {
         fail_with_messages(r, d->line, "the expected value cannot be read", w->m);
     } else if (!hlo_literal_compare(w->results[participant], expected, &r->g.tolerance, &why)) {
