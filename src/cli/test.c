@@ -430,6 +430,16 @@ static void put_counts(const struct suite *s, const size_t *by_status)
         putchar('\n');
 }
 
+/* A run that tests nothing is not a good one: a folder may have another name than CI thinks. */
+static int nothing_tested(const struct suite *s)
+{
+    if (s->count == 0 && s->o->given[OPT_FILTER])
+        usage_error(s->o, "no test has a name that `--filter=%s` fits", s->o->value[OPT_FILTER]);
+    else
+        usage_error(s->o, "no test found: a module that is one has a line `// test: ...`");
+    return HLO_DIFFERS;
+}
+
 static int put_report(struct suite *s)
 {
     size_t by_status[3] = {0};
@@ -449,6 +459,8 @@ static int put_report(struct suite *s)
     if (!json && s->slowest > 0)
         put_slowest(s, tap ? "# " : "");
     put_counts(s, by_status);
+    if (by_status[TEST_PASSED] + by_status[TEST_FAILED] + s->not_run == 0)
+        return nothing_tested(s);
     return by_status[TEST_FAILED] > 0 || s->put_aside > 0 ? HLO_DIFFERS : HLO_OK;
 }
 
@@ -496,7 +508,7 @@ static int put_list(const struct suite *s)
             put_json_test(&s->tests[i]);
         else
             printf(STR_FMT "\n", STR_ARG(s->tests[i].name));
-    return HLO_OK;
+    return s->count > 0 ? HLO_OK : nothing_tested(s);
 }
 
 /* The same order for the same seed, which is said where nobody has chosen it. */

@@ -1,0 +1,22 @@
+# test: where nothing is tested the status is 1, and it says why.
+# stdout: 0 passed, 0 failed, 1 skipped
+# stdout: status 1
+# stdout: 0 passed, 0 failed, 0 skipped
+# stdout: status 1
+# stdout: status 1
+# stdout: TAP version 13
+# stdout: 1..1
+# stdout: ok 1 - a.hlo # SKIP no `test:` line
+# stdout: # 0 passed, 0 failed, 1 skipped
+# stderr: no test found: a module that is one has a line `// test: ...`
+# stderr: no test has a name that `--filter=other` fits
+# status: 1
+echo 'ENTRY e { ROOT r = s32[] constant(1) }' >a.hlo
+$HLO test a.hlo
+echo "status $?"
+$HLO test --filter=other .
+echo "status $?"
+mkdir empty
+$HLO test --list empty
+echo "status $?"
+$HLO test --tap a.hlo
