@@ -153,6 +153,7 @@ struct hlo_listed {
     uint32_t line, column;          /* in its file; 0: no place */
     const char *op_name;            /* of the metadata; "" */
     const char *where;              /* "file.py:12" of the innermost known stack frame or of the metadata; "" */
+    long lost_frame;                /* the number of its stack frame where the file lacks the table that it points into; 0 */
 };
 struct hlo_listed hlo_list_inst(const hlo_listing *l, size_t i);
 /* By name, with or without %: its own, or the one that it has in the text, where a second x became x.1. NAME alone

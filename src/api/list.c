@@ -259,6 +259,7 @@ struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
         .column = place.column,
         .op_name = at->op_name,
         .where = at->where,
+        .lost_frame = inst_lost_frame(at->inst),
     };
 }
 

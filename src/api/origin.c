@@ -309,17 +309,19 @@ static struct str op_name_of(const struct inst *i)
     return m ? m->op_name : STR("");
 }
 
-/* The line of the user's program, of a caller where the instruction's own is not known; else the names that the program gave
- * to what it does, callers first, where those within do not say them again. */
-static struct str place_of(struct arena *a, const struct sighting *s)
+/* The line of the user's program, of a caller where the instruction's own is not known. */
+static struct str line_of(struct arena *a, const struct sighting *s)
 {
-    const struct inst *i = s->step->inst;
-    struct str place = inst_where(a, i);
+    struct str place = inst_where(a, s->step->inst);
     for (int k = s->depth - 1; k >= 0 && place.len == 0; k--)
         place = inst_where(a, s->within[k].inst);
-    if (place.len > 0)
-        return place;
-    place = op_name_of(i);
+    return place;
+}
+
+/* The names that the program gave to what it does, callers first, where those within do not say them again. */
+static struct str names_of(struct arena *a, const struct sighting *s)
+{
+    struct str place = op_name_of(s->step->inst);
     for (int k = s->depth - 1; k >= 0; k--) {
         struct str outer = op_name_of(s->within[k].inst);
         if (outer.len == 0 || str_starts(place, outer))
@@ -327,6 +329,17 @@ static struct str place_of(struct arena *a, const struct sighting *s)
         place = place.len == 0 ? outer : arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(outer), STR_ARG(place));
     }
     return place;
+}
+
+/* Why no line can be said: dumps are often printed with the numbers of stack frames and without the tables of them. */
+static void note_lost_frame(struct diags *ds, struct diag *d, const struct sighting *s)
+{
+    const struct inst *i = s->step->inst;
+    for (int k = s->depth - 1; k >= 0 && inst_lost_frame(i) == 0; k--)
+        i = s->within[k].inst;
+    if (inst_lost_frame(i) > 0)
+        diag_note(ds, d, NO_SPAN, "no line is known: the file has no table with stack frame %" PRId32 " of `" STR_FMT "`",
+                  inst_lost_frame(i), STR_ARG(i->name));
 }
 
 void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool error, hlo_messages *m)
@@ -358,10 +371,14 @@ void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool e
                                   o->count, (uint64_t)n)
                            : DIAG(ds, i->span, WARNED_ON, STR_ARG(i->name), words_of(o->what, constant), STR_ARG(value_text), STR_ARG(index),
                                   o->count, (uint64_t)n);
-    d->where = place_of(&ds->arena, w->sighting);
+    d->where = line_of(&ds->arena, w->sighting);
     for (int k = 0; k < i->operand_count; k++)
         note_operand(ds, d, s, i, k, elementwise, o->index);
     note_within(ds, d, w->sighting);
+    if (d->where.len == 0) {
+        d->where = names_of(&ds->arena, w->sighting);
+        note_lost_frame(ds, d, w->sighting);
+    }
     buf_free(&at);
     buf_free(&is);
 }

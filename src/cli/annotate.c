@@ -67,6 +67,18 @@ static void annotate_line(struct annotation *a, const hlo_listing *l, size_t *ne
     buf_putc(&a->out, '\n');
 }
 
+static void say_unknown(const struct listed_module *l)
+{
+    size_t lost = 0;
+    for (size_t i = 0; i < hlo_list_count(l->listing); i++)
+        lost += hlo_list_inst(l->listing, i).lost_frame > 0;
+    if (lost > 0)
+        fprintf(stderr, "hlo: %s: %zu instruction%s stack frames, but the file has no tables of them\n", l->path, lost,
+                lost == 1 ? " has" : "s have");
+    else
+        fprintf(stderr, "hlo: %s says nothing of where its instructions come from\n", l->path);
+}
+
 static int annotate_module(void *context, const struct listed_module *l)
 {
     struct annotation a = {0};
@@ -82,7 +94,7 @@ static int annotate_module(void *context, const struct listed_module *l)
     }
     bool ok = put_output(l->o, buf_view(&a.out), l->m);
     if (!a.known)
-        fprintf(stderr, "hlo: %s says nothing of where its instructions come from\n", l->path);
+        say_unknown(l);
     buf_free(&a.out);
     buf_free(&a.last);
     hlo_text_free(&text);

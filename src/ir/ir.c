@@ -324,6 +324,12 @@ struct str inst_where(struct arena *a, const struct inst *i)
     return arena_printf(a, STR_FMT ":%" PRId32, STR_ARG(meta->source_file), meta->source_line);
 }
 
+int32_t inst_lost_frame(const struct inst *i)
+{
+    const struct metadata *meta = inst_metadata(i);
+    return meta ? meta->lost_frame : 0;
+}
+
 /* ---- marks that need the whole module ---- */
 
 static void link_computation(struct computation *c)

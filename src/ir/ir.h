@@ -101,6 +101,7 @@ struct metadata {
     struct str op_type, op_name, source_file;
     const struct metadata_rest *rest; /* NULL: none of it */
     int32_t source_line, source_end_line, source_column, source_end_column, stack_frame_id;
+    int32_t lost_frame; /* the stack_frame_id of the text where no table has it, which makes the line unknown; 0 */
 };
 struct metadata_rest { /* what few instructions have */
     struct str deduplicated_name, scheduling_name, payload;
@@ -360,6 +361,8 @@ int inst_compare_type(const struct inst *i);
 
 /* "file.py:12" of the innermost known stack frame or of the metadata; empty when unknown. */
 struct str inst_where(struct arena *a, const struct inst *i);
+
+int32_t inst_lost_frame(const struct inst *i); /* of its metadata; 0 */
 
 /* ---- order.c ---- */
 

@@ -1,5 +1,5 @@
 # --stop-on ends a run at the instruction that makes nan, inf, an overflow or a denormal number of operands without one.
-# stdout: 4 4 4 4 4 0 2
+# stdout: 4 4 4 4 4 0 2 4
 # stderr: a.hlo:5:3: error: `l` makes nan of operands without one: nan at {1} (1 of 3 elements)
 # stderr: a.hlo:4:3: note: operand 0 is `y`: {1} -1
 # stderr: a.hlo:12:3: note: in `call`
@@ -10,6 +10,8 @@
 # stderr: hlo: warning: there are nan in the arguments for `x`
 # stderr: b.hlo:7:3: error: `r` takes nan from a constant: nan at {0} (2 of 3 elements)
 # stderr: b.hlo:6:3: note: operand 2 is `n`: {0} nan
+# stderr: note: no line is known: the file has no table with stack frame 4 of `r`
+# stderr: note: this comes from jit(f)/log
 # stderr: `--stop-on=nan,x`: nan, inf, overflow and denormal are known
 cat >a.hlo <<'END'
 HloModule a
@@ -47,4 +49,11 @@ run a.hlo '{1, 1, 1}' 2e-38 --stop-on=denormal; d=$?
 run b.hlo '{inf, 1, inf}' --stop-on=nan; e=$?
 run a.hlo '{1, nan, 0}' 1 --stop-on=nan; f=$?
 run a.hlo '{1, 1, 1}' 1 --stop-on=nan,x; g=$?
-echo $a $b $c $d $e $f $g
+cat >c.hlo <<'END'
+ENTRY main {
+  x = f32[] parameter(0)
+  ROOT r = f32[] log(x), metadata={op_name="jit(f)/log" stack_frame_id=4}
+}
+END
+run c.hlo -1 --stop-on=nan; h=$?
+echo $a $b $c $d $e $f $g $h
