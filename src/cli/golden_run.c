@@ -308,14 +308,28 @@ static void read_arguments(struct work *w)
 
 /* ---- results ---- */
 
-static void mismatch(struct work *w, size_t participant, size_t element, hlo_text *why)
+/* Two values that differ: `result` is one of element `element` of the results of a participant. */
+struct mismatch {
+    size_t participant, element;
+    const hlo_literal *result, *expected;
+    const struct hlo_tolerance *tolerance;
+};
+
+/* Where and by how much; of several elements the worst of them and how the errors are spread. */
+static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_text *why)
 {
-    struct golden_run *r = w->r;
+    const uint32_t line = hlo_result_line(w->module, x->element);
+    const struct hlo_difference d = hlo_literal_difference(x->result, x->expected, x->tolerance);
+    hlo_text report = {0};
+    if (d.comparable && d.elements > 1)
+        report = hlo_difference_print(&d, x->result, x->expected, NULL);
+    struct str table = str_trim((struct str){report.data, report.size});
+    const char *end = table.len > 0 ? "\n" : "";
     if (w->participants > 1)
-        golden_fail(r, hlo_result_line(w->module, element), "participant %zu: %s", participant, why->data);
+        golden_fail(w->r, line, "participant %zu: %s%s" STR_FMT, x->participant, why->data, end, STR_ARG(table));
     else
-        golden_fail(r, hlo_result_line(w->module, element), "%s", why->data);
-    hlo_text_free(why);
+        golden_fail(w->r, line, "%s%s" STR_FMT, why->data, end, STR_ARG(table));
+    hlo_text_free(&report);
 }
 
 /* `// out: VALUE`, lines after the first going on by their three blanks. */
@@ -374,8 +388,8 @@ static void check_value(struct work *w, size_t participant, const struct directi
         int64_t component = 0;
         if (why.size > 10 && memcmp(why.data, "component ", 10) == 0)
             component = strtol(why.data + 10, NULL, 10);
-        mismatch(w, participant, (size_t)component, &why);
-        why = (hlo_text){0};
+        const struct mismatch x = {participant, (size_t)component, w->results[participant], expected, &r->g.tolerance};
+        fail_mismatch(w, &x, &why);
     }
     hlo_text_free(&why);
     hlo_literal_free(expected);
@@ -433,12 +447,12 @@ static void check_pairs(struct work *w, size_t participant)
     if (!failed(r) && given != 1 && given != pairs)
         golden_fail(r, d->line, "%zu tolerances for %zu pairs", given, pairs);
     for (size_t i = 0; i < pairs && !failed(r); i++) {
+        const struct mismatch x = {participant, i, hlo_literal_element(result, i), hlo_literal_element(result, pairs + i),
+                                   &t[given == 1 ? 0 : i]};
         hlo_text why = {0};
-        if (!hlo_literal_compare(hlo_literal_element(result, i), hlo_literal_element(result, pairs + i),
-                                 &t[given == 1 ? 0 : i], &why))
-            mismatch(w, participant, i, &why);
-        else
-            hlo_text_free(&why);
+        if (!hlo_literal_compare(x.result, x.expected, x.tolerance, &why))
+            fail_mismatch(w, &x, &why);
+        hlo_text_free(&why);
     }
 }
 
