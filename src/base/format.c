@@ -1,18 +1,18 @@
 /*
  * format.c: double -> text as C's %g writes it, with a point whatever the locale says.
  *
- * Digits come from exact integer arithmetic where 128 bits are enough, which is nearly always, and
+ * Digits come from exact integer arithmetic where 128 bits are there and enough, which is nearly always, and
  * from the C library otherwise.
  */
 #include "base/base.h"
+#include "base/wide.h"
 
 #include <locale.h>
 #include <stdio.h>
 
-typedef unsigned __int128 wide;
-
 enum { DIGITS_MAX = 17 };
 
+#if HAS_U128
 static const uint64_t tens[DIGITS_MAX + 2] = {
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
     1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000,
@@ -34,9 +34,9 @@ static uint64_t take_apart(double v, int *exponent)
 static int bit_length(uint64_t v) { return 64 - __builtin_clzll(v); }
 
 /* 5^n for n <= 54. */
-static wide power_of_five(int n)
+static u128 power_of_five(int n)
 {
-    wide p = 1;
+    u128 p = 1;
     uint64_t square = 5;
     if (n > 27) {
         p = 7450580596923828125u; /* 5^27 */
@@ -49,18 +49,18 @@ static wide power_of_five(int n)
 }
 
 /* a / 2^shift, to nearest, ties to even. */
-static uint64_t shift_rounded(wide a, int shift)
+static uint64_t shift_rounded(u128 a, int shift)
 {
     if (shift <= 0)
         return (uint64_t)(a << -shift);
-    wide rest = a & (((wide)1 << shift) - 1), half = (wide)1 << (shift - 1);
+    u128 rest = a & (((u128)1 << shift) - 1), half = (u128)1 << (shift - 1);
     uint64_t kept = (uint64_t)(a >> shift);
     return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-static uint64_t divide_rounded(wide a, wide b)
+static uint64_t divide_rounded(u128 a, u128 b)
 {
-    wide kept = a / b, rest = a % b, other = b - rest;
+    u128 kept = a / b, rest = a % b, other = b - rest;
     return (uint64_t)kept + (rest > other || (rest == other && (kept & 1)));
 }
 
@@ -78,7 +78,7 @@ static bool scale(uint64_t mantissa, int e, int p, uint64_t *out)
     int q = -p, up = e - q;
     if (q > 27 || (up >= 0 ? bits + up > 127 : (q * 7 + 2) / 3 - up > 126))
         return false;
-    wide top = up >= 0 ? (wide)mantissa << up : mantissa, five = power_of_five(q);
+    u128 top = up >= 0 ? (u128)mantissa << up : mantissa, five = power_of_five(q);
     *out = divide_rounded(top, up >= 0 ? five : five << -up);
     return true;
 }
@@ -100,6 +100,10 @@ static bool first_digits(double v, int n, uint64_t *digits, int *exponent)
     }
     return false;
 }
+
+#else
+static bool first_digits(double v, int n, uint64_t *digits, int *exponent) { return false; }
+#endif
 
 static char *put_exponent(char *p, int x)
 {

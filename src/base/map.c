@@ -2,19 +2,13 @@
  * map.c: open-addressing map from a byte string to a pointer, and the hash it uses.
  */
 #include "base/base.h"
+#include "base/wide.h"
 
 static uint64_t load64(const unsigned char *p)
 {
     uint64_t v;
     memcpy(&v, p, sizeof v);
     return v;
-}
-
-/* Both halves of a 64 x 64 bit product, folded: every input bit reaches every output bit. */
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 uint64_t hash_bytes(const void *bytes, size_t size)
@@ -24,14 +18,14 @@ uint64_t hash_bytes(const void *bytes, size_t size)
     uint64_t h = k0 ^ size;
     size_t left = size;
     for (; left > 8; p += 8, left -= 8)
-        h = mix(h ^ load64(p), k1);
+        h = mul_fold(h ^ load64(p), k1);
     uint64_t last = 0;
     if (size >= 8)
         last = load64(p + left - 8); /* overlaps what was read before: cheaper than reading bytes */
     else
         for (size_t i = 0; i < left; i++)
             last |= (uint64_t)p[i] << 8 * i;
-    return mix(h ^ last, k0 ^ k1);
+    return mul_fold(h ^ last, k0 ^ k1);
 }
 
 void map_init(struct map *m, struct arena *arena)
@@ -43,7 +37,7 @@ void map_init(struct map *m, struct arena *arena)
 static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
 {
     size_t mask = m->capacity - 1;
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)hash & mask;; i = (i + 1) & mask) {
         struct map_slot *slot = &m->slots[i];
         if (!slot->value || (slot->hash == hash && str_eq(slot->key, key)))
             return slot;
@@ -64,7 +58,7 @@ static void grow(struct map *m)
     for (size_t i = 0; i < old.capacity; i++) {
         if (!old.slots[i].value)
             continue;
-        size_t at = old.slots[i].hash & mask; /* keys differ: the first empty slot is right */
+        size_t at = (size_t)old.slots[i].hash & mask; /* keys differ: the first empty slot is right */
         while (m->slots[at].value)
             at = (at + 1) & mask;
         m->slots[at] = old.slots[i];

@@ -2,6 +2,7 @@
  * num.c: text -> numbers, correctly rounded, whatever the locale says a decimal point is.
  */
 #include "base/base.h"
+#include "base/wide.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -109,16 +110,16 @@ static double slow_double(struct str s)
     return v;
 }
 
+#if HAS_U128
 /* The double nearest to (n + something below 1 if `more`) * 2^exponent, in the range of normal ones. */
-static double round_wide(unsigned __int128 n, bool more, int exponent)
+static double round_wide(u128 n, bool more, int exponent)
 {
     uint64_t high = (uint64_t)(n >> 64);
     int bits = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)n);
     int shift = bits > 53 ? bits - 53 : 0;
     uint64_t kept = (uint64_t)(n >> shift);
     if (shift) {
-        unsigned __int128 rest = n & (((unsigned __int128)1 << shift) - 1),
-                          half = (unsigned __int128)1 << (shift - 1);
+        u128 rest = n & (((u128)1 << shift) - 1), half = (u128)1 << (shift - 1);
         kept += rest > half || (rest == half && (more || (kept & 1)));
     }
     uint64_t scale = (uint64_t)(shift + exponent + 1023) << 52;
@@ -134,12 +135,12 @@ static double wide_double(uint64_t mantissa, int exponent)
     for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--)
         power *= 5;
     if (exponent >= 0)
-        return round_wide((unsigned __int128)mantissa * power, false, exponent);
+        return round_wide((u128)mantissa * power, false, exponent);
     int zeros = __builtin_clzll(mantissa);
-    unsigned __int128 n = (unsigned __int128)(mantissa << zeros)
-                          << 63; /* the quotient keeps 64 bits and more */
+    u128 n = (u128)(mantissa << zeros) << 63; /* the quotient keeps 64 bits and more */
     return round_wide(n / power, n % power != 0, exponent - 63 - zeros);
 }
+#endif
 
 bool num_parse_double(struct str s, double *out)
 {
@@ -156,9 +157,11 @@ bool num_parse_double(struct str s, double *out)
         double v = (double)d.mantissa;
         v = d.exponent < 0 ? v / powers[-d.exponent] : v * powers[d.exponent];
         *out = d.negative ? -v : v;
+#if HAS_U128
     } else if (d.exact && d.exponent >= -27 && d.exponent <= 27) {
         double v = wide_double(d.mantissa, (int)d.exponent);
         *out = d.negative ? -v : v;
+#endif
     } else {
         *out = slow_double(s);
     }

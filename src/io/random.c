@@ -6,12 +6,11 @@
  * 2i+1, integers are 0 to 4, pred is the top bit. Past 2^22 elements the first 2^22 repeat. The
  * module's text may say more: `// peers: param=K range=LO,HI eye=X`, K counting leaves.
  */
+#include "base/wide.h"
 #include "io/io.h"
 #include "kern/kern.h"
 
 enum { BLOCK = 1 << 22, CHUNK = 1024, HINT_BYTES = 20000 };
-
-__extension__ typedef unsigned __int128 uint128;
 
 struct recipe {
     bool ranged, eyed;
@@ -140,7 +139,7 @@ static void fit_integers(const struct recipe *r, enum dtype t, uint64_t *u, size
     }
     const uint64_t width = hi > lo ? (uint64_t)(hi - lo) : 1, inverse = UINT64_MAX / width;
     for (size_t i = 0; i < n; i++) {
-        uint64_t rest = u[i] - (uint64_t)((uint128)u[i] * inverse >> 64) * width;
+        uint64_t rest = u[i] - mul_high(u[i], inverse) * width;
         rest -= rest >= width ? width : 0;
         u[i] = (uint64_t)lo + rest;
     }

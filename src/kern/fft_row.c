@@ -28,15 +28,15 @@ static struct c128 minus(struct c128 a, struct c128 b)
  * numbers and those on the axes are exact. */
 struct c128 kern_root_of_unity(int64_t k, int64_t n)
 {
-    __int128 quarter = n, at = (__int128)4 * (k % n); /* quarter: of the circle, which has 4 n steps */
-    bool below = at > 2 * quarter;
-    at = below ? 4 * quarter - at : at;
-    bool left = at > quarter;
-    at = left ? 2 * quarter - at : at;
-    bool steep = 2 * at > quarter;
-    at = steep ? quarter - at : at;
+    int64_t at = k % n; /* of n steps to the circle */
+    bool below = at > n - at;
+    at = 2 * (below ? n - at : at); /* of 2 n steps; no more than n of them, the upper half */
+    bool left = at > n - at;
+    at = 2 * (left ? n - at : at); /* of 4 n steps; no more than n, the first quarter */
+    bool steep = at > n - at;
+    at = steep ? n - at : at;
     double angle = M_PI / 2 * (double)at / (double)n;
-    double near = 2 * at == quarter ? M_SQRT1_2 : cos(angle), far = 2 * at == quarter ? M_SQRT1_2 : sin(angle);
+    double near = at == n - at ? M_SQRT1_2 : cos(angle), far = at == n - at ? M_SQRT1_2 : sin(angle);
     double x = steep ? far : near, y = steep ? near : far;
     return (struct c128){left ? 0 - x : x, below ? y : 0 - y};
 }
@@ -141,8 +141,8 @@ static void by_factors(const struct fft_rows *f, struct c128 *x, struct c128 *ro
 
 static void make_chirp(struct fft_rows *f, struct c128 *room)
 {
-    for (int64_t k = 0; k < f->n; k++)
-        f->chirp[k] = kern_root_of_unity((int64_t)((__int128)k * k % (2 * f->n)), 2 * f->n);
+    for (int64_t k = 0, square = 0; k < f->n; square = (square + 2 * k + 1) % (2 * f->n), k++) /* of k, modulo 2 n */
+        f->chirp[k] = kern_root_of_unity(square, 2 * f->n);
     for (int64_t k = 0; k < f->m; k++)
         f->filter[k] = (struct c128){0, 0};
     for (int64_t k = 0; k < f->n; k++) {

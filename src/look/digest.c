@@ -4,17 +4,11 @@
  * Two chains of multiplications to 128 bits whose halves are folded (as in wyhash). It is no seal against people who want two
  * values to look the same.
  */
+#include "base/wide.h"
 #include "look/look.h"
 
 static const uint64_t SEED[4] = {UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db), UINT64_C(0x8ebc6af09c88c6e3),
                                  UINT64_C(0x589965cc75374cc3)};
-
-static uint64_t fold(uint64_t a, uint64_t b)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 
 static uint64_t word_at(const char *p)
 {
@@ -25,8 +19,8 @@ static uint64_t word_at(const char *p)
 
 static void take_words(uint64_t d[2], const char *p)
 {
-    d[0] = fold(word_at(p) ^ SEED[0], word_at(p + 8) ^ d[0] ^ SEED[1]);
-    d[1] = fold(word_at(p + 16) ^ SEED[2], word_at(p + 24) ^ d[1] ^ SEED[3]);
+    d[0] = mul_fold(word_at(p) ^ SEED[0], word_at(p + 8) ^ d[0] ^ SEED[1]);
+    d[1] = mul_fold(word_at(p + 16) ^ SEED[2], word_at(p + 24) ^ d[1] ^ SEED[3]);
 }
 
 static void take_bytes(uint64_t d[2], const void *bytes, size_t size)
@@ -39,8 +33,8 @@ static void take_bytes(uint64_t d[2], const void *bytes, size_t size)
     if (size > at)
         memcpy(rest, p + at, size - at);
     take_words(d, rest);
-    d[0] = fold(d[0] ^ size, d[1] ^ SEED[0]);
-    d[1] = fold(d[1] ^ SEED[1], d[0] ^ SEED[2]);
+    d[0] = mul_fold(d[0] ^ size, d[1] ^ SEED[0]);
+    d[1] = mul_fold(d[1] ^ SEED[1], d[0] ^ SEED[2]);
 }
 
 void look_digest(const struct literal *l, uint64_t d[2])

@@ -2,6 +2,7 @@
  * test_base.c: does base do what base.h says?
  */
 #include "base/base.h"
+#include "base/wide.h"
 
 #include "check_quiet.h"
 #include <errno.h>
@@ -248,6 +249,22 @@ START_TEST(hashes_depend_on_every_byte)
 }
 END_TEST
 
+/* Both ways to the upper half of a product, on numbers with all kinds of carries. */
+START_TEST(products_of_halves)
+{
+    uint64_t seed = 3;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t a = next_random(&seed) >> (i & 63), b = next_random(&seed) >> (i >> 6 & 63);
+        a = i % 3 == 0 ? ~a : a;
+        b = i % 5 == 0 ? ~b : b;
+        ck_assert_uint_eq(mul_high_by_halves(a, b), mul_high(a, b));
+        ck_assert_uint_eq(mul_fold(a, b), mul_high(a, b) ^ a * b);
+    }
+    ck_assert_uint_eq(mul_high_by_halves(UINT64_MAX, UINT64_MAX), UINT64_MAX - 1);
+    ck_assert_uint_eq(mul_high(UINT64_C(1) << 63, 6), 3);
+}
+END_TEST
+
 /* What is printed with 17 digits comes back as the same bits, whatever the locale. */
 static void check_round_trips(void)
 {
@@ -474,6 +491,7 @@ int main(void)
     tcase_add_test(tcase, buffers);
     tcase_add_test(tcase, maps);
     tcase_add_test(tcase, hashes_depend_on_every_byte);
+    tcase_add_test(tcase, products_of_halves);
     tcase_add_test(tcase, doubles_round_trip);
     tcase_add_test(tcase, doubles_ignore_the_locale);
     tcase_add_test(tcase, doubles_agree_with_strtod);

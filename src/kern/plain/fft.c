@@ -36,12 +36,24 @@ static struct c128 *make_roots(struct transform *t)
     return roots;
 }
 
+/* a * b modulo n; 0 <= a, b < n. */
+static int64_t mul_modulo(int64_t a, int64_t b, int64_t n)
+{
+    int64_t product;
+    if (mul_i64(a, b, &product))
+        return product % n;
+    uint64_t sum = 0, unit = (uint64_t)a;
+    for (; b; b >>= 1, unit = unit * 2 % (uint64_t)n)
+        sum = b & 1 ? (sum + unit) % (uint64_t)n : sum;
+    return (int64_t)sum;
+}
+
 /* exp(-2 pi i sum of o_d k_d / length_d), or with +i backwards */
 static struct c128 turn(const struct transform *t, const int64_t *o, const int64_t *k)
 {
     struct c128 w = {1, 0};
     for (int d = 0; d < t->count; d++)
-        w = times(w, t->roots[d][(__int128)o[d] * k[d] % t->lengths[d]]);
+        w = times(w, t->roots[d][mul_modulo(o[d], k[d], t->lengths[d])]);
     return w;
 }
 

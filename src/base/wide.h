@@ -1,0 +1,47 @@
+/*
+ * wide.h: products of two whole numbers of 64 bits.
+ *
+ * Integers of 128 bits are not to be had everywhere, least of all where pointers have 32: HAS_U128 says whether they
+ * are. Where they are not, there is another way to the same bits.
+ */
+#ifndef HLO_BASE_WIDE_H
+#define HLO_BASE_WIDE_H
+
+#include <stdint.h>
+
+#ifdef __SIZEOF_INT128__
+#define HAS_U128 1
+__extension__ typedef unsigned __int128 u128;
+#else
+#define HAS_U128 0
+#endif
+
+/* The upper 64 bits of the product, from four products of halves. */
+static inline uint64_t mul_high_by_halves(uint64_t a, uint64_t b)
+{
+    const uint64_t low = UINT32_MAX, al = a & low, ah = a >> 32, bl = b & low, bh = b >> 32;
+    const uint64_t first = al * bh + (al * bl >> 32), second = ah * bl + (first & low); /* neither overflows */
+    return ah * bh + (first >> 32) + (second >> 32);
+}
+
+static inline uint64_t mul_high(uint64_t a, uint64_t b)
+{
+#if HAS_U128
+    return (uint64_t)((u128)a * b >> 64);
+#else
+    return mul_high_by_halves(a, b);
+#endif
+}
+
+/* Both halves of the product, folded: every bit of a and b reaches every bit of it. */
+static inline uint64_t mul_fold(uint64_t a, uint64_t b)
+{
+#if HAS_U128 /* one multiplication where the other way takes two */
+    u128 product = (u128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    return a * b ^ mul_high(a, b);
+#endif
+}
+
+#endif
