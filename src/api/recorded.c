@@ -91,17 +91,17 @@ static void note(struct arena *a, struct last *t, const struct hlo_sight *s)
 
 /* ---- the run ---- */
 
-static uint64_t bytes_of(const struct shape *s)
+static size_t bytes_of(const struct shape *s)
 {
     int64_t bytes = 0;
-    return shape_bytes(s, &bytes) ? (uint64_t)bytes : 0;
+    return shape_bytes(s, &bytes) ? (size_t)bytes : 0;
 }
 
 /* Most values are small, and there are millions of them. OLD: what stood there and is overwritten; or NULL. NULL: no memory. */
 static struct literal *copy(struct hlo_recorded *r, const struct literal *from, const struct shape *shape, struct literal *old)
 {
     struct literal *l = old ? old : ARENA_NEW(&r->arena, struct literal);
-    const uint64_t bytes = bytes_of(shape);
+    const size_t bytes = bytes_of(shape);
     l->shape = shape;
     if (shape_is_tuple(shape)) {
         if (!old)

@@ -132,7 +132,7 @@ static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *
 /* ---- workers ---- */
 
 struct record { /* what a worker writes about a test, followed by `size` bytes of text */
-    uint64_t test, size;
+    size_t test, size;
     double seconds;
     uint32_t status, unused;
 };

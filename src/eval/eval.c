@@ -93,7 +93,7 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
     for (int d = 0; d < rank; d++)
         if (!mul_i64(size, dims[d], &size))
             return false;
-    v->buffer = pool_take(&ev->pool, (size_t)size);
+    v->buffer = size <= PTRDIFF_MAX ? pool_take(&ev->pool, (size_t)size) : NULL;
     if (!v->buffer)
         return false;
     v->bounds = NULL;
@@ -559,7 +559,7 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     if (!check_params(&ev, args, count) || !check_needs(&ev))
         return NULL;
     eval_begin(&ev);
-    ev.pool.limit = p->options.limits.memory;
+    ev.pool.limit = p->options.limits.memory < SIZE_MAX ? (size_t)p->options.limits.memory : SIZE_MAX;
     ev.pool.reserve = p->reserve;
     p->run = &ev;
     p->run_step = eval_small_step;

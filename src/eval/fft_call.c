@@ -52,7 +52,7 @@ static size_t field(struct descriptor *d, int id)
 {
     size_t entry = 4 + 2 * (size_t)id;
     uint64_t offset = entry + 2 <= number_at(d, d->vtable, 2) ? number_at(d, d->vtable + entry, 2) : 0;
-    return offset ? d->table + offset : 0;
+    return offset ? d->table + (size_t)offset : 0;
 }
 
 static int64_t number(struct descriptor *d, int id, size_t width)
@@ -66,7 +66,7 @@ static void numbers(struct descriptor *d, int id, size_t width, struct list *out
     size_t at = field(d, id);
     if (!at)
         return;
-    at += number_at(d, at, 4);
+    at += (size_t)number_at(d, at, 4);
     out->count = (int64_t)number_at(d, at, 4);
     d->sound = d->sound && out->count <= VIEW_MAX_RANK;
     for (int64_t k = 0; k < out->count && d->sound; k++)
@@ -81,8 +81,8 @@ static bool open_descriptor(struct descriptor *d, const struct view *v)
     d->sound = true;
     for (size_t k = 0; k < d->size; k++)
         d->bytes[k] = (unsigned char)v->data[(int64_t)k * v->strides[0]];
-    d->table = number_at(d, 0, 4);
-    uint64_t back = number_at(d, d->table, 4); /* signed, but the table stands last */
+    d->table = (size_t)number_at(d, 0, 4);
+    const size_t back = (size_t)number_at(d, d->table, 4); /* signed, but the table stands last */
     d->vtable = d->table - back;
     return d->sound && back <= d->table;
 }

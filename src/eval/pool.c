@@ -149,7 +149,7 @@ static char *fresh_storage(struct pool *p, bool large, size_t size)
 struct buffer *pool_take(struct pool *p, size_t size)
 {
     size_t rounded;
-    if (size > (size_t)1 << 60)
+    if (size > SIZE_MAX / 16)
         return NULL;
     bool large = p->reserve && size >= RESERVE_FROM;
     unsigned class = large ? POOL_LARGE : class_of(size, &rounded);

@@ -326,7 +326,7 @@ bool rehearse_branches(struct eval *ev, const struct step *s)
 /* Far more addresses than there is memory; who may not have so many gets fewer. */
 static bool open_pages(struct pretence *p)
 {
-    for (size_t size = (size_t)1 << 42; size >= (size_t)1 << 30; size >>= 2) {
+    for (size_t size = (size_t)min_i64(INT64_C(1) << 42, PTRDIFF_MAX / 2 + 1); size >= (size_t)1 << 30; size >>= 2) {
         p->pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         p->size = size;
         p->at = 0;
@@ -344,7 +344,7 @@ static bool pretend_arguments(struct eval *ev, struct value *values)
         const struct shape *s = f->param_shapes[k];
         if (!shape_is_array(s))
             continue;
-        char *at = shape_bytes(s, &bytes) ? pretend(ev->pool.pretence, (size_t)bytes) : NULL;
+        char *at = shape_bytes(s, &bytes) && bytes <= PTRDIFF_MAX ? pretend(ev->pool.pretence, (size_t)bytes) : NULL;
         if (!at)
             return false;
         values[k].buffer = pool_borrow(&ev->pool, at, (size_t)bytes);

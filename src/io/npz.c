@@ -117,13 +117,13 @@ static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_
         return bad(ds, "its directory is cut short");
     if (get16(p + 8) & 1)
         return bad(ds, "it is encrypted");
-    *e = (struct npz_entry){.name = {p + CENTRAL_SIZE, name},
+    *e = (struct npz_entry){.name = {p + CENTRAL_SIZE, (size_t)name},
                             .method = get16(p + 10),
                             .crc = get32(p + 16),
                             .packed_size = get32(p + 20),
                             .size = get32(p + 24),
                             .offset = get32(p + 42)};
-    if (!read_extra((struct str){p + CENTRAL_SIZE + name, extra}, e))
+    if (!read_extra((struct str){p + CENTRAL_SIZE + name, (size_t)extra}, e))
         return bad(ds, "a zip64 field is cut short");
     if (e->name.len > 4 && memcmp(e->name.ptr + e->name.len - 4, ".npy", 4) == 0)
         e->name.len -= 4;
@@ -140,7 +140,7 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
     if (!bytes_at(bytes, d.at, d.size) || d.count > d.size / CENTRAL_SIZE)
         return bad(ds, "its directory lies outside it");
     out->entries = ARENA_ARRAY(a, struct npz_entry, d.count);
-    struct str directory = {bytes.ptr + d.at, d.size};
+    struct str directory = {bytes.ptr + d.at, (size_t)d.size};
     uint64_t at = 0;
     while (out->count < d.count) {
         if (!read_entry(ds, directory, &at, &out->entries[out->count]))
@@ -198,15 +198,15 @@ static bool member_bytes(struct diags *ds, struct str b, const struct npz_entry 
     if (!packed)
         return bad(ds, "a member lies outside it");
     if (e->method == STORED && e->packed_size == e->size) {
-        *out = (struct str){packed, e->size};
+        *out = (struct str){packed, (size_t)e->size};
         return true;
     }
     if (e->method != DEFLATED || e->size / MOST_INFLATION > e->packed_size)
         return bad(ds, "a member is neither stored nor deflated");
-    *owned = mem_alloc(e->size ? e->size : 1);
+    *owned = e->size <= PTRDIFF_MAX ? mem_alloc(e->size ? (size_t)e->size : 1) : NULL;
     if (!*owned)
         return bad(ds, "a member needs more memory than there is");
-    *out = (struct str){*owned, e->size};
+    *out = (struct str){*owned, (size_t)e->size};
     if (inflate_all(packed, e->packed_size, *owned, e->size))
         return true;
     mem_free(*owned);

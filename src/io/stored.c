@@ -134,7 +134,7 @@ static bool may_stay(const struct io_stored *s, enum dtype t)
            t != DT_PRED && (uintptr_t)s->data.ptr % part == 0;
 }
 
-static void copy_elements(struct arena *a, struct literal *l, const struct io_stored *s, int64_t elements, uint64_t size)
+static void copy_elements(struct arena *a, struct literal *l, const struct io_stored *s, int64_t elements, size_t size)
 {
     enum dtype t = l->shape->dtype;
     if (s->fortran && s->rank > 1)
@@ -180,7 +180,7 @@ static struct literal *literal_of(struct diags *ds, struct arena *a, const struc
     }
     struct literal *l = io_literal_new(ds, a, shape);
     if (l && elements > 0)
-        copy_elements(a, l, s, elements, size);
+        copy_elements(a, l, s, elements, (size_t)size);
     return l;
 }
 

@@ -20,7 +20,7 @@ static bool allocate(struct arena *a, struct literal *l)
     int64_t size;
     if (!shape_is_array(s))
         return true;
-    if (!shape_bytes(s, &size))
+    if (!shape_bytes(s, &size) || size > PTRDIFF_MAX)
         return false;
     l->data = mem_zalloc((size_t)size);
     return l->data != NULL;

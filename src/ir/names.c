@@ -101,7 +101,7 @@ static struct block *find_block(const struct uniquifier *u, uint32_t root, int64
 {
     size_t mask = u->block_capacity - 1;
     uint64_t h = ((uint64_t)number ^ (uint64_t)root << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (h ^ h >> 32) & mask;
+    size_t at = (size_t)(h ^ h >> 32) & mask;
     while (u->blocks[at].taken != 0 && (u->blocks[at].root != root || u->blocks[at].number != number))
         at = (at + 1) & mask;
     return &u->blocks[at];

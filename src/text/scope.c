@@ -20,7 +20,7 @@ static uint64_t hash_name(struct str name)
 static struct scope_slot *find_slot(const struct scope *s, struct str name, uint64_t hash)
 {
     size_t mask = s->capacity - 1;
-    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+    for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
         struct scope_slot *slot = &s->slots[at];
         if (!slot->inst || (slot->hash == hash && str_eq(slot->inst->name, name)))
             return slot;
@@ -76,7 +76,7 @@ static void grow(struct parser *p, struct scope *s)
     for (size_t i = 0; i < old.capacity; i++) {
         if (!old.slots[i].inst)
             continue;
-        size_t at = old.slots[i].hash & mask;
+        size_t at = (size_t)old.slots[i].hash & mask;
         while (s->slots[at].inst)
             at = (at + 1) & mask;
         s->slots[at] = old.slots[i];

@@ -184,7 +184,7 @@ static bool take_values(struct arena *a, struct literal *l, struct reader *r)
     l->elided = unpack_int(r) != 0;
     if (shape_is_array(s) && !l->elided && shape_bytes(s, &size)) {
         const char *p = take(r, (size_t)size);
-        l->data = mem_alloc((size_t)size);
+        l->data = size <= PTRDIFF_MAX ? mem_alloc((size_t)size) : NULL;
         if (!l->data || !p)
             return false;
         memcpy(l->data, p, (size_t)size);

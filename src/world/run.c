@@ -48,7 +48,7 @@ void world_cond_init(pthread_cond_t *c)
 
 int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
 {
-    struct timespec t = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+    struct timespec t = {.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
     return pthread_cond_timedwait(c, lock, &t);
 }
 
