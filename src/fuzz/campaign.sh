@@ -25,6 +25,9 @@ with_head() { # FOLDER HEAD FILE...
     done
 }
 
+# Modules that are done with at once.
+small() { find "$testdata" -name '*.hlo' -size -2k; }
+
 # The text behind a directive of the golden tests.
 directives() { grep -rhE "^// ($1)( [^:]*)?:" "$testdata" --include='*.hlo' | sed 's/^[^:]*: *//'; }
 
@@ -36,28 +39,29 @@ seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is o
     command) for line in verify 'fmt --short' ls 'ls --json' 'find --op=add' graph 'graph --values' cost 'plan --json' 'run --fake' 'run --random=3 --json' \
         'trace --fake --json' 'prof --fake --runs=1' 'annotate --fake' 'diff m.hlo --fake' 'reduce --check=nan --fake' 'extract x --fake' \
         'why r[0] --fake' 'import'; do
-            with_head "$2" "$line\n" "$testdata"/run/*.hlo "$testdata"/control/*.hlo "$testdata"/fuzz/*.hlo
+            with_head "$2" "$line\n" "$testdata"/run/*.hlo "$testdata"/fuzz/*.hlo
         done ;;
     dict) grep -rhoE 'backend_config=\{.*\}' "$testdata" | sed 's/^[^=]*=//' | each_line "$2"
         grep -h '^{"id"' "$testdata/cli/serve.sh" | each_line "$2/requests" ;;
     dumps) printf '23:after\nmodule_0023.f.before_optimizations.txt\nmodule_0023.f.cpu_after_optimizations.txt.gz\nmodule_1.g.x.hlo\n' >"$2/1" ;;
-    edit) with_head "$2" '1\n' "$testdata"/*/*.hlo ;;
+    edit) with_head "$2" '1\n' $(small) ;;
     feed) directives infeed >"$2/all"
         printf 'f32[2] {1, 2}, 3\n(f32[2] {1, 2}, s4[] 3)\n// none\nbf16[<=4] {1, 2, 3}\n()\n' >"$2/sound" ;;
     file) for head in '\000' '\001' '\002' '\003' '\004' '\005' '\006' '\007'; do
             with_head "$2" "$head" "$testdata"/fuzz/*
         done ;;
-    golden | lex | print | run | teams | verify) echo "$testdata" ;;
+    golden | run | teams) with_head "$2" '' $(small) ;;
+    lex | print | verify) echo "$testdata" ;;
     npz) echo "$testdata/fuzz" ;;
     onnx) echo "$testdata/onnx" "$testdata/fuzz" ;;
     options) grep -rhE '^\$HLO ' "$testdata/cli" | sed 's/^\$HLO //; s/[<>|].*//' | each_line "$2" ;;
     repl) for file in "$testdata"/cli/repl*.sh; do
-            grep -v '^# \|HLO\|^EOF' "$file" >"$2/$(basename "$file")"
+            grep -v '^# \|HLO\|^EOF' "$file" >"$2/$(basename "$file")" || : # nothing is left of it
         done ;;
     serve) grep -h '^{"id"' "$testdata/cli/serve.sh" | sed 's/\$m/HloModule m\\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }\\n/' |
         sed 's/\$[a-z]*/ENTRY e { ROOT c = s32[] constant(1) }/' >"$2/all"
         each_line "$2" <"$2/all" ;;
-    why) with_head "$2" '\n' "$testdata"/*/*.hlo ;;
+    why) with_head "$2" '\n' $(small) ;;
     esac
 }
 
@@ -71,7 +75,7 @@ dictionary() {
 }
 
 run_one() { # TARGET
-    mkdir -p corpus-"$1" found
+    mkdir -p corpus-"$1"
     rm -rf seeds-"$1"
     more=$(seeds "$1" "seeds-$1")
     for of in $(dictionary "$1"); do
@@ -97,22 +101,25 @@ table() {
     done
 }
 
-build=$(cd "$1" && pwd)
-seconds=$2
-shift 2
-if [ "${CAMPAIGN_ONE:-}" ]; then
-    run_one "$1"
-    exit 0
-fi
-ninja -C "$build" hlo fuzz >/dev/null
-[ $# -gt 0 ] || set -- $(cd "$build/src/fuzz" && for target in fuzz_*; do [ -x "$target" ] && [ -f "$target" ] && echo "${target#fuzz_}"; done)
-export CAMPAIGN_DIR="${CAMPAIGN_DIR:-$build/campaign}"
-mkdir -p "$CAMPAIGN_DIR/tmp"
-cd "$CAMPAIGN_DIR"
-# Running out of memory is an error message like any other.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1:max_allocation_size_mb=1024}" UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-export CAMPAIGN_ONE=1
-for target; do echo "$target"; done | xargs -P "${CAMPAIGN_JOBS:-2}" -n 1 sh "$here/campaign.sh" "$build" "$seconds"
-rm -rf tmp
-table
-[ -z "$(ls found 2>/dev/null)" ]
+main() {
+    build=$(cd "$1" && pwd)
+    seconds=$2
+    shift 2
+    if [ "${CAMPAIGN_ONE:-}" ]; then
+        run_one "$1"
+        exit 0
+    fi
+    ninja -C "$build" hlo fuzz >/dev/null
+    [ $# -gt 0 ] || set -- $(cd "$build/src/fuzz" && for target in fuzz_*; do [ -x "$target" ] && [ -f "$target" ] && echo "${target#fuzz_}"; done)
+    export CAMPAIGN_DIR="${CAMPAIGN_DIR:-$build/campaign}"
+    mkdir -p "$CAMPAIGN_DIR/tmp" "$CAMPAIGN_DIR/found"
+    cd "$CAMPAIGN_DIR"
+    # Running out of memory is an error message like any other.
+    export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1:max_allocation_size_mb=1024}" UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    export CAMPAIGN_ONE=1
+    for target; do echo "$target"; done | xargs -P "${CAMPAIGN_JOBS:-2}" -n 1 sh "$here/campaign.sh" "$build" "$seconds"
+    rm -rf tmp
+    table
+    [ -z "$(ls found)" ]
+}
+main "$@"
