@@ -121,6 +121,8 @@ for t in "op/op.def OP 2" "op/form.def FORM 2" "op/attr.def ATTR 2" "diag/msg_te
 done
 problems=$(sed -n 's/^OP("\([^"]*\)", \([0-9]*\),.*/\1 \2/p' src/onnx/op.def | LC_ALL=C sort -c -k1,1 -k2,2n 2>&1)
 report "src/onnx/op.def is sorted" "$problems"
+problems=$(grep -oE '`[a-z]+/[a-z_/]+\.(c|h|def|sh)`' src/README.md | tr -d '`' | while read -r f; do [ -e "src/$f" ] || echo "src/README.md names src/$f"; done)
+report "the files that src/README.md names are there" "$problems"
 report "op.def has the 133 opcodes of XLA" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" -ge 133 ] || echo "$c rows")"
 
 # ---- coverage by golden cases ----
