@@ -53,24 +53,17 @@ bool layout_is_default(const struct layout *l)
 
 /* ---- soundness ---- */
 
-/* Quadratic in the rank, which only somebody who means harm makes large; past 64 by another way. */
 static bool is_permutation(int n, const int64_t *order)
 {
-    uint64_t seen = 0;
-    for (int i = 0; i < n; i++) {
-        if (order[i] < 0 || order[i] >= n)
-            return false;
-        if (n <= 64) {
-            if (seen >> order[i] & 1)
-                return false;
-            seen |= UINT64_C(1) << order[i];
-            continue;
-        }
-        for (int k = 0; k < i; k++)
-            if (order[k] == order[i])
-                return false;
-    }
-    return true;
+    bool few[64] = {false};
+    struct arena many; /* ranks past 64 are for those who mean harm */
+    arena_init(&many);
+    bool *seen = n <= 64 ? few : ARENA_ARRAY(&many, bool, n);
+    int i = 0;
+    for (; i < n && order[i] >= 0 && order[i] < n && !seen[order[i]]; i++)
+        seen[order[i]] = true;
+    arena_free(&many);
+    return i == n;
 }
 
 static const char *tile_problem(const struct tile *tile)

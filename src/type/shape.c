@@ -66,11 +66,14 @@ static void sum_up(struct shape *s)
         const struct shape *e = s->elements[i];
         s->inner_dynamic |= shape_has_dynamic(e);
         s->inner_unbounded |= shape_has_unbounded(e);
+        s->inner_buffer |= shape_has_buffer(e);
+        s->depth = s->depth > e->depth ? s->depth : e->depth;
         if (!add_i64(s->parts, shape_part_count(e), &s->parts))
             s->parts = INT64_MAX;
         if (shape_is_tuple(s) && !add_i64(s->leaves, shape_leaf_count(e), &s->leaves))
             s->leaves = INT64_MAX;
     }
+    s->depth++;
 }
 
 const struct shape *shape_tuple(struct arena *a, int count, const struct shape *const *elements)

@@ -148,10 +148,12 @@ struct shape {
     int count;            /* tuples: components; buffers: 1 */
     const struct shape *const *elements;
     /* Of what has elements, so that nobody walks shapes of shapes of shapes to ask: */
-    bool inner_dynamic, inner_unbounded;
+    bool inner_dynamic, inner_unbounded, inner_buffer;
+    int depth;                /* of tuples in tuples, this one included; 0: none */
     int64_t leaves, parts; /* leaves; leaves and tuples, itself included. INT64_MAX stands for more */
 };
-enum { SHAPE_MAX_PARTS = 1 << 20 }; /* what inference lets grow: walking more takes too long */
+/* What inference lets grow: walking more parts takes too long, walking deeper too much stack. */
+enum { SHAPE_MAX_PARTS = 1 << 20, SHAPE_MAX_DEPTH = 4096 };
 
 static inline bool shape_is_array(const struct shape *s) { return dtype_is_array(s->dtype); }
 static inline bool shape_is_tuple(const struct shape *s) { return s->dtype == DT_TUPLE; }
@@ -161,6 +163,7 @@ static inline bool shape_is_scalar_of(const struct shape *s, enum dtype t) { ret
 static inline bool shape_dim_dynamic(const struct shape *s, int d) { return s->dynamic && s->dynamic[d]; }
 bool shape_has_dynamic(const struct shape *s);   /* anywhere in it */
 bool shape_has_unbounded(const struct shape *s); /* anywhere in it */
+static inline bool shape_has_buffer(const struct shape *s) { return s->dtype == DT_BUFFER || s->inner_buffer; }
 
 /* `dims` and `dynamic` (may be NULL) are copied; layout NULL means descending. */
 const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims,

@@ -3,16 +3,6 @@
  */
 #include "verify/verify.h"
 
-static bool has_buffer(const struct shape *s)
-{
-    if (s->dtype == DT_BUFFER)
-        return true;
-    for (int k = 0; s->dtype == DT_TUPLE && k < s->count; k++)
-        if (has_buffer(s->elements[k]))
-            return true;
-    return false;
-}
-
 /* Leaves of a shape, a buffer being one leaf. */
 static int leaves(const struct shape *s)
 {
@@ -53,7 +43,7 @@ static int leaf_of_index(const struct shape *s, struct ints index)
 static bool any_buffer_operand(const struct inst *i, int from)
 {
     for (int k = from; k < i->operand_count; k++)
-        if (has_buffer(i->operands[k]->shape))
+        if (shape_has_buffer(i->operands[k]->shape))
             return true;
     return false;
 }
@@ -222,7 +212,7 @@ static bool written_once(struct verify *v, const struct inst *i, const struct sh
 
 static bool makes_buffers(const struct inst *i)
 {
-    return i->opcode != OP_TUPLE && i->opcode != OP_GET_TUPLE_ELEMENT && has_buffer(i->shape);
+    return i->opcode != OP_TUPLE && i->opcode != OP_GET_TUPLE_ELEMENT && shape_has_buffer(i->shape);
 }
 
 static bool check_writers(struct verify *v, const struct computation *c)
@@ -239,7 +229,7 @@ static bool check_writers(struct verify *v, const struct computation *c)
 static bool concerns_buffers(const struct inst *i)
 {
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
-    return has_buffer(i->shape) || any_buffer_operand(i, 0) || str_is(target, "Pin") || str_is(target, "Unpin") ||
+    return shape_has_buffer(i->shape) || any_buffer_operand(i, 0) || str_is(target, "Pin") || str_is(target, "Unpin") ||
            str_is(target, "CreateBuffer");
 }
 

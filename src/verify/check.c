@@ -127,16 +127,26 @@ bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, 
            verify_bad_attr(v, i, id, "%" PRId64 " entries, expected %" PRId64, count, expected);
 }
 
+const bool *verify_marked(struct verify *v, struct ints list, int64_t end)
+{
+    bool *marks = ARENA_ARRAY(v->arena, bool, end);
+    for (int64_t k = 0; k < list.count; k++)
+        marks[list.at[k]] = true;
+    return marks;
+}
+
 bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end, enum list_rule rule)
 {
     struct ints list = inst_ints(i, id);
+    bool *seen = ARENA_ARRAY(v->arena, bool, end);
     for (int64_t k = 0; k < list.count; k++) {
         if (!verify_attr_int(v, i, id, list.at[k], 0, end))
             return false;
-        if (ints_have((struct ints){k, list.at}, list.at[k]))
+        if (seen[list.at[k]])
             return verify_bad_attr(v, i, id, "%" PRId64 " stands there twice", list.at[k]);
         if (rule == LIST_SORTED && k > 0 && list.at[k] < list.at[k - 1])
             return verify_bad_attr(v, i, id, "not sorted: %" PRId64 " after %" PRId64, list.at[k], list.at[k - 1]);
+        seen[list.at[k]] = true;
     }
     return true;
 }

@@ -5,6 +5,7 @@
 
 struct dot_dims {
     struct ints contract[2], batch[2];
+    const bool *contracts[2], *batches[2]; /* dimension k of a side is in its list; side_lists() */
     int rhs; /* number of the right operand */
 };
 
@@ -19,18 +20,20 @@ static struct dot_dims dot_dims(const struct inst *i)
 
 static bool kept(const struct dot_dims *d, int side, int64_t k)
 {
-    return !ints_have(d->contract[side], k) && !ints_have(d->batch[side], k);
+    return !d->contracts[side][k] && !d->batches[side][k];
 }
 
-static bool side_lists(struct verify *v, const struct inst *i, const struct dot_dims *d, int side)
+static bool side_lists(struct verify *v, const struct inst *i, struct dot_dims *d, int side)
 {
     enum attr_id contract = side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS,
                  batch = side ? A_RHS_BATCH_DIMS : A_LHS_BATCH_DIMS;
     int rank = operand_shape(i, side ? d->rhs : 0)->rank;
     if (!verify_dim_list(v, i, contract, rank, LIST_DISTINCT) || !verify_dim_list(v, i, batch, rank, LIST_DISTINCT))
         return false;
+    d->contracts[side] = verify_marked(v, d->contract[side], rank);
+    d->batches[side] = verify_marked(v, d->batch[side], rank);
     for (int64_t k = 0; k < d->batch[side].count; k++)
-        if (ints_have(d->contract[side], d->batch[side].at[k]))
+        if (d->contracts[side][d->batch[side].at[k]])
             return verify_bad_attr(v, i, contract, "%" PRId64 " is in `%s` too", d->batch[side].at[k],
                                    attr_spelling(batch));
     return true;
@@ -55,7 +58,7 @@ static bool paired(struct verify *v, const struct inst *i, int right, const stru
 }
 
 /* The rule of all three: batch dimensions, then what is left of the left, then of the right side. */
-static bool dot_result(struct verify *v, const struct inst *i, const struct dot_dims *d, struct dims *out)
+static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *d, struct dims *out)
 {
     if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) || !side_lists(v, i, d, 0) || !side_lists(v, i, d, 1) ||
         !paired(v, i, d->rhs, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
@@ -111,8 +114,8 @@ static bool ragged_dims(struct verify *v, const struct inst *i, const struct dot
         !verify_attr_int(v, i, A_LHS_RAGGED_DIMS, dims.at[0], 0, operand_shape(i, 0)->rank))
         return false;
     r->dim = dims.at[0];
-    r->mode = ints_have(d->batch[0], r->dim) ? RAGGED_BATCH
-              : ints_have(d->contract[0], r->dim) ? RAGGED_CONTRACT : RAGGED_FREE;
+    r->mode = d->batches[0][r->dim] ? RAGGED_BATCH
+              : d->contracts[0][r->dim] ? RAGGED_CONTRACT : RAGGED_FREE;
     r->groups = inst_ints(i, A_RHS_GROUP_DIMS);
     return verify_attr_count(v, i, A_RHS_GROUP_DIMS, r->groups.count, r->mode == RAGGED_FREE);
 }

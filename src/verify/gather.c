@@ -9,20 +9,21 @@ struct indexed {
     const struct shape *operand, *indices;
     int64_t vector;   /* index_vector_dim */
     int batch_rank;   /* dimensions of the indices besides the index vector */
+    const bool *collapses, *batches; /* dimension d of the operand is in the list; lists_fit() */
 };
 
 static struct indexed gather_of(const struct inst *i)
 {
     return (struct indexed){A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_OPERAND_BATCHING_DIMS,
                             A_START_INDICES_BATCHING_DIMS, A_START_INDEX_MAP, operand_shape(i, 0), operand_shape(i, 1),
-                            inst_int(i, A_INDEX_VECTOR_DIM, 0), 0};
+                            inst_int(i, A_INDEX_VECTOR_DIM, 0), 0, NULL, NULL};
 }
 
 static struct indexed scatter_of(const struct inst *i, int k)
 {
     return (struct indexed){A_UPDATE_WINDOW_DIMS, A_INSERTED_WINDOW_DIMS, A_INPUT_BATCHING_DIMS,
                             A_SCATTER_INDICES_BATCHING_DIMS, A_SCATTER_DIMS_TO_OPERAND_DIMS, operand_shape(i, k),
-                            operand_shape(i, i->operand_count / 2), inst_int(i, A_INDEX_VECTOR_DIM, 0), 0};
+                            operand_shape(i, i->operand_count / 2), inst_int(i, A_INDEX_VECTOR_DIM, 0), 0, NULL, NULL};
 }
 
 static int64_t count_of(const struct inst *i, enum attr_id id)
@@ -48,24 +49,26 @@ static int batch_dim(const struct indexed *x, int d)
     return d < x->vector ? d : d + 1;
 }
 
-static bool lists_fit(struct verify *v, const struct inst *i, const struct indexed *x)
+static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
 {
     int64_t rank = x->operand->rank, components = x->vector < x->indices->rank ? x->indices->dims[x->vector] : 1;
     int64_t batching = count_of(i, x->batching), indices_batching = count_of(i, x->indices_batching);
     int64_t indices_rank = x->batch_rank + 1;
     if (!dim_compatible(components, count_of(i, x->map)))
         return verify_attr_count(v, i, x->map, count_of(i, x->map), components);
-    return verify_dim_list(v, i, x->map, rank, LIST_DISTINCT) &&
-           verify_dim_list(v, i, x->collapsed, rank, LIST_SORTED) &&
-           verify_dim_list(v, i, x->batching, rank, LIST_SORTED) &&
-           verify_dim_list(v, i, x->indices_batching, indices_rank, LIST_DISTINCT) &&
+    if (!verify_dim_list(v, i, x->map, rank, LIST_DISTINCT) || !verify_dim_list(v, i, x->collapsed, rank, LIST_SORTED) ||
+        !verify_dim_list(v, i, x->batching, rank, LIST_SORTED))
+        return false;
+    x->collapses = verify_marked(v, inst_ints(i, x->collapsed), rank);
+    x->batches = verify_marked(v, inst_ints(i, x->batching), rank);
+    return verify_dim_list(v, i, x->indices_batching, indices_rank, LIST_DISTINCT) &&
            verify_attr_count(v, i, x->indices_batching, indices_batching, batching);
 }
 
 /* Whether dimension d of the operand has its own dimension in the windows. */
-static bool in_window(const struct inst *i, const struct indexed *x, int64_t d)
+static bool in_window(const struct indexed *x, int64_t d)
 {
-    return !ints_have(inst_ints(i, x->collapsed), d) && !ints_have(inst_ints(i, x->batching), d);
+    return !x->collapses[d] && !x->batches[d];
 }
 
 static bool window_ranks(struct verify *v, const struct inst *i, const struct indexed *x)
@@ -83,7 +86,7 @@ static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct
     if (!verify_attr_count(v, i, A_SLICE_SIZES, sizes.count, x->operand->rank) || !window_ranks(v, i, x))
         return false;
     for (int k = 0; k < x->operand->rank; k++) {
-        int64_t size = x->operand->dims[k], most = in_window(i, x, k) ? INT64_MAX - 1 : 1;
+        int64_t size = x->operand->dims[k], most = in_window(x, k) ? INT64_MAX - 1 : 1;
         if (size != DIM_UNBOUNDED && size < most)
             most = size;
         if (!verify_attr_int(v, i, A_SLICE_SIZES, sizes.at[k], 0, most + 1))
@@ -93,9 +96,9 @@ static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct
 }
 
 /* The next dimension of the operand that has one in the windows. */
-static int next_window_dim(const struct inst *i, const struct indexed *x, int from)
+static int next_window_dim(const struct indexed *x, int from)
 {
-    while (from < x->operand->rank && !in_window(i, x, from))
+    while (from < x->operand->rank && !in_window(x, from))
         from++;
     return from;
 }
@@ -111,13 +114,14 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
     if (!verify_dim_list(v, i, A_OFFSET_DIMS, rank, LIST_SORTED) || !lists_fit(v, i, &x) || !slice_sizes_fit(v, i, &x))
         return NULL;
     struct dims d = verify_dims(v, rank);
+    const bool *is_offset = verify_marked(v, offsets, rank);
     int at = 0, batch = 0;
     for (int64_t k = 0; k < rank; k++) {
-        if (!ints_have(offsets, k)) {
+        if (!is_offset[k]) {
             dims_take(&d, x.indices, batch_dim(&x, batch++));
             continue;
         }
-        at = next_window_dim(i, &x, at);
+        at = next_window_dim(&x, at);
         if (at == x.operand->rank)
             return verify_bad_attr(v, i, A_OFFSET_DIMS, "more entries than the slices have dimensions"), NULL;
         dims_add(&d, sizes.at[at], sizes.at[at] == x.operand->dims[at] && shape_dim_dynamic(x.operand, at));
@@ -132,11 +136,11 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
 static bool update_sizes(struct verify *v, const struct inst *i, const struct indexed *x, int k)
 {
     const struct shape *s = operand_shape(i, k);
-    struct ints window = inst_ints(i, A_UPDATE_WINDOW_DIMS);
+    const bool *window = verify_marked(v, inst_ints(i, A_UPDATE_WINDOW_DIMS), s->rank);
     int at = 0, batch = 0;
     for (int d = 0; d < s->rank; d++) {
-        if (ints_have(window, d)) {
-            at = next_window_dim(i, x, at);
+        if (window[d]) {
+            at = next_window_dim(x, at);
             if (at == x->operand->rank)
                 return verify_bad_attr(v, i, A_UPDATE_WINDOW_DIMS, "more entries than the windows have dimensions");
             if (s->dims[d] > x->operand->dims[at] && x->operand->dims[at] != DIM_UNBOUNDED)

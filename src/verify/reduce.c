@@ -111,10 +111,10 @@ static const struct shape *reduce_shape(struct verify *v, const struct inst *i)
     if (!verify_dim_list(v, i, A_DIMENSIONS, s->rank, LIST_DISTINCT) || !verify_reducer(v, i, &r) ||
         !verify_operand_types_match(v, i, r.computation))
         return NULL;
-    struct ints gone = inst_ints(i, A_DIMENSIONS);
+    const bool *gone = verify_marked(v, inst_ints(i, A_DIMENSIONS), s->rank);
     struct dims d = verify_dims(v, s->rank);
     for (int k = 0; k < s->rank; k++)
-        if (!ints_have(gone, k))
+        if (!gone[k])
             dims_take(&d, s, k);
     enum dtype *types = ARENA_ARRAY(v->arena, enum dtype, r.count);
     for (int k = 0; k < r.count; k++)

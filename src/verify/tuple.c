@@ -7,15 +7,8 @@
 static const struct shape *tuple_shape(struct verify *v, const struct inst *i)
 {
     const struct shape **parts = ARENA_ARRAY(v->arena, const struct shape *, i->operand_count);
-    int64_t total = 1;
-    for (int k = 0; k < i->operand_count; k++) {
+    for (int k = 0; k < i->operand_count; k++)
         parts[k] = operand_shape(i, k);
-        total += shape_part_count(parts[k]); /* each is below the limit */
-    }
-    if (total > SHAPE_MAX_PARTS) {
-        DIAG(v->ds, i->span, TOO_MANY_LEAVES, SHAPE_MAX_PARTS);
-        return NULL;
-    }
     return shape_tuple(v->arena, i->operand_count, parts);
 }
 

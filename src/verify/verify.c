@@ -42,11 +42,17 @@ static bool operand_types_fit(struct verify *v, const struct inst *i)
     return verify_bad_operand(v, i, 0, "%s", types_name(types));
 }
 
+/* Tuples of tuples grow without bound in a few lines where their shapes are left out. */
 static const struct shape *infer(struct verify *v, const struct inst *i)
 {
     if (!operand_count_fits(v, i) || !operand_types_fit(v, i))
         return NULL;
-    return families[op_table[i->opcode].family](v, i);
+    const struct shape *s = families[op_table[i->opcode].family](v, i);
+    if (s && shape_part_count(s) > SHAPE_MAX_PARTS)
+        return DIAG(v->ds, i->span, TOO_MANY_LEAVES, SHAPE_MAX_PARTS), NULL;
+    if (s && s->depth > SHAPE_MAX_DEPTH)
+        return DIAG(v->ds, i->span, TUPLES_TOO_DEEP, SHAPE_MAX_DEPTH), NULL;
+    return s;
 }
 
 /* ---- after inference ---- */

@@ -35,7 +35,8 @@ bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, 
 /* The one check of dimension lists: entries in [0, end), none twice, ascending where asked. */
 enum list_rule { LIST_DISTINCT, LIST_SORTED };
 bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end, enum list_rule rule);
-static inline bool ints_have(struct ints list, int64_t value) { return i64_in(list.at, list.count, value); }
+/* Which of [0, end) are in a list that verify_dim_list() found sound. */
+const bool *verify_marked(struct verify *v, struct ints list, int64_t end);
 
 static inline const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
 static inline bool dtype_same_kind(enum dtype a, enum dtype b)
