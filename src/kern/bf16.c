@@ -2,8 +2,12 @@
  * bf16.c: sums of bf16, and the four operations of arithmetic on them as they lie in memory.
  *
  * Processors with AVX512_BF16 round 32 numbers in one instruction, where to do it in integers takes ten. It takes
- * subnormal numbers for zeros and keeps some of what a NaN carries, so it is given none: numbers go in pieces, and
- * only a piece whose operands are all tame, zeros or neither very small nor very large, goes that way.
+ * subnormal numbers for zeros and keeps some of what a NaN carries, so what it makes of such does not count: numbers go
+ * in pieces, and a piece with a NaN in its results, or with zeros of operands that are not all tame, zeros or neither
+ * very small nor very large, is done another way.
+ *
+ * Of 32 numbers in a vector, those at even places are widened by a shift, those at odd ones as they stand; both are
+ * rounded into one vector of two halves.
  * spec: Add, Div, Mul, Sub
  */
 #include "kern/cpu.h"
@@ -20,7 +24,7 @@
 enum { LANES = 32, PIECE = 4 * LANES };
 /* Codes of 2^-62 and 2^62: sums, products and quotients of what lies between are no less than 2^-124, unless they
  * are zero, and finite. */
-enum { TAME_LEAST = 0x2080, TAME_MOST = 0x5e80, MAGNITUDE = 0x7fff };
+enum { TAME_LEAST = 0x2080, TAME_MOST = 0x5e80, MAGNITUDE = 0x7fff, INFINITE = 0x7f80 };
 
 /* The least and the most of some magnitudes. */
 struct range {
@@ -46,18 +50,25 @@ INLINE bool is_tame(const struct range *r, int less)
             _mm512_cmplt_epu16_mask(r->least, _mm512_set1_epi16((short)(TAME_LEAST - less)))) == 0;
 }
 
-INLINE __m512 widened(__m512i codes, int half)
+INLINE __m512 widened(__m512i codes, bool odd)
 {
-    const __m256i some = half ? _mm512_extracti64x4_epi64(codes, 1) : _mm512_castsi512_si256(codes);
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(some), 16));
+    return _mm512_castsi512_ps(odd ? _mm512_and_si512(codes, _mm512_set1_epi32((int)0xffff0000)) : _mm512_slli_epi32(codes, 16));
 }
 
 /* In the instruction's own words: this file is compiled for what all processors with AVX-512 have. */
-INLINE __m512i rounded(__m512 low, __m512 high)
+INLINE __m512i rounded(__m512 even, __m512 odd)
 {
-    __m512i codes;
-    __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(codes) : "v"(high), "v"(low));
-    return codes;
+    __m512i halves;
+    __asm__("vcvtne2ps2bf16 %2, %1, %0" : "=v"(halves) : "v"(odd), "v"(even));
+    return halves;
+}
+
+/* From the halves to the order in which the numbers were. */
+INLINE __m512i interleaved(__m512i halves)
+{
+    static const uint16_t places[LANES] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                           8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    return _mm512_permutexvar_epi16(_mm512_loadu_si512(places), halves);
 }
 
 /* What an operand is: many elements, or one for all of them, or the same elements as the other operand. */
@@ -91,29 +102,35 @@ INLINE __m512 result_of(enum operation op, __m512 x, __m512 y, bool by_reciproca
     }
 }
 
-/* `count` times LANES elements; false, and nothing is written, when they aren't tame. */
-INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t at, int count)
+/* Whether no operand of `count` times LANES elements makes a subnormal number, or comes of one. */
+INLINE bool operands_are_tame(enum operation op, struct operand x, struct operand y, int64_t at, int count)
 {
     const int y_less = op != OPERATION_DIVIDE; /* a divisor is not zero */
     struct range x_range = any_range(), y_range = any_range();
-    __m512i made[PIECE / LANES];
+    for (int k = 0; k < count; k++) {
+        if (!x.single)
+            look_at(&x_range, _mm512_loadu_si512(x.at + at + k * LANES), 1);
+        if (!y.single)
+            look_at(&y_range, _mm512_loadu_si512(y.at + at + k * LANES), y_less);
+    }
+    return (x.single || is_tame(&x_range, 1)) && (y.single || is_tame(&y_range, y_less));
+}
+
+/* `count` times LANES elements; false, and nothing is written, when they have to be done another way. */
+INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t at, int count)
+{
+    __m512i made[PIECE / LANES], most = _mm512_setzero_si512();
     KERN_UNROLL
     for (int k = 0; k < count; k++) {
-        __m512i xs = _mm512_setzero_si512(), ys = xs;
-        if (!x.single) {
-            xs = _mm512_loadu_si512(x.at + at + k * LANES);
-            look_at(&x_range, xs, 1);
-        }
-        if (y.same) {
-            ys = xs;
-        } else if (!y.single) {
-            ys = _mm512_loadu_si512(y.at + at + k * LANES);
-            look_at(&y_range, ys, y_less);
-        }
-        made[k] = rounded(result_of(op, x.single ? x.all : widened(xs, 0), y.single ? y.all : widened(ys, 0), y.single),
-                          result_of(op, x.single ? x.all : widened(xs, 1), y.single ? y.all : widened(ys, 1), y.single));
+        const __m512i xs = x.single ? most : _mm512_loadu_si512(x.at + at + k * LANES);
+        const __m512i ys = y.single ? most : y.same ? xs : _mm512_loadu_si512(y.at + at + k * LANES);
+        made[k] = interleaved(
+            rounded(result_of(op, x.single ? x.all : widened(xs, false), y.single ? y.all : widened(ys, false), y.single),
+                    result_of(op, x.single ? x.all : widened(xs, true), y.single ? y.all : widened(ys, true), y.single)));
+        const __m512i magnitudes = _mm512_and_si512(made[k], _mm512_set1_epi16(MAGNITUDE));
+        most = _mm512_max_epu16(most, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1))); /* zeros are the greatest */
     }
-    if ((!x.single && !is_tame(&x_range, 1)) || (!y.single && !y.same && !is_tame(&y_range, y_less)))
+    if (_mm512_cmpgt_epu16_mask(most, _mm512_set1_epi16(INFINITE - 1)) && !operands_are_tame(op, x, y, at, count))
         return false;
     KERN_UNROLL
     for (int k = 0; k < count; k++)
@@ -248,7 +265,7 @@ typedef double doubles __attribute__((vector_size(TILE_BYTES)));
  * Shifted by 3 as signed numbers the upper halves of 32 bits are right but for three copies of the sign, and in the upper
  * half of 64 bits where they are to be.
  */
-double tile_sum_bf16(const uint16_t *x, int64_t n)
+static double sum_scaled(const uint16_t *x, int64_t n)
 {
     enum { PARTS = 2 * SUM_LANES / TILE_BYTES, WORDS = TILE_BYTES / 8 };
     const words number = (words){0} + 0x8fffe00000000000;
@@ -285,3 +302,107 @@ double tile_sum_bf16(const uint16_t *x, int64_t n)
     }
     return sum_lanes(lanes, x + i, n - i);
 }
+
+#if defined __AVX512BW__
+
+/* The least of 32 numbers. */
+INLINE unsigned least_of(__m512i x)
+{
+    const __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64(x, 1));
+    const __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    return (unsigned)_mm_extract_epi16(_mm_minpos_epu16(quarter), 0);
+}
+
+/*
+ * Where the numbers are of about the same size, no sum of a few of them has to be rounded in f32, nor the sum of all in
+ * f64: so it is the same in whatever order. Four numbers that are multiples of 2^k and less than 2^(k + 22) have a sum
+ * that f32 has. False where they are not, and where there are none but zeros, of which -0 alone give -0.
+ */
+INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
+{
+    enum { WIDEST = 14, MOST_EXPONENT = 252 }; /* 2^22 but for the 8 bits of a number */
+    const __m512i all = _mm512_set1_epi16(-1), magnitude = _mm512_set1_epi16(MAGNITUDE), one = _mm512_set1_epi16(1);
+    __m512d low = _mm512_set1_pd(-0.0), high = low;
+    __m512i least = all, most = all; /* of magnitudes: less by one; and what they are short of all ones */
+    for (int64_t i = 0; i < n; i += 2 * LANES) {
+        __m512 fours = _mm512_setzero_ps();
+        KERN_UNROLL
+        for (int k = 0; k < 2; k++) {
+            const int64_t left = n - i - k * LANES;
+            const __m512i some = left >= LANES ? _mm512_loadu_si512(x + i + k * LANES)
+                                 : left > 0    ? _mm512_maskz_loadu_epi16((1u << left) - 1, x + i + k * LANES)
+                                               : _mm512_setzero_si512();
+            const __m512i magnitudes = _mm512_and_si512(some, magnitude);
+            least = _mm512_min_epu16(least, _mm512_sub_epi16(magnitudes, one));
+            most = _mm512_min_epu16(most, _mm512_xor_si512(magnitudes, all));
+            fours = _mm512_add_ps(fours, _mm512_add_ps(widened(some, false), widened(some, true)));
+        }
+        low = _mm512_add_pd(low, _mm512_cvtps_pd(_mm512_castps512_ps256(fours)));
+        high = _mm512_add_pd(high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(fours, 1)));
+    }
+    *sum = _mm512_reduce_add_pd(_mm512_add_pd(low, high));
+    const unsigned first = (least_of(least) + 1) >> 7, last = (0xffff - least_of(most)) >> 7; /* exponents */
+    return last <= MOST_EXPONENT && last >= first && last - first <= WIDEST;
+}
+
+double tile_sum_bf16(const uint16_t *x, int64_t n)
+{
+    double sum;
+    return n >= 8 * LANES && sum_exactly(x, n, &sum) ? sum : sum_scaled(x, n);
+}
+
+/* The sum of a vector of which each lane has one number of each half: in which order, SUM_LANES says. */
+INLINE __m512d fold_lanes(__m512d x)
+{
+    x = _mm512_add_pd(x, _mm512_permutex_pd(x, 0x4e));
+    return _mm512_add_pd(x, _mm512_permute_pd(x, 0x55));
+}
+
+/* Squares are rounded as they are where they are made for an array; that leaves a vector of halves, whose word w has
+ * elements 8 * w and every second one from there, or 8 * (w - 4) + 1 and so on. */
+INLINE bool sum_tame_squares(const uint16_t *x, int64_t n, double *sum)
+{
+    const __m512i number = _mm512_set1_epi64(0x0fffe00000000000);
+    __m512d a = _mm512_set1_pd(-0.0), b = a, c = a, d = a; /* the first of each word's four numbers, ... */
+    struct range range = any_range();
+    for (int64_t i = 0; i < n; i += LANES) {
+        const __m512i some = _mm512_loadu_si512(x + i);
+        const __m512 even = widened(some, false), odd = widened(some, true);
+        const __m512i made = rounded(_mm512_mul_ps(even, even), _mm512_mul_ps(odd, odd));
+        look_at(&range, some, 1);
+        a = _mm512_add_pd(a, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 45), number)));
+        b = _mm512_add_pd(b, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 29), number)));
+        c = _mm512_add_pd(c, _mm512_castsi512_pd(_mm512_and_si512(_mm512_slli_epi64(made, 13), number)));
+        d = _mm512_add_pd(d, _mm512_castsi512_pd(_mm512_and_si512(_mm512_srli_epi64(made, 3), number)));
+    }
+    const __m512d all = _mm512_add_pd(_mm512_add_pd(fold_lanes(a), fold_lanes(c)), _mm512_add_pd(fold_lanes(b), fold_lanes(d)));
+    *sum = (_mm512_cvtsd_f64(all) + _mm256_cvtsd_f64(_mm512_extractf64x4_pd(all, 1))) * 0x1p896;
+    return is_tame(&range, 1);
+}
+
+static double sum_squares(const uint16_t *x, int64_t n)
+{
+    uint16_t squares[KERN_TILE];
+    double sum;
+    if (n > 0 && n % LANES == 0 && sum_tame_squares(x, n, &sum))
+        return sum;
+    multiply_many(squares, (const void *const[]){x, x}, n);
+    return sum_scaled(squares, n);
+}
+
+tile_sum_bf16_fn *tile_find_squares(void)
+{
+    return cpu_extras().bf16 ? sum_squares : NULL;
+}
+
+#else
+double tile_sum_bf16(const uint16_t *x, int64_t n)
+{
+    return sum_scaled(x, n);
+}
+
+tile_sum_bf16_fn *tile_find_squares(void)
+{
+    return NULL;
+}
+#endif

@@ -98,6 +98,7 @@ const struct tile_set TILE_OWN(tile_set) = {
     .widen = tile_widen,
     .narrow = tile_narrow,
     .sum_bf16 = tile_sum_bf16,
+    .find_squares = tile_find_squares,
     .threefry_pairs = tile_threefry_pairs,
     .threefry_rows = tile_threefry_rows,
     .philox = tile_philox,

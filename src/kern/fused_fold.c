@@ -3,6 +3,7 @@
  * folded when is what fold.h says of an operand that lies in memory row by row.
  */
 #include "kern/fused.h"
+#include "kern/tile.h"
 
 /* Whether elements reach the work type unharmed without passing through the accumulator's. */
 static bool widens(enum dtype acc, enum dtype x)
@@ -21,6 +22,8 @@ void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void
     const enum dtype work = combine_work_type(k->combine, k->acc);
     fold_init(&f->fold, k->combine, k->out, k->x, k->acc, work, init);
     const int64_t width = (int64_t)dtype_bytes(k->x);
+    if (k->squares)
+        f->fold.sum_bf16 = tile_set()->find_squares();
     f->block = fold_block(&f->fold, columns, rows);
     f->down = columns < KERN_TILE && fold_down_columns(&f->fold, rows > 1 ? rows : 0, columns * width, columns, width);
     f->x_width = (size_t)width;

@@ -76,9 +76,11 @@ enum kern_fused_kind {
     KERN_FUSED_FOLD   /* from elements to rows: args[0] folded, starting with the one element args[1] */
 };
 /* A recognised fold: of elements, by an accumulator, to a result. */
+enum { KERN_SQUARES_FROM = 64 };
 struct kern_fold {
     enum kern_combine combine;
     enum dtype x, acc, out;
+    bool squares; /* the sum of their squares; of bf16, where there is a direct `multiply`, and KERN_SQUARES_FROM in a row */
 };
 struct kern_fused_op {
     kern_tile_fn *fn;

@@ -59,12 +59,14 @@
  * The files of tile kernels are compiled once for each instruction set, with TILE_ISA its name: what they
  * define carries it. tile_set.c, which belongs to none, chooses.
  */
+typedef double tile_sum_bf16_fn(const uint16_t *x, int64_t n); /* in the order that fold.h says */
 struct tile_set {
     struct kern_tiles find;
     /* Narrow floats: exact one way, rounded to nearest even the other. */
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
-    double (*sum_bf16)(const uint16_t *x, int64_t n); /* as fold.h says */
+    tile_sum_bf16_fn *sum_bf16;
+    tile_sum_bf16_fn *(*find_squares)(void); /* of the squares, rounded to bf16; there where find.direct is */
     /* n blocks of random bits: both words of each in turn; the first ones and the second ones; all four in
      * turn. */
     void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
@@ -90,6 +92,7 @@ const struct tile_set *tile_set(void); /* the one to use */
 #define tile_find_shorten TILE_OWN(tile_find_shorten)
 #define tile_find_direct TILE_OWN(tile_find_direct)
 #define tile_sum_bf16 TILE_OWN(tile_sum_bf16)
+#define tile_find_squares TILE_OWN(tile_find_squares)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
 #define tile_threefry_rows TILE_OWN(tile_threefry_rows)
 #define tile_philox TILE_OWN(tile_philox)
@@ -125,7 +128,8 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t);
 kern_tile_fn *tile_find_shorten(enum dtype t);
 kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single);
-double tile_sum_bf16(const uint16_t *x, int64_t n);
+tile_sum_bf16_fn tile_sum_bf16;
+tile_sum_bf16_fn *tile_find_squares(void);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
 void tile_philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);

@@ -291,6 +291,62 @@ static void make_fold(struct making *m, const struct step *s)
     add_form(m, s->results[0], type, true, out, NONE);
 }
 
+/* ---- sums of squares: one op, which keeps no squares ---- */
+
+static void remove_op(struct making *m, int at)
+{
+    const int views = m->g->leaf_count;
+    const size_t rest = (size_t)(--m->op_count - at);
+    memmove(&m->ops[at], &m->ops[at + 1], rest * sizeof *m->ops);
+    memmove(&m->args[at], &m->args[at + 1], rest * sizeof *m->args);
+    memmove(&m->late[views + at], &m->late[views + at + 1], rest * sizeof *m->late);
+    memmove(&m->fixed[views + at], &m->fixed[views + at + 1], rest * sizeof *m->fixed);
+    for (int k = at; k < m->op_count; k++)
+        for (int j = 0; j < m->ops[k].arg_count; j++)
+            m->args[k][j] -= m->args[k][j] > views + at;
+}
+
+static int count_readers(const struct making *m, int value)
+{
+    int n = 0;
+    for (int k = 0; k < m->op_count; k++)
+        for (int j = 0; j < m->ops[k].arg_count; j++)
+            n += m->args[k][j] == value;
+    return n;
+}
+
+/* The op that makes the squares, which nobody but the fold reads, or -1. */
+static int find_squares(const struct making *m, const struct kern_fused_op *op, const int *args)
+{
+    const int at = op->kind == KERN_FUSED_FOLD ? args[0] - m->g->leaf_count : -1;
+    int64_t columns = 1;
+    if (at < 0 || op->fold->x != DT_BF16 || op->fold->combine != KERN_ADD)
+        return -1;
+    for (int d = m->g->row_rank; d < m->g->rank; d++)
+        columns *= m->g->dims[d];
+    const struct kern_fused_op *by = &m->ops[at];
+    kern_tile_fn *multiply = m->pl->tiles->direct("multiply", DT_BF16, 0);
+    return multiply && by->fn == multiply && m->args[at][0] == m->args[at][1] && !by->once && by->result < 0 &&
+                   columns >= KERN_SQUARES_FROM && count_readers(m, args[0]) == 1
+               ? at
+               : -1;
+}
+
+static void sum_squares(struct making *m)
+{
+    for (int k = 0; k < m->op_count; k++) {
+        const int at = find_squares(m, &m->ops[k], m->args[k]);
+        if (at < 0)
+            continue;
+        struct kern_fold *fold = ARENA_DUP(&m->pl->p->arena, m->ops[k].fold, 1);
+        fold->squares = true;
+        m->ops[k].fold = fold;
+        m->args[k][0] = m->args[at][0];
+        remove_op(m, at);
+        k--;
+    }
+}
+
 /* ---- tiles ---- */
 
 static int take_tile(bool *busy, int *count)
@@ -446,6 +502,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
         make_result(m, outs[k], k, &results[k]);
     if (m->full)
         return false;
+    sum_squares(m);
     find_room(m, results);
     struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
     *fused = (struct kern_fused){

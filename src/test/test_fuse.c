@@ -6,6 +6,7 @@
 #include "hlo.h"
 
 #include "check_quiet.h"
+#include "kern/tile.h"
 #include "random_view.h"
 
 enum { GRAPHS = 600, LARGE_GRAPHS = 12, MOST_VALUES = 60 };
@@ -330,13 +331,14 @@ START_TEST(single_operands_give_the_same_bits)
 }
 END_TEST
 
-/* Numbers of some size, a few of them of any. */
+/* Numbers of some size, or sizes, a few of them of any. */
 static void make_codes(struct random *r, uint16_t *codes, int64_t n)
 {
+    const int64_t sizes = random_in(r, 0, 3) > 0 ? 5 : random_in(r, 10, 20); /* sums may have to be rounded */
     const int64_t odd = random_in(r, 0, 3) == 0 ? random_in(r, 1, 200) : n + 1, size = random_in(r, 0, 250);
     for (int64_t k = 0; k < n; k++) {
         const uint64_t bits = random_bits(r);
-        codes[k] = (uint16_t)(k % odd == odd / 2 ? bits : (bits & 0x807f) | (uint64_t)(size + random_in(r, 0, 5)) << 7);
+        codes[k] = (uint16_t)(k % odd == odd / 2 ? bits : (bits & 0x807f) | (uint64_t)min_i64(size + random_in(r, 0, sizes), 255) << 7);
         if (random_in(r, 0, 20) == 0)
             codes[k] &= 0x8000;
     }
@@ -389,13 +391,29 @@ START_TEST(sums_of_bf16_are_those_of_32_lanes)
         const int64_t n = random_in(&r, 1, KERN_TILE);
         make_codes(&r, x, n);
         double got;
-        const double init = 0, want = init + sum_of(x, n);
+        const double init = -0.0, want = init + sum_of(x, n);
         const enum dtype acc = DT_F64;
         const struct kern_body body = {.combine = KERN_ADD};
         struct view in, out;
         view_dense(&in, DT_BF16, 1, &n, (char *)x);
         view_dense(&out, DT_F64, 0, NULL, (char *)&got);
         ck_assert(kern_reduce(NULL, 1, &out, &in, (const void *const[]){&init}, &acc, (bool[]){true}, &body));
+        ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want), "%d: %a, not %a", (int)n, got, want);
+    }
+}
+END_TEST
+
+/* The squares are those that arithmetic on whole arrays makes. */
+START_TEST(sums_of_squares_are_those_of_an_array_of_them)
+{
+    static uint16_t x[KERN_TILE], squares[KERN_TILE];
+    struct random r = {.state = 5};
+    double (*sum)(const uint16_t *x, int64_t n) = tile_set()->find_squares();
+    for (int k = 0; k < 5000 && sum; k++) {
+        const int64_t n = k % 2 ? random_in(&r, 1, KERN_TILE) : random_in(&r, 1, KERN_TILE / 32) * 32;
+        make_codes(&r, x, n);
+        kern_find_elementwise("multiply", DT_BF16)(squares, (const void *const[]){x, x}, n);
+        const double got = sum(x, n), want = sum_of(squares, n);
         ck_assert_msg(memcmp(&got, &want, sizeof got) == 0 || (got != got && want != want), "%d: %a, not %a", (int)n, got, want);
     }
 }
@@ -412,5 +430,6 @@ int main(void)
     tcase_add_test(tc, single_operands_give_the_same_bits);
     tcase_add_test(tc, direct_operations_give_the_same_bits);
     tcase_add_test(tc, sums_of_bf16_are_those_of_32_lanes);
+    tcase_add_test(tc, sums_of_squares_are_those_of_an_array_of_them);
     return check_run(s);
 }
