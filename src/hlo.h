@@ -700,6 +700,15 @@ void hlo_observe(hlo_program *p, const struct hlo_observer *o);
  * called from a signal handler and from any thread. */
 void hlo_interrupt(hlo_program *p);
 
+/* How far the run that is going on has come, that of the first participant here. It may be called as hlo_interrupt may. */
+struct hlo_progress {
+    size_t done, count;   /* steps of the entry computation */
+    const char *name;     /* of the instruction at hand, as long as the module lives */
+    size_t name_size;     /* 0: the first step has not begun */
+    long long iteration;  /* of the loop that it is, from 0 on; -1: it is none, or nobody counts */
+};
+struct hlo_progress hlo_run_progress(const hlo_program *p);
+
 /* ---- where elements come from ----
  *
  * An element that an instruction gave was made of elements of its operands. Those are told as boxes: what lies outside of

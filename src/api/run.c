@@ -209,6 +209,26 @@ void hlo_interrupt(hlo_program *p)
     p->interrupted = true;
 }
 
+struct hlo_progress hlo_run_progress(const hlo_program *p)
+{
+    struct hlo_progress is = {.iteration = -1};
+    size_t k = 0;
+    while (k < p->count && !p->programs[k])
+        k++;
+    if (k == p->count)
+        return is;
+    const struct program *first = p->programs[k];
+    const struct step *at = atomic_load_explicit(&first->mark.at, memory_order_relaxed);
+    is.count = (size_t)first->entry->step_count;
+    if (!at)
+        return is;
+    is.done = (size_t)(at - first->entry->steps);
+    is.iteration = atomic_load_explicit(&first->mark.iteration, memory_order_relaxed);
+    is.name = at->inst->name.ptr;
+    is.name_size = at->inst->name.len;
+    return is;
+}
+
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     const hlo_literal **all = hlo_calloc((p->count * count + 1) * sizeof *all);

@@ -133,6 +133,11 @@ struct progress progress_begin(const struct options *o, const char *what);
 void progress_step(struct progress *p, size_t done, size_t all);
 void progress_end(struct progress *p); /* before anything else is written */
 
+/* status.c: how far a run is, on a terminal and for SIGUSR1, which says something as soon as status_begin has been called. */
+void status_begin(const struct options *o);
+void status_run(const struct options *o, const hlo_program *p); /* the run begins; P lasts until status_end */
+void status_end(const struct options *o); /* before anything else is written */
+
 /* open.c: the first argument; where there is none, the bundle. NULL: neither. */
 const char *file_argument(const struct options *o);
 /* What PATH names, of which --module picks. To be freed with hlo_file_free; NULL with messages. */

@@ -260,19 +260,20 @@ static bool run_loop(struct eval *ev, const struct step *s)
     bool go;
     for (int64_t trip = 0;; trip++) {
         unsigned errors = ev->ds->errors;
-        eval_in_iteration(ev, -1);
+        eval_in_iteration(ev, s, -1);
         if (!test(ev, &l, &go))
             return eval_kernel_failed(ev, s, errors);
         if (eval_rehearsed(ev))
             go = rehearse_again(ev, &rehearsed, l.state, n);
         if (!go)
             break;
-        eval_in_iteration(ev, trip);
+        eval_in_iteration(ev, s, trip);
         if (!eval_trip(ev, trip))
             return eval_limit(ev, s);
         if (!eval_iterate(ev, l.body, l.state))
             return false;
         if (l.body->rest && l.body->rest->condition == l.condition->computation) {
+            eval_not_counted(ev, s);
             if (!run_rest(ev, s, &l))
                 return false;
             break;

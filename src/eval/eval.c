@@ -149,6 +149,7 @@ static bool run_range(struct eval *ev, const struct function *f, int from, int t
 {
     for (int k = from; k < to; k++) {
         const struct step *s = &f->steps[k];
+        eval_at_step(ev, f, s);
         if (!eval_next_step(ev, f, s))
             return false;
         for (int j = 0; j < s->release_count; j++)
@@ -555,6 +556,7 @@ struct literal *eval_program(struct diags *ds, struct program *p, const struct l
     struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange, .watched = p->watch != NULL};
     struct sights sights;
     budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
+    p->mark.at = NULL;
     p->budget.interrupt = p->options.interrupt;
     if (!check_params(&ev, args, count) || !check_needs(&ev))
         return NULL;

@@ -190,11 +190,27 @@ struct sights {
 void eval_observe_begin(struct eval *ev, struct sights *s);
 void eval_observe_end(struct eval *ev);
 bool eval_observed(struct eval *ev, const struct function *f); /* all its steps */
-/* The loop that runs is in this iteration. */
-static inline void eval_in_iteration(struct eval *ev, int64_t iteration)
+/* The run has come to a step of F. */
+static inline void eval_at_step(struct eval *ev, const struct function *f, const struct step *s)
 {
+    if (f != ev->p->entry)
+        return;
+    atomic_store_explicit(&ev->p->mark.iteration, -1, memory_order_relaxed);
+    atomic_store_explicit(&ev->p->mark.at, s, memory_order_relaxed);
+}
+/* The loop S that runs is in this iteration; -1: between two. */
+static inline void eval_in_iteration(struct eval *ev, const struct step *s, int64_t iteration)
+{
+    if (iteration >= 0 && atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
+        atomic_store_explicit(&ev->p->mark.iteration, iteration, memory_order_relaxed);
     if (ev->sights)
         ev->sights->within[ev->sights->depth - 1].iteration = iteration;
+}
+/* The loop S goes on where nobody counts its iterations. */
+static inline void eval_not_counted(struct eval *ev, const struct step *s)
+{
+    if (atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
+        atomic_store_explicit(&ev->p->mark.iteration, -1, memory_order_relaxed);
 }
 bool eval_names(struct eval *ev, const struct step *s); /* a step that gives names */
 

@@ -219,6 +219,7 @@ bool eval_observed(struct eval *ev, const struct function *f)
 {
     for (int k = 0; k < f->step_count; k++) {
         const struct step *first = &f->steps[k];
+        eval_at_step(ev, f, first);
         while (f->steps[k].goes_on)
             k++;
         if (!show_inst(ev, f, first, &f->steps[k]))

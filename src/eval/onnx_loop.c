@@ -250,7 +250,7 @@ static bool next(struct eval *ev, const struct step *s, struct onnx_run *l, bool
 {
     if (!l->go || (l->has_count && l->done >= l->count))
         return false;
-    eval_in_iteration(ev, l->done);
+    eval_in_iteration(ev, s, l->done);
     *ok = (eval_trip(ev, l->done) || eval_limit(ev, s)) && check_room(ev, s, l);
     return *ok;
 }

@@ -141,7 +141,7 @@ static bool run_scan(struct eval *ev, const struct step *s)
         c.length = 2;
     bool reverse = inst_bool(s->inst, A_IS_REVERSE);
     for (int64_t t = 0; t < c.length; t++) {
-        eval_in_iteration(ev, t);
+        eval_in_iteration(ev, s, t);
         if (!scan_step(ev, s, &c, reverse ? c.length - 1 - t : t))
             return false;
     }

@@ -15,6 +15,8 @@
 #include "plan/foreign.h"
 #include "verify/verify.h"
 
+#include <stdatomic.h>
+
 enum elided_mode { ELIDED_REFUSE, ELIDED_ZERO, ELIDED_IOTA, ELIDED_RANDOM }; /* as enum hlo_elided */
 
 struct plan_options {
@@ -139,6 +141,12 @@ struct kept {
 };
 
 struct scalar_step;
+/* Where the run that is going on is, for whoever asks from elsewhere: other threads, handlers of signals. */
+struct run_mark {
+    _Atomic(const struct step *) at; /* of the entry computation; NULL: before the first */
+    _Atomic int64_t iteration;       /* of a loop that this step is; -1: nobody counts */
+};
+
 struct program {
     struct arena arena;
     struct module *module;
@@ -164,6 +172,7 @@ struct program {
     const struct observer *observer; /* likewise, where it is planned to be observed */
     struct foresight *foresight;   /* what eval has found out about the memory of a run; NULL: nobody has asked */
     struct kept kept;              /* of its first run, for the later ones */
+    struct run_mark mark;
     size_t peak;                   /* bytes of values that were alive at once in the last run */
 };
 

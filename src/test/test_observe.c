@@ -416,6 +416,29 @@ static bool interrupt(struct stage *s, const struct hlo_sight *sight)
     return true;
 }
 
+/* In the loop, whose own instructions are no steps of the entry computation. */
+static bool ask_how_far(struct stage *s, const struct hlo_sight *sight)
+{
+    const struct hlo_progress p = hlo_run_progress(s->program);
+    ck_assert(p.name_size == 1 && p.name[0] == 'w');
+    ck_assert_uint_gt(p.count, p.done);
+    ck_assert_int_eq(p.iteration, (long long)sight->within[0].iteration);
+    return true;
+}
+
+START_TEST(how_far_a_run_is)
+{
+    struct stage s;
+    open_stage(&s, loop, &observed);
+    ck_assert_uint_eq(hlo_run_progress(s.program).name_size, 0);
+    s.at = "y";
+    s.act = ask_how_far;
+    run_stage(&s);
+    ck_assert_uint_gt(s.befores, 0);
+    close_stage(&s);
+}
+END_TEST
+
 START_TEST(interruptions)
 {
     for (int k = 0; k < 2; k++) {
@@ -466,6 +489,7 @@ int main(void)
     tcase_add_test(c, copies_stay);
     tcase_add_loop_test(c, where_it_comes_from, 0, sizeof origins / sizeof *origins);
     tcase_add_test(c, participants);
+    tcase_add_test(c, how_far_a_run_is);
     tcase_add_test(c, interruptions);
     tcase_add_test(c, trips);
     suite_add_tcase(s, c);

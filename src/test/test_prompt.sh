@@ -614,5 +614,13 @@ vi() {
 }
 check vi "~/.editrc is read: vi's keys"
 
+how_far() {
+    start "\$HLO run endless.hlo" && see '^[0-9.]* s: step [0-9]* of [0-9]*, end' || return 1
+    key C-c
+    see '^endless.hlo:.*interrupted' && see '^status 130$' && unseen ' s: step ' || return 1
+    start "\$HLO run -q endless.hlo --timeout=1" && see '^status 5$' && unseen ' s: step '
+}
+check how_far "a long run says how far it is, and clears that away"
+
 echo "1..$n"
 exit $bad

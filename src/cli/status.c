@@ -1,0 +1,163 @@
+/*
+ * How far a run is: a line on standard error that comes after half a second and is gone at the end, where that is a terminal;
+ * and one that stays, for SIGUSR1. Both are written by handlers of signals, so that no run has to look at a clock.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { WIDTH = 79, MOST = 256 }; /* columns of the line that goes, bytes of the other */
+
+/* The handlers know nothing but these. */
+static _Atomic(const hlo_program *) running; /* NULL: none is */
+static _Atomic bool shown;                   /* the line that goes is there */
+static _Atomic int writing;                  /* handlers, of any thread */
+static _Atomic double start;                 /* of what is going on */
+
+struct line {
+    char text[MOST];
+    size_t size, most;
+};
+
+static void put(struct line *l, const char *text, size_t size)
+{
+    for (size_t k = 0; k < size && l->size < l->most; k++)
+        l->text[l->size++] = text[k];
+}
+
+#define PUT(l, word) put(l, word, sizeof word - 1)
+
+static void put_number(struct line *l, uint64_t n)
+{
+    char digits[20];
+    size_t k = sizeof digits;
+    do
+        digits[--k] = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    put(l, digits + k, sizeof digits - k);
+}
+
+/* `12.3 s: step 215 of 860, while.3, iteration 17` */
+static void put_state(struct line *l)
+{
+    const hlo_program *p = running;
+    const uint64_t tenths = (uint64_t)((now_seconds() - start) * 10);
+    const struct hlo_progress at = p ? hlo_run_progress(p) : (struct hlo_progress){.iteration = -1};
+    put_number(l, tenths / 10);
+    PUT(l, ".");
+    put_number(l, tenths % 10);
+    PUT(l, " s: ");
+    if (at.name_size == 0) {
+        PUT(l, "reading, planning or writing");
+        return;
+    }
+    PUT(l, "step ");
+    put_number(l, at.done + 1);
+    PUT(l, " of ");
+    put_number(l, at.count);
+    PUT(l, ", ");
+    put(l, at.name, at.name_size);
+    if (at.iteration >= 0) {
+        PUT(l, ", iteration ");
+        put_number(l, (uint64_t)at.iteration);
+    }
+}
+
+static void write_line(const struct line *l)
+{
+    ssize_t done = write(STDERR_FILENO, l->text, l->size); /* who can't be told is not told */
+    (void)done;
+}
+
+static void asked(int signal)
+{
+    const int kept = errno;
+    struct line l = {.most = MOST - 1};
+    (void)signal;
+    writing++;
+    if (shown)
+        PUT(&l, "\r\033[K");
+    PUT(&l, "hlo: ");
+    put_state(&l);
+    l.text[l.size++] = '\n';
+    write_line(&l);
+    writing--;
+    errno = kept;
+}
+
+static void ticked(int signal)
+{
+    const int kept = errno;
+    struct line l = {.most = WIDTH};
+    (void)signal;
+    writing++;
+    if (running) {
+        PUT(&l, "\r");
+        put_state(&l);
+        l.most = MOST;
+        PUT(&l, "\033[K");
+        shown = true;
+        write_line(&l);
+    }
+    writing--;
+    errno = kept;
+}
+
+/* Who starts us with a signal ignored means it. */
+static void handle(int signal, void (*handler)(int))
+{
+    struct sigaction now, then = {.sa_handler = handler, .sa_flags = (int)SA_RESTART};
+    sigemptyset(&then.sa_mask);
+    sigaddset(&then.sa_mask, SIGUSR1);
+    sigaddset(&then.sa_mask, SIGALRM);
+    if (sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaction(signal, &then, NULL);
+}
+
+/* The line that goes: not beside lines of a trace, nor of outfeeds that go where it goes. */
+static bool wants_line(const struct options *o)
+{
+    const char *out = o->value[OPT_OUTFEED];
+    return isatty(STDERR_FILENO) && !o->given[OPT_QUIET] && !o->given[OPT_TRACE] && o->command != CMD_TRACE && !(out && strcmp(out, "-") == 0);
+}
+
+static void set_timer(long first, long between)
+{
+    const struct itimerval t = {.it_value.tv_usec = first, .it_interval.tv_usec = between};
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+void status_begin(const struct options *o)
+{
+    if (!world_first(o))
+        return;
+    start = now_seconds();
+    handle(SIGUSR1, asked);
+    if (wants_line(o))
+        handle(SIGALRM, ticked);
+}
+
+void status_run(const struct options *o, const hlo_program *p)
+{
+    if (!world_first(o))
+        return;
+    running = p;
+    if (wants_line(o))
+        set_timer(500000, 100000);
+}
+
+void status_end(const struct options *o)
+{
+    running = NULL;
+    if (!world_first(o) || !wants_line(o))
+        return;
+    set_timer(0, 0);
+    while (writing > 0) /* in another thread */
+        ;
+    if (shown)
+        fputs("\r\033[K", stderr);
+    shown = false;
+}
