@@ -103,6 +103,7 @@ static int say_version(const struct options *o)
     hlo_text about = hlo_about();
     fwrite(about.data, 1, about.size, stdout);
     hlo_text_free(&about);
+    line_about(stdout);
     return HLO_OK;
 }
 

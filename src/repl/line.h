@@ -10,6 +10,8 @@
 
 #include "base/base.h"
 
+#include <stdio.h>
+
 /* ---- what may stand at the cursor ---- */
 
 struct completion {
@@ -31,6 +33,8 @@ void completions_sort(struct completions *c);
 void completions_add(struct completions *c, struct str text, struct str note, const char *tail);
 
 /* ---- the editor ---- */
+
+void line_about(FILE *f); /* what edits lines here, in a line */
 
 struct line_hooks {
     void *context;

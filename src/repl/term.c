@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <langinfo.h>
+#include <link.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -118,6 +119,19 @@ size_t term_rows(struct str text, size_t prompt, size_t columns)
 static void *library(void)
 {
     return dlopen("libedit.so.2", RTLD_LAZY);
+}
+
+void line_about(FILE *f)
+{
+    void *loaded = library();
+    struct link_map *map = NULL;
+    char *path = loaded && dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0 ? realpath(map->l_name, NULL) : NULL;
+    const char *name = path ? strrchr(path, '/') : NULL; /* its version is in the name that the others are links to */
+    if (loaded)
+        fprintf(f, "line editing: %s\n", name ? name + 1 : "libedit");
+    else
+        fputs("line editing: none, libedit is not there; the prompt reads lines as they come\n", f);
+    free(path);
 }
 
 void *edit_function(const char *name)
