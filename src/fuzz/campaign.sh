@@ -34,14 +34,14 @@ directives() { grep -rhE "^// ($1)( [^:]*)?:" "$testdata" --include='*.hlo' | se
 seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is one, on standard output
     mkdir -p "$2"
     case $1 in
-    argument | literal) directives 'in|out|infeed' | each_line "$2"
+    argument | literal) directives 'in|out|infeed' | sort -u | awk 'NR % 20 == 0' | each_line "$2"
         printf 'f32[3] {1, nan, -inf}\n[1:]' >"$2/slice" ;;
     command) for line in verify 'fmt --short' ls 'ls --json' 'find --op=add' graph 'graph --values' cost 'plan --json' 'run --fake' 'run --random=3 --json' \
         'trace --fake --json' 'prof --fake --runs=1' 'annotate --fake' 'diff m.hlo --fake' 'reduce --check=nan --fake' 'extract x --fake' \
         'why r[0] --fake' 'import'; do
             with_head "$2" "$line\n" "$testdata"/run/*.hlo "$testdata"/fuzz/*.hlo
         done ;;
-    dict) grep -rhoE 'backend_config=\{.*\}' "$testdata" | sed 's/^[^=]*=//' | each_line "$2"
+    dict) grep -rhoE 'backend_config=\{.*\}' "$testdata" | sed 's/^[^=]*=//' | sort -u | each_line "$2"
         grep -h '^{"id"' "$testdata/cli/serve.sh" | each_line "$2/requests" ;;
     dumps) printf '23:after\nmodule_0023.f.before_optimizations.txt\nmodule_0023.f.cpu_after_optimizations.txt.gz\nmodule_1.g.x.hlo\n' >"$2/1" ;;
     edit) with_head "$2" '1\n' $(small) ;;
@@ -54,7 +54,7 @@ seeds() { # TARGET FOLDER: further seeds, and the names of what in testdata is o
     lex | print | verify) echo "$testdata" ;;
     npz) echo "$testdata/fuzz" ;;
     onnx) echo "$testdata/onnx" "$testdata/fuzz" ;;
-    options) grep -rhE '^\$HLO ' "$testdata/cli" | sed 's/^\$HLO //; s/[<>|].*//' | each_line "$2" ;;
+    options) grep -rhE '^\$HLO ' "$testdata/cli" | sed 's/^\$HLO //; s/[<>|].*//' | sort -u | each_line "$2" ;;
     repl) for file in "$testdata"/cli/repl*.sh; do
             grep -v '^# \|HLO\|^EOF' "$file" >"$2/$(basename "$file")" || : # nothing is left of it
         done ;;

@@ -79,8 +79,7 @@ static void fill_columns(struct curve *c, const struct look_plane *p)
 /* From the bottom. */
 static size_t height_of(const struct curve *c, double v)
 {
-    double part = c->high > c->low ? (v / 2 - c->low / 2) / (c->high / 2 - c->low / 2) : 0.5;
-    return (size_t)(part * (double)(c->height - 1) + 0.5);
+    return (size_t)(look_part(v, c->low, c->high) * (double)(c->height - 1) + 0.5);
 }
 
 static void draw_dots(struct curve *c)
@@ -194,13 +193,14 @@ enum { MOST_BINS = 64 };
 
 struct bins {
     size_t count;
-    double low, high, width;
+    double low, high;
+    bool one_each; /* of numbers, low first */
     uint64_t at[MOST_BINS];
 };
 
 static void count_values(struct bins *b, const struct literal *l)
 {
-    double v[CHUNK], scale = 1 / b->width;
+    double v[CHUNK];
     enum dtype t = l->shape->dtype;
     int64_t elements = 0;
     shape_elements(l->shape, &elements);
@@ -208,9 +208,10 @@ static void count_values(struct bins *b, const struct literal *l)
         size_t n = (size_t)(elements - i < CHUNK ? elements - i : CHUNK);
         look_numbers(t, (const char *)l->data + (size_t)i * dtype_bytes(t), n, v);
         for (size_t k = 0; k < n; k++) {
-            double bin = v[k] * scale - b->low * scale;
-            if (isfinite(v[k]))
-                b->at[bin < 0 ? 0 : bin >= (double)b->count ? b->count - 1 : (size_t)bin]++;
+            if (!isfinite(v[k]))
+                continue;
+            size_t bin = (size_t)(b->one_each ? v[k] - b->low : look_part(v[k], b->low, b->high) * (double)b->count);
+            b->at[bin < b->count ? bin : b->count - 1]++;
         }
     }
 }
@@ -237,14 +238,14 @@ static double edge_of(const struct bins *b, size_t i)
     return b->low * (1 - part) + b->high * part;
 }
 
-static void put_bins(struct buf *out, const struct bins *b, bool whole, const struct hlo_canvas *c, uint64_t most)
+static void put_bins(struct buf *out, const struct bins *b, const struct hlo_canvas *c, uint64_t most)
 {
     enum { RANGE = 24 };
     size_t width = c->width > RANGE + 14 ? c->width - RANGE - 14 : 1;
     struct buf label = {0};
     for (size_t i = 0; i < b->count; i++) {
-        look_put_number(&label, whole ? b->low + (double)i : edge_of(b, i), whole ? 17 : LABEL_DIGITS);
-        if (!whole) {
+        look_put_number(&label, b->one_each ? b->low + (double)i : edge_of(b, i), b->one_each ? 17 : LABEL_DIGITS);
+        if (!b->one_each) {
             buf_puts(&label, " .. ");
             look_put_number(&label, edge_of(b, i + 1), LABEL_DIGITS);
         }
@@ -261,16 +262,15 @@ void look_histogram(struct buf *out, const struct literal *l, const struct hlo_c
     size_t lines = c->height < 4 ? 1 : c->height - 3;
     struct bins b = {.count = lines < MOST_BINS ? lines : MOST_BINS, .low = s.min, .high = s.max};
     double span = s.max - s.min;
-    bool whole = !floats && span < (double)b.count;
-    if (whole || span == 0)
-        b.count = whole ? (size_t)span + 1 : 1;
-    b.width = whole || span == 0 ? 1 : s.max / (double)b.count - s.min / (double)b.count;
+    b.one_each = span == 0 || (!floats && span < (double)b.count);
+    if (b.one_each)
+        b.count = (size_t)span + 1;
     if (s.finite > 0) {
         uint64_t most = 0;
         count_values(&b, l);
         for (size_t i = 0; i < b.count; i++)
             most = b.at[i] > most ? b.at[i] : most;
-        put_bins(out, &b, whole || span == 0, c, most);
+        put_bins(out, &b, c, most);
     }
     if (s.nan > 0)
         buf_printf(out, "%24s%12" PRIu64 "\n", "nan", s.nan);

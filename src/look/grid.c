@@ -3,6 +3,7 @@
  */
 #include "look/look.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,6 +85,8 @@ static void close_row(struct look_grid *g, size_t row, const struct sums *s)
 {
     for (size_t c = 0; c < g->columns; c++) {
         double mean = s->count[c] > 0 ? s->sum[c] / (double)s->count[c] : NAN;
+        if (isinf(mean)) /* the sum is more than a double holds */
+            mean = copysign(DBL_MAX, mean);
         g->mean[row * g->columns + c] = mean;
         if (s->count[c] > 0 && !(g->low <= mean))
             g->low = mean;
@@ -112,6 +115,15 @@ bool look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows
     if (!ok)
         look_grid_free(g);
     return ok;
+}
+
+double look_part(double v, double low, double high)
+{
+    double span = high - low;
+    if (!(span > 0))
+        return 0.5;
+    double part = isfinite(span) ? (v - low) / span : (v / 2 - low / 2) / (high / 2 - low / 2);
+    return part > 0 ? fmin(part, 1) : 0;
 }
 
 void look_grid_free(struct look_grid *g)

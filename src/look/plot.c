@@ -28,9 +28,8 @@ struct heat {
 /* Where a value stands between the least and the greatest: 0 ... steps - 1. */
 static size_t step_of(const struct look_grid *g, double v, size_t steps)
 {
-    double part = g->high > g->low ? (v / 2 - g->low / 2) / (g->high / 2 - g->low / 2) : 0.5;
-    double step = part * (double)steps;
-    return step < 0 ? 0 : step >= (double)steps ? steps - 1 : (size_t)step;
+    size_t step = (size_t)(look_part(v, g->low, g->high) * (double)steps);
+    return step < steps ? step : steps - 1;
 }
 
 static int color_of(const struct look_grid *g, size_t cell)

@@ -45,8 +45,7 @@ static unsigned char pixel_of(const struct look_grid *g, size_t cell)
 {
     if (g->mark[cell] != LOOK_FINITE)
         return g->mark[cell] == LOOK_NAN ? PIXEL_NAN : PIXEL_INF;
-    double part = g->high > g->low ? (g->mean[cell] / 2 - g->low / 2) / (g->high / 2 - g->low / 2) : 0.5;
-    return (unsigned char)(part * (STEPS - 1) + 0.5);
+    return (unsigned char)(look_part(g->mean[cell], g->low, g->high) * (STEPS - 1) + 0.5);
 }
 
 /* Lines of the picture, each with the byte in front that says that it is not filtered. */

@@ -27,14 +27,14 @@ struct show {
 static void put_hex(struct buf *out, double v)
 {
     int exponent;
-    double mantissa = frexp(fabs(v), &exponent) * 2;
-    uint64_t digits = (uint64_t)ldexp(mantissa - 1, 52);
     if (signbit(v))
         buf_putc(out, '-');
     if (v == 0) {
         buf_puts(out, "0x0p+0");
         return;
     }
+    double mantissa = frexp(fabs(v), &exponent) * 2; /* from 1 on, below 2 */
+    uint64_t digits = (uint64_t)ldexp(mantissa - 1, 52);
     buf_puts(out, digits ? "0x1." : "0x1");
     for (; digits; digits = (digits << 4) & ((UINT64_C(1) << 52) - 1))
         buf_putc(out, "0123456789abcdef"[digits >> 48]);

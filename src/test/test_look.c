@@ -381,6 +381,10 @@ static const struct plot_case {
      "                     nan           1\n"
      "                     inf           1\n"
      "                    -inf           1\n"},
+    {"f64[2] {0, 5e-324}", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5},
+     "f64[2] min 0 max 4.941e-324 mean 0 nan 0 inf 0\n"
+     "                  0 .. 0           1 ##\n"
+     "         0 .. 4.941e-324           1 ##\n"},
     {"f64[2] {-1.7e308, 1.7e308}", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5},
      "f64[2] min -1.7e+308 max 1.7e+308 mean 0 nan 0 inf 0\n"
      "          -1.7e+308 .. 0           1 ##\n"
