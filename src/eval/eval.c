@@ -158,6 +158,19 @@ static bool run_range(struct eval *ev, const struct function *f, int from, int t
     return true;
 }
 
+/* What functions have kept since the run began; they do it again when they are called again, as in a later run. */
+static void forget_functions(struct eval *ev)
+{
+    const struct program *p = ev->p;
+    for (int k = 0; k < p->function_count; k++) {
+        struct value *frame = p->functions[k] == p->entry ? NULL : ev->pool.frames[k];
+        for (int j = 0; frame && j < p->functions[k]->slot_count; j++)
+            value_drop(ev, &frame[j]);
+        if (frame)
+            ev->done[k] = ONCE_NOT;
+    }
+}
+
 /* The steps that the first run does for all. A run that finds them done counts as if it had done them. */
 static bool run_for_all(struct eval *ev, const struct function *f)
 {
@@ -173,6 +186,7 @@ static bool run_for_all(struct eval *ev, const struct function *f)
     if (!run_range(ev, f, 0, f->once_steps))
         return false;
     ev->done[f->index] = ONCE_RUN;
+    forget_functions(ev);
     if (!eval_rehearsed(ev))
         *kept = (struct kept){.there = true, .steps = left - budget_left(b), .peak = ev->pool.peak};
     return true;

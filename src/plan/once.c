@@ -36,8 +36,59 @@ bool plan_is_pure(struct planner *pl, const struct inst *i)
     return inst_callees(i, NULL) == 0 || (!inst_has_effect(pl, i) && !inline_has_state(pl, i));
 }
 
+/* The same of loops, branches and calls, whose computations do nothing but compute, as do those that these call. */
+static bool computes_only(struct planner *pl, const struct computation *c);
+
+static bool runs_pure(struct planner *pl, const struct inst *i)
+{
+    struct computation **callees = ARENA_ARRAY(&pl->scratch, struct computation *, inst_callees(i, NULL));
+    int n = inst_callees(i, callees);
+    for (int k = 0; k < n; k++)
+        if (!computes_only(pl, callees[k]))
+            return false;
+    return true;
+}
+
+static bool computes_only(struct planner *pl, const struct computation *c)
+{
+    uint8_t *known = &pl->computes[c->index];
+    if (*known != KNOWN_NOTHING)
+        return *known == KNOWN_YES;
+    if (pl->depth >= PLAN_MAX_DEPTH)
+        return false;
+    pl->depth++;
+    bool pure = true;
+    for (int k = 0; k < c->inst_count && pure; k++) {
+        const struct inst *i = c->insts[k];
+        switch (i->opcode) {
+        case OP_BITCAST:
+        case OP_CONSTANT:
+        case OP_COPY:
+        case OP_GET_TUPLE_ELEMENT:
+        case OP_PARAMETER:
+        case OP_TUPLE: break;
+        case OP_CALL:
+        case OP_CONDITIONAL:
+        case OP_FUSION:
+        case OP_WHILE: pure = runs_pure(pl, i); break;
+        default: pure = plan_is_pure(pl, i); break;
+        }
+    }
+    pl->depth--;
+    *known = pure ? KNOWN_YES : KNOWN_NO;
+    return pure;
+}
+
+/* In functions that run more than once, only what is a step of its own. */
 static bool is_pure(struct planner *pl, const struct step *s)
 {
+    if (pl->depth == 1 && s->callee_count > 0 && s->result_count > 0)
+        switch (s->inst->opcode) {
+        case OP_CALL:
+        case OP_CONDITIONAL:
+        case OP_WHILE: return runs_pure(pl, s->inst);
+        default: return false;
+        }
     for (int k = 0; s->bodies && k < 2; k++)
         if (s->bodies[k].function)
             return false;
@@ -58,6 +109,7 @@ struct when {
     uint8_t *value; /* enum once, of what makes it; by the numbers that values have until slots are given out */
     int *maker;     /* the step, by value; -1: a parameter */
     bool *held;     /* values whose storage is kept */
+    bool *read;     /* by another step, or as a result */
 };
 
 static enum once when_of(const struct when *w, int operand)
@@ -82,8 +134,8 @@ static bool hands_on_large(const struct when *w, const struct step *s)
 {
     bool large = false;
     for (int r = 0; r < s->result_count; r++)
-        large |= bytes_of(s->shapes[r]) >= LARGE;
-    return w->pl->depth == 1 && s->scalar && large;
+        large |= s->results[r] >= 0 && w->read[s->results[r]] && bytes_of(s->shapes[r]) >= LARGE;
+    return w->pl->depth == 1 && (s->scalar || s->callee_count > 0) && large;
 }
 
 static void find_steps(struct when *w)
@@ -269,11 +321,24 @@ static int count(const struct function *f, enum once once)
     return n;
 }
 
-static struct when nothing_known(struct planner *pl, struct function *f, int value_count)
+static void find_read(struct when *w, struct leaves results)
+{
+    for (int k = 0; k < w->f->step_count; k++)
+        for (int j = 0; j < w->f->steps[k].operand_count; j++)
+            if (w->f->steps[k].operands[j] >= 0)
+                w->read[w->f->steps[k].operands[j]] = true;
+    for (int j = 0; j < results.count; j++)
+        if (results.at[j] >= 0)
+            w->read[results.at[j]] = true;
+}
+
+static struct when nothing_known(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     struct arena *a = &pl->scratch;
     struct when w = {.pl = pl, .f = f, .value = ARENA_ARRAY(a, uint8_t, value_count),
-                     .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count)};
+                     .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count),
+                     .read = ARENA_ARRAY(a, bool, value_count)};
+    find_read(&w, results);
     for (int v = 0; v < value_count; v++)
         w.maker[v] = -1;
     return w;
@@ -281,7 +346,7 @@ static struct when nothing_known(struct planner *pl, struct function *f, int val
 
 const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
-    struct when w = nothing_known(pl, f, value_count);
+    struct when w = nothing_known(pl, f, value_count, results);
     find_invariant_params(&w, results);
     find_steps(&w);
     return w.value;
@@ -289,7 +354,7 @@ const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count
 
 void plan_once(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
-    struct when w = nothing_known(pl, f, value_count);
+    struct when w = nothing_known(pl, f, value_count, results);
     find_invariant_params(&w, results);
     find_steps(&w);
     if (plan_optimises(pl))
@@ -335,7 +400,7 @@ static void give_up_large(struct when *w, int64_t most)
 
 void plan_once_for_all(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
-    struct when w = nothing_known(pl, f, value_count);
+    struct when w = nothing_known(pl, f, value_count, results);
     find_steps(&w);
     if (count(f, ONCE_RUN) == 0)
         return;

@@ -171,6 +171,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     pl.traffic = ARENA_ARRAY(&pl.scratch, struct traffic_list *, m->computation_count);
     pl.calls = ARENA_ARRAY(&pl.scratch, struct known_call, m->computation_count);
     pl.effects = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
+    pl.computes = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     map_init(&pl.constants, &pl.scratch);
     map_init(&pl.elided, &pl.scratch);

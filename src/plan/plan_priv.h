@@ -35,6 +35,7 @@ struct planner {
     struct traffic_list **traffic;    /* by index: channels that it sends to or waits for */
     bool has[OP_COUNT];               /* opcodes that stand anywhere in the module */
     uint8_t *effects;                 /* enum known, by index: it does more than compute */
+    uint8_t *computes;                /* enum known, by index: all that it does is to compute */
     uint8_t *not_scalar;              /* true: no scalar program can be made of it */
     struct map constants;             /* small ones, from type, shape and bytes to their number */
     struct map elided;                /* from the literal's address to a struct elided */

@@ -234,6 +234,49 @@ START_TEST(constants_are_computed_in_the_first_run)
 }
 END_TEST
 
+/* Loops of constants alone, with functions that keep something, are done in the first run, as long as they only
+ * compute; of two results, the large one may not be read. */
+START_TEST(loops_of_constants_are_done_in_the_first_run)
+{
+    static const struct {
+        const char *operation, *result;
+        int kept;
+    } cases[] = {
+        {"add(x, s)", "s32[] get-tuple-element(w), index=1", 2}, /* the loop and an iota */
+        {"add(x, s)", "s32[90000] get-tuple-element(w), index=2", 0},
+        {"custom-call(x, s), custom_call_target=\"Sharding\", custom_call_has_side_effect=true", "s32[] get-tuple-element(w), index=1", 0},
+    };
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
+        struct plan_stats s = {0};
+        struct buf text = {0};
+        buf_printf(&text,
+                   "HloModule m\nadd {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
+                   "c {\n  p = (s32[], s32[], s32[90000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+                   "  n = s32[] constant(5)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+                   "b {\n  p = (s32[], s32[], s32[90000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+                   "  x = s32[] get-tuple-element(p), index=1\n  y = s32[90000] get-tuple-element(p), index=2\n"
+                   "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  k = s32[9000] iota(), iota_dimension=0\n"
+                   "  zero = s32[] constant(0)\n  s = s32[] reduce(k, zero), dimensions={0}, to_apply=add\n"
+                   "  z = s32[] %s\n  ROOT t = (s32[], s32[], s32[90000]) tuple(j, z, y)\n}\n"
+                   "ENTRY e {\n  zero = s32[] constant(0)\n  y = s32[90000] iota(), iota_dimension=0\n"
+                   "  t = (s32[], s32[], s32[90000]) tuple(zero, zero, y)\n"
+                   "  w = (s32[], s32[], s32[90000]) while(t), condition=c, body=b\n  ROOT r = %s\n}\n",
+                   cases[k].operation, cases[k].result);
+        buf_putc(&text, '\0');
+        if (k == 2) {
+            struct run r;
+            run_plan(&r, text.data, &(struct plan_options){0});
+            add_stats(&s, &r.program->stats);
+            run_free(&r);
+        } else {
+            check_text(text.data, k == 0 ? "202477500" : NULL, &s);
+        }
+        ck_assert_msg(s.kept == cases[k].kept, "%d kept: %s", s.kept, text.data);
+        buf_free(&text);
+    }
+}
+END_TEST
+
 START_TEST(random_numbers_are_not_equal)
 {
     struct run r;
@@ -647,6 +690,7 @@ int main(void)
     tcase_add_test(tc, zeros_keep_their_signs);
     tcase_add_test(tc, what_is_cheap_is_there_for_all_its_readers);
     tcase_add_test(tc, constants_are_computed_in_the_first_run);
+    tcase_add_test(tc, loops_of_constants_are_done_in_the_first_run);
     tcase_add_test(tc, random_numbers_are_not_equal);
     tcase_add_test(tc, loops_keep_what_they_do_not_change);
     tcase_add_test(tc, what_constants_give_is_folded_once);
