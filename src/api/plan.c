@@ -59,7 +59,9 @@ static struct str size_text(struct arena *a, uint64_t bytes)
     int unit = -1;
     for (; scaled >= 1024 && bytes >= 10240 && unit < 5; unit++)
         scaled /= 1024;
-    return unit < 0 ? arena_printf(a, "%" PRIu64, bytes) : arena_printf(a, "%.1f %s", scaled, units[unit]);
+    const uint64_t tenths = (uint64_t)(scaled * 10 + 0.5);
+    return unit < 0 ? arena_printf(a, "%" PRIu64, bytes)
+                    : arena_printf(a, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[unit]);
 }
 
 /* ---- a step ---- */

@@ -29,9 +29,10 @@ bool eval_unsupported(struct eval *ev, const struct step *s)
 bool eval_limit(struct eval *ev, const struct step *s)
 {
     const struct limits *l = &ev->p->options.limits;
+    char seconds[32];
     switch (ev->p->budget.hit) {
     case LIMIT_MEMORY: return EVAL_FAIL(ev, s, LIMIT_MEMORY, l->memory);
-    case LIMIT_TIME: return EVAL_FAIL(ev, s, LIMIT_TIME, l->seconds);
+    case LIMIT_TIME: num_format_g(seconds, sizeof seconds, l->seconds, 6); return EVAL_FAIL(ev, s, LIMIT_TIME, seconds);
     case LIMIT_TRIP: return EVAL_FAIL(ev, s, LIMIT_TRIP, l->trip);
     case LIMIT_INTERRUPTED: return EVAL_FAIL(ev, s, RUN_INTERRUPTED);
     case LIMIT_STOPPED: return false; /* who stopped it knows why */
