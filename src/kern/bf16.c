@@ -318,30 +318,42 @@ INLINE unsigned least_of(__m512i x)
  * f64: so it is the same in whatever order. Four numbers that are multiples of 2^k and less than 2^(k + 22) have a sum
  * that f32 has. False where they are not, and where there are none but zeros, of which -0 alone give -0.
  */
+struct exact {
+    __m512d low, high;
+    __m512i least, most; /* of magnitudes: less by one; and what they are short of all ones */
+};
+
+INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
+{
+    const __m512i all = _mm512_set1_epi16(-1), magnitude = _mm512_set1_epi16(MAGNITUDE), one = _mm512_set1_epi16(1);
+    const __m512i xs = _mm512_and_si512(x, magnitude), ys = _mm512_and_si512(y, magnitude);
+    e->least = _mm512_min_epu16(e->least, _mm512_min_epu16(_mm512_sub_epi16(xs, one), _mm512_sub_epi16(ys, one)));
+    e->most = _mm512_min_epu16(e->most, _mm512_min_epu16(_mm512_xor_si512(xs, all), _mm512_xor_si512(ys, all)));
+    const __m512 fours = _mm512_add_ps(_mm512_add_ps(widened(x, false), widened(x, true)),
+                                       _mm512_add_ps(widened(y, false), widened(y, true)));
+    e->low = _mm512_add_pd(e->low, _mm512_cvtps_pd(_mm512_castps512_ps256(fours)));
+    e->high = _mm512_add_pd(e->high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(fours, 1)));
+}
+
+/* So many of 32, and zeros. */
+INLINE __m512i load_some(const uint16_t *x, int64_t n)
+{
+    const __mmask32 some = n >= LANES ? 0xffffffff : n > 0 ? (1u << n) - 1 : 0;
+    return _mm512_maskz_loadu_epi16(some, x);
+}
+
 INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
 {
     enum { WIDEST = 14, MOST_EXPONENT = 252 }; /* 2^22 but for the 8 bits of a number */
-    const __m512i all = _mm512_set1_epi16(-1), magnitude = _mm512_set1_epi16(MAGNITUDE), one = _mm512_set1_epi16(1);
-    __m512d low = _mm512_set1_pd(-0.0), high = low;
-    __m512i least = all, most = all; /* of magnitudes: less by one; and what they are short of all ones */
-    for (int64_t i = 0; i < n; i += 2 * LANES) {
-        __m512 fours = _mm512_setzero_ps();
-        KERN_UNROLL
-        for (int k = 0; k < 2; k++) {
-            const int64_t left = n - i - k * LANES;
-            const __m512i some = left >= LANES ? _mm512_loadu_si512(x + i + k * LANES)
-                                 : left > 0    ? _mm512_maskz_loadu_epi16((1u << left) - 1, x + i + k * LANES)
-                                               : _mm512_setzero_si512();
-            const __m512i magnitudes = _mm512_and_si512(some, magnitude);
-            least = _mm512_min_epu16(least, _mm512_sub_epi16(magnitudes, one));
-            most = _mm512_min_epu16(most, _mm512_xor_si512(magnitudes, all));
-            fours = _mm512_add_ps(fours, _mm512_add_ps(widened(some, false), widened(some, true)));
-        }
-        low = _mm512_add_pd(low, _mm512_cvtps_pd(_mm512_castps512_ps256(fours)));
-        high = _mm512_add_pd(high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(fours, 1)));
-    }
-    *sum = _mm512_reduce_add_pd(_mm512_add_pd(low, high));
-    const unsigned first = (least_of(least) + 1) >> 7, last = (0xffff - least_of(most)) >> 7; /* exponents */
+    const __m512i all = _mm512_set1_epi16(-1);
+    struct exact e = {_mm512_set1_pd(-0.0), _mm512_set1_pd(-0.0), all, all};
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES)
+        add_exactly(&e, _mm512_loadu_si512(x + i), _mm512_loadu_si512(x + i + LANES));
+    if (i < n)
+        add_exactly(&e, load_some(x + i, n - i), load_some(x + i + LANES, n - i - LANES));
+    *sum = _mm512_reduce_add_pd(_mm512_add_pd(e.low, e.high));
+    const unsigned first = (least_of(e.least) + 1) >> 7, last = (0xffff - least_of(e.most)) >> 7; /* exponents */
     return last <= MOST_EXPONENT && last >= first && last - first <= WIDEST;
 }
 

@@ -285,6 +285,17 @@ static bool in_place(const struct loop *l, int result)
     return false;
 }
 
+/* A fold by itself goes from one end to the other as fast as the processor foresees it; between several ops it does not. */
+static bool only_folds(const struct kern_fused *f)
+{
+    int ops = 0, folds = 0;
+    for (int k = 0; k < f->op_count; k++) {
+        folds += f->ops[k].kind == KERN_FUSED_FOLD;
+        ops += f->ops[k].kind == KERN_FUSED_FOLD || !f->ops[k].rows;
+    }
+    return ops == 1 && folds == 1;
+}
+
 static void loop_init(struct loop *l, const struct kern_fused *f, const struct view *results, const struct view *views)
 {
     bool of_rows[KERN_FUSED_VIEWS];
@@ -297,9 +308,10 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
     init_folds(l);
     choose_blocks(l);
     l->any_gathered = l->any_panel = false;
+    const bool fetches = !only_folds(f);
     for (int k = 0; k < f->view_count; k++) {
         l->ways[k] = choose_way(l, k, of_rows[k]);
-        l->fetches[k] = l->ways[k] == WAY_IN_PLACE && (l->outer.rank == 0 || !is_zero(&l->outer, k)) &&
+        l->fetches[k] = fetches && l->ways[k] == WAY_IN_PLACE && (l->outer.rank == 0 || !is_zero(&l->outer, k)) &&
                         l->rows * l->columns * (int64_t)dtype_bytes(views[k].dtype) >= FETCH_FROM;
         l->any_panel |= l->ways[k] == WAY_PANEL;
         l->any_gathered |= l->ways[k] == WAY_GATHERED || l->ways[k] == WAY_ROWS_GATHERED;
