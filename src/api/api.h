@@ -30,6 +30,7 @@ struct sink {
 struct hlo_messages {
     struct arena arena;
     struct sink *first, *last;
+    struct map by_source;       /* the sinks of parts of files, by the address of the source */
     struct hlo_messages *taken; /* whose sinks are among these: hlo_messages_take */
 };
 

@@ -9,6 +9,7 @@ hlo_messages *hlo_messages_new(void)
 {
     hlo_messages *m = hlo_calloc(sizeof *m);
     arena_init(&m->arena);
+    map_init(&m->by_source, &m->arena);
     return m;
 }
 
@@ -30,9 +31,15 @@ void hlo_messages_free(hlo_messages *m)
     free(m);
 }
 
+/* What a sink is found by: where the source lies. */
+static struct str source_key(const struct sink *s) { return (struct str){(const char *)&s->ds.source, sizeof s->ds.source}; }
+
 void hlo_messages_take(hlo_messages *m, hlo_messages *from)
 {
     hlo_messages **end = &from;
+    for (struct sink *s = from->first; s; s = s->next)
+        if (s->file && !map_get(&m->by_source, source_key(s)))
+            map_put(&m->by_source, source_key(s), s);
     if (from->first) {
         *(m->last ? &m->last->next : &m->first) = from->first;
         m->last = from->last;
@@ -65,12 +72,14 @@ static struct sink *sink_add(hlo_messages *m)
 
 struct diags *hlo_sink_of_part(hlo_messages *m, hlo_file *f, size_t part)
 {
-    for (struct sink *s = m->first; s; s = s->next)
-        if (s->ds.source == &f->parts[part])
-            return &s->ds;
-    struct sink *s = sink_add(m);
+    const struct source *source = &f->parts[part];
+    struct sink *s = map_get(&m->by_source, (struct str){(const char *)&source, sizeof source});
+    if (s)
+        return &s->ds;
+    s = sink_add(m);
     s->file = hlo_file_hold(f);
     diags_init(&s->ds, &f->parts[part]);
+    map_put(&m->by_source, source_key(s), s);
     return &s->ds;
 }
 

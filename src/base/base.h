@@ -162,6 +162,7 @@ struct map {
     struct arena *arena;
     struct map_slot *slots;
     size_t count, capacity;
+    uint64_t seed;
 };
 
 void map_init(struct map *m, struct arena *arena);
@@ -169,7 +170,11 @@ void *map_get(const struct map *m, struct str key); /* NULL when absent */
 /* Stores a non-NULL value; returns the one that was there before (NULL when the key is new). */
 void *map_put(struct map *m, struct str key, void *value);
 void map_clear(struct map *m); /* keeps the storage */
-uint64_t hash_bytes(const void *bytes, size_t size);
+uint64_t hash_bytes(const void *bytes, size_t size); /* the same in every process */
+/* The same but for a seed. One that comes of an address, which the system makes up for each process, keeps whoever
+ * writes a file from choosing names that all meet in one slot of a table. */
+uint64_t hash_from(uint64_t seed, const void *bytes, size_t size);
+uint64_t hash_seed(const void *address);
 
 /* ---- whole numbers ---- */
 

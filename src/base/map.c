@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "base/wide.h"
 
+static const uint64_t k0 = 0x9e3779b97f4a7c15, k1 = 0xd6e8feb86659fd93;
+
 static uint64_t load64(const unsigned char *p)
 {
     uint64_t v;
@@ -11,11 +13,10 @@ static uint64_t load64(const unsigned char *p)
     return v;
 }
 
-uint64_t hash_bytes(const void *bytes, size_t size)
+uint64_t hash_from(uint64_t seed, const void *bytes, size_t size)
 {
-    const uint64_t k0 = 0x9e3779b97f4a7c15, k1 = 0xd6e8feb86659fd93;
     const unsigned char *p = bytes;
-    uint64_t h = k0 ^ size;
+    uint64_t h = seed ^ size;
     size_t left = size;
     for (; left > 8; p += 8, left -= 8)
         h = mul_fold(h ^ load64(p), k1);
@@ -28,9 +29,19 @@ uint64_t hash_bytes(const void *bytes, size_t size)
     return mul_fold(h ^ last, k0 ^ k1);
 }
 
+uint64_t hash_bytes(const void *bytes, size_t size)
+{
+    return hash_from(k0, bytes, size);
+}
+
+uint64_t hash_seed(const void *address)
+{
+    return mul_fold((uintptr_t)address ^ k0, k1);
+}
+
 void map_init(struct map *m, struct arena *arena)
 {
-    *m = (struct map){.arena = arena};
+    *m = (struct map){.arena = arena, .seed = hash_seed(arena)};
 }
 
 /* The slot that holds the key, or the empty one where it belongs. */
@@ -46,7 +57,7 @@ static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)
 
 void *map_get(const struct map *m, struct str key)
 {
-    return m->count ? find(m, key, hash_bytes(key.ptr, key.len))->value : NULL;
+    return m->count ? find(m, key, hash_from(m->seed, key.ptr, key.len))->value : NULL;
 }
 
 static void grow(struct map *m)
@@ -69,7 +80,7 @@ void *map_put(struct map *m, struct str key, void *value)
 {
     if ((m->count + 1) * 5 > m->capacity * 4)
         grow(m);
-    uint64_t hash = hash_bytes(key.ptr, key.len);
+    uint64_t hash = hash_from(m->seed, key.ptr, key.len);
     struct map_slot *slot = find(m, key, hash);
     void *before = slot->value;
     if (!before) {

@@ -466,20 +466,14 @@ static void print_computation_list_value(struct buf *out, const struct attr_site
     buf_putc(out, '}');
 }
 
-static bool holds_inst(struct inst *const *at, size_t count, const struct inst *i)
-{
-    for (size_t k = 0; k < count; k++)
-        if (at[k] == i)
-            return true;
-    return false;
-}
-
 /* inst_list = "{" inst_ref {"," inst_ref} "}" ; */
 static bool parse_inst_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     (void)site;
     struct inst **at = NULL;
     size_t count = 0, capacity = 0;
+    struct map seen;
+    map_init(&seen, p->arena);
     if (!expect(p, TOK_LBRACE, NULL))
         return false;
     do {
@@ -488,7 +482,7 @@ static bool parse_inst_list_value(struct parser *p, const struct attr_site *site
             break;
         if (!parse_inst_ref(p, &i))
             return false;
-        if (!holds_inst(at, count, i))
+        if (!map_put(&seen, i->name, i))
             VEC_PUSH(p->arena, at, count, capacity) = i;
     } while (accept(p, TOK_COMMA));
     out->insts = (struct inst_list){(int)count, at};

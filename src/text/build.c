@@ -86,6 +86,7 @@ struct text_computation *text_computation_new(struct text_builder *b, struct str
     c->next = b->last;
     b->last = c;
     c->scope.c = computation_new(b->m, arena_str(&b->m->arena, name_sanitize(&b->m->arena, name)));
+    c->scope.seed = hash_seed(c->scope.c);
     map_put(&b->p.computations, c->scope.c->name, c->scope.c); /* without a root, until it is finished */
     return c;
 }

@@ -156,29 +156,40 @@ static bool parse_recovery_module(struct parser *p, struct module **out)
     return *out != NULL;
 }
 
-static bool same_place(const struct origin *a, const struct origin *b)
+static int place_cmp(const struct origin *a, const struct origin *b)
 {
-    return str_eq(a->name, b->name) && ints_cmp(a->index, b->index) == 0;
+    int by_name = str_cmp(a->name, b->name);
+    return by_name ? by_name : ints_cmp(a->index, b->index);
 }
 
+/* In the order of the places, of those of one place in that of the text. */
 static int recovery_cmp(const void *pa, const void *pb)
 {
-    const struct recovery_entry *a = pa, *b = pb;
-    int by_name = str_cmp(a->old_value.name, b->old_value.name);
-    return by_name ? by_name : ints_cmp(a->old_value.index, b->old_value.index);
+    const struct recovery_entry *a = *(const struct recovery_entry *const *)pa, *b = *(const struct recovery_entry *const *)pb;
+    int by_place = place_cmp(&a->old_value, &b->old_value);
+    return by_place ? by_place : (a > b) - (a < b);
 }
 
-/* The entries made so far belong to the module even when the next one fails. */
-static void add_recovery(struct parser *p, const struct recovery_entry *e, size_t *capacity)
+/* Sorted, as they are printed; the first entry for a place wins. */
+static void sort_recovery(struct parser *p)
 {
     struct module *m = p->m;
-    for (int k = 0; k < m->recovery_count; k++) {
-        if (same_place(&m->recovery[k].old_value, &e->old_value)) {
-            module_free(e->module); /* the first one wins */
-            return;
-        }
+    const int count = m->recovery_count;
+    const struct recovery_entry **order = ARENA_ARRAY(p->arena, const struct recovery_entry *, count);
+    struct recovery_entry *kept = ARENA_ARRAY(p->arena, struct recovery_entry, count);
+    int last = -1;
+    for (int k = 0; k < count; k++)
+        order[k] = &m->recovery[k];
+    if (count)
+        qsort(order, (size_t)count, sizeof *order, recovery_cmp);
+    for (int k = 0; k < count; k++) {
+        if (last < 0 || place_cmp(&kept[last].old_value, &order[k]->old_value) != 0)
+            kept[++last] = *order[k];
+        else
+            module_free(order[k]->module);
     }
-    VEC_PUSH(p->arena, m->recovery, m->recovery_count, *capacity) = *e;
+    m->recovery = kept;
+    m->recovery_count = last + 1;
 }
 
 /* origin_recovery_table = "{" {leaf ":" leaf ["," STRING]} "}" ; */
@@ -193,10 +204,9 @@ static bool parse_recovery_table(struct parser *p)
             return false;
         if (accept(p, TOK_COMMA) && !parse_recovery_module(p, &e.module))
             return false;
-        add_recovery(p, &e, &capacity);
+        VEC_PUSH(p->arena, p->m->recovery, p->m->recovery_count, capacity) = e; /* the module's even when the next one fails */
     }
-    if (p->m->recovery_count > 1)
-        qsort(p->m->recovery, (size_t)p->m->recovery_count, sizeof *p->m->recovery, recovery_cmp);
+    sort_recovery(p);
     return expect(p, TOK_RBRACE, NULL);
 }
 
@@ -274,9 +284,12 @@ bool parse_header(struct parser *p)
 
 /* ---- when the entry computation is known ---- */
 
+/* In the order of the outputs, of those of one output in that of the text. */
 static int alias_cmp(const void *pa, const void *pb)
 {
-    return ints_cmp(((const struct alias *)pa)->output, ((const struct alias *)pb)->output);
+    const struct alias *a = *(const struct alias *const *)pa, *b = *(const struct alias *const *)pb;
+    int by_output = ints_cmp(a->output, b->output);
+    return by_output ? by_output : (a > b) - (a < b);
 }
 
 /* Outputs must exist; the first entry for one wins. Sorted, as they are printed. */
@@ -284,24 +297,22 @@ static bool finish_alias(struct parser *p)
 {
     struct module *m = p->m;
     struct aliasing *list = &m->input_output_alias;
-    if (list->count == 0)
-        return true;
+    const struct alias **order = ARENA_ARRAY(p->arena, const struct alias *, list->count);
     struct alias *kept = ARENA_ARRAY(p->arena, struct alias, list->count);
     int count = 0;
     for (int k = 0; k < list->count; k++) {
-        const struct alias *a = &list->at[k];
+        const struct alias *a = order[k] = &list->at[k];
         if (!shape_at(m->entry->root->shape, a->output.at, (size_t)a->output.count))
             return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_NO_OUTPUT,
                               STR_ARG(shape_text(p->arena, m->entry->root->shape)));
         if (a->operand < 0)
             return DIAG_ERROR(p->ds, p->state->alias_span, NEGATIVE_PARAMETER, (long long)a->operand);
-        bool repeated = false;
-        for (int n = 0; n < count; n++)
-            repeated |= alias_cmp(&kept[n], a) == 0;
-        if (!repeated)
-            kept[count++] = *a;
     }
-    qsort(kept, (size_t)count, sizeof *kept, alias_cmp);
+    if (list->count)
+        qsort(order, (size_t)list->count, sizeof *order, alias_cmp);
+    for (int k = 0; k < list->count; k++)
+        if (count == 0 || ints_cmp(kept[count - 1].output, order[k]->output) != 0)
+            kept[count++] = *order[k];
     *list = (struct aliasing){count, kept};
     return true;
 }

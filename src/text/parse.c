@@ -135,7 +135,7 @@ bool parse_instruction_list(struct parser *p, struct scope *s)
 
 static void enter_scope(struct parser *p, struct scope *s, struct computation *c)
 {
-    *s = (struct scope){.outer = p->scope, .c = c};
+    *s = (struct scope){.outer = p->scope, .c = c, .seed = hash_seed(c)};
     p->scope = s;
 }
 

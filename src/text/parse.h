@@ -14,6 +14,7 @@ struct scope {
     struct computation *c;
     struct scope_slot *slots;
     size_t count, capacity;
+    uint64_t seed; /* of hashes */
     struct small_table *small; /* the slots stand here, or else in `table` */
     struct arena table;
     bool makes_params; /* single-instruction text: unknown operands become parameters */

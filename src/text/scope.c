@@ -10,11 +10,11 @@ struct scope_slot {
 
 /* Names that differ in the last character only stand side by side: `add.10` ... `add.19` are defined one
  * after the other and used soon after. */
-static uint64_t hash_name(struct str name)
+static uint64_t hash_name(const struct scope *s, struct str name)
 {
     if (name.len == 0)
         return 0;
-    return hash_bytes(name.ptr, name.len - 1) + (unsigned char)name.ptr[name.len - 1];
+    return hash_from(s->seed, name.ptr, name.len - 1) + (unsigned char)name.ptr[name.len - 1];
 }
 
 static struct scope_slot *find_slot(const struct scope *s, struct str name, uint64_t hash)
@@ -29,7 +29,7 @@ static struct scope_slot *find_slot(const struct scope *s, struct str name, uint
 
 struct inst *scope_find(const struct scope *s, struct str name)
 {
-    return s->count ? find_slot(s, name, hash_name(name))->inst : NULL;
+    return s->count ? find_slot(s, name, hash_name(s, name))->inst : NULL;
 }
 
 /* ---- tables: most scopes are small and leave theirs to the next one ---- */
@@ -89,14 +89,14 @@ static void grow(struct parser *p, struct scope *s)
 void scope_prefetch(const struct scope *s, struct str name)
 {
     if (s->capacity)
-        __builtin_prefetch(&s->slots[hash_name(name) & (s->capacity - 1)]);
+        __builtin_prefetch(&s->slots[hash_name(s, name) & (s->capacity - 1)]);
 }
 
 struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i)
 {
     if ((s->count + 1) * 2 > s->capacity)
         grow(p, s);
-    uint64_t hash = hash_name(i->name);
+    uint64_t hash = hash_name(s, i->name);
     struct scope_slot *slot = find_slot(s, i->name, hash);
     struct inst *before = slot->inst;
     if (before && !inst_is_poisoned(before))
