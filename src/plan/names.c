@@ -8,20 +8,12 @@
 
 int64_t leaf_count(const struct shape *s)
 {
-    if (!shape_is_tuple(s))
-        return 1;
-    int64_t n = 0;
-    for (int i = 0; i < s->count && n <= PLAN_MAX_LEAVES; i++)
-        n += leaf_count(s->elements[i]);
-    return n;
+    return min_i64(shape_leaf_count(s), (int64_t)PLAN_MAX_LEAVES + 1);
 }
 
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index)
 {
-    int64_t first = 0;
-    for (int64_t i = 0; i < index; i++)
-        first += leaf_count(s->elements[i]);
-    return (struct leaves){(int)leaf_count(s->elements[index]), l.at + first};
+    return (struct leaves){(int)leaf_count(s->elements[index]), l.at + shape_first_leaf(s, index)};
 }
 
 /* ---- renaming ---- */

@@ -46,6 +46,8 @@ struct planner {
     int *inline_sizes;   /* by index: steps that it would be in its caller, 0: not known yet */
     int64_t inlined;     /* instructions that were planned once more in this way */
     int64_t kept_bytes; /* of results that are kept */
+    struct leaves *loose; /* by index in its computation, of whoever is asked about one instruction: scalar_of_inst() */
+    int loose_room;
 };
 struct known_call {
     bool known;

@@ -702,13 +702,24 @@ static bool make_operand(struct maker *m, const struct inst *i, int first, struc
     return true;
 }
 
+/* Leaves by the index of an instruction. The same array for each call: a new one as large as the computation for each
+ * of its instructions would be as much memory as the square of it. */
+static struct leaves *loose_leaves(struct planner *pl, int count)
+{
+    if (pl->loose_room < count) {
+        pl->loose_room = count > 2 * pl->loose_room ? count : 2 * pl->loose_room;
+        pl->loose = ARENA_ARRAY(&pl->scratch, struct leaves, pl->loose_room);
+    }
+    return pl->loose;
+}
+
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
 {
     struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = !pl->p->dynamic && !pl->p->options.plain};
-    struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
-    struct leaves *env = ARENA_ARRAY(&pl->scratch, struct leaves, i->parent->inst_count);
     if (!all_fit(&m, i->shape, true))
         return NULL;
+    struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
+    struct leaves *env = loose_leaves(pl, i->parent->inst_count);
     for (int k = 0, first = 0; k < i->operand_count; first += env[i->operands[k]->index].count, k++)
         if (!make_operand(&m, i->operands[k], first, &env[i->operands[k]->index]))
             return NULL;

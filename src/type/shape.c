@@ -58,12 +58,20 @@ const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const i
 }
 
 /* What is asked of all that is in a tuple or buffer, once it has its elements. */
-static void sum_up(struct shape *s)
+static void sum_up(struct arena *a, struct shape *s)
 {
+    int64_t *starts = NULL;
     s->parts = 1;
     s->leaves = !shape_is_tuple(s);
     for (int i = 0; i < s->count; i++) {
         const struct shape *e = s->elements[i];
+        if (!starts && shape_is_tuple(e)) {
+            starts = ARENA_ARRAY(a, int64_t, s->count);
+            for (int k = 0; k < i; k++)
+                starts[k] = k;
+        }
+        if (starts)
+            starts[i] = s->leaves;
         s->inner_dynamic |= shape_has_dynamic(e);
         s->inner_unbounded |= shape_has_unbounded(e);
         s->inner_buffer |= shape_has_buffer(e);
@@ -74,6 +82,7 @@ static void sum_up(struct shape *s)
             s->leaves = INT64_MAX;
     }
     s->depth++;
+    s->starts = starts;
 }
 
 const struct shape *shape_tuple(struct arena *a, int count, const struct shape *const *elements)
@@ -82,7 +91,7 @@ const struct shape *shape_tuple(struct arena *a, int count, const struct shape *
     s->dtype = DT_TUPLE;
     s->count = count;
     s->elements = ARENA_DUP(a, elements, count);
-    sum_up(s);
+    sum_up(a, s);
     return s;
 }
 
@@ -92,7 +101,7 @@ const struct shape *shape_buffer(struct arena *a, const struct shape *array)
     s->dtype = DT_BUFFER;
     s->count = 1;
     s->elements = ARENA_DUP(a, &array, 1);
-    sum_up(s);
+    sum_up(a, s);
     return s;
 }
 
@@ -145,6 +154,7 @@ const struct shape *shape_copy(struct arena *a, const struct shape *s)
     for (int i = 0; i < s->count; i++)
         elements[i] = shape_copy(a, s->elements[i]);
     copy->elements = elements;
+    copy->starts = s->starts ? ARENA_DUP(a, s->starts, s->count) : NULL;
     return copy;
 }
 

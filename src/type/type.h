@@ -151,6 +151,7 @@ struct shape {
     bool inner_dynamic, inner_unbounded, inner_buffer;
     int depth;                /* of tuples in tuples, this one included; 0: none */
     int64_t leaves, parts; /* leaves; leaves and tuples, itself included. INT64_MAX stands for more */
+    const int64_t *starts; /* the first leaf of each element; NULL: its number is the element's, or there are none */
 };
 /* What inference lets grow: walking more parts takes too long, walking deeper too much stack. */
 enum { SHAPE_MAX_PARTS = 1 << 20, SHAPE_MAX_DEPTH = 4096 };
@@ -182,6 +183,7 @@ const struct shape *shape_copy(struct arena *a, const struct shape *s); /* deep,
 bool shape_elements(const struct shape *s, int64_t *out);
 bool shape_bytes(const struct shape *s, int64_t *out); /* in our storage; tuples: the sum */
 int64_t shape_leaf_count(const struct shape *s); /* non-tuple leaves */
+static inline int64_t shape_first_leaf(const struct shape *s, int64_t element) { return s->starts ? s->starts[element] : element; }
 static inline int64_t shape_part_count(const struct shape *s) { return s->parts ? s->parts : 1; }
 /* The component at an index path; NULL when there is none. */
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth);

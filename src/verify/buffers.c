@@ -3,36 +3,14 @@
  */
 #include "verify/verify.h"
 
-/* Leaves of a shape, a buffer being one leaf. */
-static int leaves(const struct shape *s)
-{
-    if (s->dtype != DT_TUPLE)
-        return 1;
-    int n = 0;
-    for (int k = 0; k < s->count; k++)
-        n += leaves(s->elements[k]);
-    return n;
-}
-
-static bool leaf_is_buffer(const struct shape *s, int *leaf)
-{
-    if (s->dtype != DT_TUPLE)
-        return (*leaf)-- == 0 && s->dtype == DT_BUFFER;
-    for (int k = 0; k < s->count && *leaf >= 0; k++)
-        if (leaf_is_buffer(s->elements[k], leaf))
-            return true;
-    return false;
-}
-
 /* The leaf number of an index path; -1 when there is none. */
-static int leaf_of_index(const struct shape *s, struct ints index)
+static int64_t leaf_of_index(const struct shape *s, struct ints index)
 {
-    int at = 0;
+    int64_t at = 0;
     for (int64_t d = 0; d < index.count; d++) {
         if (s->dtype != DT_TUPLE || index.at[d] < 0 || index.at[d] >= s->count)
             return -1;
-        for (int k = 0; k < index.at[d]; k++)
-            at += leaves(s->elements[k]);
+        at += shape_first_leaf(s, index.at[d]);
         s = s->elements[index.at[d]];
     }
     return s->dtype == DT_TUPLE ? -1 : at;
@@ -76,30 +54,40 @@ static bool may_hold_buffers(const struct verify *v, const struct inst *i)
 
 /* ---- custom calls ---- */
 
+/* Which leaves of `s` are buffers. */
+static void mark_buffers(const struct shape *s, bool *leaf)
+{
+    *leaf = s->dtype == DT_BUFFER;
+    for (int k = 0; s->dtype == DT_TUPLE && k < s->count; k++)
+        mark_buffers(s->elements[k], leaf + shape_first_leaf(s, k));
+}
+
 /* How often each leaf of `s` is named by the operand side (operand >= 0) or output side of the aliases. */
-static int alias_count(const struct inst *i, const struct shape *s, int operand, int leaf)
+static void count_aliases(const struct inst *i, const struct shape *s, int operand, int *counts)
 {
     const struct attr *a = inst_attr(i, A_OUTPUT_TO_OPERAND_ALIASING);
-    int n = 0;
     for (int k = 0; a && k < a->v.aliasing.count; k++) {
         const struct alias *e = &a->v.aliasing.at[k];
-        if (operand >= 0 && e->operand != operand)
-            continue;
-        n += leaf_of_index(s, operand >= 0 ? e->index : e->output) == leaf;
+        const int64_t leaf = operand >= 0 && e->operand != operand ? -1 : leaf_of_index(s, operand >= 0 ? e->index : e->output);
+        if (leaf >= 0)
+            counts[leaf]++;
     }
-    return n;
 }
 
 static bool aliased_once(struct verify *v, const struct inst *i, const struct shape *s, int operand)
 {
-    int n = leaves(s);
-    for (int leaf = 0; leaf < n; leaf++) {
-        int at = leaf;
-        if (leaf_is_buffer(s, &at) && alias_count(i, s, operand, leaf) != 1) {
+    if (!shape_has_buffer(s))
+        return true;
+    const int64_t n = shape_leaf_count(s);
+    bool *buffer = ARENA_ARRAY(v->arena, bool, n + 1);
+    int *counts = ARENA_ARRAY(v->arena, int, n);
+    mark_buffers(s, buffer);
+    count_aliases(i, s, operand, counts);
+    for (int64_t leaf = 0; leaf < n; leaf++)
+        if (buffer[leaf] && counts[leaf] != 1) {
             struct str what = operand < 0 ? str_of("the result") : arena_printf(v->arena, "operand %d", operand);
             return DIAG_ERROR(v->ds, i->opcode_span, BUFFER_ALIAS, STR_ARG(what));
         }
-    }
     return true;
 }
 
