@@ -64,6 +64,10 @@ struct hlo_message {
 };
 struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i);
 hlo_text hlo_messages_draw(const hlo_messages *m, bool color);
+/* In colours of the caller's: "error=1;31:note=36", parameters of the terminal's command SGR for caret, error, help, note, place and
+ * warning; what it doesn't say is as usual, and what has no such form is passed over. NULL: none. */
+hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors);
+bool hlo_colors_known(const char *colors); /* all of it has that form */
 hlo_text hlo_messages_json(const hlo_messages *m); /* an array */
 /* Adds an error without a place in a text, for callers with failures of their own. */
 void hlo_messages_add(hlo_messages *m, const char *file, const char *text);

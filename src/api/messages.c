@@ -162,12 +162,25 @@ struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i)
     return (struct hlo_message){.id = "", .file = "", .text = ""};
 }
 
-hlo_text hlo_messages_draw(const hlo_messages *m, bool color)
+hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors)
 {
     struct buf b = {0};
+    struct palette p;
+    palette_read(&p, str_of(colors ? colors : ""));
     for (struct sink *s = m->first; s; s = s->next)
-        diags_draw(&b, &s->ds, color);
+        diags_draw(&b, &s->ds, colors ? &p : NULL);
     return hlo_text_of(&b);
+}
+
+hlo_text hlo_messages_draw(const hlo_messages *m, bool color)
+{
+    return hlo_messages_draw_in(m, color ? "" : NULL);
+}
+
+bool hlo_colors_known(const char *colors)
+{
+    struct palette p;
+    return palette_read(&p, str_of(colors));
 }
 
 hlo_text hlo_messages_json(const hlo_messages *m)

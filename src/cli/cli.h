@@ -56,7 +56,7 @@ struct options {
     size_t arg_count;
     struct each_option *each;     /* in order */
     size_t each_count, each_capacity;
-    bool color;      /* of standard error */
+    const char *colors; /* of standard error, as hlo_messages_draw_in takes them; NULL: none */
     bool short_help; /* -h, not --help */
     struct arena arena; /* for words that stood elsewhere */
     int depth;          /* of files of options in files of options */

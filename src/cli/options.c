@@ -158,14 +158,21 @@ int usage_error(const struct options *o, const char *format, ...)
 {
     va_list ap;
     FILE *f = world_stderr(o);
+    struct arena words;
+    hlo_messages *m = hlo_messages_new();
+    arena_init(&words);
     va_start(ap, format);
-    fputs(o->color ? "\033[1mhlo: \033[31merror:\033[0m " : "hlo: error: ", f);
-    vfprintf(f, format, ap);
+    hlo_messages_add(m, "hlo", arena_vprintf(&words, format, ap).ptr);
     va_end(ap);
+    hlo_text text = hlo_messages_draw_in(m, o->colors);
+    fputs(text.data, f);
     if (o->command == CMD_NONE)
-        fputs("\nTry `hlo --help`.\n", f);
+        fputs("Try `hlo --help`.\n", f);
     else
-        fprintf(f, "\nTry `hlo %s --help`.\n", command_table[o->command].name);
+        fprintf(f, "Try `hlo %s --help`.\n", command_table[o->command].name);
+    hlo_text_free(&text);
+    hlo_messages_free(m);
+    arena_free(&words);
     return HLO_USAGE;
 }
 

@@ -13,7 +13,7 @@ int repl_command(const struct options *o)
     struct repl_options r = {.file = o->arg_count > 0 ? o->args[0] : NULL,
                              .stay = o->given[OPT_INTERACTIVE],
                              .norc = o->given[OPT_NORC],
-                             .color = o->color,
+                             .colors = o->colors,
                              .random = o->given[OPT_RANDOM],
                              .inputs = o->value[OPT_INPUTS],
                              .interrupt_begin = interrupt_begin,

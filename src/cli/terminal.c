@@ -38,12 +38,23 @@ static bool wants_color(int stream)
     return !is_dumb() && isatty(stream);
 }
 
+/* HLO_COLORS, or the usual ones. */
+static const char *chosen_colors(void)
+{
+    const char *colors = getenv("HLO_COLORS");
+    if (!colors)
+        return "";
+    if (!hlo_colors_known(colors))
+        fputs("hlo: warning: `HLO_COLORS`: caret, error, help, note, place and warning can be set, as in `error=1;31:note=36`\n", stderr);
+    return colors;
+}
+
 bool choose_color(struct options *o)
 {
     const char *when = o->value[OPT_COLOR];
     bool always = when && strcmp(when, "always") == 0;
     bool by_stream = !when || strcmp(when, "auto") == 0;
-    o->color = always || (by_stream && wants_color(STDERR_FILENO));
+    o->colors = always || (by_stream && wants_color(STDERR_FILENO)) ? chosen_colors() : NULL;
     return always || by_stream || strcmp(when, "never") == 0 ||
            (usage_error(o, "`--color=%s`: auto, always or never is wanted", when), false);
 }
@@ -59,7 +70,7 @@ void report(const struct options *o, const hlo_messages *m)
 {
     if (o->given[OPT_QUIET] && hlo_messages_errors(m) == 0)
         return;
-    hlo_text text = hlo_messages_draw(m, o->color);
+    hlo_text text = hlo_messages_draw_in(m, o->colors);
     fflush(stdout);
     fwrite(text.data, 1, text.size, world_stderr(o));
     hlo_text_free(&text);

@@ -100,7 +100,7 @@ static void warn(struct tracing *t, struct watched *w, const struct hlo_sight *s
     hlo_messages *m = hlo_messages_new();
     t->warned[s->inst] = true;
     hlo_sight_say(s, &origin, false, m);
-    hlo_text text = hlo_messages_draw(m, t->o->color);
+    hlo_text text = hlo_messages_draw_in(m, t->o->colors);
     buf_bytes(&w->warnings, text.data, text.size);
     hlo_text_free(&text);
     hlo_messages_free(m);

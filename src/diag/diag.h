@@ -114,10 +114,21 @@ struct diag *diag_copy(struct diags *ds, const struct diag *from);
 /* The nearest of `count` words to `word`, or an empty slice when none is near. */
 struct str diag_nearest(struct str word, const char *const *words, size_t count);
 
+/* ---- palette.c ---- */
+
+enum ink { INK_CARET, INK_ERROR, INK_HELP, INK_NOTE, INK_PLACE, INK_WARNING, INK_COUNT };
+struct palette {
+    struct str sgr[INK_COUNT]; /* parameters of the terminal's command that sets a colour: "1;31" */
+};
+void palette_usual(struct palette *p);
+/* `error=1;31:note=36`, beginning with the usual ones; false: something in it is not of this form, and is passed over. */
+bool palette_read(struct palette *p, struct str text);
+
+/* ---- draw.c ---- */
+
 /* Draws all messages, each as `file:line:col: error: text`, the source line, a caret under the
  * span, then notes and suggestion in the same form. */
-void diags_draw(struct buf *out, struct diags *ds, bool color);
-void diag_draw(struct buf *out, struct diags *ds, const struct diag *d, bool color);
+void diags_draw(struct buf *out, struct diags *ds, const struct palette *colors); /* NULL: none */
 /* One JSON object per message, comma-separated, to stand inside an array. */
 void diags_json(struct buf *out, struct diags *ds);
 

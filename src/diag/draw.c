@@ -13,22 +13,21 @@
 
 enum { WINDOW_COLUMNS = 100, WINDOW_BEFORE = 60 };
 
-#define BOLD "\033[1m"
-#define RED "\033[1;31m"
-#define MAGENTA "\033[1;35m"
-#define CYAN "\033[1;36m"
-#define GREEN "\033[1;32m"
-#define PLAIN "\033[0m"
-
 struct pen {
     struct buf *out;
-    bool color;
+    const struct palette *colors; /* NULL: none */
 };
 
-static void put_color(struct pen *p, const char *code)
+static void put_color(struct pen *p, enum ink ink)
 {
-    if (p->color)
-        buf_puts(p->out, code);
+    if (p->colors)
+        buf_printf(p->out, "\033[" STR_FMT "m", STR_ARG(p->colors->sgr[ink]));
+}
+
+static void put_plain(struct pen *p)
+{
+    if (p->colors)
+        buf_puts(p->out, "\033[0m");
 }
 
 static bool is_continuation(char c)
@@ -81,12 +80,12 @@ static void put_caret(struct pen *p, struct str shown, size_t caret, size_t stop
     for (size_t i = 0; i < caret && i < shown.len; i++)
         if (!is_continuation(shown.ptr[i]))
             buf_putc(p->out, shown.ptr[i] == '\t' ? '\t' : ' ');
-    put_color(p, GREEN);
+    put_color(p, INK_CARET);
     buf_putc(p->out, '^');
     for (size_t i = caret + 1; i < stop && i < shown.len; i++)
         if (!is_continuation(shown.ptr[i]))
             buf_putc(p->out, '~');
-    put_color(p, PLAIN);
+    put_plain(p);
     buf_putc(p->out, '\n');
 }
 
@@ -123,11 +122,11 @@ static struct spot spot_of(struct diags *ds, struct span span)
     return s;
 }
 
-static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind, const char *color,
+static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind, enum ink ink,
                      struct str text)
 {
     const struct spot at = spot_of(ds, span);
-    put_color(p, BOLD);
+    put_color(p, INK_PLACE);
     if (!at.source)
         buf_puts(p->out, "hlo:");
     else
@@ -138,12 +137,12 @@ static void put_head(struct pen *p, struct diags *ds, struct span span, const ch
     } else if (at.source) {
         buf_putc(p->out, ':');
     }
-    put_color(p, PLAIN);
+    put_plain(p);
     buf_putc(p->out, ' ');
-    put_color(p, color);
+    put_color(p, ink);
     buf_puts(p->out, kind);
     buf_putc(p->out, ':');
-    put_color(p, PLAIN);
+    put_plain(p);
     buf_putc(p->out, ' ');
     put_clean(p, text, true);
     buf_putc(p->out, '\n');
@@ -153,9 +152,9 @@ static void put_head(struct pen *p, struct diags *ds, struct span span, const ch
 
 static void put_help(struct pen *p, struct str suggestion)
 {
-    put_color(p, GREEN);
+    put_color(p, INK_HELP);
     buf_puts(p->out, "help:");
-    put_color(p, PLAIN);
+    put_plain(p);
     buf_puts(p->out, " did you mean `");
     put_clean(p, suggestion, false);
     buf_puts(p->out, "`?\n");
@@ -166,21 +165,21 @@ static const char *severity_word(enum severity s)
     return s == SEV_ERROR ? "error" : s == SEV_WARNING ? "warning" : "note";
 }
 
-static const char *severity_color(enum severity s)
+static enum ink severity_ink(enum severity s)
 {
-    return s == SEV_ERROR ? RED : s == SEV_WARNING ? MAGENTA : CYAN;
+    return s == SEV_ERROR ? INK_ERROR : s == SEV_WARNING ? INK_WARNING : INK_NOTE;
 }
 
-void diag_draw(struct buf *out, struct diags *ds, const struct diag *d, bool color)
+static void draw(struct buf *out, struct diags *ds, const struct diag *d, const struct palette *colors)
 {
-    struct pen p = {out, color};
-    put_head(&p, ds, d->span, severity_word(d->severity), severity_color(d->severity), d->text);
+    struct pen p = {out, colors};
+    put_head(&p, ds, d->span, severity_word(d->severity), severity_ink(d->severity), d->text);
     for (const struct diag_note *n = d->notes; n; n = n->next)
-        put_head(&p, ds, n->span, "note", CYAN, n->text);
+        put_head(&p, ds, n->span, "note", INK_NOTE, n->text);
     if (d->where.len) {
-        put_color(&p, CYAN);
+        put_color(&p, INK_NOTE);
         buf_puts(out, "note:");
-        put_color(&p, PLAIN);
+        put_plain(&p);
         buf_puts(out, " this comes from ");
         put_clean(&p, d->where, false);
         buf_putc(out, '\n');
@@ -195,10 +194,10 @@ static void put_dropped(struct buf *out, unsigned count, const char *what)
         buf_printf(out, "hlo: %u more %s%s not shown\n", count, what, count == 1 ? " is" : "s are");
 }
 
-void diags_draw(struct buf *out, struct diags *ds, bool color)
+void diags_draw(struct buf *out, struct diags *ds, const struct palette *colors)
 {
     for (const struct diag *d = ds->first; d; d = d->next)
-        diag_draw(out, ds, d, color);
+        draw(out, ds, d, colors);
     if (ds->quiet)
         return;
     put_dropped(out, ds->dropped, "error");

@@ -16,7 +16,7 @@ static void parse_once(const uint8_t *data, size_t size, bool strict)
     if ((m == NULL) != (ds.errors > 0))
         __builtin_trap(); /* rejected without a word, or accepted with an error */
     struct buf b = {0};
-    diags_draw(&b, &ds, false);
+    diags_draw(&b, &ds, NULL);
     buf_free(&b);
     if (m)
         module_free(m);

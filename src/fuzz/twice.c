@@ -412,7 +412,7 @@ static enum twice run_text(struct str text, const struct way *way, uint64_t seed
     if (m && verify_module(&ds, m, &(struct verify_options){0}))
         outcome = run_module(&ds, m, way, seed, why);
     if (ds.first)
-        diags_draw(why, &ds, false);
+        diags_draw(why, &ds, NULL);
     if (m)
         module_free(m);
     diags_free(&ds);

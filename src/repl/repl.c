@@ -104,7 +104,7 @@ static int read_terminal(struct session *s)
     struct line_hooks hooks = {s, whole, complete};
     struct buf history = {0};
     line_history_path(&history);
-    struct input in = {.name = "<input>", .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->color)};
+    struct input in = {.name = "<input>", .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->colors != NULL)};
     say_note(s, "hlo " HLO_VERSION ", .help says what there is");
     int status = input_all(s, &in);
     buf_free(&history);

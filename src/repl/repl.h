@@ -17,7 +17,7 @@ struct repl_options {
     bool stay;                    /* go on with standard input behind them */
     bool norc;                    /* leave the user's rc file alone */
     bool confined;                /* write files in the current folder only, and start no other programs */
-    bool color;                   /* of what goes to a terminal */
+    const char *colors;           /* of what goes to a terminal, as hlo_messages_draw_in takes them; NULL: none */
     bool random;                  /* make up parameters that nobody gives */
     uint64_t seed;
     const char *inputs;           /* arrays for parameters by name; NULL: none */

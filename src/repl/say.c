@@ -14,7 +14,7 @@ static void put_place(const struct session *s, struct buf *out)
 
 void say_messages(struct session *s, hlo_messages *m)
 {
-    hlo_text text = hlo_messages_draw(m, s->o->color);
+    hlo_text text = hlo_messages_draw_in(m, s->o->colors);
     fflush(s->out);
     fwrite(text.data, 1, text.size, stderr);
     hlo_text_free(&text);

@@ -25,7 +25,7 @@ struct run {
 static inline const char *run_messages(struct run *r)
 {
     struct buf out = {0};
-    diags_draw(&out, &r->ds, false);
+    diags_draw(&out, &r->ds, NULL);
     const char *copy = out.data ? arena_str(&r->arena, buf_view(&out)).ptr : "";
     buf_free(&out);
     return copy;

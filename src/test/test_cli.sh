@@ -22,7 +22,7 @@ LIB=${HLO%/*}/src/test/custom_calls.so
 TOOLS=$(cd "${0%/*}" && pwd)
 XDG_CONFIG_HOME=/nonexistent # the rc file of whoever runs this is not part of the tests
 export HLO HERE LIB TOOLS XDG_CONFIG_HOME
-unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TERM HLO_OPTIONS HLO_PAGER PAGER
+unset HLO_COLORS NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TERM HLO_OPTIONS HLO_PAGER PAGER
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 n=0

@@ -20,7 +20,7 @@ static struct diag *say(struct diags *ds, uint32_t begin, uint32_t end, const ch
 static void check_drawing(struct diags *ds, const char *expected)
 {
     struct buf out = {0};
-    diags_draw(&out, ds, false);
+    diags_draw(&out, ds, NULL);
     ck_assert_str_eq(out.size ? out.data : "", expected);
     buf_free(&out);
     diags_free(ds);
@@ -150,9 +150,18 @@ START_TEST(colors)
     diags_init(&ds, &s);
     say(&ds, 1, 2, "x");
     struct buf out = {0};
-    diags_draw(&out, &ds, true);
+    struct palette p;
+    ck_assert(palette_read(&p, STR("")));
+    diags_draw(&out, &ds, &p);
     ck_assert_str_eq(out.data, "\033[1mc:1:2:\033[0m \033[1;31merror:\033[0m x\nab\n \033[1;32m^\033[0m\n");
     buf_free(&out);
+    ck_assert(palette_read(&p, STR("place=4::error=7:caret=:")));
+    diags_draw(&out, &ds, &p);
+    ck_assert_str_eq(out.data, "\033[4mc:1:2:\033[0m \033[7merror:\033[0m x\nab\n \033[m^\033[0m\n");
+    buf_free(&out);
+    ck_assert(!palette_read(&p, STR("place=4:error=7\033[2J")));
+    ck_assert(str_is(p.sgr[INK_PLACE], "4") && str_is(p.sgr[INK_ERROR], "1;31"));
+    ck_assert(!palette_read(&p, STR("eror=7")) && !palette_read(&p, STR("31")));
     diags_free(&ds);
     source_free(&s);
 }
@@ -170,7 +179,7 @@ START_TEST(limit)
     ck_assert_uint_eq(ds.errors, 23);
     ck_assert_uint_eq(ds.dropped, 3);
     struct buf out = {0};
-    diags_draw(&out, &ds, false);
+    diags_draw(&out, &ds, NULL);
     size_t lines = 0;
     for (size_t i = 0; i < out.size; i++)
         lines += out.data[i] == '\n';

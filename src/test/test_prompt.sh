@@ -11,7 +11,7 @@ dir=$(mktemp -d) || exit 2
 t() { tmux -u -S "$dir/socket" "$@"; }
 trap 't kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 trap 'exit 2' INT TERM HUP
-unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TMUX HLO_OPTIONS XDG_STATE_HOME XDG_CONFIG_HOME EDITOR VISUAL
+unset HLO_COLORS NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TMUX HLO_OPTIONS XDG_STATE_HOME XDG_CONFIG_HOME EDITOR VISUAL
 export LC_ALL=C.UTF-8 HOME="$dir" HLO
 n=0
 bad=0

@@ -78,7 +78,7 @@ static void run_here(struct rank *k, struct ranks *r)
     run_begin(&k->run, k->text);
     k->ok = r ? ranks_run(r, &k->run.ds, k->run.tasks, k->run.count, k->feeds)
               : world_run(&k->run.ds, k->run.tasks, k->run.count, k->feeds);
-    diags_draw(&k->said, &k->run.ds, false);
+    diags_draw(&k->said, &k->run.ds, NULL);
     buf_putc(&k->said, '\0');
 }
 

@@ -1,0 +1,12 @@
+# HLO_COLORS: the colours of messages; what is no colour does not get to the terminal, and is said.
+# stderr: hlo: warning: `HLO_COLORS`: caret, error, help, note, place and warning can be set
+printf 'HloModule a\nENTRY e {\n  ROOT p = f32[] paramter(0)\n}\n' >bad.hlo
+esc=$(printf '\033')
+see() { env "HLO_COLORS=$1" $HLO verify --color=always "$2" 2>&1; }
+see 'error=4:place=' bad.hlo | grep -qF "${esc}[mbad.hlo:3:18:${esc}[0m ${esc}[4merror:${esc}[0m" || exit 1
+see 'error=4' bad.hlo | grep -qF "${esc}[1mbad.hlo:3:18:${esc}[0m" || exit 1
+see 'error=4' -- | grep -qF "${esc}[4merror:" || exit 1
+see "error=4${esc}[2J" bad.hlo | grep -qF '[2J' && exit 1
+env HLO_COLORS=error=4 $HLO verify bad.hlo 2>&1 | grep -qF "$esc" && exit 1
+HLO_COLORS=blue $HLO verify --color=always bad.hlo
+test $? = 3
