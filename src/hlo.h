@@ -300,9 +300,13 @@ hlo_text hlo_difference_json(const struct hlo_difference *d); /* its fields by n
  * where array x is the file x.npy or x.bin. What ends otherwise is an .npz archive. NULL with a message.
  * Arrays of a file of 64 KiB and more that are stored there as they are in memory are used where they lie, mapped;
  * others, those of type pred and of types below a byte, and what is not aligned as its elements must be, are copied.
- * So a file may be as large as address space, but must not get shorter while literals of it live. */
+ * So a file may be as large as address space, but must not get shorter while literals of it live: see
+ * hlo_guard_mapped_files. */
 hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m);
 void hlo_arrays_free(hlo_arrays *s); /* literals of it may outlive it */
+/* Once another program has made a mapped file shorter, whoever reads beyond its end gets SIGBUS. From here on that ends the
+ * process with a message on standard error that names the file, and status 4; any other SIGBUS does what it always did. */
+void hlo_guard_mapped_files(void);
 /* Whether the name ends so, or is a folder's. */
 bool hlo_arrays_known(const char *path);
 /* Whether arrays in it have names, so that it can be for all parameters. */

@@ -263,11 +263,11 @@ struct file_bytes {
     size_t size;
     bool mapped;      /* else on the heap */
 };
-/* Maps a regular file, reads anything else ("-": standard input). False with errno set. */
+/* Reads it ("-": standard input): the bytes stay what they are whatever becomes of the file. False with errno set. */
 bool file_read(const char *path, struct file_bytes *out);
 void file_release(struct file_bytes *f);
-/* Takes over a mapped file that several values are to lie in. NULL, and the file is still the caller's, when it is
- * not mapped. What is mapped may not get shorter while it is used: reading past its end ends the process. */
+/* Takes over a mapped file (base/mapped.h) that several values are to lie in. NULL, and the file is still the caller's, when it
+ * is not mapped. What is mapped may not get shorter while it is used: reading past its end is SIGBUS. */
 struct owner *file_share(struct file_bytes *f);
 
 #endif

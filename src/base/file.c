@@ -1,7 +1,10 @@
 /*
- * file.c: whole files in memory - mapped when they are large and regular, read otherwise.
+ * file.c: whole files in memory - read, or mapped when they are large and regular.
+ *
+ * Text, and whatever else is looked at more than once, must be read: another program may write to the file meanwhile, and
+ * what was found in order would not be so any more.
  */
-#include "base/base.h"
+#include "base/mapped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,29 +51,39 @@ static bool map_all(int fd, size_t size, struct file_bytes *out)
     return true;
 }
 
-static bool file_load(int fd, struct file_bytes *out)
+static bool file_load(int fd, bool may_map, struct file_bytes *out)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return false;
     size_t size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
-    if (size >= MAP_FROM && map_all(fd, size, out))
+    if (may_map && size >= MAP_FROM && map_all(fd, size, out))
         return true;
     return read_all(fd, size ? size : 4096, out);
 }
 
-bool file_read(const char *path, struct file_bytes *out)
+static bool file_open(const char *path, bool may_map, struct file_bytes *out)
 {
     if (strcmp(path, "-") == 0)
-        return file_load(STDIN_FILENO, out);
+        return file_load(STDIN_FILENO, may_map, out);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool ok = file_load(fd, out);
+    bool ok = file_load(fd, may_map, out);
     int saved = errno;
     close(fd);
     errno = saved;
     return ok;
+}
+
+bool file_read(const char *path, struct file_bytes *out)
+{
+    return file_open(path, false, out);
+}
+
+bool file_map(const char *path, struct file_bytes *out)
+{
+    return file_open(path, true, out);
 }
 
 void file_release(struct file_bytes *f)

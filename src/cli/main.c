@@ -149,6 +149,7 @@ int main(int argc, char **argv)
 {
     struct options o = {.command = CMD_NONE};
     keep_scratch();
+    hlo_guard_mapped_files();
     signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop: that is no error to speak of */
     o.args = calloc((size_t)argc + 1, sizeof *o.args);
     arena_init(&o.arena);

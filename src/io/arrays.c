@@ -4,6 +4,8 @@
  */
 #include "io/io.h"
 
+#include "base/mapped.h"
+
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,7 +46,7 @@ bool io_arrays_many(const char *path)
 
 static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)
 {
-    if (!file_read(path, &out->file)) {
+    if (!file_map(path, &out->file)) {
         DIAG(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
         return (struct str){NULL, 0};
     }

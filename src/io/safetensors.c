@@ -45,8 +45,8 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, st
         size = size << 8 | (unsigned char)bytes.ptr[i];
     if (size > bytes.len - 8)
         return bad(ds, "it ends in its header");
-    struct str header = {bytes.ptr + 8, (size_t)size};
-    *out = (struct io_safetensors){.data = {header.ptr + size, bytes.len - 8 - (size_t)size}};
+    struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size}); /* the file may change while it is looked at */
+    *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
     if (size == 0 || *header.ptr != '{')
         return bad(ds, "its header is no JSON object");
     if (!dict_read(a, header, DICT_LOOSE, &out->header, &error))

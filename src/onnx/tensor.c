@@ -5,6 +5,8 @@
  */
 #include "onnx/protobuf.h"
 
+#include "base/mapped.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -228,7 +230,7 @@ static bool copy_external(const struct reading *r)
     const char *slash = strrchr(r->path, '/');
     buf_bytes(&file, r->path, slash ? (size_t)(slash + 1 - r->path) : 0);
     buf_puts(&file, p.location);
-    bool ok = file_read(file.data, &bytes);
+    bool ok = file_map(file.data, &bytes);
     if (!ok)
         onnx_error(r->m, r->path, "tensor `" STR_FMT "`: cannot read its data in `%s`: %s", STR_ARG(r->who), file.data,
                    strerror(errno));

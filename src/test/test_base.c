@@ -2,6 +2,7 @@
  * test_base.c: does base do what base.h says?
  */
 #include "base/base.h"
+#include "base/mapped.h"
 #include "base/wide.h"
 
 #include "check_quiet.h"
@@ -464,6 +465,12 @@ START_TEST(files)
         ck_assert_int_eq(ftruncate(fd, 0), 0);
         ck_assert_int_eq(pwrite(fd, bytes, sizes[i], 0), (ssize_t)sizes[i]);
         ck_assert(file_read(path, &f));
+        ck_assert_int_eq(pwrite(fd, "changed", 7, 0), 7); /* after that it is what it was */
+        ck_assert_uint_eq(f.size, sizes[i]);
+        ck_assert_mem_eq(f.data, bytes, sizes[i]);
+        file_release(&f);
+        ck_assert_int_eq(pwrite(fd, bytes, sizes[i], 0), (ssize_t)sizes[i]);
+        ck_assert(file_map(path, &f));
         ck_assert_uint_eq(f.size, sizes[i]);
         ck_assert_mem_eq(f.data, bytes, sizes[i]);
         file_release(&f);

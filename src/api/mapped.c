@@ -1,0 +1,103 @@
+/*
+ * Mapped files that get shorter while they are used: what lies behind their new end can't be read any more, and whoever
+ * tries gets SIGBUS. Here that ends the process as any other failure of a run does: with a message that names the file.
+ *
+ * Which file it is the kernel says: so nothing need be written down of what is mapped, and the handler does nothing that a handler may not.
+ */
+#include "api/api.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* A line of /proc/self/maps: FROM-TO RIGHTS OFFSET DEVICE INODE PATH. */
+enum { MOST_OF_LINE = PATH_MAX + 128, WORDS_BEFORE_PATH = 5 };
+
+struct lines {
+    int fd;
+    size_t at, size;
+    char ahead[1024];
+};
+
+/* Whether there was one; what doesn't fit is left out. */
+static bool next_line(struct lines *l, char *line, size_t room)
+{
+    size_t n = 0;
+    for (;;) {
+        if (l->at == l->size) {
+            ssize_t got = read(l->fd, l->ahead, sizeof l->ahead);
+            if (got <= 0)
+                return false;
+            l->at = 0;
+            l->size = (size_t)got;
+        }
+        char c = l->ahead[l->at++];
+        if (c == '\n')
+            break;
+        if (n + 1 < room)
+            line[n++] = c;
+    }
+    line[n] = '\0';
+    return true;
+}
+
+static uintptr_t take_address(const char **at)
+{
+    uintptr_t v = 0;
+    for (;; ++*at) {
+        char c = **at;
+        if (c >= '0' && c <= '9')
+            v = v << 4 | (uintptr_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            v = v << 4 | (uintptr_t)(c - 'a' + 10);
+        else
+            return v;
+    }
+}
+
+/* The path in a line whose range holds the address; NULL: it doesn't, or is no file's. */
+static const char *path_if_it_holds(const char *line, uintptr_t address)
+{
+    uintptr_t from = take_address(&line);
+    if (*line++ != '-' || address < from || address >= take_address(&line))
+        return NULL;
+    for (int word = 1; word < WORDS_BEFORE_PATH; word++) {
+        while (*line == ' ')
+            line++;
+        while (*line && *line != ' ')
+            line++;
+    }
+    while (*line == ' ')
+        line++;
+    return *line == '/' ? line : NULL;
+}
+
+static void say(const char *words)
+{
+    (void)!write(STDERR_FILENO, words, strlen(words));
+}
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+    char line[MOST_OF_LINE];
+    const char *path = NULL;
+    struct lines l = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    (void)context;
+    while (!path && next_line(&l, line, sizeof line))
+        path = path_if_it_holds(line, (uintptr_t)info->si_addr);
+    if (path) {
+        say(path);
+        say(": error: the file got shorter while it was used, or can't be read any more\n");
+        _exit(HLO_FAILED);
+    }
+    close(l.fd);
+    signal(number, SIG_DFL); /* no file: it comes again and ends the process as it always does */
+}
+
+void hlo_guard_mapped_files(void)
+{
+    struct sigaction a = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
+    sigemptyset(&a.sa_mask);
+    sigaction(SIGBUS, &a, NULL);
+}
