@@ -1,11 +1,13 @@
 /*
- * .npy and .npz files, written. A file takes its place by renaming once it is whole, so that nobody
- * finds half of one, and has no name until then where the system can do that; pipes, devices and what links lead to are written as they are.
+ * .npy and .npz files, written. A file takes its place by renaming once it is whole, so that nobody finds half of one, and
+ * has no name until then where the system can do that. While it has one, signals that would end the process wait: they end the writing, and
+ * then the process, which leaves nothing behind. Pipes and devices are written as they are.
  */
 #include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,8 +17,12 @@
 struct output {
     FILE *f;
     const char *path;
-    char *temporary; /* NULL: written in place */
+    char *place;     /* its path, or what that leads to; NULL: written as it is */
+    char *temporary; /* beside that */
     bool named;      /* the temporary file has its name already */
+    bool holds;      /* signals wait, beside those of ... */
+    sigset_t before;
+    bool stopped;    /* one of them has ended the writing */
     uint64_t size;
 };
 
@@ -25,40 +31,94 @@ static bool cannot_write(struct diags *ds, const char *path, int error)
     return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_WRITTEN, path, strerror(error));
 }
 
-/* What isn't there yet, and files. A link, /dev/stdout among them, stays what it is: what it leads to is written. */
-static bool may_take_place(const char *path, struct stat *st, bool *exists)
+/* Whoever started us has given it to us open, and looks for what we write in there: /dev/stdout, /dev/fd/3. */
+static bool is_open(const struct stat *st)
 {
-    *exists = lstat(path, st) == 0;
-    return !*exists || S_ISREG(st->st_mode);
+    enum { MOST = 64 };
+    struct stat open;
+    for (int fd = 0; fd < MOST; fd++)
+        if (fstat(fd, &open) == 0 && open.st_dev == st->st_dev && open.st_ino == st->st_ino)
+            return true;
+    return false;
 }
 
-/* A file of the folder where `path` is to be that vanishes with the process, however that ends; -1: there is no such thing. */
-static int nameless(const char *path)
+/* Where a new file is to stand: what isn't there yet, files, and files that links lead to. NULL: it is to be written as it is. */
+static char *place_of(const char *path, struct stat *st, bool *exists)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+    *exists = lstat(path, st) == 0;
+    if (!*exists || S_ISREG(st->st_mode))
+        return strdup(path);
+    return S_ISLNK(st->st_mode) && stat(path, st) == 0 && S_ISREG(st->st_mode) && !is_open(st) ? realpath(path, NULL) : NULL;
+}
+
+/* ---- signals, while a temporary file has a name ---- */
+
+static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+static void hold_signals(struct output *o)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t k = 0; k < COUNT_OF(ends); k++)
+        sigaddset(&set, ends[k]);
+    o->holds = pthread_sigmask(SIG_BLOCK, &set, &o->before) == 0;
+}
+
+/* Whether one has come that didn't wait before. */
+static bool has_to_end(const struct output *o)
+{
+    sigset_t set;
+    sigpending(&set);
+    for (size_t k = 0; k < COUNT_OF(ends); k++)
+        if (sigismember(&set, ends[k]) && !sigismember(&o->before, ends[k]))
+            return true;
+    return false;
+}
+
+/* ---- the file ---- */
+
+/* A file of the folder that `path` begins with that vanishes with the process, however that ends; -1: there is no such thing, or
+ * it could not be given a name. */
+static int nameless(const char *path, int folder_size)
+{
+    if (access("/proc/self/fd", F_OK) != 0)
+        return -1;
+    char *folder = strndup(path, (size_t)folder_size);
     int fd = folder ? open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     free(folder);
     return fd;
+}
+
+/* Signals that have waited take effect at last. */
+static void output_forget(struct output *o)
+{
+    free(o->temporary);
+    free(o->place);
+    if (o->holds)
+        pthread_sigmask(SIG_SETMASK, &o->before, NULL);
 }
 
 static bool output_open(struct diags *ds, const char *path, struct output *o)
 {
     struct stat st;
     bool exists;
-    *o = (struct output){.path = path};
-    if (!may_take_place(path, &st, &exists)) {
+    *o = (struct output){.path = path, .place = place_of(path, &st, &exists)};
+    if (!o->place) {
         o->f = fopen(path, "wb");
         return o->f || cannot_write(ds, path, errno);
     }
-    if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0) {
-        o->temporary = NULL;
+    const char *slash = strrchr(o->place, '/');
+    int folder = slash ? (int)(slash + 1 - o->place) : 0;
+    if (asprintf(&o->temporary, "%.*s.hlo-XXXXXX", folder, o->place) < 0) {
+        free(o->place);
         return cannot_write(ds, path, ENOMEM);
     }
-    int fd = nameless(path);
-    o->named = fd < 0;
-    if (o->named)
+    int fd = nameless(o->place, folder);
+    if (fd < 0) {
+        hold_signals(o);
         fd = mkstemp(o->temporary);
+        o->named = fd >= 0;
+    }
     if (fd >= 0) {
         mode_t mask = umask(0);
         umask(mask);
@@ -68,7 +128,11 @@ static bool output_open(struct diags *ds, const char *path, struct output *o)
     if (o->f)
         return true;
     int error = errno;
-    free(o->temporary);
+    if (fd >= 0)
+        close(fd);
+    if (o->named)
+        unlink(o->temporary);
+    output_forget(o);
     return cannot_write(ds, path, error);
 }
 
@@ -78,6 +142,7 @@ static bool give_name(struct output *o)
     char from[32];
     int tries = 100;
     snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(o->f));
+    hold_signals(o);
     for (; tries > 0; tries--) {
         char *end = o->temporary + strlen(o->temporary) - 6;
         uint64_t word = (uint64_t)now_ns() * 0x9E3779B97F4A7C15u;
@@ -93,27 +158,32 @@ static bool give_name(struct output *o)
 
 static bool output_close(struct diags *ds, struct output *o)
 {
-    bool failed = fflush(o->f) != 0 || ferror(o->f) != 0;
-    if (!failed && o->temporary && !o->named)
+    bool failed = fflush(o->f) != 0 || ferror(o->f) != 0 || o->stopped;
+    if (!failed && o->place && !o->named)
         failed = !give_name(o);
-    int error = failed ? errno : 0;
+    int error = o->stopped ? EINTR : failed ? errno : 0;
     if (fclose(o->f) != 0 && !failed) {
         failed = true;
         error = errno;
     }
-    if (!failed && o->temporary && rename(o->temporary, o->path) != 0) {
+    if (!failed && o->place && rename(o->temporary, o->place) != 0) {
         failed = true;
         error = errno;
     }
     if (failed && o->named)
         unlink(o->temporary);
-    free(o->temporary);
+    output_forget(o);
     return !failed || cannot_write(ds, o->path, error ? error : EIO);
 }
 
 static void put(struct output *o, const void *bytes, size_t size)
 {
-    o->size += fwrite(bytes, 1, size, o->f);
+    enum { PIECE = 1 << 24 };
+    for (size_t at = 0; at < size && !o->stopped; at += PIECE) {
+        size_t left = size - at;
+        o->size += fwrite((const char *)bytes + at, 1, left < PIECE ? left : PIECE, o->f);
+        o->stopped = o->holds && has_to_end(o);
+    }
 }
 
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes)
