@@ -120,6 +120,17 @@ bool interrupt_end(void); /* whether there was one */
 bool interrupt_came(void); /* whether there has been one since the beginning, which may be without a program */
 void interrupt_stay(void); /* from now on it ends runs and never the process; what came between runs is forgotten by interrupt_end */
 
+/* temporary.c: a folder of our own for as long as the process lasts, in $TMPDIR or /tmp. No more than one, and only with files of these
+ * names in it. */
+#define TEMPORARY_CANDIDATE "candidate.hlo"
+#define TEMPORARY_INPUTS "in.npz"
+#define TEMPORARY_MODULE "module.hlo"
+#define TEMPORARY_OUTPUTS "out.npz"
+bool temporary_begin(hlo_messages *m);
+const char *temporary_path(const char *name, struct buf *out);
+void temporary_end(void);
+void temporary_leave(int signal); /* a handler: ends the process by this signal, and leaves no folder behind */
+
 /* value.c: a result for people to read and, all of it (NULL), for `hlo run` to read again. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
 

@@ -19,8 +19,7 @@ struct fuzz {
     struct hlo_tolerance tolerance;
     int64_t runs, seed;
     int64_t agreed, stopped;      /* cases: both gave results; both ended in an error */
-    bool mute;                    /* the oracle can't be run */
-    char folder[32];              /* for what the oracle reads and writes; "": none */
+    bool mute;                    /* the oracle can't be asked */
 };
 
 /* One set of arguments, and what both sides make of it. */
@@ -35,39 +34,15 @@ struct trial {
 
 /* ---- the oracle ---- */
 
-static const char *in_folder(const struct fuzz *f, const char *name, struct buf *out)
-{
-    buf_printf(out, "%s/%s", f->folder, name);
-    return out->data;
-}
-
-static bool begin_folder(struct fuzz *f, hlo_messages *m)
+static bool begin_folder(const struct fuzz *f, hlo_messages *m)
 {
     struct buf path = {0};
     size_t size;
     uint32_t line;
     const char *text = hlo_file_text(f->file, f->part, &size, &line);
-    strcpy(f->folder, "/tmp/hlo-fuzz-XXXXXX");
-    if (!mkdtemp(f->folder)) {
-        hlo_messages_add(m, "/tmp", strerror(errno));
-        f->folder[0] = '\0';
-        return false;
-    }
-    bool ok = hlo_write_text(in_folder(f, "module.hlo", &path), text, size, m);
+    bool ok = temporary_begin(m) && hlo_write_text(temporary_path(TEMPORARY_MODULE, &path), text, size, m);
     buf_free(&path);
     return ok;
-}
-
-static void end_folder(struct fuzz *f)
-{
-    static const char *const names[] = {"module.hlo", "in.npz", "out.npz"};
-    for (size_t k = 0; *f->folder && k < COUNT_OF(names); k++) {
-        struct buf path = {0};
-        unlink(in_folder(f, names[k], &path));
-        buf_free(&path);
-    }
-    if (*f->folder)
-        rmdir(f->folder);
 }
 
 /* Its exit status; 127 when it can't be run. */
@@ -92,14 +67,14 @@ static int call_oracle(const struct fuzz *f, const char *module, const char *in,
 static bool ask_oracle(struct fuzz *f, struct trial *t)
 {
     struct buf module = {0}, in = {0}, out = {0};
-    in_folder(f, "module.hlo", &module);
-    in_folder(f, "in.npz", &in);
-    in_folder(f, "out.npz", &out);
+    temporary_path(TEMPORARY_MODULE, &module);
+    temporary_path(TEMPORARY_INPUTS, &in);
+    temporary_path(TEMPORARY_OUTPUTS, &out);
     const struct hlo_bundle b = {.participants = t->a.participants, .count = t->a.count, .args = t->a.all};
     unlink(out.data);
     bool ok = hlo_write_bundle(in.data, &b, t->a.m);
     int status = ok ? call_oracle(f, module.data, in.data, out.data) : 0;
-    f->mute = status == 127;
+    f->mute = !ok || status == 127;
     if (status != 0) {
         struct buf why = {0};
         buf_printf(&why, "it ended with status %d", status);
@@ -332,7 +307,7 @@ static int fuzz_part(struct fuzz *f)
             f->tolerance.abs = f->tolerance.rel = usual_bound(f->module);
         status = fuzz_runs(f);
     }
-    end_folder(f);
+    temporary_end();
     hlo_program_free(f->program);
     hlo_program_free(f->plain);
     hlo_targets_free(f->targets);

@@ -13,7 +13,8 @@ static volatile sig_atomic_t came, stays;
 static void handle(int signal)
 {
     hlo_program *p = running;
-    (void)signal;
+    if (came && !stays)
+        temporary_leave(signal);
     came = 1;
     if (p)
         hlo_interrupt(p);
@@ -40,7 +41,7 @@ void interrupt_begin(hlo_program *p)
         came = 0;
     running = p;
     if (!stays)
-        set_handler(handle, (int)SA_RESETHAND | SA_RESTART);
+        set_handler(handle, SA_RESTART);
     else if (came)
         hlo_interrupt(p);
 }
@@ -48,7 +49,7 @@ void interrupt_begin(hlo_program *p)
 bool interrupt_end(void)
 {
     if (!stays)
-        set_handler(SIG_DFL, 0);
+        set_handler(temporary_leave, 0);
     running = NULL;
     bool was = came != 0;
     if (stays)

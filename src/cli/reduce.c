@@ -30,7 +30,7 @@ static bool progress(void *context, size_t instructions, size_t asked)
     s->asked = asked + 1;
     if (s->shown)
         fprintf(stderr, "\r\033[Khlo: %zu instructions; %zu candidates", instructions, asked);
-    return !interrupt_came();
+    return !interrupt_came() && s->check->shell.error == 0;
 }
 
 static size_t inst_count(const hlo_module *module)
@@ -46,6 +46,14 @@ static int not_bad(const struct options *o, bool interrupted)
     if (!interrupted && !o->given[OPT_QUIET])
         fprintf(stderr, "hlo: %s does not fail by this check\n", o->args[0]);
     return interrupted ? STATUS_INTERRUPTED : HLO_DIFFERS;
+}
+
+/* What there is of an answer would be wrong. */
+static int cannot_ask(const struct check *c, hlo_module *small, hlo_messages *m)
+{
+    hlo_messages_add(m, c->shell.path, strerror(c->shell.error));
+    hlo_module_free(small);
+    return HLO_USAGE;
 }
 
 static int search(struct check *c, const hlo_module *module, hlo_messages *m)
@@ -66,6 +74,8 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
     bool interrupted = interrupt_end();
     if (s.shown)
         fputs("\r\033[K", stderr);
+    if (c->shell.error)
+        return cannot_ask(c, small, m);
     if (!small)
         return not_bad(o, interrupted);
     if (!o->given[OPT_QUIET])
@@ -115,7 +125,7 @@ static int reduce_text(struct check *c, hlo_messages *m)
         interrupt_begin(NULL);
         bool bad = reduce_lines(c, (struct str){text, size}, (double)c->seconds, &small);
         bool interrupted = interrupt_end();
-        status = !bad ? not_bad(o, interrupted) : !put_output(o, buf_view(&small), m) ? HLO_USAGE : interrupted ? STATUS_INTERRUPTED : HLO_OK;
+        status = c->shell.error ? cannot_ask(c, NULL, m) : !bad ? not_bad(o, interrupted) : !put_output(o, buf_view(&small), m) ? HLO_USAGE : interrupted ? STATUS_INTERRUPTED : HLO_OK;
         buf_free(&small);
     }
     hlo_file_free(f);

@@ -27,7 +27,8 @@ bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_
 struct shell_check {
     const char *command;
     char *script;        /* the command with the file's name behind it, where it doesn't say where it goes */
-    char *folder, *path; /* of the candidate's text */
+    char *path;          /* of the candidate's text; NULL: it is not open */
+    int error;           /* the candidate couldn't be written, and so the command not be asked: errno; 0 */
     bool nonzero;        /* the status that says that it still fails */
     bool verbose;        /* what it prints is shown */
     double timeout;      /* 0: none; one that takes longer does not fail */
@@ -35,7 +36,7 @@ struct shell_check {
 bool shell_check_open(struct shell_check *c, hlo_messages *m);
 void shell_check_close(struct shell_check *c);
 /* Whether the command says that this text still fails. */
-bool shell_check_ask(const struct shell_check *c, struct str text);
+bool shell_check_ask(struct shell_check *c, struct str text);
 
 /* ---- reduce_check.c ---- */
 

@@ -26,16 +26,10 @@ static char *complete(const char *command)
 
 bool shell_check_open(struct shell_check *c, hlo_messages *m)
 {
-    const char *tmp = getenv("TMPDIR");
-    struct buf folder = {0}, path = {0};
-    buf_printf(&folder, "%s/hlo-reduce-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(folder.data)) {
-        hlo_messages_add(m, folder.data, strerror(errno));
-        buf_free(&folder);
+    struct buf path = {0};
+    if (!temporary_begin(m))
         return false;
-    }
-    buf_printf(&path, "%s/candidate.hlo", folder.data);
-    c->folder = folder.data;
+    temporary_path(TEMPORARY_CANDIDATE, &path);
     c->path = path.data;
     c->script = complete(c->command);
     setenv("HLO_FILE", c->path, 1);
@@ -44,13 +38,11 @@ bool shell_check_open(struct shell_check *c, hlo_messages *m)
 
 void shell_check_close(struct shell_check *c)
 {
-    if (!c->folder)
+    if (!c->path)
         return;
-    unlink(c->path);
-    rmdir(c->folder);
+    temporary_end();
     free(c->script);
     free(c->path);
-    free(c->folder);
 }
 
 /* ---- asking ---- */
@@ -105,12 +97,22 @@ static int await(const struct shell_check *c, pid_t pid)
     }
 }
 
-bool shell_check_ask(const struct shell_check *c, struct str text)
+static bool write_candidate(struct shell_check *c, struct str text)
+{
+    errno = 0;
+    FILE *f = fopen(c->path, "w");
+    bool ok = f && fwrite(text.ptr, 1, text.len, f) == text.len && fflush(f) == 0;
+    if (!ok)
+        c->error = errno ? errno : EIO;
+    if (f)
+        fclose(f);
+    return ok;
+}
+
+bool shell_check_ask(struct shell_check *c, struct str text)
 {
     pid_t pid;
-    FILE *f = fopen(c->path, "w");
-    bool written = f && fwrite(text.ptr, 1, text.len, f) == text.len;
-    if ((f && fclose(f) != 0) || !written || !start(c, &pid))
+    if (!write_candidate(c, text) || !start(c, &pid))
         return false;
     int status = await(c, pid);
     if (status == -1)

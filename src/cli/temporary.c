@@ -1,0 +1,87 @@
+/*
+ * A folder for files that we give to other programs, and they to us. It is gone when we are, be it by a signal: there is one at a
+ * time, and what may be in it stands in a list here, so that a handler can remove it with what a handler may call.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPORARY_MODULE, TEMPORARY_OUTPUTS};
+static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+
+/* The handler's. "": there is none. */
+static char folder[PATH_MAX];
+
+static void copy(char *to, const char *from)
+{
+    size_t n = strlen(from) + 1;
+    memcpy(to, from, n);
+}
+
+static void remove_folder(void)
+{
+    char path[PATH_MAX + 32];
+    for (size_t k = 0; k < COUNT_OF(names); k++) {
+        copy(path, folder);
+        copy(path + strlen(path), names[k]);
+        unlink(path);
+    }
+    rmdir(folder);
+    *folder = '\0';
+}
+
+void temporary_leave(int number)
+{
+    if (*folder)
+        remove_folder();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void change_handlers(void (*from)(int), void (*to)(int))
+{
+    for (size_t k = 0; k < COUNT_OF(ends); k++) {
+        struct sigaction now, then = {.sa_handler = to};
+        sigfillset(&then.sa_mask); /* nothing else comes in between */
+        if (sigaction(ends[k], NULL, &now) == 0 && now.sa_handler == from)
+            sigaction(ends[k], &then, NULL);
+    }
+}
+
+bool temporary_begin(hlo_messages *m)
+{
+    const char *tmp = getenv("TMPDIR");
+    sigset_t all, before;
+    int n = snprintf(folder, sizeof folder, "%s/hlo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    errno = ENAMETOOLONG;
+    bool ok = n > 0 && (size_t)n + 1 < sizeof folder && mkdtemp(folder);
+    if (ok) {
+        copy(folder + strlen(folder), "/");
+        change_handlers(SIG_DFL, temporary_leave);
+    } else {
+        hlo_messages_add(m, tmp && *tmp ? tmp : "/tmp", strerror(errno));
+        *folder = '\0';
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+const char *temporary_path(const char *name, struct buf *out)
+{
+    buf_printf(out, "%s%s", folder, name);
+    return out->data;
+}
+
+void temporary_end(void)
+{
+    if (!*folder)
+        return;
+    remove_folder();
+    change_handlers(temporary_leave, SIG_DFL);
+}
