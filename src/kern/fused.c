@@ -288,12 +288,10 @@ static bool in_place(const struct loop *l, int result)
 /* A fold by itself goes from one end to the other as fast as the processor foresees it; between several ops it does not. */
 static bool only_folds(const struct kern_fused *f)
 {
-    int ops = 0, folds = 0;
-    for (int k = 0; k < f->op_count; k++) {
-        folds += f->ops[k].kind == KERN_FUSED_FOLD;
-        ops += f->ops[k].kind == KERN_FUSED_FOLD || !f->ops[k].rows;
-    }
-    return ops == 1 && folds == 1;
+    for (int k = 0; k < f->op_count && f->fold_count == 1; k++)
+        if (!f->ops[k].rows) /* one that makes elements */
+            return false;
+    return f->fold_count == 1;
 }
 
 static void loop_init(struct loop *l, const struct kern_fused *f, const struct view *results, const struct view *views)

@@ -109,7 +109,9 @@ struct when {
     uint8_t *value; /* enum once, of what makes it; by the numbers that values have until slots are given out */
     int *maker;     /* the step, by value; -1: a parameter */
     bool *held;     /* values whose storage is kept */
-    bool *read;     /* by another step, or as a result */
+    int value_count;
+    struct leaves results;
+    bool *read; /* by a step, or as a result; NULL as long as nobody has asked */
 };
 
 static enum once when_of(const struct when *w, int operand)
@@ -129,13 +131,29 @@ static void find_invariant_params(struct when *w, struct leaves results)
 
 enum { LARGE = 1 << 18 }; /* bytes, of arrays that take their time to copy */
 
+static void find_read(struct when *w)
+{
+    w->read = ARENA_ARRAY(&w->pl->scratch, bool, w->value_count);
+    for (int k = 0; k < w->f->step_count; k++)
+        for (int j = 0; j < w->f->steps[k].operand_count; j++)
+            if (w->f->steps[k].operands[j] >= 0)
+                w->read[w->f->steps[k].operands[j]] = true;
+    for (int j = 0; j < w->results.count; j++)
+        if (w->results.at[j] >= 0)
+            w->read[w->results.at[j]] = true;
+}
+
 /* Loops that change large arrays in place go on to do so: what is kept would have to be copied. */
-static bool hands_on_large(const struct when *w, const struct step *s)
+static bool hands_on_large(struct when *w, const struct step *s)
 {
     bool large = false;
+    if (w->pl->depth > 1 || (!s->scalar && s->callee_count == 0))
+        return false;
+    if (!w->read)
+        find_read(w);
     for (int r = 0; r < s->result_count; r++)
         large |= s->results[r] >= 0 && w->read[s->results[r]] && bytes_of(s->shapes[r]) >= LARGE;
-    return w->pl->depth == 1 && (s->scalar || s->callee_count > 0) && large;
+    return large;
 }
 
 static void find_steps(struct when *w)
@@ -321,24 +339,12 @@ static int count(const struct function *f, enum once once)
     return n;
 }
 
-static void find_read(struct when *w, struct leaves results)
-{
-    for (int k = 0; k < w->f->step_count; k++)
-        for (int j = 0; j < w->f->steps[k].operand_count; j++)
-            if (w->f->steps[k].operands[j] >= 0)
-                w->read[w->f->steps[k].operands[j]] = true;
-    for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0)
-            w->read[results.at[j]] = true;
-}
-
 static struct when nothing_known(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     struct arena *a = &pl->scratch;
     struct when w = {.pl = pl, .f = f, .value = ARENA_ARRAY(a, uint8_t, value_count),
                      .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count),
-                     .read = ARENA_ARRAY(a, bool, value_count)};
-    find_read(&w, results);
+                     .value_count = value_count, .results = results};
     for (int v = 0; v < value_count; v++)
         w.maker[v] = -1;
     return w;

@@ -216,9 +216,14 @@ bool plan_split(struct build *b, struct leaves results)
     struct function *f = b->f;
     const int count = f->step_count;
     const struct step *old = f->steps;
+    bool any = false;
+    for (int k = 0; k < count && !any; k++)
+        any = old[k].inst->opcode == OP_REDUCE && is_large(&old[k]);
+    if (!any)
+        return true;
+    any = false;
     const uint8_t *when = plan_when(b->pl, f, b->value_count, results);
     struct split *parts = ARENA_ARRAY(&b->pl->scratch, struct split, count);
-    bool any = false;
     for (int k = 0; k < count; k++) {
         parts[k] = (struct split){.b = b, .whole = &old[k]};
         if (!may_be_split(&parts[k], when))
