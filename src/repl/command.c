@@ -456,7 +456,7 @@ static int cmd_stop(struct session *s, struct str args)
 
 static int cmd_help(struct session *s, struct str args);
 
-#define COMMAND(name, letters, arguments, kind, words, function, help) {name, letters, arguments, COMPLETE_##kind, words, function, help},
+#define COMMAND(name, letters, arguments, kind, words, function, help, example) {name, letters, arguments, COMPLETE_##kind, words, function, help, example},
 static const struct command commands[] = {
 #include "repl/command.def"
 };
@@ -526,6 +526,15 @@ static void put_help(struct session *s, const struct command *c)
     buf_free(&help);
 }
 
+/* Entries, one a line. */
+static void put_example(struct session *s, const char *example)
+{
+    for (size_t n; *example; example += n + (example[n] == '\n')) {
+        n = strcspn(example, "\n");
+        fprintf(s->out, "      %.*s\n", (int)n, example);
+    }
+}
+
 static bool has_word(const struct command *c, const char *word)
 {
     return strstr(c->name, word) || strstr(c->help, word);
@@ -548,6 +557,8 @@ static int cmd_help(struct session *s, struct str args)
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (only ? only == &commands[i] : has_word(&commands[i], word)) {
             put_help(s, &commands[i]);
+            if (only)
+                put_example(s, only->example);
             shown++;
         }
     int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command has to do with `%s`", word);
@@ -600,7 +611,7 @@ int command_do(struct session *s, struct str text)
 const char *command_meant(struct str text)
 {
     static const char *const dotted[] = {
-#define COMMAND(name, letters, arguments, kind, words, function, help) "." name,
+#define COMMAND(name, letters, arguments, kind, words, function, help, example) "." name,
 #include "repl/command.def"
 #undef COMMAND
     };

@@ -28,7 +28,7 @@ static void add_names(void *context, struct completions *out)
 static bool next_command(void *context, size_t i, struct complete_command *out)
 {
     static const char *const dotted[] = {
-#define COMMAND(name, letters, arguments, kind, words, function, help) "." name,
+#define COMMAND(name, letters, arguments, kind, words, function, help, example) "." name,
 #include "repl/command.def"
 #undef COMMAND
     };

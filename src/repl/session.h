@@ -324,7 +324,7 @@ struct command {
     int kind;          /* enum complete_kind */
     const char *words;
     int (*function)(struct session *s, struct str args);
-    const char *help;
+    const char *help, *example;
 };
 const struct command *command_get(size_t i); /* NULL past the end */
 struct str next_word(struct str *args); /* takes it away; quotes are gone; empty past the last */

@@ -46,6 +46,7 @@
 # stdout:   <- y: f32[2]{0} call
 # stdout:     <- x: f32[2]{0} parameter
 # stdout:   .break [NAME|OP|FILE:LINE]    stop runs before an instruction; alone: list breakpoints and watches (.b)
+# stdout:       .break share
 cat >m.hlo <<'EOF'
 HloModule m
 half { p = f32[2] parameter(0)  h = f32[] constant(0.5)  b = f32[2] broadcast(h), dimensions={}  ROOT r = f32[2] multiply(p, b) }
