@@ -245,8 +245,8 @@ static void name_in_order(struct work *w)
     const struct directives *in = &w->r->g.in;
     for (size_t i = 0; i < in->count; i++) {
         struct directive *d = &in->at[i];
-        struct str text = arena_str(w->r->arena, d->text);
-        if (d->name.len > 0 || (text.len > 0 && text.ptr[0] == '@' && hlo_arrays_many(text.ptr + 1)))
+        bool file = d->text.len > 0 && d->text.ptr[0] == '@';
+        if (d->name.len > 0 || (file && hlo_arrays_many(beside(w->r, (struct str){d->text.ptr + 1, d->text.len - 1}))))
             continue;
         size_t param = 0, count = hlo_param_count(w->module);
         while (param < count && is_taken(w, d, param))
