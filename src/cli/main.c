@@ -46,6 +46,13 @@ static bool is_general(const char *word)
     return false;
 }
 
+static int unknown_command(struct options *o, const char *word)
+{
+    const char *nearest = command_nearest(word);
+    return *nearest ? usage_error(o, "no command or file `%s`; did you mean `%s`?", word, nearest)
+                    : usage_error(o, "no command or file `%s`", word);
+}
+
 /* No command, or one that is none: `hlo help X`, `hlo --help`, `hlo FILE`, a slip of the keys. */
 static enum command choose_command(struct options *o, int *argc, char ***argv, bool *fail)
 {
@@ -59,12 +66,8 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
     bool option = word[0] == '-' && word[1];
     bool plain_word = *word && !option && !strpbrk(word, "./\\-") && access(word, F_OK) != 0;
     if (plain_word) {
-        const char *nearest = command_nearest(word);
         *fail = true;
-        if (*nearest)
-            usage_error(o, "no command or file `%s`; did you mean `%s`?", word, nearest);
-        else
-            usage_error(o, "no command or file `%s`", word);
+        unknown_command(o, word);
     }
     if (option && is_general(word))
         return CMD_NONE;
@@ -107,14 +110,32 @@ static int say_version(const struct options *o)
     return HLO_OK;
 }
 
+static bool is_operation(const char *word)
+{
+    for (size_t i = 0; i < hlo_op_count(); i++)
+        if (strcmp(hlo_op_get(i).name, word) == 0)
+            return true;
+    return false;
+}
+
+/* `hlo help WORD` */
+static int say_help_of(struct options *o, const char *word)
+{
+    o->command = command_find(word);
+    if (o->command == CMD_NONE && is_operation(word))
+        return usage_error(o, "`%s` is an operation: `hlo ops %s` says what it does", word, word);
+    if (o->command == CMD_NONE && *word)
+        return unknown_command(o, word);
+    print_help(stdout, o->command);
+    return HLO_OK;
+}
+
 static int dispatch(struct options *o, int argc, char **argv)
 {
     bool fail = false;
-    if (argc > 0 && strcmp(argv[0], "help") == 0) {
-        print_help(stdout, argc > 1 ? command_find(argv[1]) : CMD_NONE);
-        return HLO_OK;
-    }
     o->command = CMD_NONE;
+    if (argc > 0 && strcmp(argv[0], "help") == 0)
+        return say_help_of(o, argc > 1 ? argv[1] : "");
     o->command = argc == 0 && line_possible() ? CMD_REPL : choose_command(o, &argc, &argv, &fail);
     if (fail || !options_parse(o, argc, argv))
         return HLO_USAGE;

@@ -147,6 +147,12 @@ static void keep_nearest(struct str word, const char *candidate, unsigned *best,
 
 const char *command_nearest(const char *word)
 {
+    /* What other programs, or people, call them. */
+    static const char *const elsewhere[][2] = {{"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},
+        {"eval", "run"}, {"exec", "run"}, {"format", "fmt"}, {"lint", "verify"}, {"print", "fmt"}, {"profile", "prof"}, {"shell", "repl"}};
+    for (size_t i = 0; i < COUNT_OF(elsewhere); i++)
+        if (strcmp(word, elsewhere[i][0]) == 0)
+            return elsewhere[i][1];
     const char *nearest = "";
     unsigned best = UINT_MAX;
     for (int c = 0; c < CMD_COUNT; c++)
