@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct hlo_arrays {
     struct arena arena;
@@ -160,9 +161,33 @@ static bool argument_fits(const hlo_module *module, size_t param, const hlo_lite
     return fits;
 }
 
+/* What people who know other tools write first, and what it is called here; false where the text is nothing of that. */
+static bool hint(const hlo_module *module, size_t param, const char *text, hlo_messages *m)
+{
+    struct buf called = {0}, why = {0};
+    text += strspn(text, " \t\n");
+    bool number = !text[strspn(text, "0123456789+-.eE")];
+    if (hlo_literal_has_shape(text, strlen(text)))
+        return false;
+    if (!number && strchr(text, '.') && access(text, R_OK) == 0)
+        buf_printf(&why, "`%s` is a file; `@%s` stands for what is in it", text, text);
+    else if (*text == '[' || (*text != '{' && strchr(text, ',')))
+        buf_puts(&why, "an array is written in braces: '{1, 2, 3}'");
+    if (why.size > 0) {
+        buf_printf(&called, "argument `" STR_FMT "`", STR_ARG(hlo_param_of(module, param)->name));
+        hlo_messages_add(m, called.data, why.data);
+    }
+    bool said = why.size > 0;
+    buf_free(&why);
+    buf_free(&called);
+    return said;
+}
+
 hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant, const char *text, hlo_messages *m)
 {
     hlo_literal *l;
+    if (hint(module, param, text, m))
+        return NULL;
     if (*text != '@')
         l = literal_argument(module, param, NULL, str_of(text), m);
     else if (hlo_arrays_known(text + 1))

@@ -1,0 +1,15 @@
+# What people write who know other tools is answered with how it is written here.
+# stdout: 2
+# stdout: 2
+# stdout: 2
+# stdout: f32[2] {0.5, 1}
+# stderr: argument `x`: error: an array is written in braces: '{1, 2, 3}'
+# stderr: argument `x`: error: `x.npy` is a file; `@x.npy` stands for what is in it
+# stderr: argument `x`: error: `./v.txt` is a file; `@./v.txt` stands for what is in it
+echo 'ENTRY e { ROOT x = f32[2] parameter(0) }' >a.hlo
+$HLO run a.hlo '[1, 2]'; echo $?
+echo '{0.5, 1}' >v.txt
+$HLO run a.hlo @v.txt -o x.npy
+$HLO run a.hlo x.npy; echo $?
+$HLO run a.hlo x=./v.txt; echo $?
+$HLO run a.hlo @x.npy
