@@ -69,11 +69,13 @@ static bool open_in(struct feed_files *f, struct feed_in *in, const char *path)
     return feed_in_open(in, path, f->ahead) || (usage_error(f->o, "cannot read `%s`: %s", path, strerror(errno)), false);
 }
 
-/* Who reads what is written here may go away: that is an error as any other, not the end of the process. */
+/* Who reads what is written here may go away: that is an error as any other, not the end of the process. Who reads standard
+ * output may go away, too, but then nobody is left to be told. */
 static bool open_out(struct feed_files *f, struct feed_out *out, const char *path)
 {
     f->out_count++;
-    signal(SIGPIPE, SIG_IGN);
+    if (strcmp(path, "-") != 0)
+        signal(SIGPIPE, SIG_IGN);
     return feed_out_open(out, path) || (usage_error(f->o, "cannot write `%s`: %s", path, strerror(errno)), false);
 }
 

@@ -70,10 +70,11 @@ static int finish_run(const struct run *r, hlo_literal *const *results)
 static void say_more(const struct options *o, const hlo_program *p, double seconds)
 {
     struct hlo_memory memory = hlo_program_memory(p);
+    if (!o->given[OPT_VERBOSE])
+        return;
     fflush(stdout);
-    if (o->given[OPT_VERBOSE])
-        fprintf(world_stderr(o), "hlo: the run took %.6f s; values took %" PRIu64 " bytes at most, arguments %" PRIu64 "\n", seconds,
-                memory.measured, memory.arguments);
+    fprintf(world_stderr(o), "hlo: the run took %.6f s; values took %" PRIu64 " bytes at most, arguments %" PRIu64 "\n", seconds,
+            memory.measured, memory.arguments);
 }
 
 static int run_program(const struct run *r, struct feed_files *feeds, struct tracing *t, hlo_program *p)

@@ -225,7 +225,8 @@ bool feed_out_open(struct feed_out *out, const char *path)
     } else {
         out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     }
-    set_most(out);
+    if (out->fd >= 0)
+        set_most(out);
     return out->fd >= 0;
 }
 

@@ -71,8 +71,10 @@ void report(const struct options *o, const hlo_messages *m)
     if (o->given[OPT_QUIET] && hlo_messages_errors(m) == 0)
         return;
     hlo_text text = hlo_messages_draw_in(m, o->colors);
-    fflush(stdout);
-    fwrite(text.data, 1, text.size, world_stderr(o));
+    if (text.size > 0) {
+        fflush(stdout); /* else the last flush does it, which says why it fails */
+        fwrite(text.data, 1, text.size, world_stderr(o));
+    }
     hlo_text_free(&text);
 }
 

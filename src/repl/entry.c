@@ -350,8 +350,9 @@ int entry_do(struct session *s, struct str text)
     }
     bool once = s->once && r.kind != READ_BLANK;
     s->status = do_reading(s, from, &r);
-    if (once)
-        output_to(s, NULL, false);
+    int left = once ? output_to(s, NULL, false) : HLO_OK;
+    if (s->status == HLO_OK)
+        s->status = left;
     typed_drop(from);
     return s->status;
 }

@@ -60,9 +60,10 @@ static void session_begin(struct session *s, const struct repl_options *o)
     s->debugger.stepping = GO;
 }
 
-static void session_end(struct session *s)
+/* The status of the session, unless what it wrote isn't all there. */
+static int session_end(struct session *s, int status)
 {
-    output_to(s, NULL, false);
+    int left = output_to(s, NULL, false);
     debug_free(s);
     built_free(&s->built);
     kept_free(&s->kept);
@@ -70,6 +71,7 @@ static void session_end(struct session *s)
         state_free(s->states[i]);
     free(s->states);
     free(s->prompt);
+    return status == HLO_OK ? left : status;
 }
 
 static int read_rc(struct session *s)
@@ -129,6 +131,5 @@ int repl_main(const struct repl_options *o)
         status = read_terminal(&s);
     else if (on && !s.leaving && status == HLO_OK)
         status = input_all(&s, &(struct input){.name = "<stdin>", .file = stdin});
-    session_end(&s);
-    return status;
+    return session_end(&s, status);
 }

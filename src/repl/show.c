@@ -14,6 +14,19 @@ bool may_write(struct session *s, const char *path)
            say_error(s, HLO_USAGE, "%s: this session may write files in the current folder only", path) == HLO_OK;
 }
 
+/* What was written so far is all there, or that is said. */
+static int leave_output(struct session *s)
+{
+    FILE *f = s->out;
+    if (f == stdout)
+        return HLO_OK;
+    bool failed = fflush(f) != 0 || ferror(f) != 0;
+    int error = errno;
+    s->out = stdout;
+    fclose(f);
+    return failed ? say_error(s, HLO_USAGE, "%s: cannot write: %s", s->out_path, strerror(error)) : HLO_OK;
+}
+
 int output_to(struct session *s, const char *path, bool once)
 {
     if (path && !may_write(s, path))
@@ -21,12 +34,11 @@ int output_to(struct session *s, const char *path, bool once)
     FILE *f = path && s->mode != SHOW_NPY ? fopen(path, "w") : stdout;
     if (!f)
         return say_error(s, HLO_USAGE, "%s: %s", path, strerror(errno));
-    if (s->out != stdout)
-        fclose(s->out);
+    int status = leave_output(s);
     repl_set(&s->out_path, path);
     s->out = f;
     s->once = once;
-    return HLO_OK;
+    return status;
 }
 
 /* ---- tables ---- */
