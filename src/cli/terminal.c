@@ -113,7 +113,9 @@ void pager_begin(struct options *o)
         close(ends[0]);
         close(ends[1]);
         setenv("LESS", "FRX", 0); /* so that short output needs no key */
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        struct buf script = {0}; /* a pager that is not there has read nothing */
+        buf_printf(&script, "%s\ncase $? in 126 | 127) exec cat ;; esac", command);
+        execl("/bin/sh", "sh", "-c", script.data, (char *)NULL);
         _exit(127);
     }
     close(ends[0]);

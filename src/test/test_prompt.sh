@@ -11,7 +11,7 @@ dir=$(mktemp -d) || exit 2
 t() { tmux -u -S "$dir/socket" "$@"; }
 trap 't kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 trap 'exit 2' INT TERM HUP
-unset HLO_COLORS NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TMUX HLO_OPTIONS XDG_STATE_HOME XDG_CONFIG_HOME EDITOR VISUAL
+unset HLO_COLORS NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TMUX HLO_OPTIONS XDG_STATE_HOME XDG_CONFIG_HOME EDITOR VISUAL LESS HLO_PAGER PAGER
 export LC_ALL=C.UTF-8 HOME="$dir" HLO
 n=0
 bad=0
@@ -621,6 +621,40 @@ how_far() {
     start "\$HLO run -q endless.hlo --timeout=1" && see '^status 5$' && unseen ' s: step '
 }
 check how_far "a long run says how far it is, and clears that away"
+
+# ---- the pager ----
+
+# In 24 lines: less waits with what is taller, and shows what is shorter as if it weren't there.
+pager() {
+    start '$HLO ops'
+    last ':' || return 1
+    unseen 'status' || return 1
+    key G
+    see '^(END)$\|^ *xor ' || return 1
+    key q
+    see '^status 0$' && see '^terminal restored$' || return 1
+    start '$HLO fmt add.hlo'
+    see '^  ROOT %total' && see '^status 0$' || return 1
+    start '$HLO ops abs | tail -n 1' # nobody reads this page by page
+    see '^status 0$'
+}
+check pager "less takes what is taller than the screen, and no key for what isn't"
+
+pagers() {
+    start 'HLO_PAGER="sed s/^/own:/" PAGER="sed s/^/usual:/" $HLO fmt add.hlo'
+    see '^own:}$' && see '^status 0$' || return 1
+    start 'PAGER="sed s/^/usual:/" $HLO fmt add.hlo'
+    see '^usual:}$' && see '^status 0$' || return 1
+    for none in HLO_PAGER= HLO_PAGER=cat TERM=dumb; do
+        start "PAGER=false $none \$HLO fmt add.hlo"
+        see '^}$' && see '^status 0$' || return 1
+    done
+    start 'PAGER=false $HLO fmt --no-pager add.hlo'
+    see '^}$' && see '^status 0$' || return 1
+    start 'HLO_PAGER=there-is-no-such-pager $HLO fmt add.hlo'
+    see 'not found$' && see '^}$' && see '^status 0$'
+}
+check pagers "HLO_PAGER comes before PAGER, and none where it isn't wanted or isn't there"
 
 echo "1..$n"
 exit $bad
