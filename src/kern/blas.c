@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* What it can be told by the environment alone has to be said before it is loaded; and an environment may only be changed where
  * no other thread looks at it, hence before main. */
@@ -31,10 +32,18 @@ static void *library(void)
     return lib ? lib : dlopen("libopenblas.so", RTLD_LAZY);
 }
 
+/* Whether there is room for what it works in. Where there is none it would ask for it again and again, and never come back. */
+static bool has_room(void)
+{
+    enum { MOST = 256 << 20 };
+    void *room = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return room != MAP_FAILED && munmap(room, MOST) == 0;
+}
+
 bool blas_is_there(void)
 {
     void *lib = library();
-    return lib && dlsym(lib, "cblas_sgemm");
+    return lib && dlsym(lib, "cblas_sgemm") && has_room();
 }
 
 void *blas_function(const char *name)
