@@ -4,7 +4,7 @@
 # stderr: v.txt:2:3: error: expected a value, `,` or `}`, found `y`
 # stderr: bytes.hlo:1:1: error:
 # stderr: ?ELF??a
-# stderr: hlo: error: cannot write to standard output: a write failed before
+# stderr: hlo: error: cannot write to standard output: No space left on device
 # status: 2
 name=$(printf 'n%.0s' $(seq 300))
 printf 'ENTRY e { x = f32[2] parameter(0)  ROOT %s = f32[2] negate(x) }\n' $name >m.hlo
