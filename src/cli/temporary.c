@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPORARY_MODULE, TEMPORARY_OUTPUTS};
-static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /* The handler's. "": there is none. */
 static char folder[PATH_MAX];

@@ -1,0 +1,30 @@
+# The folder in which other programs find their files is gone when a signal ends the command.
+# stdout: reduce HUP 129
+# stdout: reduce INT 130
+# stdout: reduce QUIT 131
+# stdout: reduce TERM 143
+# stdout: fuzz HUP 129
+# stdout: fuzz INT 130
+# stdout: fuzz QUIT 131
+# stdout: fuzz TERM 143
+cat >m.hlo <<'END'
+ENTRY e { x = f32[3] parameter(0)
+  ROOT y = f32[3] negate(x) }
+END
+mkdir tmp
+export TMPDIR="$PWD/tmp"
+ulimit -c 0
+ended() { # BY COMMAND...: it has found the folder, and sends a signal to whoever has made that
+    by=$1
+    shift
+    env --default-signal=INT,QUIT "$HLO" "$@"
+    echo "$1 $by $?"
+    grep -q '[.]hlo$' found || exit 1
+    ls "$TMPDIR"
+}
+for signal in HUP INT QUIT TERM; do
+    ended $signal reduce m.hlo --random --check="ls $TMPDIR/hlo-*/* >found; kill -$signal \$PPID; sleep 0.1; :"
+done
+for signal in HUP INT QUIT TERM; do
+    ended $signal fuzz m.hlo --runs=1 --oracle="ls $TMPDIR/hlo-*/* >found; kill -$signal \$PPID; sleep 0.1; :"
+done
