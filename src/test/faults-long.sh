@@ -87,7 +87,9 @@ while [ $i -lt "$n" ]; do
     [ $status -gt 128 ] && ended=$((ended + 1))
     case $status in 0 | 1 | 129 | 130 | 131 | 143) ;; *) wrong "$command, $signal after $moment s: status $status, $(cat ../err)" ;; esac
     if [ -e "$file" ]; then
-        { [ $old = 1 ] && [ "$(head -c 4 "$file")" = old ]; } || cmp -s "$file" ../whole.$k || wrong "$command, $signal after $moment s: half a file"
+        # Whoever interrupts a search gets what it has found so far.
+        { [ $old = 1 ] && [ "$(head -c 4 "$file")" = old ]; } || cmp -s "$file" ../whole.$k ||
+            { [ $signal-${command%% *} = INT-reduce ] && "$HLO" verify "$file"; } || wrong "$command, $signal after $moment s: half a file"
     elif [ $old = 1 ]; then
         wrong "$command, $signal after $moment s: the file that was there is gone"
     fi

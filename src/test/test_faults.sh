@@ -108,7 +108,7 @@ help run
 --completion=bash
 serve --stdio <requests
 END
-# They write OUT; `whole`: all of it or nothing at all.
+# They write OUT; `whole`: all of it or nothing at all, and the same each time.
 cat >../write <<'END'
 whole OUT.npz run m.hlo --random --output=OUT.npz
 whole OUT.npy run one.hlo --random --output=OUT.npy
@@ -117,10 +117,10 @@ whole OUT.npz run m.hlo --random --save-bundle=OUT.npz
 whole OUT.hlo extract m.hlo s --random --output=OUT.hlo
 whole OUT.hlo reduce --check='grep -q reduce' m.hlo --random --output=OUT.hlo
 whole OUT.dot graph m.hlo --output=OUT.dot
-whole OUT.xml test golden.hlo --junit=OUT.xml
 whole OUT.npz fuzz m.hlo --oracle='exit 7; :' --save-bundle=OUT.npz
 whole OUT.hlo repl m.hlo -c 'y2 = negate(y)' -c '.save OUT.hlo'
 whole OUT.npy repl m.hlo -c '.run --random' -c '.mode npy' -c '.once OUT.npy' -c y
+lines OUT.xml test golden.hlo --junit=OUT.xml
 lines OUT.txt run m.hlo --random --trace-file=OUT.txt
 lines OUT.txt run feed.hlo --infeed=feed.txt --outfeed=OUT.txt
 lines OUT.txt trace m.hlo --random --output=OUT.txt
