@@ -33,7 +33,11 @@ static bool asked_for(const char *fault)
 static bool interrupted(void)
 {
     static _Atomic unsigned state;
-    if (!asked_for("interrupt") || (state = state * 1664525u + 1013904223u) >> 31 == 0)
+    if (!asked_for("interrupt"))
+        return false;
+    const unsigned next = state * 1664525u + 1013904223u;
+    state = next;
+    if (next >> 31 == 0)
         return false;
     errno = EINTR;
     return true;
