@@ -17,7 +17,7 @@ ulimit -c 0
 ended() { # BY COMMAND...: it has found the folder, and sends a signal to whoever has made that
     by=$1
     shift
-    env --default-signal=INT,QUIT "$HLO" "$@"
+    env --default-signal=HUP,INT,QUIT,TERM "$HLO" "$@"
     echo "$1 $by $?"
     grep -q '[.]hlo$' found || exit 1
     ls "$TMPDIR"
