@@ -60,13 +60,13 @@ static bool is_stripped(const struct edit *e, const struct inst *i, enum attr_id
 {
     static const uint8_t metadata[] = {A_METADATA, A_ORIGIN, A_STATISTICS};
     static const uint8_t hints[] = {A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS, A_OUTPUT_TO_OPERAND_ALIASING};
-    if (e->strip & EDIT_STRIP_METADATA && memchr(metadata, id, sizeof metadata))
+    if (e->strip & EDIT_STRIP_METADATA && memchr(metadata, (int)id, sizeof metadata))
         return true;
     if (e->strip & EDIT_STRIP_SHARDING && id == A_SHARDING)
         return true;
     if (!(e->strip & EDIT_STRIP_HINTS))
         return false;
-    return memchr(hints, id, sizeof hints) || (id == A_BACKEND_CONFIG && i->opcode != OP_CUSTOM_CALL);
+    return memchr(hints, (int)id, sizeof hints) || (id == A_BACKEND_CONFIG && i->opcode != OP_CUSTOM_CALL);
 }
 
 static struct inst_list copy_control(const struct body *b, struct inst_list from)
