@@ -17,7 +17,14 @@
  * loops marked here are one or two in a file that is otherwise about something else; a set would take a file and
  * a row in a table for each. The price is that the loader chooses, before there is an environment, so that
  * HLO_ISA (cpu.h) does not lower them: since bits are the same, that shows only in what is measured. */
-#if defined __x86_64__ && defined __linux__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#if defined __has_feature /* what chooses runs before a library is relocated: a sanitizer has no place in it */
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KERN_SANITIZED
+#endif
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define KERN_SANITIZED
+#endif
+#if defined __x86_64__ && defined __linux__ && !defined KERN_SANITIZED
 #define KERN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define KERN_CLONES

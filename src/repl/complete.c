@@ -248,7 +248,7 @@ void complete_entry(const struct complete_source *s, struct str entry, size_t cu
     while (first < cursor && char_is_blank(entry.ptr[first]))
         first++;
     size_t start = word_start(entry, cursor);
-    out->word = (struct str){entry.ptr + start, cursor - start};
+    out->word = cursor > 0 ? (struct str){entry.ptr + start, cursor - start} : STR("");
     if (complete_file_after_at(out, before))
         return;
     if (first == cursor) { /* nothing yet: what one may ask for */

@@ -93,7 +93,7 @@ size_t term_width(struct str s)
 {
     size_t width = 0;
     mbstate_t state = {0};
-    for (const char *p = s.ptr, *end = s.ptr + s.len; p < end;)
+    for (const char *p = s.ptr, *end = s.len > 0 ? p + s.len : p; p < end;)
         width += next_width(&p, end, &state, width);
     return width;
 }
@@ -102,7 +102,7 @@ size_t term_rows(struct str text, size_t prompt, size_t columns)
 {
     size_t rows = 1, column = prompt;
     mbstate_t state = {0};
-    for (const char *p = text.ptr, *end = text.ptr + text.len; p < end;) {
+    for (const char *p = text.ptr, *end = text.len > 0 ? p + text.len : p; p < end;) {
         bool ends = *p == '\n';
         size_t width = next_width(&p, end, &state, column);
         if (ends || column + width > columns) {
