@@ -2,9 +2,10 @@
 # Runs fuzz targets for so many seconds each: campaign.sh BUILD SECONDS [TARGET...]. BUILD is a build folder of clang with
 # -Db_sanitize=address,undefined -Db_lundef=false. All of them when none is named.
 #   CAMPAIGN_JOBS  so many at a time (2)
+#   CAMPAIGN_SLOW  an input that takes longer than so many seconds is a finding (5)
 #   CAMPAIGN_DIR   where corpora, logs and findings are kept, and found again by the next campaign (BUILD/campaign)
 # At the end a table of what all campaigns in that folder have done; status 1 when there is a finding: a crash, a leak, too much
-# memory, or an input that takes longer than 5 seconds.
+# memory, or an input that takes too long.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 testdata=$(cd "$here/../../testdata" && pwd)
@@ -83,7 +84,7 @@ run_one() { # TARGET
     done >"$1.dict"
     start=$(date +%s)
     # shellcheck disable=SC2086 # folders, none with blanks in its name
-    TMPDIR=$PWD/tmp "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=25 -report_slow_units=5 -rss_limit_mb=4096 \
+    TMPDIR=$PWD/tmp "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=25 -report_slow_units="${CAMPAIGN_SLOW:-5}" -rss_limit_mb=4096 \
         -max_len=16384 -dict="$1.dict" -artifact_prefix="found/$1-" -print_final_stats=1 \
         "corpus-$1" "seeds-$1" $more >"$1.log" 2>&1 </dev/null ||
         { echo "fuzz_$1 ended with status $?: $PWD/$1.log"; tail -n 40 "$1.log"; } >&2
