@@ -3,14 +3,11 @@
  */
 #include "eval/eval_priv.h"
 
-/* A negative dimension counts from behind, as in StableHLO; XLA's verifier lets every one pass. */
 static bool sort_dimension(struct eval *ev, const struct step *s, int *out)
 {
-    int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0], rank = s->shapes[0]->rank;
-    *out = (int)(d < 0 ? d + rank : d);
-    return (d >= -rank && d < rank) ||
+    return inst_sort_dimension(s->inst, out) ||
            EVAL_FAIL(ev, s, UNSUPPORTED, op_spelling(s->inst->opcode),
-                     arena_printf(&ev->ds->arena, "dimension %" PRId64, d).ptr);
+                     arena_printf(&ev->ds->arena, "dimension %" PRId64, inst_ints(s->inst, A_DIMENSIONS).at[0]).ptr);
 }
 
 static bool run_sort(struct eval *ev, const struct step *s)

@@ -69,21 +69,6 @@ enum likeness {
     WILD
 };
 
-static bool adds_up(const struct inst *i)
-{
-    switch (op_table[i->opcode].family) {
-    case FAMILY_dot:
-    case FAMILY_conv:
-    case FAMILY_reduce:
-    case FAMILY_window:
-    case FAMILY_fft:
-    case FAMILY_linalg:
-    case FAMILY_batchnorm:
-    case FAMILY_collective: return true;
-    default: return i->opcode == OP_SCATTER || i->opcode == OP_CUSTOM_CALL;
-    }
-}
-
 /* Functions that the specification gives no last bit for. */
 static bool approximates(const struct inst *i)
 {
@@ -130,7 +115,7 @@ static bool adds_up_inside(const struct computation *c, int depth)
         const struct inst *i = c->insts[k];
         struct computation *callees[64];
         int n = inst_callees(i, NULL);
-        if (n > 64 || ((adds_up(i) || approximates(i)) && touches_floats(i)))
+        if (n > 64 || ((op_adds_up(i->opcode) || approximates(i)) && touches_floats(i)))
             return true;
         inst_callees(i, callees);
         for (int j = 0; j < n; j++)
@@ -173,7 +158,7 @@ static enum likeness likeness_of(const struct inst *i, const uint8_t *known)
     for (int k = 0; k < n; k++)
         if (adds_up_inside(callees[k], 0))
             return WILD;
-    if (adds_up(i) && touches_floats(i))
+    if (op_adds_up(i->opcode) && touches_floats(i))
         return worst == TAME ? NEAR : WILD;
     if (worst >= CLOSE)
         return moves(i) ? worst : WILD;

@@ -38,25 +38,9 @@ struct walk {
 
 /* ---- who uses what ---- */
 
-/* Whether an instruction adds up elements, in an order that is its own affair. */
-static bool sums(const struct inst *i)
-{
-    switch (op_table[i->opcode].family) {
-    case FAMILY_dot:
-    case FAMILY_conv:
-    case FAMILY_reduce:
-    case FAMILY_window:
-    case FAMILY_fft:
-    case FAMILY_linalg:
-    case FAMILY_batchnorm:
-    case FAMILY_collective: return true;
-    default: return i->opcode == OP_SCATTER || i->opcode == OP_CUSTOM_CALL;
-    }
-}
-
 static void note_inst(struct walk *w, const struct inst *i)
 {
-    w->facts.summed |= sums(i);
+    w->facts.summed |= op_adds_up(i->opcode);
     for (int k = 0; k < i->operand_count; k++) {
         const struct inst *x = i->operands[k];
         struct operand_use *u = ARENA_NEW(w->a, struct operand_use), **list = &w->uses[x->parent->index][x->index];

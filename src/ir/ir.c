@@ -235,6 +235,13 @@ struct window inst_window(const struct inst *i)
     return a ? a->v.window : (struct window){0, NULL};
 }
 
+bool inst_sort_dimension(const struct inst *i, int *out)
+{
+    const int64_t d = inst_ints(i, A_DIMENSIONS).at[0], rank = i->operands[0]->shape->rank;
+    *out = (int)(d < 0 ? d + rank : d);
+    return d >= -rank && d < rank;
+}
+
 struct computation *inst_computation(const struct inst *i, enum attr_id id)
 {
     const struct attr *a = inst_attr(i, id);

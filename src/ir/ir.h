@@ -346,6 +346,9 @@ bool inst_bool(const struct inst *i, enum attr_id id);               /* false wh
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent);
 int inst_enum(const struct inst *i, enum attr_id id, int absent);
 struct ints inst_ints(const struct inst *i, enum attr_id id);        /* empty when absent */
+/* The dimension that a sort is along. A negative one counts from behind, as in StableHLO; XLA's verifier lets every one pass: false,
+ * where the operands have no such dimension. */
+bool inst_sort_dimension(const struct inst *i, int *out);
 struct window inst_window(const struct inst *i);                     /* rank 0 when absent */
 struct computation *inst_computation(const struct inst *i, enum attr_id id); /* NULL when absent */
 struct str inst_str(const struct inst *i, enum attr_id id);          /* empty when absent */

@@ -118,6 +118,21 @@ bool enum_is_builder(enum attr_id a, int number)
     return words[words_of(a) + 1 + (size_t)number].builder;
 }
 
+bool op_adds_up(enum opcode op)
+{
+    switch (op_table[op].family) {
+    case FAMILY_dot:
+    case FAMILY_conv:
+    case FAMILY_reduce:
+    case FAMILY_window:
+    case FAMILY_fft:
+    case FAMILY_linalg:
+    case FAMILY_batchnorm:
+    case FAMILY_collective: return true;
+    default: return op == OP_SCATTER || op == OP_CUSTOM_CALL;
+    }
+}
+
 /* ---- opcodes and attributes by spelling ---- */
 
 static int op_row_cmp(const void *key, const void *row)

@@ -135,6 +135,7 @@ extern const char *const family_names[FAMILY_COUNT];
 static inline const char *op_spelling(enum opcode op) { return op_table[op].spelling; }
 static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].spelling; }
 
+bool op_adds_up(enum opcode op);                         /* elements, in an order that is its own affair */
 enum opcode op_find(struct str word);                    /* OP_INVALID when unknown */
 const struct op_attr *op_attr_find(enum opcode op, struct str word); /* an opcode's own; or NULL */
 enum attr_id attr_find_common(struct str word);          /* one of the eight all may carry, or A_NONE */

@@ -57,8 +57,10 @@ static int64_t came_from(struct why *w, const struct inst *i, int64_t along, con
 
 static void sort(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index)
 {
-    const int64_t written = inst_ints(i, A_DIMENSIONS).at[0], rank = i->operands[0]->shape->rank;
-    const int64_t along = written < 0 ? written + rank : written, from = came_from(w, i, along, index);
+    int along;
+    if (!inst_sort_dimension(i, &along)) /* its run ends in an error */
+        return;
+    const int64_t from = came_from(w, i, along, index);
     if (from >= 0)
         why_fix(why_point(w, i, (int)leaf, 0, index, "chosen"), along, from);
     for (int k = 0; k < i->operand_count; k++) {
