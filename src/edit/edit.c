@@ -117,6 +117,14 @@ struct inst *edit_target(const struct edit *e, struct inst *i)
     return i;
 }
 
+/* Whether `other` stands among what `i` becomes, step by step. */
+static bool comes_by(const struct edit *e, const struct inst *i, const struct inst *other)
+{
+    while (i != other && mark_of(e, i)->becomes == BECOMES_OTHER)
+        i = mark_of(e, i)->by;
+    return i == other;
+}
+
 const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
 {
     const char *problem = edit_may_change(i);
@@ -128,7 +136,7 @@ const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
         return "its -done instruction alone may use it";
     if (!shape_equal(i->shape, by->shape, IGNORE_LAYOUT))
         return "they have different shapes";
-    if (edit_target(e, by) == i)
+    if (comes_by(e, by, i))
         return "it would stand for itself";
     say(e, i, BECOMES_OTHER)->by = by;
     return NULL;

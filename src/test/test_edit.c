@@ -355,6 +355,12 @@ START_TEST(refused)
     expect_refused(hlo_edit_finish(e, m) != NULL, "an instruction would need its own result");
     hlo_literal_free(wrong);
     close_all();
+    OPEN(chain);
+    ck_assert(hlo_edit_replace(e, at("c"), at("b"), m));
+    ck_assert(hlo_edit_replace(e, at("a"), at("c"), m));
+    expect_refused(hlo_edit_replace(e, at("c"), at("a"), m), "it would stand for itself"); /* by way of itself, not at the end */
+    hlo_edit_free(e);
+    close_all();
     OPEN(loop);
     expect_refused(hlo_edit_parameter(e, at("w"), m), "only the entry computation may get more parameters");
     const size_t both[] = {at("w"), at("x")};
