@@ -140,7 +140,8 @@ void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_int(struct buf *b, int64_t v);
 void buf_uint(struct buf *b, uint64_t v);
-static inline struct str buf_view(const struct buf *b) { return (struct str){b->data, b->size}; }
+/* Of an empty one, too, it points at something. */
+static inline struct str buf_view(const struct buf *b) { return b->size ? (struct str){b->data, b->size} : STR(""); }
 /* Length of the UTF-8 character at s[i], or 0 when the bytes there are none (overlong forms, surrogates and numbers
  * past 10FFFF included). */
 size_t str_utf8(struct str s, size_t i);
