@@ -2,6 +2,7 @@
 # Runs fuzz targets for so many seconds each: campaign.sh BUILD SECONDS [TARGET...]. BUILD is a build folder of clang with
 # -Db_sanitize=address,undefined -Db_lundef=false. All of them when none is named.
 #   CAMPAIGN_JOBS  so many at a time (2)
+#   CAMPAIGN_SEED  what is tried depends on that number alone, as far as threads allow (none: something new each time)
 #   CAMPAIGN_SLOW  an input that takes longer than so many seconds is a finding (5)
 #   CAMPAIGN_DIR   where corpora, logs and findings are kept, and found again by the next campaign (BUILD/campaign)
 # At the end a table of what all campaigns in that folder have done; status 1 when there is a finding: a crash, a leak, too much
@@ -83,8 +84,14 @@ run_one() { # TARGET
         "$build/hlo" ops --dict="$of"
     done >"$1.dict"
     start=$(date +%s)
+    fixed= seed=0
+    if [ "${CAMPAIGN_SEED:-}" ]; then
+        seed=$CAMPAIGN_SEED
+        # Addresses are where hash tables get their seeds from. Not every container lets them be fixed.
+        ! setarch -R true 2>/dev/null || fixed="setarch -R"
+    fi
     # shellcheck disable=SC2086 # folders, none with blanks in its name
-    TMPDIR=$PWD/tmp "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -timeout=25 -report_slow_units="${CAMPAIGN_SLOW:-5}" -rss_limit_mb=4096 \
+    TMPDIR=$PWD/tmp $fixed "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -seed="$seed" -timeout=$((5 * ${CAMPAIGN_SLOW:-5})) -report_slow_units="${CAMPAIGN_SLOW:-5}" -rss_limit_mb=4096 \
         -max_len=16384 -dict="$1.dict" -artifact_prefix="found/$1-" -print_final_stats=1 \
         "corpus-$1" "seeds-$1" $more >"$1.log" 2>&1 </dev/null ||
         { echo "fuzz_$1 ended with status $?: $PWD/$1.log"; tail -n 40 "$1.log"; } >&2
