@@ -25,9 +25,10 @@ static bool unpack(hlo_file *f, struct diags *ds)
     struct buf text = {0};
     if (!io_is_gzip((struct str){f->bytes.data, f->bytes.size}))
         return true;
-    if (!io_gunzip((struct str){f->bytes.data, f->bytes.size}, &text)) {
+    const char *wrong = io_gunzip((struct str){f->bytes.data, f->bytes.size}, &text);
+    if (wrong) {
         buf_free(&text);
-        return DIAG_ERROR(ds, NO_SPAN, GZIP_MALFORMED);
+        return DIAG_ERROR(ds, NO_SPAN, GZIP_MALFORMED, wrong);
     }
     file_release(&f->bytes);
     f->bytes = (struct file_bytes){text.data, text.size, false};

@@ -39,7 +39,8 @@ static void read_all(struct arena *a, struct diags *ds, struct str bytes, struct
     if (io_safetensors_open(ds, a, bytes, &t)) {
         t.owner = owner;
         for (size_t i = 0; i < t.header.count && i < 16; i++)
-            keep_or_drop(io_safetensors_get(ds, a, &t, t.header.items[i].name, NULL, STR("it")));
+            if (io_safetensors_has(&t, t.header.items[i].name))
+                keep_or_drop(io_safetensors_get(ds, a, &t, t.header.items[i].name, NULL, STR("it")));
     }
 }
 

@@ -158,6 +158,14 @@ static void say_missing(struct diags *ds, struct arena *a, const struct io_array
     buf_free(&b);
 }
 
+/* What went wrong with an array is said of the file; this names the array. */
+static struct literal *say_about(struct diags *ds, struct str name)
+{
+    if (ds->last)
+        diag_note(ds, ds->last, NO_SPAN, "this is about `" STR_FMT "`", STR_ARG(name));
+    return NULL;
+}
+
 static struct literal *get_from_folder(struct diags *ds, struct arena *a, const struct io_arrays *s, struct str name,
                                        const struct shape *want, struct str who)
 {
@@ -168,9 +176,7 @@ static struct literal *get_from_folder(struct diags *ds, struct arena *a, const 
         l = io_arrays_get(ds, a, &file, STR(""), want, who);
         io_arrays_close(&file);
     }
-    if (path && !l && ds->last)
-        diag_note(ds, ds->last, NO_SPAN, "this is about `%s`", path);
-    return l;
+    return l || !path ? l : say_about(ds, str_of(path));
 }
 
 struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io_arrays *s, struct str name,
@@ -184,9 +190,10 @@ struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io
         DIAG(ds, NO_SPAN, FAILURE, "raw bytes have no shape of their own");
         return NULL;
     }
+    struct literal *l;
     switch (s->kind) {
-    case IO_NPZ: return io_npz_get(ds, a, &s->npz, name, want, who);
-    case IO_SAFETENSORS: return io_safetensors_get(ds, a, &s->tensors, name, want, who);
+    case IO_NPZ: l = io_npz_get(ds, a, &s->npz, name, want, who); return l ? l : say_about(ds, name);
+    case IO_SAFETENSORS: l = io_safetensors_get(ds, a, &s->tensors, name, want, who); return l ? l : say_about(ds, name);
     case IO_FOLDER: return get_from_folder(ds, a, s, name, want, who);
     case IO_NPY: return io_npy_decode(ds, a, s->bytes, s->owner, want, who);
     default: return io_raw_decode(ds, a, s->bytes, s->owner, want, who);

@@ -206,15 +206,23 @@ bool io_is_gzip(struct str bytes)
     return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0;
 }
 
-bool io_gunzip(struct str bytes, struct buf *out)
+/* Text packs into a tenth of its size, a constant that repeats itself into less. What begins as a small file and does not
+ * end is neither; it is refused before it fills the memory. */
+static bool is_bomb(size_t packed, size_t size)
+{
+    enum { ANY_RATIO_UP_TO = 64 << 20, MOST_RATIO = 200 };
+    return size > ANY_RATIO_UP_TO && size / MOST_RATIO > packed;
+}
+
+const char *io_gunzip(struct str bytes, struct buf *out)
 {
     enum { PIECE = 1 << 16 };
     z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes.ptr};
     size_t left = bytes.len;
     if (inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
-        return false;
+        return "no memory to unpack it";
     int status = Z_OK;
-    while (status == Z_OK && out->size < UINT32_MAX) {
+    while (status == Z_OK && out->size < UINT32_MAX && !is_bomb(bytes.len, out->size)) {
         if (z.avail_in == 0) {
             z.avail_in = left < 1u << 30 ? (uInt)left : 1u << 30;
             left -= z.avail_in;
@@ -228,7 +236,9 @@ bool io_gunzip(struct str bytes, struct buf *out)
             status = inflateReset(&z);
     }
     inflateEnd(&z);
-    return status == Z_STREAM_END || out->size >= UINT32_MAX;
+    if (is_bomb(bytes.len, out->size))
+        return "it unpacks to more than 200 times its size, as no text does";
+    return status == Z_STREAM_END || out->size >= UINT32_MAX ? NULL : "it is damaged or cut short";
 }
 
 /* ---- other forms of programs ---- */

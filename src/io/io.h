@@ -35,6 +35,7 @@ void io_npy_header(struct buf *out, const struct shape *s);
 struct npz_entry {
     struct str name; /* without .npy */
     uint64_t offset, packed_size, size;
+    uint64_t limit; /* what comes after it begins here */
     uint32_t crc;
     uint16_t method;
 };
@@ -43,6 +44,7 @@ struct npz {
     struct owner *owner; /* who keeps them, as of io_npy_decode; NULL when it is opened */
     struct npz_entry *entries;
     size_t count;
+    struct map names; /* the entry of each */
 };
 
 /* Reads the directory; entries live in the arena, `bytes` must outlive them. */
@@ -58,12 +60,14 @@ struct str io_npz_names(struct arena *a, const struct npz *z);
 
 struct io_safetensors {
     struct dict_value header;
+    struct map tensors; /* the entry of the header of each */
     struct str data;
     struct owner *owner; /* as above */
 };
 
 bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, struct io_safetensors *out);
 bool io_safetensors_has(const struct io_safetensors *t, struct str name);
+/* The tensor of that name, which it has. */
 struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name,
                                    const struct shape *want, struct str who);
 struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t);
@@ -149,8 +153,8 @@ void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n);
  * before the optimizations, unless it says otherwise. Empty with a message. */
 struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, const char *pick);
 bool io_is_gzip(struct str bytes);
-/* False: it is not sound. No more than a text may have. */
-bool io_gunzip(struct str bytes, struct buf *out);
+/* NULL, or what is wrong with it. No more than a text may have, or one so small can hold. */
+const char *io_gunzip(struct str bytes, struct buf *out);
 /* What a file is when it is certain that it isn't HLO text, with a way to get that; else NULL. */
 const char *io_not_hlo(const char *path, struct str text, const char **advice);
 

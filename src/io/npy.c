@@ -11,6 +11,8 @@
 #error "storage is written to files as it lies in memory, which must be little-endian"
 #endif
 
+#define TOO_SHORT "it ends before the elements that its shape promises"
+
 struct npy {
     struct io_stored array;
     bool has_type, has_order, has_shape;
@@ -232,12 +234,27 @@ struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str byte
     int64_t elements;
     uint64_t size;
     if (!wrong && (!io_stored_size(&npy.array, &elements, &size) || size > npy.array.data.len))
-        wrong = "it ends before the elements that its shape promises";
+        wrong = TOO_SHORT;
     if (!wrong)
         return io_stored_decode(ds, a, &npy.array, want, who);
     if (*wrong)
         DIAG(ds, NO_SPAN, NPY_MALFORMED, wrong);
     return NULL;
+}
+
+bool io_npy_check(struct diags *ds, struct arena *a, struct str head, uint64_t size, const struct shape *want, struct str who)
+{
+    struct npy npy = {.array = {.dtype = DT_INVALID}};
+    const char *wrong = read_header(ds, a, head, &npy);
+    int64_t elements;
+    uint64_t wanted, there = size - (head.len - npy.array.data.len);
+    if (!wrong && (!io_stored_size(&npy.array, &elements, &wanted) || wanted > there))
+        wrong = TOO_SHORT;
+    else if (!wrong && wanted < there)
+        wrong = "it goes on after the elements of its shape";
+    if (!wrong)
+        return io_stored_fits(ds, a, &npy.array, want, who);
+    return *wrong && DIAG_ERROR(ds, NO_SPAN, NPY_MALFORMED, wrong);
 }
 
 /* ---- writing ---- */

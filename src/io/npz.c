@@ -1,11 +1,16 @@
 /*
  * .npz files, read: the directory of a zip archive, and its members as arrays.
  *
- * Stored and deflated members, zip64. The central directory at the end is what counts; of a local
- * header only the lengths of its variable parts are used.
+ * Stored and deflated members, zip64. The central directory at the end is what counts; a local header
+ * may not speak of another member, and of it only the lengths of its variable parts are used.
+ *
+ * What an archive claims is never believed: members may not share bytes, and before one is inflated the
+ * size it claims must be one that its packed bytes can give, and the very one that the header of its
+ * array gives, of an array that somebody wants.
  */
-#include "io/io.h"
+#include "io/stored.h"
 
+#include <stdlib.h>
 #include <zlib.h>
 
 enum {
@@ -17,7 +22,8 @@ enum {
     MAX_COMMENT = 65535,
     STORED = 0,
     DEFLATED = 8,
-    MOST_INFLATION = 1032 /* deflate cannot do better */
+    MOST_INFLATION = 1032, /* deflate cannot do better */
+    LONGEST_HEADER = 1 << 20 /* of an array; with as many dimensions as there can be it is shorter */
 };
 
 static uint16_t get16(const char *p)
@@ -30,6 +36,7 @@ static uint32_t get32(const char *p)
 {
     return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16;
 }
+
 static uint64_t get64(const char *p)
 {
     return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
@@ -131,10 +138,40 @@ static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_
     return true;
 }
 
+static int by_offset(const void *a, const void *b)
+{
+    const struct npz_entry *x = *(struct npz_entry *const *)a, *y = *(struct npz_entry *const *)b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* A member ends where the next one begins, the last one before the directory. Bytes that belong to several members are
+ * how a small archive claims to hold a very large one. */
+static bool set_limits(struct diags *ds, struct arena *a, const struct npz *z, uint64_t directory)
+{
+    struct npz_entry **sorted = ARENA_ARRAY(a, struct npz_entry *, z->count);
+    for (size_t i = 0; i < z->count; i++)
+        sorted[i] = &z->entries[i];
+    if (z->count > 1)
+        qsort(sorted, z->count, sizeof *sorted, by_offset);
+    for (size_t i = 0; i < z->count; i++) {
+        struct npz_entry *e = sorted[i], *next = i + 1 < z->count ? sorted[i + 1] : NULL;
+        e->limit = next && next->offset < directory ? next->offset : directory;
+        bool fits = e->offset <= e->limit && LOCAL_SIZE <= e->limit - e->offset &&
+                    e->packed_size <= e->limit - e->offset - LOCAL_SIZE;
+        if (!fits && next && e->limit == next->offset)
+            return bad(ds, arena_printf(a, "its members `" STR_FMT "` and `" STR_FMT "` overlap", STR_ARG(e->name),
+                                        STR_ARG(next->name)).ptr);
+        if (!fits)
+            return bad(ds, arena_printf(a, "its member `" STR_FMT "` does not lie before the directory", STR_ARG(e->name)).ptr);
+    }
+    return true;
+}
+
 bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz *out)
 {
     struct directory d = {0};
     *out = (struct npz){.bytes = bytes};
+    map_init(&out->names, a);
     if (!find_directory(ds, bytes, &d))
         return false;
     if (!bytes_at(bytes, d.at, d.size) || d.count > d.size / CENTRAL_SIZE)
@@ -143,11 +180,12 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
     struct str directory = {bytes.ptr + d.at, (size_t)d.size};
     uint64_t at = 0;
     while (out->count < d.count) {
-        if (!read_entry(ds, directory, &at, &out->entries[out->count]))
+        struct npz_entry *e = &out->entries[out->count++];
+        if (!read_entry(ds, directory, &at, e))
             return false;
-        out->count++;
+        map_put(&out->names, e->name, e); /* a later member of the same name replaces an earlier one */
     }
-    return true;
+    return set_limits(ds, a, out, d.at);
 }
 
 /* ---- members ---- */
@@ -156,14 +194,17 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
 static const char *packed_bytes(struct str b, const struct npz_entry *e)
 {
     const char *p = bytes_at(b, e->offset, LOCAL_SIZE);
-    if (!p || get32(p) != 0x04034b50)
+    if (!p || get32(p) != 0x04034b50 || get16(p + 8) != e->method)
         return NULL;
-    uint64_t head = (uint64_t)LOCAL_SIZE + get16(p + 26) + get16(p + 28);
-    return bytes_at(b, e->offset, head) ? bytes_at(b, e->offset + head, e->packed_size) : NULL;
+    uint64_t name = get16(p + 26), head = LOCAL_SIZE + name + get16(p + 28);
+    if (head + e->packed_size > e->limit - e->offset)
+        return NULL;
+    struct str here = {p + LOCAL_SIZE, (size_t)name};
+    return str_starts(here, e->name) ? p + head : NULL;
 }
 
-/* Inflates all of `packed` into exactly `size` bytes. zlib counts in 32 bits: feed it in pieces. */
-static bool inflate_all(const char *packed, uint64_t packed_size, char *to, uint64_t size)
+/* Inflates `size` bytes, no more; `whole`: they must be all there are. zlib counts in 32 bits: feed it in pieces. */
+static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, uint64_t size, bool whole)
 {
     z_stream z = {0};
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
@@ -184,33 +225,40 @@ static bool inflate_all(const char *packed, uint64_t packed_size, char *to, uint
         }
         status = inflate(&z, Z_NO_FLUSH);
     }
-    bool whole = status == Z_STREAM_END && z.avail_out == 0 && out_left == 0;
+    bool filled = z.avail_out == 0 && out_left == 0;
     inflateEnd(&z);
-    return whole;
+    return filled && (status == Z_STREAM_END || (!whole && status == Z_BUF_ERROR));
 }
 
-/* The bytes of a member; of true, *owned is to be freed (NULL where they lie in the archive). */
-static bool member_bytes(struct diags *ds, struct str b, const struct npz_entry *e, struct str *out,
-                         char **owned)
+/* Whether what a deflated member begins with says that all of it is worth inflating. */
+static bool is_promising(struct diags *ds, struct arena *a, const char *packed, const struct npz_entry *e,
+                         const struct shape *want, struct str who)
 {
-    const char *packed = packed_bytes(b, e);
-    *owned = NULL;
-    if (!packed)
-        return bad(ds, "a member lies outside it");
-    if (e->method == STORED && e->packed_size == e->size) {
-        *out = (struct str){packed, (size_t)e->size};
-        return true;
-    }
-    if (e->method != DEFLATED || e->size / MOST_INFLATION > e->packed_size)
-        return bad(ds, "a member is neither stored nor deflated");
-    *owned = e->size <= PTRDIFF_MAX ? mem_alloc(e->size ? (size_t)e->size : 1) : NULL;
-    if (!*owned)
+    size_t size = e->size < LONGEST_HEADER ? (size_t)e->size : LONGEST_HEADER;
+    if (e->size / MOST_INFLATION > e->packed_size)
+        return bad(ds, arena_printf(a, "a member of %" PRIu64 " bytes cannot be packed into %" PRIu64, e->size, e->packed_size).ptr);
+    char *head = mem_alloc(size ? size : 1);
+    if (!head)
         return bad(ds, "a member needs more memory than there is");
-    *out = (struct str){*owned, (size_t)e->size};
-    if (inflate_all(packed, e->packed_size, *owned, e->size))
-        return true;
-    mem_free(*owned);
-    return bad(ds, "a deflated member is damaged");
+    bool ok = inflate_bytes(packed, e->packed_size, head, size, false) || bad(ds, "a deflated member is damaged");
+    ok = ok && io_npy_check(ds, a, (struct str){head, size}, e->size, want, who);
+    mem_free(head);
+    return ok;
+}
+
+/* The bytes of a deflated member, to be freed. */
+static char *inflated_bytes(struct diags *ds, const char *packed, const struct npz_entry *e)
+{
+    char *bytes = e->size <= PTRDIFF_MAX ? mem_alloc((size_t)e->size) : NULL;
+    if (!bytes) {
+        bad(ds, "a member needs more memory than there is");
+        return NULL;
+    }
+    if (inflate_bytes(packed, e->packed_size, bytes, e->size, true))
+        return bytes;
+    mem_free(bytes);
+    bad(ds, "a deflated member is damaged");
+    return NULL;
 }
 
 static bool has_sum(struct str bytes, uint32_t crc)
@@ -218,17 +266,15 @@ static bool has_sum(struct str bytes, uint32_t crc)
     return crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) == crc;
 }
 
-static const struct npz_entry *find_entry(const struct npz *z, struct str name)
+static struct literal *bad_sum(struct diags *ds)
 {
-    for (size_t i = z->count; i-- > 0;) /* a later member of the same name replaces an earlier one */
-        if (str_eq(z->entries[i].name, name))
-            return &z->entries[i];
+    bad(ds, "the checksum of a member is wrong");
     return NULL;
 }
 
 bool io_npz_has(const struct npz *z, struct str name)
 {
-    return find_entry(z, name) != NULL;
+    return map_get(&z->names, name) != NULL;
 }
 
 static struct str entry_name(const void *z, size_t i)
@@ -241,26 +287,42 @@ struct str io_npz_names(struct arena *a, const struct npz *z)
     return io_list_names(a, z, entry_name, z->count);
 }
 
+static struct literal *get_deflated(struct diags *ds, struct arena *a, const char *packed, const struct npz_entry *e,
+                                    const struct shape *want, struct str who)
+{
+    char *bytes = is_promising(ds, a, packed, e, want, who) ? inflated_bytes(ds, packed, e) : NULL;
+    struct str all = {bytes, (size_t)e->size};
+    struct literal *l = NULL;
+    if (bytes)
+        l = has_sum(all, e->crc) ? io_npy_decode(ds, a, all, NULL, want, who) : bad_sum(ds);
+    mem_free(bytes);
+    return l;
+}
+
+/* An array that stays where it is must not be read before it is used: its checksum goes unseen. */
+static struct literal *get_stored(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
+                                  const struct npz_entry *e, const struct shape *want, struct str who)
+{
+    if (!owner && !has_sum(bytes, e->crc))
+        return bad_sum(ds);
+    if (!io_npy_check(ds, a, bytes, bytes.len, want, who))
+        return NULL;
+    struct literal *l = io_npy_decode(ds, a, bytes, owner, want, who);
+    if (!l || !owner || l->owner || has_sum(bytes, e->crc))
+        return l;
+    literal_free_data(l);
+    return bad_sum(ds);
+}
+
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
                            const struct shape *want, struct str who)
 {
-    const struct npz_entry *e = find_entry(z, name);
-    struct str bytes;
-    char *inflated = NULL;
-    struct literal *l = NULL;
-    if (!e || !member_bytes(ds, z->bytes, e, &bytes, &inflated))
-        return NULL;
-    struct owner *owner = inflated ? NULL : z->owner;
-    bool sum = owner == NULL; /* an array that stays where it is must not be read before it is used */
-    if (sum && !has_sum(bytes, e->crc))
-        bad(ds, "the checksum of a member is wrong");
-    else
-        l = io_npy_decode(ds, a, bytes, owner, want, who);
-    if (l && !sum && !l->owner && !has_sum(bytes, e->crc)) {
-        literal_free_data(l);
-        l = NULL;
-        bad(ds, "the checksum of a member is wrong");
-    }
-    mem_free(inflated);
-    return l;
+    const struct npz_entry *e = map_get(&z->names, name);
+    const char *packed = e ? packed_bytes(z->bytes, e) : NULL;
+    if (packed && e->method == STORED && e->packed_size == e->size)
+        return get_stored(ds, a, (struct str){packed, (size_t)e->size}, z->owner, e, want, who);
+    if (packed && e->method == DEFLATED)
+        return get_deflated(ds, a, packed, e, want, who);
+    bad(ds, packed ? "a member is neither stored nor deflated" : "a member is not where its directory says");
+    return NULL;
 }

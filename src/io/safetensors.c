@@ -3,9 +3,14 @@
  *
  *     {"__metadata__": {...}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
- * Offsets count from the end of the header. Nothing is said about alignment: writers pad the header, or not.
+ * Offsets count from the end of the header. Nothing is said about alignment: writers pad the header, or not. Tensors lie one
+ * after the other, without overlap or hole, up to the end of the file: what is anything else hides something.
  */
 #include "io/stored.h"
+
+#include <stdlib.h>
+
+enum { LONGEST_HEADER = 100000000 }; /* the limit of those who made the format */
 
 static bool bad(struct diags *ds, const char *why)
 {
@@ -35,40 +40,6 @@ static const struct {
     {"U8", DT_U8},
 };
 
-bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, struct io_safetensors *out)
-{
-    struct dict_error error;
-    uint64_t size = 0;
-    if (bytes.len < 8)
-        return bad(ds, "it is too short for its header");
-    for (size_t i = 8; i-- > 0;)
-        size = size << 8 | (unsigned char)bytes.ptr[i];
-    if (size > bytes.len - 8)
-        return bad(ds, "it ends in its header");
-    struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size}); /* the file may change while it is looked at */
-    *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
-    if (size == 0 || *header.ptr != '{')
-        return bad(ds, "its header is no JSON object");
-    if (!dict_read(a, header, DICT_LOOSE, &out->header, &error))
-        return bad(ds, arena_printf(a, "its header: %s", dict_problem(a, &error)).ptr);
-    return true;
-}
-
-bool io_safetensors_has(const struct io_safetensors *t, struct str name)
-{
-    return !str_is(name, "__metadata__") && dict_find(&t->header, name) != NULL;
-}
-
-static struct str tensor_name(const void *header, size_t i)
-{
-    return ((const struct dict_value *)header)->items[i].name;
-}
-
-struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t)
-{
-    return io_list_names(a, &t->header, tensor_name, t->header.count);
-}
-
 /* The list of numbers called `name` in the description of a tensor, none of them negative. */
 static bool take_numbers(struct arena *a, const struct dict_value *tensor, const char *name, const int64_t **out, int *count)
 {
@@ -86,6 +57,111 @@ static bool take_numbers(struct arena *a, const struct dict_value *tensor, const
     return true;
 }
 
+/* ---- where tensors lie ---- */
+
+struct extent {
+    int64_t begin, end;
+    struct str name;
+};
+
+static int by_extent(const void *a, const void *b)
+{
+    const struct extent *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+static bool bad_tensor(struct diags *ds, struct arena *a, struct str name, const char *why)
+{
+    return bad(ds, arena_printf(a, "tensor `" STR_FMT "`: %s", STR_ARG(name), why).ptr);
+}
+
+static bool take_extent(struct diags *ds, struct arena *a, const struct dict_value *tensor, struct extent *p)
+{
+    const int64_t *offsets;
+    int count;
+    if (tensor->kind != DICT_DICT)
+        return bad_tensor(ds, a, p->name, "what its name stands for is no tensor");
+    if (!take_numbers(a, tensor, "data_offsets", &offsets, &count) || count != 2)
+        return bad_tensor(ds, a, p->name, "its data_offsets are not two numbers");
+    if (offsets[0] > offsets[1])
+        return bad_tensor(ds, a, p->name, "it ends before it begins");
+    p->begin = offsets[0];
+    p->end = offsets[1];
+    return true;
+}
+
+/* Each begins where the one before it ends, and the last ends where the file does. */
+static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safetensors *t)
+{
+    struct extent *extents = ARENA_ARRAY(a, struct extent, t->header.count);
+    size_t count = 0;
+    int64_t at = 0;
+    for (size_t i = 0; i < t->header.count; i++) {
+        struct dict_entry *e = &t->header.items[i];
+        if (str_is(e->name, "__metadata__"))
+            continue;
+        extents[count].name = e->name;
+        if (map_put(&t->tensors, e->name, &e->value))
+            return bad_tensor(ds, a, e->name, "its name is given twice");
+        if (!take_extent(ds, a, &e->value, &extents[count++]))
+            return false;
+    }
+    if (count > 1)
+        qsort(extents, count, sizeof *extents, by_extent);
+    for (size_t i = 0; i < count; i++) {
+        if (extents[i].begin < at)
+            return bad_tensor(ds, a, extents[i].name,
+                              arena_printf(a, "it overlaps with `" STR_FMT "`", STR_ARG(extents[i - 1].name)).ptr);
+        if (extents[i].begin > at)
+            return bad_tensor(ds, a, extents[i].name, "there is a hole before it, which belongs to no tensor");
+        at = extents[i].end;
+        if ((uint64_t)at > t->data.len)
+            return bad_tensor(ds, a, extents[i].name, "it ends after the file");
+    }
+    return (uint64_t)at == t->data.len || bad(ds, "it goes on after its last tensor");
+}
+
+bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, struct io_safetensors *out)
+{
+    struct dict_error error;
+    uint64_t size = 0;
+    if (bytes.len < 8)
+        return bad(ds, "it is too short for its header");
+    for (size_t i = 8; i-- > 0;)
+        size = size << 8 | (unsigned char)bytes.ptr[i];
+    if (size > bytes.len - 8)
+        return bad(ds, "it ends in its header");
+    if (size > LONGEST_HEADER)
+        return bad(ds, "its header is longer than 100 million bytes");
+    struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size}); /* the file may change while it is looked at */
+    *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
+    map_init(&out->tensors, a);
+    if (size == 0 || *header.ptr != '{')
+        return bad(ds, "its header is no JSON object");
+    if (!dict_read(a, header, DICT_LOOSE, &out->header, &error))
+        return bad(ds, arena_printf(a, "its header: %s", dict_problem(a, &error)).ptr);
+    return extents_are_sound(ds, a, out);
+}
+
+/* ---- a tensor ---- */
+
+bool io_safetensors_has(const struct io_safetensors *t, struct str name)
+{
+    return map_get(&t->tensors, name) != NULL;
+}
+
+static struct str tensor_name(const void *header, size_t i)
+{
+    return ((const struct dict_value *)header)->items[i].name;
+}
+
+struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t)
+{
+    return io_list_names(a, &t->header, tensor_name, t->header.count);
+}
+
 static bool read_type(struct diags *ds, const struct dict_value *tensor, struct io_stored *s)
 {
     const struct dict_value *v = dict_find(tensor, STR("dtype"));
@@ -101,24 +177,19 @@ static bool read_type(struct diags *ds, const struct dict_value *tensor, struct 
     return DIAG_ERROR(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(v->s));
 }
 
-static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safetensors *t, const struct dict_value *tensor,
-                        struct io_stored *s)
+static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name, struct io_stored *s)
 {
-    const int64_t *offsets;
+    const struct dict_value *tensor = map_get(&t->tensors, name);
+    struct extent p = {.name = name};
     int64_t elements;
     uint64_t size;
-    int count;
-    if (tensor->kind != DICT_DICT)
-        return bad(ds, "what a name stands for is no tensor");
     if (!read_type(ds, tensor, s))
         return false;
     if (!take_numbers(a, tensor, "shape", &s->dims, &s->rank))
         return bad(ds, "the shape of a tensor is no list of sizes");
-    if (!take_numbers(a, tensor, "data_offsets", &offsets, &count) || count != 2)
-        return bad(ds, "the data_offsets of a tensor are not two numbers");
-    if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > t->data.len)
-        return bad(ds, "a tensor lies outside it");
-    s->data = (struct str){t->data.ptr + offsets[0], (size_t)(offsets[1] - offsets[0])};
+    if (!take_extent(ds, a, tensor, &p))
+        return false;
+    s->data = (struct str){t->data.ptr + p.begin, (size_t)(p.end - p.begin)};
     return (io_stored_size(s, &elements, &size) && size == s->data.len) ||
            bad(ds, "the data_offsets of a tensor are not as far apart as its shape says");
 }
@@ -127,7 +198,7 @@ struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const stru
                                    const struct shape *want, struct str who)
 {
     struct io_stored s = {.owner = t->owner};
-    if (!read_tensor(ds, a, t, dict_find(&t->header, name), &s))
+    if (!read_tensor(ds, a, t, name, &s))
         return NULL;
     return io_stored_decode(ds, a, &s, want, who);
 }

@@ -184,19 +184,18 @@ static struct literal *literal_of(struct diags *ds, struct arena *a, const struc
     return l;
 }
 
+bool io_stored_fits(struct diags *ds, struct arena *a, const struct io_stored *s, const struct shape *want, struct str who)
+{
+    if (want && (!type_fits(s, want->dtype) || !dims_fit(s, want)))
+        return DIAG_ERROR(ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, s)), STR_ARG(who),
+                          STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
+    return want || s->dtype != DT_INVALID || DIAG_ERROR(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(s->type_name));
+}
+
 struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct io_stored *s, const struct shape *want,
                                  struct str who)
 {
-    if (want && (!type_fits(s, want->dtype) || !dims_fit(s, want))) {
-        DIAG(ds, NO_SPAN, ARRAY_MISMATCH, STR_ARG(describe(a, s)), STR_ARG(who),
-             STR_ARG(want->rank < 0 ? str_of(dtype_spelling(want->dtype)) : shape_text(a, want)));
-        return NULL;
-    }
-    if (!want && s->dtype == DT_INVALID) {
-        DIAG(ds, NO_SPAN, ARRAY_TYPE, STR_ARG(s->type_name));
-        return NULL;
-    }
-    return literal_of(ds, a, s, want ? want->dtype : s->dtype);
+    return io_stored_fits(ds, a, s, want, who) ? literal_of(ds, a, s, want ? want->dtype : s->dtype) : NULL;
 }
 
 struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,

@@ -215,7 +215,7 @@ START_TEST(tensor_types_are_read)
                                       "\"b\\\"c\":{\"dtype\":\"%s\",\"shape\":[2],\"data_offsets\":[1,%zu]}}  ",
                                       tensor_types[_i].name, 1 + 2 * dtype_bytes(tensor_types[_i].dtype))
                              .ptr;
-    struct buf b = tensors(header, data, sizeof data);
+    struct buf b = tensors(header, data, 1 + 2 * dtype_bytes(tensor_types[_i].dtype));
     struct literal *l = tensor_of(buf_view(&b), "b\"c", NULL);
     ck_assert_msg(l != NULL, "%s", ds.first ? ds.first->text.ptr : "");
     ck_assert_int_eq(l->shape->dtype, tensor_types[_i].dtype);
@@ -235,19 +235,31 @@ static const struct {
     {"", "no JSON object"},
     {"[1]", "no JSON object"},
     {"{\"a\":", "its header: "},
-    {"{\"a\":5}", "no tensor"},
-    {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,1]}}", "no dtype"},
-    {"{\"a\":{\"dtype\":7,\"shape\":[1],\"data_offsets\":[0,1]}}", "no dtype"},
-    {"{\"a\":{\"dtype\":\"F4\",\"shape\":[2],\"data_offsets\":[0,1]}}", "elements of type `F4`"},
-    {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", "the shape of a tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}", "the shape of a tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1.5],\"data_offsets\":[0,1]}}", "the shape of a tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", "not two numbers"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", "lies outside"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[0,9]}}", "lies outside"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,9223372036854775807]}}", "lies outside"},
-    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[3],\"data_offsets\":[0,5]}}", "not as far apart"},
+    {"{\"a\":5}", "tensor `a`: what its name stands for is no tensor"},
+    {"{\"a\":{\"shape\":[8],\"data_offsets\":[0,8]}}", "no dtype"},
+    {"{\"a\":{\"dtype\":7,\"shape\":[8],\"data_offsets\":[0,8]}}", "no dtype"},
+    {"{\"a\":{\"dtype\":\"F4\",\"shape\":[16],\"data_offsets\":[0,8]}}", "elements of type `F4`"},
+    {"{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,8]}}", "the shape of a tensor"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,8]}}", "the shape of a tensor"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1.5],\"data_offsets\":[0,8]}}", "the shape of a tensor"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0]}}", "tensor `a`: its data_offsets are not two numbers"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,0]}}", "tensor `a`: it ends before it begins"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9],\"data_offsets\":[0,9]}}", "tensor `a`: it ends after the file"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,9223372036854775807]}}", "tensor `a`: it ends after the file"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,-8]}}", "its data_offsets are not two numbers"},
+    {"{\"a\":{\"dtype\":\"U16\",\"shape\":[3],\"data_offsets\":[0,8]}}", "not as far apart"},
     {"{\"a\":{\"dtype\":\"U16\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,8]}}", "not as far apart"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[0,7]}}", "it goes on after its last tensor"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[1,8]}}", "tensor `a`: there is a hole before it"},
+    {"{}", "it goes on after its last tensor"},
+    {"{\"b\":{\"data_offsets\":[3,8]},\"a\":{\"data_offsets\":[0,4]}}",
+     "tensor `b`: it overlaps with `a`"},
+    {"{\"b\":{\"data_offsets\":[0,8]},\"a\":{\"data_offsets\":[0,8]}}",
+     "overlaps with"},
+    {"{\"b\":{\"data_offsets\":[4,8]},\"a\":{\"data_offsets\":[0,3]}}",
+     "tensor `b`: there is a hole before it"},
+    {"{\"a\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]}}",
+     "tensor `a`: its name is given twice"},
 };
 
 START_TEST(broken_tensors_are_refused)

@@ -301,6 +301,77 @@ START_TEST(a_damaged_member_is_found)
 }
 END_TEST
 
+/* ---- archives that claim more than they hold ---- */
+
+/* A second entry of the directory for what the first one stands for, under another name. */
+static struct buf named_twice(const struct buf *b)
+{
+    enum { END = 22, CENTRAL = 46 + 8 };
+    size_t at = b->size - END - CENTRAL;
+    struct buf out = {0};
+    buf_bytes(&out, b->data, at);
+    buf_bytes(&out, b->data + at, CENTRAL);
+    out.data[out.size - 5] = '1'; /* arg0.npy */
+    buf_bytes(&out, b->data + at, CENTRAL);
+    buf_bytes(&out, b->data + b->size - END, 10);
+    put_le(&out, 2, 2), put_le(&out, 2 * CENTRAL, 4), put_le(&out, at, 4), put_le(&out, 0, 2);
+    return out;
+}
+
+START_TEST(members_share_no_bytes)
+{
+    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0), twice = named_twice(&b);
+    ck_assert_ptr_null(first_of(buf_view(&twice)));
+    ck_assert_msg(strstr(ds.first->text.ptr, "overlap") && strstr(ds.first->text.ptr, "`arg0`") && strstr(ds.first->text.ptr, "`arg1`"), "%s",
+                  ds.first->text.ptr);
+    buf_free(&inner);
+    buf_free(&b);
+    buf_free(&twice);
+}
+END_TEST
+
+START_TEST(members_do_not_reach_into_the_directory)
+{
+    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), false, 0);
+    size_t central = b.size - 22 - 54;
+    b.data[central + 20]++; /* its packed size */
+    b.data[central + 24]++; /* and what it unpacks to */
+    ck_assert_ptr_null(first_of(buf_view(&b)));
+    expect_error(MSG_NPZ_MALFORMED, "not where its directory says"); /* seen with the local header, whose end is its own */
+    b.data[central + 20] += 11;
+    ck_assert_ptr_null(first_of(buf_view(&b)));
+    ck_assert_ptr_nonnull(strstr(ds.last->text.ptr, "`arg0` does not lie before the directory"));
+    buf_free(&inner);
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(a_member_is_called_the_same_in_both_places)
+{
+    struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), false, 0);
+    b.data[30] = 'x';
+    ck_assert_ptr_null(first_of(buf_view(&b)));
+    expect_error(MSG_NPZ_MALFORMED, "not where its directory says");
+    buf_free(&inner);
+    buf_free(&b);
+}
+END_TEST
+
+/* What a member claims is what the header of its array says, and what is wanted: found before it is inflated. */
+START_TEST(a_member_is_as_long_as_its_shape_says)
+{
+    struct buf inner = some_npy();
+    buf_reserve(&inner, 1 << 22);
+    memset(inner.data + inner.size, 0, 1 << 22);
+    inner.size += 1 << 22;
+    struct buf b = archive("arg0.npy", buf_view(&inner), _i == 1, 0);
+    ck_assert_ptr_null(first_of(buf_view(&b)));
+    expect_error(MSG_NPY_MALFORMED, "goes on after the elements");
+    buf_free(&inner);
+    buf_free(&b);
+}
+END_TEST
+
 START_TEST(what_is_written_is_read)
 {
     char path[] = "/tmp/test_io.XXXXXX";
@@ -453,6 +524,10 @@ int main(void)
     tcase_add_loop_test(t, lies_about_sizes_are_found, 0, 2);
     tcase_add_loop_test(t, every_changed_byte_is_survived, 0, 2);
     tcase_add_test(t, a_damaged_member_is_found);
+    tcase_add_loop_test(t, members_share_no_bytes, 0, 2);
+    tcase_add_test(t, members_do_not_reach_into_the_directory);
+    tcase_add_test(t, a_member_is_called_the_same_in_both_places);
+    tcase_add_loop_test(t, a_member_is_as_long_as_its_shape_says, 0, 2);
     tcase_add_test(t, what_is_written_is_read);
     tcase_add_test(t, random_numbers_are_the_recipe_s);
     tcase_add_test(t, random_wide_and_complex);
