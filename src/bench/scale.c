@@ -1,0 +1,348 @@
+/*
+ * scale.c: what large input costs. Makes input of each kind in three sizes, N, 10 N and 100 N, runs commands on it, and
+ * prints a table in Markdown of time and memory; or checks in small that ten times the input doesn't cost much more
+ * than ten times the time.
+ *
+ *   scale make KIND N                               prints such input
+ *   scale table [-n N] HLO [COMMAND[,COMMAND...] [KIND...]]
+ *   scale check HLO                                 prints TAP
+ */
+#include "scale.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct kind {
+    const char *name;
+    void (*make)(long n);
+    enum scale_of of;
+} kinds[] = {
+#define KIND(name, function, of) {name, make_##function, of},
+#include "scale_kind.def"
+#undef KIND
+};
+
+enum { ANY_CODE = SCALE_CODE | SCALE_WRONG | SCALE_DEEP, MAX_WORDS = 8 };
+
+/* What is run on which kinds: {} is the file, {name} its last instruction, {KIND} a file of that kind and size. */
+static const struct command {
+    const char *name;
+    unsigned of; /* kinds; or, SCALE_VALUES, the one that its words name */
+    bool input;  /* the file is standard input */
+    const char *words[MAX_WORDS];
+} commands[] = {
+    {"verify", ANY_CODE, .words = {"verify", "{}"}},
+    {"fmt", ANY_CODE, .words = {"fmt", "{}"}},
+    {"plan", SCALE_CODE | SCALE_DEEP, .words = {"plan", "{}"}},
+    {"run", SCALE_CODE | SCALE_DEEP, .words = {"run", "{}", "--random"}},
+    {"run-plain", SCALE_CODE, .words = {"run", "{}", "--random", "--plain"}},
+    {"ls", SCALE_CODE, .words = {"ls", "{}"}},
+    {"ls-json", SCALE_CODE, .words = {"ls", "--json", "{}"}},
+    {"find", SCALE_CODE, .words = {"find", "{}", "users>1", "text~add"}},
+    {"graph", SCALE_CODE, .words = {"graph", "{}"}},
+    {"cost", SCALE_CODE, .words = {"cost", "{}"}},
+    {"annotate", SCALE_CODE, .words = {"annotate", "{}"}},
+    {"trace", SCALE_CODE, .words = {"trace", "{}", "--random"}},
+    {"prof", SCALE_CODE, .words = {"prof", "{}", "--random", "-n", "1"}},
+    {"diff", SCALE_CODE, .words = {"diff", "{}", "{}", "--random"}},
+    {"why", SCALE_CODE, .words = {"why", "{}", "{name}", "--random", "--levels=100"}},
+    {"extract", SCALE_CODE, .words = {"extract", "{}", "{name}", "--random"}},
+    {"test", SCALE_GOLDEN, .words = {"test", "{}"}},
+    {"repl", SCALE_SCRIPT, true, .words = {"repl"}},
+    {"serve", SCALE_REQUESTS, true, .words = {"serve", "--stdio"}},
+    {"import", SCALE_MODEL, .words = {"import", "{}"}},
+    {"run", SCALE_MODEL, .words = {"run", "{}", "x={1, 2, 3, 4}"}},
+    {"literal", SCALE_VALUES, .words = {"run", "{literal-input}", "@{literal}"}},
+    {"feed", SCALE_VALUES, .words = {"run", "{infeeds}", "--infeed={feed}"}},
+    {"npz", SCALE_VALUES, .words = {"run", "{inputs}", "--inputs={npz}"}},
+    {"safetensors", SCALE_VALUES, .words = {"run", "{inputs}", "--inputs={safetensors}"}},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct kind *find_kind(const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (strlen(kinds[i].name) == length && !memcmp(name, kinds[i].name, length))
+            return &kinds[i];
+    fprintf(stderr, "scale: no kind %.*s\n", (int)length, name);
+    exit(2);
+}
+
+/* ---- files and the words of a command ---- */
+
+static char folder[] = "/tmp/hlo-scale-XXXXXX";
+
+static void print_path(FILE *to, const struct kind *k, long n)
+{
+    fprintf(to, "%s/%ld.%s", folder, n, k->of == SCALE_MODEL ? "onnx" : k->name);
+}
+
+static char *path_of(const struct kind *k, long n) /* to be freed */
+{
+    char *path = NULL;
+    size_t size;
+    FILE *to = open_memstream(&path, &size);
+    print_path(to, k, n);
+    fclose(to);
+    return path;
+}
+
+/* Makes the file; a process of its own does, so that its memory doesn't stay. */
+static void make_file(const struct kind *k, long n)
+{
+    char *path = path_of(k, n);
+    fflush(stdout);
+    pid_t child = access(path, F_OK) ? fork() : -1;
+    if (child == 0) {
+        if (!freopen(path, "w", stdout))
+            _exit(2);
+        k->make(n);
+        _exit(fclose(stdout) ? 2 : 0);
+    }
+    int status = 0;
+    if (child > 0)
+        waitpid(child, &status, 0);
+    if (status || access(path, F_OK)) {
+        fprintf(stderr, "scale: can't write %s\n", path);
+        exit(2);
+    }
+    free(path);
+}
+
+static void drop_file(const struct kind *k, long n)
+{
+    char *path = path_of(k, n);
+    unlink(path);
+    free(path);
+}
+
+static void empty_folder(void) /* of files that were made because a command named them */
+{
+    DIR *dir = opendir(folder);
+    struct dirent *e;
+    while (dir && (e = readdir(dir)))
+        unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir)
+        closedir(dir);
+}
+
+/* Prints the name of the last instruction: what stands before the last " = ". */
+static void print_last_name(FILE *to, const struct kind *k, long n)
+{
+    char *path = path_of(k, n), *line = NULL, name[256] = "";
+    size_t room = 0;
+    FILE *from = fopen(path, "r");
+    while (from && getline(&line, &room, from) > 0)
+        if (sscanf(line, " ROOT %255s =", name) != 1 && strstr(line, " = "))
+            sscanf(line, " %255s =", name);
+    if (from)
+        fclose(from);
+    fputs(name, to);
+    free(line);
+    free(path);
+}
+
+/* One word of a command with what {...} stand for; to be freed. */
+static char *word_of(const char *word, const struct kind *k, long n)
+{
+    char *made = NULL;
+    size_t size;
+    FILE *to = open_memstream(&made, &size);
+    for (const char *s = word; *s; s++) {
+        const char *close = *s == '{' && (s[1] == '}' || islower(s[1])) ? strchr(s, '}') : NULL;
+        if (!close) {
+            fputc(*s, to);
+            continue;
+        }
+        if (!strncmp(s, "{name}", 6)) {
+            print_last_name(to, k, n);
+        } else {
+            const struct kind *named = close == s + 1 ? k : find_kind(s + 1, (size_t)(close - s - 1));
+            make_file(named, n);
+            print_path(to, named, n);
+        }
+        s = close;
+    }
+    fclose(to);
+    return made;
+}
+
+static struct taken run(const char *hlo, const struct command *c, const struct kind *k, long n, unsigned limit)
+{
+    char *words[MAX_WORDS + 2] = {strdup(hlo)};
+    for (int i = 0; i < MAX_WORDS && c->words[i]; i++)
+        words[i + 1] = word_of(c->words[i], k, n);
+    char *input = c->input ? word_of("{}", k, n) : NULL;
+    struct taken taken = scale_run(words, input, limit);
+    for (int i = 0; i < MAX_WORDS + 2; i++)
+        free(words[i]);
+    free(input);
+    return taken;
+}
+
+static bool goes_with(const struct command *c, const struct kind *k)
+{
+    return c->of == SCALE_VALUES ? !strcmp(c->name, k->name) : (c->of & k->of) != 0;
+}
+
+/* ---- the table ---- */
+
+enum { SIZES = 3, LIMIT = 20 };
+
+/* Ten times the input may take twelve times the time; 20 ms more, since that much comes and goes by itself. */
+static bool too_much(struct taken less, struct taken more) { return more.seconds > 12 * less.seconds + 0.02; }
+
+static double ratio(double more, double less) { return less > 0 ? more / less : 0; }
+
+static void print_row(const char *hlo, const struct command *c, const struct kind *k, long n)
+{
+    struct taken t[SIZES] = {0};
+    bool bad = false;
+    for (int i = 0; i < SIZES; i++, n *= 10) {
+        make_file(k, n);
+        t[i] = run(hlo, c, k, n, LIMIT);
+        drop_file(k, n);
+        bad |= (i && too_much(t[i - 1], t[i])) || t[i].status >= 126;
+        if (t[i].status >= 126)
+            break;
+    }
+    printf("| %s | %s |", c->name, k->name);
+    for (int i = 0; i < SIZES; i++)
+        printf(" %.3f |", t[i].seconds);
+    printf(" %.1f | %.1f |", ratio(t[1].seconds, t[0].seconds), ratio(t[2].seconds, t[1].seconds));
+    for (int i = 0; i < SIZES; i++)
+        printf(" %.1f |", (double)t[i].memory / 1024);
+    printf(" %.1f |", ratio((double)t[2].memory, (double)t[1].memory));
+    for (int i = 0; i < SIZES; i++)
+        printf(" %d", t[i].status);
+    printf(" |%s\n", bad ? " **!** |" : " |");
+    fflush(stdout);
+}
+
+static bool named_in(const char *list, const char *name) /* words with commas between them */
+{
+    size_t length = strlen(name);
+    for (const char *s = list; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
+        if (!strncmp(s, name, length) && (s[length] == ',' || !s[length]))
+            return true;
+    return false;
+}
+
+static int table(int argc, char **argv)
+{
+    long n = 300;
+    if (argc > 2 && !strcmp(argv[0], "-n")) {
+        n = atol(argv[1]);
+        argv += 2, argc -= 2;
+    }
+    printf("| command | kind | %ld: s | %ld: s | %ld: s | x10 | x10 | MiB | MiB | MiB | x10 | status | |\n", n, 10 * n, 100 * n);
+    printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (const struct command *c = commands; c < commands + COUNT(commands); c++) {
+        if (argc > 1 && !named_in(argv[1], c->name))
+            continue;
+        for (const struct kind *k = kinds; k < kinds + COUNT(kinds); k++) {
+            bool wanted = argc < 3;
+            for (int i = 2; i < argc; i++)
+                wanted |= !strcmp(argv[i], k->name);
+            if (wanted && goes_with(c, k))
+                print_row(argv[0], c, k, n);
+        }
+    }
+    return 0;
+}
+
+/* ---- the check ---- */
+
+enum { SMALL = 1000, LARGE = 10 * SMALL, TRIES = 5 };
+
+static double least_of(const char *hlo, const struct command *c, const struct kind *k, long n)
+{
+    double least = LIMIT;
+    for (int i = 0; i < 3; i++) {
+        struct taken t = run(hlo, c, k, n, LIMIT);
+        least = t.seconds < least ? t.seconds : least;
+    }
+    return least;
+}
+
+/*
+ * Whether ten times the input costs less than 25 times the time: ten times is linear, a hundred times quadratic. A clock
+ * is read, so the bound is wide, 20 ms aren't looked at, and what is over it is measured again. On a slow machine both
+ * sides are slower. What a start of the program takes, `start`, is on neither side.
+ */
+static bool check(const char *hlo, const struct command *c, const struct kind *k, double start)
+{
+    double least[2] = {LIMIT, LIMIT};
+    bool good = false;
+    make_file(k, SMALL);
+    make_file(k, LARGE);
+    for (int i = 0; i < TRIES && !good; i++) {
+        for (int large = 0; large < 2; large++) {
+            struct taken t = run(hlo, c, k, large ? LARGE : SMALL, LIMIT);
+            if (t.status < 126 && t.seconds < least[large])
+                least[large] = t.seconds;
+        }
+        double net = least[0] > start ? least[0] - start : 0;
+        good = least[1] < LIMIT && least[1] - start < 25 * net + 0.02;
+    }
+    if (!good)
+        printf("# %.3f s, and %.3f s for ten times as much\n", least[0], least[1]);
+    drop_file(k, SMALL);
+    drop_file(k, LARGE);
+    return good;
+}
+
+static int check_all(const char *hlo)
+{
+    int n = 0, bad = 0;
+    for (const struct command *c = commands; c < commands + COUNT(commands); c++) {
+        if (!named_in("verify,plan", c->name))
+            continue;
+        const struct kind *chain = find_kind("chain", 5);
+        make_file(chain, 2);
+        double start = least_of(hlo, c, chain, 2);
+        drop_file(chain, 2);
+        for (const struct kind *k = kinds; k < kinds + COUNT(kinds); k++)
+            if (goes_with(c, k)) {
+                bool good = check(hlo, c, k, start);
+                printf("%s %d - %s of %s\n", good ? "ok" : "not ok", ++n, c->name, k->name);
+                bad += !good;
+            }
+    }
+    printf("1..%d\n", n);
+    return bad ? 1 : 0;
+}
+
+static int make(const char *name, const char *n)
+{
+    find_kind(name, strlen(name))->make(atol(n));
+    return ferror(stdout) || fflush(stdout) ? 2 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && !strcmp(argv[1], "make"))
+        return make(argv[2], argv[3]);
+    bool tables = argc > 2 && !strcmp(argv[1], "table");
+    if (!tables && !(argc == 3 && !strcmp(argv[1], "check"))) {
+        fprintf(stderr, "usage: scale make KIND N\n       scale table [-n N] HLO [COMMAND[,COMMAND...] [KIND...]]\n"
+                "       scale check HLO\n");
+        return 2;
+    }
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        return 2;
+    }
+    int status = tables ? table(argc - 2, argv + 2) : check_all(argv[2]);
+    empty_folder();
+    rmdir(folder);
+    return status;
+}

@@ -1,0 +1,34 @@
+/*
+ * scale_run.c: runs a command and says what it took.
+ */
+#include "scale.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct taken scale_run(char **command, const char *input, unsigned limit)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_RDWR), from = input ? open(input, O_RDONLY) : nowhere;
+        dup2(from, 0);
+        dup2(nowhere, 1);
+        dup2(nowhere, 2);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){limit, limit});
+        execvp(command[0], command);
+        _exit(127);
+    }
+    int status = 0;
+    struct rusage u;
+    if (child < 0 || wait4(child, &status, 0, &u) != child)
+        return (struct taken){.status = 127};
+    return (struct taken){
+        .seconds = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6,
+        .memory = u.ru_maxrss,
+        .status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+    };
+}
