@@ -26,7 +26,8 @@ enum option_id {
     OPT_COUNT
 };
 
-enum { OPTION_EACH = 1, OPTION_MANY = 2 }; /* for one participant as --NAME@N; kept each time that it is given */
+/* For one participant as --NAME@N; kept each time that it is given; names a program or a library that is run. */
+enum { OPTION_EACH = 1, OPTION_MANY = 2, OPTION_RUNS = 4 };
 struct option_row {
     const char *name;
     const char *value; /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */

@@ -10,6 +10,7 @@
 #define IN(command) (UINT64_C(1) << CMD_##command)
 #define EACH OPTION_EACH
 #define MANY OPTION_MANY
+#define RUNS OPTION_RUNS
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
 /* Commands that run a module on arguments; and of these, those that let people look on. */
 #define LOOKERS (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
@@ -208,15 +209,15 @@ struct words {
     int count, at;
     char **words;
     const char *from; /* a file, or HLO_OPTIONS: options and nothing else. NULL: the command line */
-    bool lenient;     /* options of other commands are passed over */
+    bool usual;       /* HLO_OPTIONS or a file named there: options of other commands are passed over, what names programs is refused */
 };
 
-static bool take_file(struct options *o, const char *path, bool lenient);
+static bool take_file(struct options *o, const char *path, bool usual);
 
 /* An option that the command doesn't have, but others do: its value is passed over as well. */
 static bool is_others(struct str name, const char *equal, struct words *w)
 {
-    for (int i = 0; w->lenient && i < OPT_COUNT; i++)
+    for (int i = 0; w->usual && i < OPT_COUNT; i++)
         if (str_is(name, option_table[i].name)) {
             w->at += option_table[i].value[0] == '=' && !equal && w->at < w->count;
             return true;
@@ -246,6 +247,9 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     const struct option_row *row = &option_table[id];
     if (value && !*row->value)
         return usage_error(o, "option `--%s` takes no value", row->name), false;
+    if (w->usual && (row->flags & RUNS))
+        return usage_error(o, "%s: `--%s` is taken from the command line alone, or from a file that is named there: it says what to run",
+                           w->from, row->name), false;
     if (!value && row->value[0] == '=') {
         if (w->at == w->count)
             return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value),
@@ -256,7 +260,7 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     o->value[id] = value;
     if (row->flags & MANY)
         *add_each(o) = (struct each_option){id, -1, value};
-    return id != OPT_OPTIONS || take_file(o, value, w->lenient);
+    return id != OPT_OPTIONS || take_file(o, value, w->usual);
 }
 
 /* --NAME@N=VALUE */
@@ -330,16 +334,16 @@ static bool take_words(struct options *o, struct words *w)
     return ok;
 }
 
-static bool take_text(struct options *o, const char *from, struct str text, bool lenient)
+static bool take_text(struct options *o, const char *from, struct str text, bool usual)
 {
-    struct words w = {.from = from, .lenient = lenient};
+    struct words w = {.from = from, .usual = usual};
     if (!split_words(&o->arena, text, &w.words, &w.count))
         return usage_error(o, "%s: a quote is not closed", from), false;
     return take_words(o, &w);
 }
 
 /* --options=FILE: more of them, as if they stood here. */
-static bool take_file(struct options *o, const char *path, bool lenient)
+static bool take_file(struct options *o, const char *path, bool usual)
 {
     enum { DEEPEST = 8 };
     struct file_bytes bytes;
@@ -348,7 +352,7 @@ static bool take_file(struct options *o, const char *path, bool lenient)
     if (!file_read(path, &bytes))
         return usage_error(o, "cannot read the options in `%s`: %s", path, strerror(errno)), false;
     o->depth++;
-    bool ok = take_text(o, path, (struct str){bytes.data, bytes.size}, lenient);
+    bool ok = take_text(o, path, (struct str){bytes.data, bytes.size}, usual);
     o->depth--;
     file_release(&bytes);
     return ok;

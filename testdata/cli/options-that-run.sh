@@ -1,0 +1,22 @@
+# What names programs or libraries is taken from the command line, and from files named there; not from the environment.
+# stdout: lib: 2
+# stdout: command: 2
+# stdout: file of the environment: 2
+# stdout: oracle: 2
+# stdout: passed over: 0
+# stdout: f32[2] {1, 2}
+# stdout: f32[2] {1, 2}
+# stderr: HLO_OPTIONS: `--custom-call-lib` is taken from the command line alone, or from a file that is named there
+# stderr: usual.txt: `--custom-call` is taken from the command line alone
+# stderr: HLO_OPTIONS: `--oracle` is taken
+printf 'HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] custom-call(x), custom_call_target="T" }\n' >m.hlo
+echo "--custom-call=T='touch ran; cat'" >usual.txt
+HLO_OPTIONS="--custom-call-lib $LIB" $HLO m.hlo '{1, 2}'; echo "lib: $?"
+HLO_OPTIONS="--custom-call=T='touch ran; cat'" $HLO m.hlo '{1, 2}'; echo "command: $?"
+HLO_OPTIONS=--options=usual.txt $HLO m.hlo '{1, 2}'; echo "file of the environment: $?"
+HLO_OPTIONS='--oracle=touch\ ran' $HLO fuzz --runs=1; echo "oracle: $?"
+HLO_OPTIONS="--custom-call-lib=$LIB" $HLO verify --quiet m.hlo; echo "passed over: $?"
+! [ -e ran ] || echo 'something ran'
+echo "--custom-call=T=identity" >usual.txt
+$HLO m.hlo '{1, 2}' --options=usual.txt
+$HLO m.hlo '{1, 2}' --custom-call=T=identity
