@@ -8,7 +8,10 @@
 #include "base/mapped.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "raw data are copied as they lie in the file, which is little-endian"
@@ -217,28 +220,55 @@ static bool stays_below(const char *location)
     return true;
 }
 
+/* Whether a file is in this folder or below it; of both, where they really are. */
+static bool lies_below(const char *file, const char *folder)
+{
+    size_t n = strlen(folder);
+    n -= n == 1; /* the root ends in its slash */
+    return strncmp(file, folder, n) == 0 && file[n] == '/';
+}
+
+/* The folder of a file, where it really is, given the path by which it is known or where it really is. */
+static bool folder_of(const char *file, char out[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(file, '/');
+    int n = !slash ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - file), file);
+    return n < (int)sizeof folder && realpath(folder, out);
+}
+
+/* Where the file really is; links may not lead out of the folder of the model, or of what the model itself is a link to. */
+static bool find_file(const struct reading *r, const char *location, char out[PATH_MAX])
+{
+    char model[PATH_MAX], path[PATH_MAX], named[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(r->path, '/');
+    struct stat st;
+    int n = snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - r->path) : 0, r->path, location);
+    errno = ENAMETOOLONG;
+    bool found = stays_below(location);
+    if (found && (n >= (int)sizeof path || !realpath(path, out) || stat(out, &st) != 0))
+        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: cannot read its data in `%s`: %s", STR_ARG(r->who), location,
+                          strerror(errno));
+    found = found && ((folder_of(r->path, named) && lies_below(out, named)) ||
+                      (realpath(r->path, model) && folder_of(model, real) && lies_below(out, real)));
+    if (!found)
+        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: its data are in `%s`, outside the folder of the model",
+                          STR_ARG(r->who), location);
+    return S_ISREG(st.st_mode) || fail(r, "what its data are said to be in is no file");
+}
+
 static bool copy_external(const struct reading *r)
 {
+    char path[PATH_MAX];
     struct place p;
-    struct buf file = {0};
     struct file_bytes bytes;
-    if (!find_place(r, &p))
+    if (!find_place(r, &p) || !find_file(r, p.location, path))
         return false;
-    if (!stays_below(p.location))
-        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: its data are in `%s`, outside the folder of the model",
-                          STR_ARG(r->who), p.location);
-    const char *slash = strrchr(r->path, '/');
-    buf_bytes(&file, r->path, slash ? (size_t)(slash + 1 - r->path) : 0);
-    buf_puts(&file, p.location);
-    bool ok = file_map(file.data, &bytes);
-    if (!ok)
-        onnx_error(r->m, r->path, "tensor `" STR_FMT "`: cannot read its data in `%s`: %s", STR_ARG(r->who), file.data,
-                   strerror(errno));
-    buf_free(&file);
-    if (!ok)
-        return false;
+    if (!file_map(path, &bytes))
+        return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: cannot read its data in `%s`: %s", STR_ARG(r->who), p.location,
+                          strerror(errno));
     uint64_t size = raw_size(r), from = (uint64_t)p.offset;
-    ok = from <= bytes.size && size <= bytes.size - from && (p.length < 0 || (uint64_t)p.length == size);
+    bool ok = from <= bytes.size && size <= bytes.size - from && (p.length < 0 || (uint64_t)p.length == size);
     if (ok)
         copy_raw(r, bytes.data + from);
     else

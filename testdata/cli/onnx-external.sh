@@ -1,0 +1,36 @@
+# The data of a model may lie in other files of its folder. Links may not lead out of it, unless the model is a link itself.
+# needs: onnx
+# stdout: y = f32[4] {2, 3, 4, 5}
+# stdout: below: 0
+# stdout: y = f32[4] {2, 3, 4, 5}
+# stdout: a link that stays: 0
+# stdout: a link to a file elsewhere: 3
+# stdout: a link to a folder elsewhere: 3
+# stdout: a folder: 3
+# stdout: a link to itself: 3
+# stdout: a device: 3
+# stdout: y = f32[4] {2, 3, 4, 5}
+# stdout: all of them links: 0
+# stderr: error: tensor `w`: its data are in `data/weights`, outside the folder of the model
+# stderr: error: tensor `w`: what its data are said to be in is no file
+# stderr: error: tensor `w`: cannot read its data in `data/weights`:
+see() { $HLO run m/model.onnx '{1, 2, 3, 4}'; echo "$1: $?"; }
+mkdir -p m/data m/more elsewhere
+cp "$HERE/../onnx/external.onnx" m/model.onnx
+printf '\0\0\200\077\0\0\200\077\0\0\200\077\0\0\200\077' >m/data/weights
+cp m/data/weights elsewhere/weights
+see below
+mv m/data/weights m/more/w && ln -s ../more/w m/data/weights
+see 'a link that stays'
+ln -sf ../../elsewhere/weights m/data/weights
+see 'a link to a file elsewhere'
+rm -r m/data && ln -s ../elsewhere m/data
+see 'a link to a folder elsewhere'
+rm m/data && mkdir -p m/data/weights
+see 'a folder'
+rmdir m/data/weights && ln -s weights m/data/weights
+see 'a link to itself'
+ln -sf /dev/zero m/data/weights
+see 'a device'
+ln -sf ../../elsewhere/weights m/data/weights && mv m/model.onnx elsewhere/xyz && ln -s ../elsewhere/xyz m/model.onnx
+see 'all of them links'
