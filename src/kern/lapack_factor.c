@@ -87,8 +87,9 @@ void lapack_ormqr(struct lapack_item *it)
 void lapack_gehrd(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n), low = (fint)it->options[0], high = (fint)it->options[1];
-    if (low > at_least_one(n) || high > n || (n > 0 && low > high)) { /* LAPACK would also write to stderr */
-        it->info = low > at_least_one(n) ? -2 : -3;
+    bool begins = low >= 1 && low <= at_least_one(n), ends = high <= n && high >= (low < n ? low : n);
+    if (!begins || !ends) { /* LAPACK would also write to standard output */
+        it->info = begins ? -3 : -2;
         return;
     }
     do
