@@ -68,13 +68,9 @@ static struct str param_title(struct arena *a, const hlo_module *module, size_t 
     return arena_printf(a, "parameter `" STR_FMT "`", STR_ARG(name));
 }
 
-/* Leaves of the parameters before this one. */
 static int64_t leaves_before(const hlo_module *module, size_t param)
 {
-    int64_t n = 0;
-    for (size_t i = 0; i < param; i++)
-        n += shape_leaf_count(hlo_param_of(module, i)->shape);
-    return n;
+    return module->m->entry->leaves_before[param];
 }
 
 hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param,

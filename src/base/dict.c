@@ -4,7 +4,11 @@
  */
 #include "base/dict.h"
 
-enum { DEEPEST = 64, QUOTE_LENGTH = 20 };
+enum {
+    DEEPEST = 64,
+    QUOTE_LENGTH = 20,
+    FEW = 8, /* names that are looked through faster than looked up */
+};
 
 struct reader {
     struct arena *arena;
@@ -205,7 +209,7 @@ static const char *comma_or(char close)
 }
 
 /* Values up to `close`, with names in a dictionary. */
-static bool items(struct reader *r, struct dict_value *out, char close)
+static bool some_items(struct reader *r, struct dict_value *out, char close)
 {
     size_t capacity = 0;
     if (closes(r, close))
@@ -220,6 +224,23 @@ static bool items(struct reader *r, struct dict_value *out, char close)
         if (!take(r, ','))
             return fail(r, out->kind == DICT_DICT && item->value.kind == DICT_UNIT ? "`=`" : comma_or(close));
     } while (!r->loose || !closes(r, close));
+    return true;
+}
+
+static void list_by_name(struct reader *r, struct dict_value *d)
+{
+    d->by_name = ARENA_NEW(r->arena, struct map);
+    map_init(d->by_name, r->arena);
+    for (size_t k = d->count; k-- > 0;) /* of those with the same name the first has the last word */
+        map_put(d->by_name, d->items[k].name, &d->items[k].value);
+}
+
+static bool items(struct reader *r, struct dict_value *out, char close)
+{
+    if (!some_items(r, out, close))
+        return false;
+    if (out->kind == DICT_DICT && out->count > FEW)
+        list_by_name(r, out);
     return true;
 }
 
@@ -331,6 +352,8 @@ bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dic
 
 const struct dict_value *dict_find(const struct dict_value *d, struct str name)
 {
+    if (d->by_name)
+        return map_get(d->by_name, name);
     for (size_t k = 0; k < d->count; k++)
         if (d->kind == DICT_DICT && str_eq(d->items[k].name, name))
             return &d->items[k].value;

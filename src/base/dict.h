@@ -36,6 +36,7 @@ struct dict_value {
     const char *at;           /* where it begins in the text */
     size_t count;             /* LIST, ARRAY, DICT */
     struct dict_entry *items; /* names are empty but in a DICT */
+    struct map *by_name;      /* of a DICT with many items; for dict_find */
 };
 struct dict_entry {
     struct str name;

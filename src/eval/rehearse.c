@@ -8,6 +8,7 @@
  */
 #include "eval/rehearse.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum {
@@ -95,7 +96,45 @@ static int number_of(struct eval *ev, struct buffer *b)
     return b->number;
 }
 
-static void note_result(struct eval *ev, const struct step *s, int r, const int *before, bool within,
+/* Storage that an operand was in before the step; not by its address, which may be another's by now. */
+struct held {
+    int number, operand;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct held *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number) - (x->number < y->number) : x->operand - y->operand;
+}
+
+/* By number: steps with many operands often have as many results. */
+static struct held *held_before(struct eval *ev, const struct step *s)
+{
+    struct held *held = ARENA_ARRAY(&ev->scratch, struct held, s->operand_count);
+    for (int k = 0; k < s->operand_count; k++) {
+        struct buffer *b = s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
+        held[k] = (struct held){b ? number_of(ev, b) : 0, k};
+    }
+    if (s->operand_count > 1)
+        qsort(held, (size_t)s->operand_count, sizeof *held, by_number);
+    return held;
+}
+
+/* The first operand that was in storage of this number, or -1. */
+static int operand_in(const struct held *held, int count, int number)
+{
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (held[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && held[low].number == number ? held[low].operand : -1;
+}
+
+static void note_result(struct eval *ev, const struct step *s, int r, const struct held *before, bool within,
                         struct foreseen_result *out)
 {
     struct buffer *b = s->results[r] == NO_VALUE ? NULL : ev->frame[s->results[r]].buffer;
@@ -105,14 +144,13 @@ static void note_result(struct eval *ev, const struct step *s, int r, const int 
     out->making = within ? MADE_WITHIN : MADE_NEW;
     out->buffer = number_of(ev, b);
     out->storage = b->class == POOL_BORROWED ? 0 : b->used;
-    for (int k = 0; k < s->operand_count; k++)
-        if (before[k] == b->number) { /* not the address, which may be another's by now */
-            out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;
-            out->operand = k;
-            if (s->inst->opcode == OP_DYNAMIC_SLICE && out->storage > 0)
-                ev->rehearsal->out->exact = false; /* a part that begins where all begins can be given away as it is */
-            return;
-        }
+    int k = operand_in(before, s->operand_count, b->number);
+    if (k < 0)
+        return;
+    out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;
+    out->operand = k;
+    if (s->inst->opcode == OP_DYNAMIC_SLICE && out->storage > 0)
+        ev->rehearsal->out->exact = false; /* a part that begins where all begins can be given away as it is */
 }
 
 void rehearse_choice(struct eval *ev, const char *choice, size_t room)
@@ -125,11 +163,7 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
 {
     struct rehearsal *h = ev->rehearsal;
     struct arena_mark mark = arena_mark(&ev->scratch);
-    int *before = ARENA_ARRAY(&ev->scratch, int, s->operand_count); /* numbers of the operands' storage */
-    for (int k = 0; k < s->operand_count; k++) {
-        struct buffer *b = s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
-        before[k] = b ? number_of(ev, b) : 0;
-    }
+    struct held *before = held_before(ev, s);
     size_t peak = ev->pool.peak;
     ev->pool.peak = ev->pool.live;
     rehearse_choice(ev, NULL, 0);

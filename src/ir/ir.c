@@ -99,11 +99,22 @@ static bool list_params(struct computation *c)
     return true;
 }
 
+static void count_leaves(struct computation *c)
+{
+    int64_t n = 0;
+    c->leaves_before = ARENA_ARRAY(&c->module->arena, int64_t, c->param_count);
+    for (int i = 0; i < c->param_count; i++) {
+        c->leaves_before[i] = n;
+        n += c->params[i]->shape ? shape_leaf_count(c->params[i]->shape) : 0;
+    }
+}
+
 bool computation_finish(struct computation *c)
 {
     struct module *m = c->module;
     if (c->inst_count == 0 || !list_params(c))
         return false;
+    count_leaves(c);
     if (!c->root)
         c->root = c->insts[c->inst_count - 1];
     m->computations = grow(&m->arena, m->computations, m->computation_count, 4, sizeof *m->computations);

@@ -270,6 +270,7 @@ struct computation {
     struct inst *root;
     int param_count;              /* so far, until it is finished */
     struct inst **params;         /* by number */
+    int64_t *leaves_before;       /* by number: those of the parameters before it */
     bool marks_callees;           /* has instructions that module_link looks for */
     struct str execution_thread;  /* "main" unless said */
     bool fused;                   /* called by a fusion */

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { TIDY_BUDGET = 1 << 22 }; /* operands looked at */
+enum { TIDY_BUDGET = 1 << 22 }; /* operations looked at; only what is made to be slow needs so many */
 
 struct home { /* a register that is storage of its own */
     const char *at;
@@ -18,9 +18,11 @@ struct home { /* a register that is storage of its own */
     int writes, reads; /* operations that do */
     int first, made, last_read; /* the first and the last that write, the last that reads */
     bool outside;        /* arguments and results */
+    int *touching, touching_count; /* the operations that read or write it, in their order */
 };
 
 struct tidy {
+    struct arena *scratch;
     struct scalar_code *code;
     struct scalar_op *ops;
     int op_count, home_count;
@@ -171,6 +173,31 @@ static void mark_outside(struct tidy *t, const struct scalar_slot *slots, int co
     }
 }
 
+static void note_touching(void *context, const void **at, bool write)
+{
+    struct counting *c = context;
+    struct home *h = home_of(c->t, *at);
+    if (h && (h->touching_count == 0 || h->touching[h->touching_count - 1] != c->at))
+        h->touching[h->touching_count++] = c->at;
+}
+
+/* After the count: what reads and writes is an upper bound. */
+static void list_touching(struct tidy *t)
+{
+    size_t total = 0;
+    for (int k = 0; k < t->home_count; k++)
+        total += (size_t)(t->homes[k].reads + t->homes[k].writes);
+    int *next = ARENA_ARRAY(t->scratch, int, total);
+    for (int k = 0; k < t->home_count; k++) {
+        t->homes[k].touching = next;
+        next += t->homes[k].reads + t->homes[k].writes;
+    }
+    for (int k = 0; k < t->op_count; k++) {
+        struct counting c = {t, k, NULL};
+        visit(&t->ops[k], note_touching, &c);
+    }
+}
+
 static void count_places(struct tidy *t)
 {
     for (int k = 0; k < t->op_count; k++) {
@@ -213,6 +240,23 @@ static bool touches(const struct tidy *t, int k, const struct home *h)
     return s.found;
 }
 
+/* Whether one that is still there does, of those after one and before another. */
+static bool touched_between(struct tidy *t, const struct home *h, int after, int before)
+{
+    int low = 0, high = h->touching_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (h->touching[middle] <= after)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < h->touching_count && h->touching[low] < before; low++)
+        if (--t->budget < 0 || !t->gone[h->touching[low]])
+            return true;
+    return false;
+}
+
 struct renaming {
     const struct tidy *t;
     const struct home *from, *to;
@@ -246,10 +290,7 @@ static bool can_be_made_there(struct tidy *t, int k, const struct home *from, co
         return false;
     if (touches(t, made, to) && !may_overwrite(t, &t->ops[made], to))
         return false;
-    for (int j = made + 1; j < k; j++)
-        if (--t->budget < 0 || (!t->gone[j] && touches(t, j, to)))
-            return false;
-    return true;
+    return !touched_between(t, to, made, k);
 }
 
 /* The value moved began as a copy of what is where it goes, as the state of a loop does that has a piece changed: the
@@ -264,18 +305,33 @@ static bool comes_from_there(struct tidy *t, int k, const struct home *from, con
     const struct scalar_op *copy = &t->ops[first];
     if (copy->kind != SCALAR_MOVE || copy->args[0] != to->at || copy->out != from->at || (size_t)copy->count != from->size)
         return false;
-    for (int j = first + 1; j < k; j++)
-        if (--t->budget < 0 || (!t->gone[j] && touches(t, j, to)))
-            return false;
-    return true;
+    return !touched_between(t, to, first, k);
+}
+
+/* The two lists as one, in `to`. */
+static void join_touching(struct tidy *t, struct home *from, struct home *to)
+{
+    int *both = ARENA_ARRAY(t->scratch, int, from->touching_count + to->touching_count), n = 0, i = 0, j = 0;
+    while (i < from->touching_count || j < to->touching_count) {
+        bool first = j == to->touching_count || (i < from->touching_count && from->touching[i] < to->touching[j]);
+        int next = first ? from->touching[i++] : to->touching[j++];
+        if (n == 0 || both[n - 1] != next)
+            both[n++] = next;
+    }
+    t->budget -= n;
+    to->touching = both;
+    to->touching_count = n;
+    from->touching_count = 0;
 }
 
 /* All that is said of `from` is said of `to` from now on. */
 static void make_one(struct tidy *t, int k, struct home *from, struct home *to)
 {
     struct renaming r = {t, from, to};
-    for (int j = from->first; j < k; j++)
-        visit(&t->ops[j], rename_place, &r);
+    for (int j = 0; j < from->touching_count && from->touching[j] < k; j++)
+        if (from->touching[j] >= from->first)
+            visit(&t->ops[from->touching[j]], rename_place, &r);
+    join_touching(t, from, to);
     to->reads += from->reads - 1;
     to->writes += from->writes - 1;
     if (to->made == k)
@@ -369,13 +425,14 @@ static bool has_loop(const struct maker *m)
 void scalar_tidy(struct maker *m, struct scalar_code *code)
 {
     struct arena *scratch = &m->pl->scratch;
-    struct tidy t = {.code = code, .ops = m->ops, .op_count = m->op_count, .budget = TIDY_BUDGET};
+    struct tidy t = {.scratch = scratch, .code = code, .ops = m->ops, .op_count = m->op_count, .budget = TIDY_BUDGET};
     if (!has_loop(m))
         return;
     t.loop = ARENA_ARRAY(scratch, int, m->op_count);
     t.gone = ARENA_ARRAY(scratch, bool, m->op_count);
     list_homes(&t, m);
     count_places(&t);
+    list_touching(&t);
     find_loops(&t);
     if (t.budget > 0)
         drop_moves(&t);
