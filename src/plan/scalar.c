@@ -7,6 +7,8 @@
  */
 #include "plan/scalar.h"
 
+#include <stdlib.h>
+
 /* ---- registers and operations ---- */
 
 int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n)
@@ -289,24 +291,58 @@ static void move_all(struct maker *m, struct leaves to, struct leaves from)
             push_move(m, to.at[k], from.at[k]);
 }
 
-/* Whether a register lies in one of these, wholly or in part. */
-static bool overlaps(const struct maker *m, struct leaves l, int reg)
+/* Bytes that registers take, by where they begin. */
+struct bytes {
+    const char *at, *end; /* of this one and all that begin before it, the last end */
+};
+struct taken {
+    struct bytes *list;
+    int count;
+};
+
+static int by_begin(const void *a, const void *b)
 {
-    const char *at = m->regs[reg].at, *end = at + bytes_of(m, reg);
-    for (int k = 0; k < l.count; k++)
-        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at && m->regs[l.at[k]].at < end &&
-            at < m->regs[l.at[k]].at + bytes_of(m, l.at[k]))
-            return true;
-    return false;
+    const struct bytes *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
 }
 
-/* The next state may consist of pieces of the present one in other places: by way of copies then. */
+static struct taken bytes_taken(struct maker *m, struct leaves l)
+{
+    struct taken p = {ARENA_ARRAY(&m->pl->scratch, struct bytes, l.count), 0};
+    for (int k = 0; k < l.count; k++)
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at)
+            p.list[p.count++] = (struct bytes){m->regs[l.at[k]].at, m->regs[l.at[k]].at + bytes_of(m, l.at[k])};
+    if (p.count > 1)
+        qsort(p.list, (size_t)p.count, sizeof *p.list, by_begin);
+    for (int k = 1; k < p.count; k++)
+        if (p.list[k].end < p.list[k - 1].end)
+            p.list[k].end = p.list[k - 1].end;
+    return p;
+}
+
+/* Whether a register lies in one of these, wholly or in part. */
+static bool overlaps(const struct maker *m, struct taken p, int reg)
+{
+    const char *at = m->regs[reg].at, *end = at + bytes_of(m, reg);
+    int low = 0, high = p.count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (p.list[middle].at < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && at < p.list[low - 1].end;
+}
+
+/* The next state may consist of pieces of the present one in other taken: by way of copies then. */
 static bool move_state(struct maker *m, struct leaves state, struct leaves next)
 {
     struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
+    struct taken taken = bytes_taken(m, state);
     for (int k = 0; k < next.count; k++) {
         if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at ||
-            !overlaps(m, state, next.at[k]))
+            !overlaps(m, taken, next.at[k]))
             continue;
         from.at[k] = scalar_new_reg(m, m->regs[next.at[k]].type, m->regs[next.at[k]].n);
         if (from.at[k] < 0)

@@ -4,6 +4,8 @@
  */
 #include "plan/scalar.h"
 
+#include <stdlib.h>
+
 bool scalar_is_large(const struct maker *m, const struct shape *s)
 {
     int64_t bytes;
@@ -75,13 +77,24 @@ bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves mod
     return l.count == model.count;
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct cell *x = *(struct cell *const *)a, *y = *(struct cell *const *)b;
+    return (x > y) - (x < y);
+}
+
 bool scalar_cells_differ(const struct maker *m, struct leaves l)
 {
+    struct cell **cells = ARENA_ARRAY(&m->pl->scratch, struct cell *, l.count);
+    int n = 0;
     for (int k = 0; k < l.count; k++)
-        for (int j = 0; j < k; j++)
-            if (l.at[k] != NO_VALUE && l.at[j] != NO_VALUE && m->regs[l.at[k]].cell &&
-                m->regs[l.at[k]].cell == m->regs[l.at[j]].cell)
-                return false;
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].cell)
+            cells[n++] = m->regs[l.at[k]].cell;
+    if (n > 1)
+        qsort(cells, (size_t)n, sizeof *cells, by_address);
+    for (int k = 1; k < n; k++)
+        if (cells[k] == cells[k - 1])
+            return false;
     return true;
 }
 
