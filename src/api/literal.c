@@ -57,11 +57,19 @@ void hlo_literals_free(hlo_literal **literals, size_t count)
     free(literals);
 }
 
+/* `own` is a copy of its shape; those of what is in a tuple are mostly in it already. */
+static void own_shape(struct arena *a, struct literal *l, const struct shape *own)
+{
+    for (int i = 0; shape_is_tuple(own) && i < own->count; i++) {
+        struct literal *e = l->elements[i];
+        own_shape(a, e, e->shape == l->shape->elements[i] ? own->elements[i] : shape_copy(a, e->shape));
+    }
+    l->shape = own;
+}
+
 static void own_shapes(struct arena *a, struct literal *l)
 {
-    l->shape = shape_copy(a, l->shape);
-    for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
-        own_shapes(a, l->elements[i]);
+    own_shape(a, l, shape_copy(a, l->shape));
 }
 
 hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l)

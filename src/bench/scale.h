@@ -14,7 +14,8 @@ enum scale_of {
     SCALE_SCRIPT = 16,   /* for the prompt */
     SCALE_REQUESTS = 32, /* for hlo serve */
     SCALE_MODEL = 64,    /* of ONNX */
-    SCALE_VALUES = 128,  /* goes with a module of another kind: a row of its own in the table of commands */
+    SCALE_DOUBLED = 128, /* asks for 2^N steps: to be read, not to be run */
+    SCALE_VALUES = 256,  /* goes with a module of another kind: a row of its own in the table of commands */
 };
 
 #define KIND(name, function, of) void make_##function(long n);
@@ -37,9 +38,9 @@ void tuple_of(const char *name, long n, const char *type, const char *text);
 /* ---- a run of a command ---- */
 
 struct taken {
-    double seconds; /* of processors, in and below the process */
-    long memory;    /* its peak, in KiB */
-    int status;     /* 128 + N for signal N, as when it took too long */
+    double user, all; /* seconds of processors, in and below the process; what the system does for it depends on others, too */
+    long memory;      /* its peak, in KiB */
+    int status;       /* 128 + N for signal N, as when it took too long */
 };
 
 /* Runs it with what it prints thrown away. It may take so many seconds of processors. `input` may be NULL. */

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static double seconds(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec * 1e-6; }
+
 struct taken scale_run(char **command, const char *input, unsigned limit)
 {
     pid_t child = fork();
@@ -27,7 +29,8 @@ struct taken scale_run(char **command, const char *input, unsigned limit)
     if (child < 0 || wait4(child, &status, 0, &u) != child)
         return (struct taken){.status = 127};
     return (struct taken){
-        .seconds = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6,
+        .user = seconds(u.ru_utime),
+        .all = seconds(u.ru_utime) + seconds(u.ru_stime),
         .memory = u.ru_maxrss,
         .status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
     };
