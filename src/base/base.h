@@ -170,7 +170,6 @@ void map_init(struct map *m, struct arena *arena);
 void *map_get(const struct map *m, struct str key); /* NULL when absent */
 /* Stores a non-NULL value; returns the one that was there before (NULL when the key is new). */
 void *map_put(struct map *m, struct str key, void *value);
-void map_clear(struct map *m); /* keeps the storage */
 uint64_t hash_bytes(const void *bytes, size_t size); /* the same in every process */
 /* The same but for a seed. One that comes of an address, which the system makes up for each process, keeps whoever
  * writes a file from choosing names that all meet in one slot of a table. */

@@ -91,10 +91,3 @@ void *map_put(struct map *m, struct str key, void *value)
     slot->value = value;
     return before;
 }
-
-void map_clear(struct map *m)
-{
-    if (m->count)
-        memset(m->slots, 0, m->capacity * sizeof *m->slots);
-    m->count = 0;
-}

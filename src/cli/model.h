@@ -36,8 +36,6 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
                            hlo_messages **said);
 void model_outputs_free(hlo_onnx_value **outputs, size_t count);
 size_t model_output_count(const hlo_onnx *model);
-/* `f32[2] {1, 2}`, `none`; a sequence in brackets, one element a line. */
-void put_model_value(struct buf *out, const hlo_onnx_value *v, const struct hlo_view *view);
 /* hlo run of a model, with the options of any run. */
 int model_command(const struct options *o, const struct hlo_run_options *options);
 

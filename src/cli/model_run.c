@@ -156,7 +156,8 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
 
 /* ---- results ---- */
 
-void put_model_value(struct buf *out, const hlo_onnx_value *v, const struct hlo_view *view)
+/* `f32[2] {1, 2}`, `none`; a sequence in brackets, one element a line. */
+static void put_model_value(struct buf *out, const hlo_onnx_value *v, const struct hlo_view *view)
 {
     size_t count = hlo_onnx_value_count(v);
     if (!hlo_onnx_value_present(v)) {

@@ -32,7 +32,7 @@ const char *msg_name(enum msg m)
     return msg_table[m].name;
 }
 
-enum severity msg_severity(enum msg m)
+static enum severity msg_severity(enum msg m)
 {
     return msg_table[m].severity;
 }

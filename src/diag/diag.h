@@ -62,7 +62,6 @@ enum msg {
 #undef MSG
 
 const char *msg_name(enum msg m); /* the id, lower case with dashes: "unknown-opcode" */
-enum severity msg_severity(enum msg m);
 
 struct diag_note {
     struct span span;
@@ -120,7 +119,6 @@ enum ink { INK_CARET, INK_ERROR, INK_HELP, INK_NOTE, INK_PLACE, INK_WARNING, INK
 struct palette {
     struct str sgr[INK_COUNT]; /* parameters of the terminal's command that sets a colour: "1;31" */
 };
-void palette_usual(struct palette *p);
 /* `error=1;31:note=36`, beginning with the usual ones; false: something in it is not of this form, and is passed over. */
 bool palette_read(struct palette *p, struct str text);
 

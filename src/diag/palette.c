@@ -10,7 +10,7 @@ static const struct {
     [INK_NOTE] = {"note", "1;36"},   [INK_PLACE] = {"place", "1"},    [INK_WARNING] = {"warning", "1;35"},
 };
 
-void palette_usual(struct palette *p)
+static void palette_usual(struct palette *p)
 {
     for (size_t k = 0; k < COUNT_OF(inks); k++)
         p->sgr[k] = str_of(inks[k].usual);

@@ -100,7 +100,8 @@ bool eval_clear(struct eval *ev, const struct step *s, int r)
 }
 
 /* Part j of n along dimension d. */
-void eval_part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j)
+/* Part j of n along dimension d. */
+static void part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j)
 {
     view_copy(part, v);
     part->dims[d] = v->dims[d] / n;
@@ -142,7 +143,7 @@ const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t 
         return eval_no_memory(ev, s, s->inst->shape), NULL;
     for (int64_t j = 0; j < n; j++) {
         struct view part, to;
-        eval_part_of(&part, x, d, n, j);
+        part_of(&part, x, d, n, j);
         view_dense(&to, part.dtype, part.rank, part.dims, packed.view.data + (size_t)j * size_of(&part));
         kern_copy(ev->team, &to, &part);
     }
@@ -242,12 +243,12 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
 static bool take_parts(struct eval *ev, const struct step *s, struct meeting *m, struct view *out, int64_t d)
 {
     struct view part;
-    eval_part_of(&part, out, d, m->count, 0);
+    part_of(&part, out, d, m->count, 0);
     struct peers g = {.count = m->count};
     if (!eval_meet(ev, s, m, same_size(ev, &g, size_of(&part))))
         return false;
     for (int64_t j = 0; j < m->count; j++) {
-        eval_part_of(&part, out, d, m->count, j);
+        part_of(&part, out, d, m->count, j);
         copy_block(&part, m->in[j].at);
     }
     eval_part(ev, m);

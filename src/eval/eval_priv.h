@@ -325,7 +325,6 @@ int64_t eval_self(const struct eval *ev); /* the number of this participant */
 /* False with a message when an id names nobody. */
 bool eval_peers(struct eval *ev, const struct step *s, struct peers *out);
 bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs, int mode, struct partners *out);
-bool eval_nobody(struct eval *ev, const struct step *s, int64_t id);
 struct tag eval_tag(const struct inst *i, bool channel); /* of its channel, if it has one, or its own */
 
 /* fold.c: elements of blocks, folded in the order of the group */
@@ -360,8 +359,6 @@ static inline size_t size_of(const struct view *v)
 struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out);
 struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct block b);
 struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size);
-/* Part j of n along dimension d. */
-void eval_part_of(struct view *part, const struct view *v, int64_t d, int64_t n, int64_t j);
 /* The operand dense and with its n parts along d one after the other: as it lies, or as a copy, which
  * `made` then holds. */
 const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made);

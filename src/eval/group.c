@@ -117,7 +117,7 @@ static int64_t own_id(const struct crowd *c, int mode)
                                           : c->replica;
 }
 
-bool eval_nobody(struct eval *ev, const struct step *s, int64_t id)
+static bool nobody(struct eval *ev, const struct step *s, int64_t id)
 {
     struct crowd c = crowd_of(ev);
     return EVAL_FAIL(ev, s, NO_PARTICIPANT, op_spelling(s->inst->opcode), id, c.replicas, c.partitions);
@@ -134,7 +134,7 @@ static bool fill(struct eval *ev, const struct step *s, const struct device_list
     for (int64_t k = 0; k < n; k++) {
         int64_t id = d ? listed_id(d, g, k) : k, first = named(&c, mode, id);
         if (first < 0)
-            return eval_nobody(ev, s, id);
+            return nobody(ev, s, id);
         for (int64_t j = 0; j < each; j++) {
             if (first + j == self)
                 out->me = out->count;
@@ -155,7 +155,7 @@ bool eval_peers(struct eval *ev, const struct step *s, struct peers *out)
     if (d && d->form == GROUPS_LIST && d->groups.count == 0)
         d = NULL;
     if (d && d->form != GROUPS_LIST && d->group_count > ids_of(&c, mode) / d->group_size)
-        return eval_nobody(ev, s, ids_of(&c, mode)); /* they name more than there are */
+        return nobody(ev, s, ids_of(&c, mode)); /* they name more than there are */
     out->count = d ? find_group(d, own_id(&c, mode), &g) : ids_of(&c, mode);
     return fill(ev, s, d, g, mode, out);
 }
@@ -179,9 +179,9 @@ bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs
             continue;
         int64_t from = pairs.at[k].at[0], to = pairs.at[k].at[1];
         if (from == me && (out->targets[out->target_count++] = named(&c, mode, to)) < 0)
-            return eval_nobody(ev, s, to);
+            return nobody(ev, s, to);
         if (to == me && (out->sources[out->source_count++] = named(&c, mode, from)) < 0)
-            return eval_nobody(ev, s, from);
+            return nobody(ev, s, from);
     }
     return true;
 }

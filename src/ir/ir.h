@@ -35,8 +35,6 @@ struct literal *literal_new(struct arena *a, const struct shape *shape);
 struct literal *literal_tuple(struct arena *a, struct literal **elements, int count);
 void literal_free_data(struct literal *l); /* the storage, recursively */
 struct literal *literal_copy(struct arena *a, const struct literal *l); /* shape and storage; NULL as above */
-/* Exact equality of values: NaN equal to NaN, -0 equal to 0 only when `numbers`. */
-bool literal_equal(const struct literal *a, const struct literal *b, bool numbers);
 
 /* ---- attributes ---- */
 

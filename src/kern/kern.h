@@ -24,10 +24,6 @@ typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
  * the op is not defined for it. For select `t` is the type of the branches, for clamp of all three. */
 typedef kern_tile_fn *kern_find_elementwise_fn(const char *opcode, enum dtype t);
 kern_find_elementwise_fn kern_find_elementwise;
-/* The same, with functions that are libm's there computed in lanes: the same bits on every instruction set in f32,
- * where most are within 0.51 of the last place (vector.h), some within 0.8 (vector_single.h); in f64 within 1.0
- * (elementwise_sleef.c). */
-kern_find_elementwise_fn kern_find_vector;
 
 enum kern_direction { KERN_EQ, KERN_NE, KERN_GE, KERN_GT, KERN_LE, KERN_LT };
 kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t);
@@ -48,15 +44,25 @@ enum kern_combine { /* recognised bodies f(accumulator, value) */
 };
 
 /*
- * What finds the tile kernels of one instruction set. kern_find_... ask which set this processor and its environment
- * want each time they are called, which takes longer than the look-up; who plans many steps asks once.
+ * What finds the tile kernels of one instruction set; NULL where there is no such kernel. kern_find_... ask which set
+ * this processor and its environment want each time they are called, which takes longer than the look-up; who plans many
+ * steps asks once.
  */
 struct kern_tiles {
-    kern_find_elementwise_fn *elementwise, *vector;
+    kern_find_elementwise_fn *elementwise;
+    /* The same, with functions that are libm's there computed in lanes: the same bits on every instruction set in f32,
+     * where most are within 0.51 of the last place (vector.h), some within 0.8 (vector_single.h); in f64 within 1.0
+     * (elementwise_sleef.c). */
+    kern_find_elementwise_fn *vector;
     kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
     kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
+    /* Rounds f32 numbers to those that bf16 or f16 have, which stay f32; or an operation on f32 that ends in this (opcode
+     * not NULL). */
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
+    /* Converts f32 numbers that were rounded to those of a narrow type: no more than moving bits. */
     kern_tile_fn *(*shorten)(enum dtype t);
+    /* An operation on two operands of type `t`, one of which may be a `single` element for all of the other's: 0 for
+     * none, 1 for the first, 2 for the second. For bf16 there is one where it takes less time than by way of f32. */
     kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
 };
 const struct kern_tiles *kern_tiles(void);
@@ -120,17 +126,6 @@ size_t kern_fused_room(const struct kern_fused *f, int members);
 /* Views have the dims of elements or of rows (but for ones), or a single element. `results` are packed. */
 void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
                     void *room);
-
-/* Rounds f32 numbers to those that bf16 or f16 have, which stay f32; or an operation on f32 that ends in this (opcode
- * not NULL). NULL where there is no such kernel. */
-kern_tile_fn *kern_find_rounded(const char *opcode, enum dtype t);
-/* Converts f32 numbers that were rounded to those of a narrow type: no more than moving bits. NULL where there is no
- * such kernel. */
-kern_tile_fn *kern_find_shorten(enum dtype t);
-/* An operation on two operands of type `t`, one of which may be a `single` element for all of the other's: 0 for none, 1
- * for the first, 2 for the second. NULL where there is no such kernel; for bf16 there is one where it takes less time
- * than by way of f32. */
-kern_tile_fn *kern_find_direct(const char *opcode, enum dtype t, unsigned single);
 
 /* spec: ReducePrecision (hlo-values 8.1) */
 typedef void kern_reduce_precision_fn(struct team *team, const struct view *out, const struct view *x, int exponent_bits,

@@ -120,11 +120,6 @@ void copy_stream(char *out, const char *x, int64_t n);
 void copy_stream_end(void);
 enum { COPY_STREAM_FROM = 32 << 20 }; /* bytes from which on a result is written so */
 
-/* ---- shape.c ---- */
-
-/* Narrows an array about to be padded and its operand to the elements that have a place in it. */
-void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims);
-
 /* ---- bits.c: one element as a bit pattern ---- */
 
 uint64_t bits_load(enum dtype t, const void *p); /* zeros above the element's own */

@@ -79,7 +79,8 @@ static void narrow_to_landing(struct view *out, struct view *x, const struct ker
     x->dims[d] = count;
 }
 
-void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims)
+/* Narrows an array about to be padded and its operand to the elements that have a place in it. */
+static void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims)
 {
     for (int d = 0; d < out->rank; d++) {
         narrow_to_landing(out, x, &dims[d], d);

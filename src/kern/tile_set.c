@@ -26,11 +26,6 @@ kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
     return tile_set()->find.elementwise(opcode, t);
 }
 
-kern_tile_fn *kern_find_vector(const char *opcode, enum dtype t)
-{
-    return tile_set()->find.vector(opcode, t);
-}
-
 kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dtype t)
 {
     return tile_set()->find.compare(d, total_order, t);
@@ -39,19 +34,4 @@ kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dt
 kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from)
 {
     return tile_set()->find.convert(to, from);
-}
-
-kern_tile_fn *kern_find_shorten(enum dtype t)
-{
-    return tile_set()->find.shorten(t);
-}
-
-kern_tile_fn *kern_find_rounded(const char *opcode, enum dtype t)
-{
-    return tile_set()->find.rounded(opcode, t);
-}
-
-kern_tile_fn *kern_find_direct(const char *opcode, enum dtype t, unsigned single)
-{
-    return tile_set()->find.direct(opcode, t, single);
 }

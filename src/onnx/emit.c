@@ -51,7 +51,7 @@ static bool spelling_starts(int elem, const char *prefix)
 
 bool elem_is_float(int elem) { return spelling_starts(elem, "f") || spelling_starts(elem, "b"); }
 bool elem_is_signed(int elem) { return !spelling_starts(elem, "u") && elem != ELEM_PRED; }
-bool elem_is_complex(int elem) { return spelling_starts(elem, "c"); }
+static bool elem_is_complex(int elem) { return spelling_starts(elem, "c"); }
 bool elem_is_int(int elem) { return spelling_starts(elem, "s") || spelling_starts(elem, "u"); }
 
 void put_dims(struct buf *b, const struct array *a)

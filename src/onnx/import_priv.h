@@ -142,7 +142,6 @@ int64_t array_elements(const struct array *a); /* of the bounds; INT64_MAX when 
 int64_t mul_most(int64_t a, int64_t b);        /* INT64_MAX when it is more */
 bool elem_is_float(int elem);
 bool elem_is_signed(int elem);
-bool elem_is_complex(int elem);
 bool elem_is_int(int elem);
 
 /* ---- size.c: integers known now or at run time, and dynamic dimensions ---- */
@@ -215,8 +214,6 @@ struct int_list {
 };
 bool known_list(struct node *n, size_t input, const char *attr, struct int_list *out);
 
-/* ops_elementwise.c */
-bool broadcast_binary(struct scope *s, struct val *x, struct val *y, struct array *a, hlo_inst **out_x, hlo_inst **out_y);
 /* ops_shape.c: x repeated to these sizes, which are bounded so */
 hlo_inst *expand_to(struct scope *s, hlo_inst *x, const struct array *from, struct array *to, const struct num *sizes);
 /* ops_index.c: dimension d from start to end */
@@ -232,7 +229,6 @@ struct val *sequence_input(struct node *n, size_t k); /* NULL with a message */
 struct num length_of(struct scope *s, struct val *seq);
 struct num size_at(struct scope *s, struct val *seq, struct num at, int d); /* of element `at` */
 bool check_elements(struct node *n, struct val *seq); /* some, and of one rank */
-hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, int rank); /* s64[1, rank], -1 for none */
 struct val empty_sequence(struct scope *s, int elem);
 struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool *ok); /* not `ok`: with a message */
 

@@ -99,7 +99,7 @@ static hlo_inst *bring(struct scope *s, struct val *v, const struct array *commo
     return emit_broadcast(s, x, &full, at, to.rank);
 }
 
-bool broadcast_binary(struct scope *s, struct val *x, struct val *y, struct array *a, hlo_inst **out_x, hlo_inst **out_y)
+static bool broadcast_binary(struct scope *s, struct val *x, struct val *y, struct array *a, hlo_inst **out_x, hlo_inst **out_y)
 {
     if (!meet_all(s, &x->a, &y->a, a))
         return false;

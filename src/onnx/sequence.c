@@ -49,7 +49,7 @@ static bool position_of(struct node *n, size_t input, struct num length, struct 
 }
 
 /* The sizes of a tensor as a row of the table: s64[1, rank], -1 where it has no dimension. */
-hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, int rank)
+static hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, int rank)
 {
     struct array one = array_of(ELEM_S64, 2, (const int64_t[]){1, 1}), row = array_of(ELEM_S64, 2, (const int64_t[]){1, rank});
     int64_t sizes[ONNX_MAX_RANK + 1];

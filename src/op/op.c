@@ -169,14 +169,6 @@ enum attr_id attr_find_common(struct str word)
     return A_NONE;
 }
 
-bool attr_exists(struct str word)
-{
-    for (int a = 0; a < A_COUNT; a++)
-        if (attr_is((enum attr_id)a, word))
-            return true;
-    return false;
-}
-
 /* ---- builder forms ---- */
 
 static int form_row_cmp(const void *key, const void *row)

@@ -142,7 +142,6 @@ enum attr_id attr_find_common(struct str word);          /* one of the eight all
 enum form form_find(struct str word);                    /* FORM_NONE when there is none */
 /* The attribute of an opcode that the specification calls `word`; or NULL. */
 const struct op_attr *form_attr_find(enum opcode op, struct str word);
-bool attr_exists(struct str word);                       /* on any opcode */
 extern const uint8_t attr_common[];                      /* those eight, ended by A_NONE */
 
 /* What doc/ says of an op. */

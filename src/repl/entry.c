@@ -341,7 +341,8 @@ static int do_reading(struct session *s, struct typed *from, const struct readin
     return do_other(s, r);
 }
 
-int entry_do(struct session *s, struct str text)
+/* One entry: HLO text or a command. A status. */
+static int entry_do(struct session *s, struct str text)
 {
     struct typed *from = typed_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
     struct reading r = scan_read((struct str){from->text, from->size});

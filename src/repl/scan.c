@@ -164,7 +164,8 @@ static struct str called(struct str s, size_t at)
     return end > begin && at_or_nul(s, scan_blanks(s, end)) == '(' ? cut(s, begin, end) : STR("");
 }
 
-struct str scan_op(struct str right)
+/* The op of what may stand behind `name =`. */
+static struct str scan_op(struct str right)
 {
     struct str op = called(right, 0);
     size_t begin = scan_blanks(right, 0), end = shape_end(right, begin);

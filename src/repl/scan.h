@@ -45,8 +45,6 @@ struct str scan_first_word(struct str s);
 size_t scan_group(struct str s, size_t at);
 /* Past the shape of a literal: where its values begin; 0: it names none. */
 size_t scan_literal_shape(struct str s);
-/* The op of what may stand behind `name =`. */
-struct str scan_op(struct str right);
 
 /* The places of the computations in the text of a module. */
 struct scan_computation {

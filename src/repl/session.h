@@ -31,7 +31,6 @@ struct typed { /* a text that somebody has written, which messages speak of */
     uint32_t first_line;
 };
 struct typed *typed_new(const char *name, struct str text, uint32_t first_line);
-struct typed *typed_hold(struct typed *t); /* NULL: nothing, here and there */
 void typed_drop(struct typed *t);
 
 struct held { /* a value that several own */
@@ -235,8 +234,6 @@ bool may_write(struct session *s, const char *path); /* false after saying that 
 /* The shape of what an entry is, without doing it: printed. A status. */
 int entry_type(struct session *s, struct str text);
 
-/* One entry: HLO text or a command. A status. */
-int entry_do(struct session *s, struct str text);
 /* The lines of a file; a status. */
 int source_file(struct session *s, const char *path, bool must_exist);
 int session_read(struct session *s); /* all that the input has; a status */

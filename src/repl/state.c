@@ -43,7 +43,8 @@ struct typed *typed_new(const char *name, struct str text, uint32_t first_line)
     return t;
 }
 
-struct typed *typed_hold(struct typed *t)
+/* NULL holds nothing, here and in typed_drop. */
+static struct typed *typed_hold(struct typed *t)
 {
     if (t)
         t->holders++;

@@ -264,11 +264,11 @@ START_TEST(rounded_operations_are_rounded)
                 kern_find_elementwise(opcodes[op], DT_F32)(want, args, N);
             kern_find_convert(narrow[t], DT_F32)(codes, &to_round, N);
             kern_find_convert(DT_F32, narrow[t])(want, &to_widen, N);
-            kern_find_rounded(opcodes[op], narrow[t])(got, args, N);
+            kern_tiles()->rounded(opcodes[op], narrow[t])(got, args, N);
             for (int k = 0; k < N; k++)
                 ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0, "%s of %a, %a: %a, not %a", op ? opcodes[op] : "rounding",
                               (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
-            kern_tile_fn *shorten = kern_find_shorten(narrow[t]);
+            kern_tile_fn *shorten = kern_tiles()->shorten(narrow[t]);
             if (!shorten)
                 continue;
             const void *to_shorten = got;
@@ -299,7 +299,7 @@ static void expect_direct(const char *op, unsigned single, const uint16_t *x, co
 {
     static uint16_t repeated[CODES], want[CODES], got[CODES];
     const void *args[] = {x, y}, *full[] = {x, y};
-    kern_tile_fn *direct = kern_find_direct(op, DT_BF16, single);
+    kern_tile_fn *direct = kern_tiles()->direct(op, DT_BF16, single);
     ck_assert_ptr_nonnull(direct);
     for (int64_t k = 0; k < n && single > 0; k++)
         repeated[k] = *(single == 1 ? x : y);
@@ -318,7 +318,7 @@ static void expect_direct(const char *op, unsigned single, const uint16_t *x, co
 START_TEST(single_operands_give_the_same_bits)
 {
     static uint16_t all[CODES];
-    if (!kern_find_direct("add", DT_BF16, 0))
+    if (!kern_tiles()->direct("add", DT_BF16, 0))
         return;
     for (int k = 0; k < CODES; k++)
         all[k] = (uint16_t)k;
@@ -347,7 +347,7 @@ static void make_codes(struct random *r, uint16_t *codes, int64_t n)
 START_TEST(direct_operations_give_the_same_bits)
 {
     static uint16_t x[2000], y[2000];
-    if (!kern_find_direct("add", DT_BF16, 0))
+    if (!kern_tiles()->direct("add", DT_BF16, 0))
         return;
     struct random r = {.state = 7};
     for (int k = 0; k < 4000; k++) {
@@ -361,7 +361,7 @@ START_TEST(direct_operations_give_the_same_bits)
         expect_direct(op, 2, x, y + from, n);
         /* over one of the operands */
         static uint16_t want[2000];
-        kern_tile_fn *fn = kern_find_direct(op, DT_BF16, 0);
+        kern_tile_fn *fn = kern_tiles()->direct(op, DT_BF16, 0);
         fn(want, (const void *const[]){x, y}, n);
         fn(y, (const void *const[]){x, y}, n);
         ck_assert(memcmp(want, y, (size_t)n * sizeof *y) == 0);

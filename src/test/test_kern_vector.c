@@ -154,7 +154,7 @@ START_TEST(close_to_libm)
     for (size_t k = 0; k < COUNT_OF(types); k++)
         for (int op = 0; op < OP_COUNT; op++) {
             const char *opcode = op_table[op].spelling;
-            kern_tile_fn *lanes = kern_find_vector(opcode, types[k]),
+            kern_tile_fn *lanes = kern_tiles()->vector(opcode, types[k]),
                          *libm = kern_find_elementwise(opcode, types[k]);
             ck_assert((lanes == NULL) == (libm == NULL));
             for (int round = 0; lanes != libm && round < 20; round++) {
@@ -201,7 +201,7 @@ START_TEST(every_instruction_set_gives_the_same)
         for (int k = 0; k < DT_COUNT; k++) {
             const enum dtype t = (enum dtype)k, result = result_type((enum opcode)op, t);
             setenv("HLO_ISA", "baseline", 1);
-            kern_tile_fn *fn = kern_find_vector(op_table[op].spelling, t);
+            kern_tile_fn *fn = kern_tiles()->vector(op_table[op].spelling, t);
             if (!fn || op == OP_SELECT)
                 continue;
             for (int a = 0; a < 3; a++)
@@ -209,7 +209,7 @@ START_TEST(every_instruction_set_gives_the_same)
             fn(want, (const void *const[]){x[0], x[1], x[2]}, N);
             for (int isa = CPU_AVX2; isa < CPU_ISA_COUNT; isa++) {
                 setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
-                kern_tile_fn *own = kern_find_vector(op_table[op].spelling, t);
+                kern_tile_fn *own = kern_tiles()->vector(op_table[op].spelling, t);
                 own(got, (const void *const[]){x[0], x[1], x[2]}, N);
                 if (t == DT_F64 && kern_find_elementwise(op_table[op].spelling, t) != own)
                     continue; /* not without a fused multiply-add */
@@ -255,7 +255,7 @@ START_TEST(neighbours_do_not_matter)
         for (int op = 0; op < OP_COUNT; op++) {
             const enum dtype t = types[k];
             const size_t size = dtype_bytes(t);
-            kern_tile_fn *fn = kern_find_vector(op_table[op].spelling, t);
+            kern_tile_fn *fn = kern_tiles()->vector(op_table[op].spelling, t);
             if (!fn || op == OP_SELECT || result_type((enum opcode)op, t) != t)
                 continue;
             fill(t, x, N, &state);

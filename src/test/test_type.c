@@ -180,14 +180,13 @@ START_TEST(codes_at_the_edges)
 }
 END_TEST
 
-/* The short ways of f16 and bf16 against the general one, on singles of every exponent. */
-START_TEST(short_ways_agree)
+/* The short way of bf16 against the general one, on singles of every exponent. */
+START_TEST(short_way_agrees)
 {
     for (uint64_t u = 0; u < UINT64_C(1) << 32; u += 9973) {
         uint32_t bits = (uint32_t)u;
         float f;
         memcpy(&f, &bits, sizeof f);
-        ck_assert_uint_eq(f32_to_f16(f), float_encode(DT_F16, (double)f));
         ck_assert_uint_eq(f32_to_bf16(f), float_encode(DT_BF16, (double)f));
     }
 }
@@ -398,7 +397,7 @@ int main(void)
     tcase_add_test(tcase, codes_round_trip);
     tcase_add_test(tcase, codes_round_to_nearest_even);
     tcase_add_test(tcase, codes_at_the_edges);
-    tcase_add_test(tcase, short_ways_agree);
+    tcase_add_test(tcase, short_way_agrees);
     tcase_add_test(tcase, shape_texts);
     tcase_add_test(tcase, sizes);
     tcase_add_test(tcase, equality);

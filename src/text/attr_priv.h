@@ -151,7 +151,6 @@ void print_separator(struct buf *out, int64_t index, bool comments);
 void print_name(struct buf *out, struct str name, const struct print_options *options);
 void print_metadata_parts(struct buf *out, const struct metadata *m); /* {op_name="x"} */
 void print_frontend_attributes(struct buf *out, const struct frontend_attributes *f);
-void print_origin(struct buf *out, const struct origin *o);      /* {...} */
 void print_origin_leaf(struct buf *out, const struct origin *o); /* {"n" {0}} */
 
 #endif

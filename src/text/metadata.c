@@ -20,7 +20,7 @@ bool parse_string(struct parser *p, struct str *out)
 }
 
 /* string_or_dict = STRING | DICT ; */
-bool parse_string_or_dict(struct parser *p, struct str *out)
+static bool parse_string_or_dict(struct parser *p, struct str *out)
 {
     if (p->tok.kind == TOK_LBRACE)
         return lex_dict(p, out);
@@ -29,7 +29,8 @@ bool parse_string_or_dict(struct parser *p, struct str *out)
     return parse_string(p, out);
 }
 
-void text_escape(struct buf *out, struct str s)
+/* A string as the printer writes it, without quotes. */
+static void escape(struct buf *out, struct str s)
 {
     static const char special[] = "\n\r\t\"'\\", letters[] = "nrt\"'\\";
     for (size_t i = 0; i < s.len; i++) {
@@ -49,7 +50,7 @@ void text_escape(struct buf *out, struct str s)
 void print_quoted(struct buf *out, struct str s)
 {
     buf_putc(out, '"');
-    text_escape(out, s);
+    escape(out, s);
     buf_putc(out, '"');
 }
 

@@ -146,7 +146,7 @@ static bool parse_synthetic_call(struct parser *p, struct origin *out)
 }
 
 /* origin = "{" ("[" "synthetic_call" "]" | origin_tree) "}" ; */
-bool parse_origin(struct parser *p, struct origin *out)
+static bool parse_origin(struct parser *p, struct origin *out)
 {
     if (!expect(p, TOK_LBRACE, NULL))
         return false;
@@ -196,7 +196,7 @@ static void print_tree(struct buf *out, const struct origin *o)
     buf_putc(out, ')');
 }
 
-void print_origin(struct buf *out, const struct origin *o)
+static void print_origin(struct buf *out, const struct origin *o)
 {
     buf_putc(out, '{');
     if (o->synthetic_call)

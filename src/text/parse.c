@@ -106,7 +106,7 @@ static bool starts_toplevel(const struct parser *p)
 }
 
 /* instruction_list = "{" instruction {instruction} "}" ; */
-bool parse_instruction_list(struct parser *p, struct scope *s)
+static bool parse_instruction_list(struct parser *p, struct scope *s)
 {
     struct span open = p->tok.span;
     unsigned errors = p->ds->errors;
@@ -244,7 +244,7 @@ static bool parse_execution_thread(struct parser *p, struct computation *c)
     return true;
 }
 
-struct computation *computation_poison(struct parser *p, struct str name)
+static struct computation *computation_poison(struct parser *p, struct str name)
 {
     struct computation *c = ARENA_NEW(p->arena, struct computation);
     c->module = p->m;

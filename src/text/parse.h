@@ -77,7 +77,6 @@ static inline bool draft_has(const struct draft *d, enum attr_id id) { return d-
 struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span, const struct shape *before, size_t begin);
 bool parse_operands(struct parser *p, struct draft *d);
 bool report_dropped_operand(struct parser *p, struct draft *d);
-bool parse_attributes(struct parser *p, struct draft *d);
 
 /* checks.c: what XLA checks and changes while it parses (hlo-text 3.3) */
 bool check_operand_count(struct parser *p, struct draft *d);
@@ -101,10 +100,8 @@ void parse_begin(struct parser *p, struct parse_state *state, struct module *m);
 struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting);
 
 bool parse_instruction(struct parser *p, struct scope *s);
-bool parse_instruction_list(struct parser *p, struct scope *s);
 bool finish_computation(struct parser *p, struct scope *s); /* root and parameters of what was read */
 bool finish_module(struct parser *p); /* entry, header, unique names */
-struct computation *computation_poison(struct parser *p, struct str name);
 
 /* ---- recover.c ---- */
 

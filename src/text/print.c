@@ -264,14 +264,6 @@ static void print_computation(struct printer *w, const struct computation *c)
     }
 }
 
-void text_print_computation(struct buf *out, const struct computation *c, const struct print_options *options)
-{
-    struct printer w;
-    printer_init(&w, out, options);
-    print_computation(&w, c);
-    arena_free(&w.scratch);
-}
-
 /* ---- the header line ---- */
 
 static void print_module_aliasing(struct buf *out, const struct aliasing *a)

@@ -221,7 +221,7 @@ static bool parse_attribute(struct parser *p, struct draft *d)
 }
 
 /* attributes = {"," attribute} ; */
-bool parse_attributes(struct parser *p, struct draft *d)
+static bool parse_attributes(struct parser *p, struct draft *d)
 {
     while (accept(p, TOK_COMMA))
         if (!parse_attribute(p, d))

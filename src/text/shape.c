@@ -507,13 +507,3 @@ bool parse_shape(struct parser *p, const struct shape **out)
     p->depth -= WEIGHT;
     return ok;
 }
-
-const struct shape *text_parse_shape(struct diags *ds, struct source *source, struct arena *a)
-{
-    struct parser p;
-    const struct shape *s;
-    lex_start(&p, ds, source->text, a, false);
-    if (!parse_shape(&p, &s))
-        return NULL;
-    return p.tok.kind == TOK_EOF || expected(&p, "the end of the shape") ? s : NULL;
-}

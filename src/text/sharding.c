@@ -380,7 +380,7 @@ static void print_one(struct buf *out, const struct sharding *s, const struct pr
     buf_putc(out, '}');
 }
 
-void text_print_sharding(struct buf *out, const struct sharding *s, const struct print_options *options)
+static void print_sharding_at(struct buf *out, const struct sharding *s, const struct print_options *options)
 {
     if (s->kind != SHARDING_TUPLE) {
         print_one(out, s, options);
@@ -402,7 +402,7 @@ bool parse_sharding_value(struct parser *p, const struct attr_site *site, union 
 
 void print_sharding_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    text_print_sharding(out, v.sharding, site->options);
+    print_sharding_at(out, v.sharding, site->options);
 }
 
 /* ---- domain ---- */
@@ -437,9 +437,9 @@ bool parse_domain_value(struct parser *p, const struct attr_site *site, union at
 void print_domain_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
     buf_puts(out, "{kind=\"sharding\", entry=");
-    text_print_sharding(out, v.domain->entry, site->options);
+    print_sharding_at(out, v.domain->entry, site->options);
     buf_puts(out, ", exit=");
-    text_print_sharding(out, v.domain->exit, site->options);
+    print_sharding_at(out, v.domain->exit, site->options);
     buf_putc(out, '}');
 }
 
@@ -504,7 +504,7 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
 }
 
 /* device_list = int_list_list | "[" INT "," INT "]" "<=" iota | mesh mesh_axes ; */
-bool parse_device_list(struct parser *p, struct device_list *out)
+static bool parse_device_list(struct parser *p, struct device_list *out)
 {
     if (p->tok.kind == TOK_LSQUARE)
         return parse_group_order(p, out);
@@ -515,7 +515,7 @@ bool parse_device_list(struct parser *p, struct device_list *out)
     return expected(p, "groups as in {{0,1},{2,3}} or [2,2]<=[4]");
 }
 
-void print_device_list(struct buf *out, const struct device_list *d)
+static void print_device_list(struct buf *out, const struct device_list *d)
 {
     switch (d->form) {
     case GROUPS_LIST:

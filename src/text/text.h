@@ -21,8 +21,6 @@ void text_rebuild_frames(struct module *m);
  * first line number. Strict files are one part. */
 struct source *text_split(struct arena *a, struct str name, struct str text, size_t *n);
 
-/* `f32[2,3]{1,0}`, the whole of the source. NULL with a diagnostic. */
-const struct shape *text_parse_shape(struct diags *ds, struct source *source, struct arena *a);
 /* `f32[2] {1, 2}`, tuples `(f32[] 1, s32[2] {1, 2})`; the whole of the source. Storage as literal_new. */
 struct literal *text_parse_literal(struct diags *ds, struct source *source, struct arena *a);
 
@@ -63,7 +61,6 @@ struct print_options {
 };
 
 void text_print_module(struct buf *out, const struct module *m, const struct print_options *options);
-void text_print_computation(struct buf *out, const struct computation *c, const struct print_options *options);
 void text_print_inst(struct buf *out, const struct inst *i, const struct print_options *options);
 /* Values only, in XLA's form: `{1, 2}`, `5`, `( {1}, 2 )`. */
 void text_print_literal(struct buf *out, const struct literal *l);
@@ -73,8 +70,5 @@ void text_print_literal_exact(struct buf *out, const struct literal *l);
 void text_print_literal_with_shape(struct buf *out, const struct literal *l);
 /* One element at `p`, as literals print it. */
 void text_print_element(struct buf *out, enum dtype t, const void *p);
-/* A string escaped as the printer does, without quotes. */
-void text_escape(struct buf *out, struct str s);
-void text_print_sharding(struct buf *out, const struct sharding *s, const struct print_options *options);
 
 #endif

@@ -102,12 +102,10 @@ bool parse_int32(struct parser *p, int32_t *out);
 bool parse_bool(struct parser *p, bool *out);
 bool parse_number(struct parser *p, double *out); /* int, decimal, inf, -inf */
 bool parse_string(struct parser *p, struct str *out);
-bool parse_string_or_dict(struct parser *p, struct str *out);
 bool parse_int_list(struct parser *p, struct ints *out);        /* {1,2} */
 bool parse_index(struct parser *p, struct ints *out);           /* {1,2,}: trailing comma allowed */
 bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out);
 bool parse_metadata(struct parser *p, struct metadata *out);
-bool parse_origin(struct parser *p, struct origin *out);
 bool parse_origin_leaf(struct parser *p, struct origin *out);
 bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level);
 
@@ -139,7 +137,5 @@ bool attr_is_printed(const struct inst *i, const struct attr *a, const struct pr
 /* ---- sharding.c ---- */
 
 bool parse_sharding(struct parser *p, struct sharding **out);       /* one or a tuple, canonical */
-bool parse_device_list(struct parser *p, struct device_list *out);  /* replica_groups */
-void print_device_list(struct buf *out, const struct device_list *d);
 
 #endif

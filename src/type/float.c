@@ -206,21 +206,3 @@ void float_store(enum dtype t, void *p, double v)
     uint64_t code = float_encode(t, v);
     memcpy(p, &code, dtype_bytes(t));
 }
-
-uint16_t f32_to_f16(float f)
-{
-    uint32_t bits = f32_bits(f), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-    if (magnitude >= 0x47800000) /* 65536 and above, infinities, NaN */
-        return (uint16_t)(sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00));
-    if (magnitude <
-        0x38800000) { /* below the least normal: adding 0.5 leaves the rounded subnormal in the low bits */
-        union {
-            uint32_t u;
-            float f;
-        } v = {magnitude};
-        v.f += 0.5f;
-        return (uint16_t)(sign | (v.u - 0x3f000000));
-    }
-    uint32_t rounded = magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1);
-    return (uint16_t)(sign | rounded >> 13);
-}

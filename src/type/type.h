@@ -87,7 +87,6 @@ static inline float f16_to_f32(uint16_t h)
     }
     return v.f;
 }
-uint16_t f32_to_f16(float f);
 static inline float bf16_to_f32(uint16_t h)
 {
     union { uint32_t u; float f; } v = {(uint32_t)h << 16};

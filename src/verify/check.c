@@ -3,7 +3,8 @@
  */
 #include "verify/verify_priv.h"
 
-struct span verify_place(const struct inst *i)
+/* The opcode word, where the text has one. */
+static struct span place_of(const struct inst *i)
 {
     return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span;
 }
@@ -15,7 +16,7 @@ static const char *called(const struct verify *v, const struct inst *i)
 
 static struct span result_place(const struct inst *i)
 {
-    return i->shape_span.end > i->shape_span.begin ? i->shape_span : verify_place(i);
+    return i->shape_span.end > i->shape_span.begin ? i->shape_span : place_of(i);
 }
 
 const char *verify_text(struct verify *v, const struct shape *s)
@@ -35,7 +36,7 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
     va_start(ap, expected);
     struct str wanted = arena_vprintf(&v->ds->arena, expected, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, verify_place(i), BAD_OPERAND, k, called(v, i),
+    struct diag *d = DIAG(v->ds, place_of(i), BAD_OPERAND, k, called(v, i),
                           verify_text(v, operand_shape(i, k)), wanted.ptr);
     note_definition(v, d, i->operands[k]);
     return false;
@@ -43,7 +44,7 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
 
 bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what)
 {
-    struct diag *d = DIAG(v->ds, verify_place(i), OPERANDS_DIFFER, a, b, called(v, i), what,
+    struct diag *d = DIAG(v->ds, place_of(i), OPERANDS_DIFFER, a, b, called(v, i), what,
                           verify_text(v, operand_shape(i, a)), verify_text(v, operand_shape(i, b)));
     note_definition(v, d, i->operands[a]);
     note_definition(v, d, i->operands[b]);
@@ -63,7 +64,7 @@ bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, co
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
     struct span span = inst_attr_span(i, id);
-    return DIAG_ERROR(v->ds, span.end > span.begin ? span : verify_place(i), BAD_ATTRIBUTE, attr_spelling(id),
+    return DIAG_ERROR(v->ds, span.end > span.begin ? span : place_of(i), BAD_ATTRIBUTE, attr_spelling(id),
                       called(v, i), text.ptr);
 }
 
@@ -74,7 +75,7 @@ bool verify_bad_computation(struct verify *v, const struct inst *i, const struct
     va_start(ap, problem);
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, verify_place(i), BAD_COMPUTATION, STR_ARG(c->name), called(v, i), text.ptr);
+    struct diag *d = DIAG(v->ds, place_of(i), BAD_COMPUTATION, STR_ARG(c->name), called(v, i), text.ptr);
     diag_note(v->ds, d, c->name_span, "`" STR_FMT "` is defined here", STR_ARG(c->name));
     return false;
 }
@@ -85,7 +86,7 @@ bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *
     va_start(ap, problem);
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, verify_place(i), BAD_INSTRUCTION, called(v, i), text.ptr);
+    struct diag *d = DIAG(v->ds, place_of(i), BAD_INSTRUCTION, called(v, i), text.ptr);
     if (other)
         note_definition(v, d, other);
     return false;

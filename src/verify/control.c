@@ -3,7 +3,7 @@
  */
 #include "verify/verify_priv.h"
 
-bool verify_params_match(struct verify *v, const struct inst *i, const struct computation *c, int first_operand,
+static bool params_match(struct verify *v, const struct inst *i, const struct computation *c, int first_operand,
                          int count)
 {
     if (c->param_count != count)
@@ -14,18 +14,6 @@ bool verify_params_match(struct verify *v, const struct inst *i, const struct co
             return verify_bad_operand(v, i, first_operand + k, "%s, as parameter %d of `" STR_FMT "`",
                                       verify_text(v, param), k, STR_ARG(c->name));
     }
-    return true;
-}
-
-bool verify_prefix(const struct verify *v, const struct shape *a, const struct shape *b)
-{
-    if (verify_same(v, a, b) || (shape_is_tuple(a) && a->count == 0))
-        return true;
-    if (!shape_is_tuple(a) || !shape_is_tuple(b) || a->count > b->count)
-        return false;
-    for (int k = 0; k < a->count; k++)
-        if (!verify_prefix(v, a->elements[k], b->elements[k]))
-            return false;
     return true;
 }
 
@@ -112,7 +100,7 @@ static bool composite_fits(struct verify *v, const struct inst *i)
 static const struct shape *call_shape(struct verify *v, const struct inst *i)
 {
     const struct computation *c = inst_computation(i, A_TO_APPLY);
-    if (!verify_params_match(v, i, c, 0, i->operand_count))
+    if (!params_match(v, i, c, 0, i->operand_count))
         return NULL;
     if (!v->parsing && inst_bool(i, A_IS_COMPOSITE) && !composite_fits(v, i))
         return NULL;
@@ -125,7 +113,7 @@ static const struct shape *call_shape(struct verify *v, const struct inst *i)
 static const struct shape *while_shape(struct verify *v, const struct inst *i)
 {
     const struct computation *condition = inst_computation(i, A_CONDITION), *body = inst_computation(i, A_BODY);
-    if (!verify_params_match(v, i, condition, 0, 1) || !verify_params_match(v, i, body, 0, 1))
+    if (!params_match(v, i, condition, 0, 1) || !params_match(v, i, body, 0, 1))
         return NULL;
     const struct shape *test = condition->root->shape;
     if (!shape_is_scalar_of(test, DT_PRED))
@@ -171,7 +159,7 @@ static bool branches_fit(struct verify *v, const struct inst *i)
 static bool branch_fits(struct verify *v, const struct inst *i, int k)
 {
     const struct computation *c = branch(i, k), *first = branch(i, 0);
-    if (!verify_params_match(v, i, c, k + 1, 1) || !same_thread(v, i, c))
+    if (!params_match(v, i, c, k + 1, 1) || !same_thread(v, i, c))
         return false;
     if (!verify_same(v, c->root->shape, first->root->shape))
         return verify_bad_computation(v, i, c, "returns %s, expected %s as `" STR_FMT "`", verify_text(v, c->root->shape),
@@ -291,7 +279,7 @@ static const struct shape *fusion_shape(struct verify *v, const struct inst *i)
 {
     const struct computation *c = inst_computation(i, A_CALLS);
     if (v->parsing)
-        return verify_params_match(v, i, c, 0, i->operand_count) ? c->root->shape : NULL;
+        return params_match(v, i, c, 0, i->operand_count) ? c->root->shape : NULL;
     return same_thread(v, i, c) ? i->shape : NULL;
 }
 

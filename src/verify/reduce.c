@@ -3,7 +3,7 @@
  */
 #include "verify/verify_priv.h"
 
-const struct shape *reducer_result(const struct computation *c, int k)
+static const struct shape *reducer_result(const struct computation *c, int k)
 {
     const struct shape *s = c->root->shape;
     return shape_is_tuple(s) ? s->elements[k] : s;
@@ -55,7 +55,8 @@ bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer
     return true;
 }
 
-const struct shape *verify_reduced_shape(struct verify *v, const struct computation *c, const struct dims *d,
+/* Arrays of the same dims, one for each input; a tuple where the reducer's root is one. */
+static const struct shape *reduced_shape(struct verify *v, const struct computation *c, const struct dims *d,
                                          const enum dtype *types)
 {
     const struct shape *root = c->root->shape;
@@ -119,7 +120,7 @@ static const struct shape *reduce_shape(struct verify *v, const struct inst *i)
     enum dtype *types = ARENA_ARRAY(v->arena, enum dtype, r.count);
     for (int k = 0; k < r.count; k++)
         types[k] = reducer_result(r.computation, k)->dtype;
-    return verify_reduced_shape(v, r.computation, &d, types);
+    return reduced_shape(v, r.computation, &d, types);
 }
 
 /* ---- reduce-window: the operands are those of reduce ---- */
@@ -137,7 +138,7 @@ const struct shape *verify_reduce_window(struct verify *v, const struct inst *i)
     enum dtype *types = ARENA_ARRAY(v->arena, enum dtype, r.count);
     for (int k = 0; k < r.count; k++)
         types[k] = r.init[k]->dtype;
-    return verify_reduced_shape(v, r.computation, &d, types);
+    return reduced_shape(v, r.computation, &d, types);
 }
 
 /* ---- scan ---- */

@@ -11,7 +11,6 @@
 
 /* ---- check.c: saying what is wrong ---- */
 
-struct span verify_place(const struct inst *i); /* the opcode word */
 const char *verify_text(struct verify *v, const struct shape *s);
 
 /* "operand 0 of `add` is f32[2], expected ..."; a note shows where the operand is defined. */
@@ -99,10 +98,6 @@ struct reducer {
     const enum dtype *input;
 };
 bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer *r);
-const struct shape *reducer_result(const struct computation *c, int k);
-/* Arrays of the same dims, one for each input; a tuple where the reducer's root is one. */
-const struct shape *verify_reduced_shape(struct verify *v, const struct computation *c, const struct dims *d,
-                                         const enum dtype *types);
 const struct shape *verify_reduce_window(struct verify *v, const struct inst *i);
 /* Without mixed precision, operands and parameters agree exactly in element type. */
 bool verify_operand_types_match(struct verify *v, const struct inst *i, const struct computation *c);
@@ -118,9 +113,6 @@ bool verify_window_shape(struct verify *v, const struct inst *i, const struct sh
 
 /* ---- control.c: called computations ---- */
 
-bool verify_params_match(struct verify *v, const struct inst *i, const struct computation *c, int first_operand,
-                         int count);
-bool verify_prefix(const struct verify *v, const struct shape *a, const struct shape *b);
 bool verify_aliasing(struct verify *v, const struct inst *i);
 bool verify_onnx_loop(struct verify *v, const struct inst *i); /* onnx_loop.c */
 const struct shape *verify_async_shape(struct verify *v, const struct inst *i); /* async.c */

@@ -149,7 +149,6 @@ struct crew {
 /* All of this with the lock held. */
 void crew_take(struct crew *c, struct item *i); /* deals with a message */
 bool crew_progress(struct crew *c); /* deals with one message; false: none is here */
-struct member *crew_member(struct crew *c, int64_t number);
 /* From a participant that is here to another one. False: no memory. */
 bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending);
 void crew_tell(struct crew *c, struct head h, struct block body); /* all other ranks */

@@ -17,7 +17,7 @@ struct head crew_head(const struct member *p, enum kind kind, const struct inst 
                          .inst = at ? at->index : -1};
 }
 
-struct member *crew_member(struct crew *c, int64_t number)
+static struct member *crew_member(struct crew *c, int64_t number)
 {
     return &c->members[number / ranks_count(c->ranks)];
 }
