@@ -172,6 +172,7 @@ int main(int argc, char **argv)
     keep_scratch();
     hlo_guard_mapped_files();
     signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop: that is no error to speak of */
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not get that long is: it is as if the disk were full */
     o.args = calloc((size_t)argc + 1, sizeof *o.args);
     arena_init(&o.arena);
     if (!o.args)
