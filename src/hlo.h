@@ -71,6 +71,8 @@ bool hlo_colors_known(const char *colors); /* all of it has that form */
 hlo_text hlo_messages_json(const hlo_messages *m); /* an array */
 /* Adds an error without a place in a text, for callers with failures of their own. */
 void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
+/* Adds "out of memory", as functions of this file do that find none. Takes none itself. */
+void hlo_messages_no_memory(hlo_messages *m);
 
 /* ---- files and modules ---- */
 
@@ -210,7 +212,8 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
  * which is when the literal is freed. NULL with messages, and RELEASE is not called. */
 hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
                              void (*release)(void *context), void *context, hlo_messages *m);
-hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count); /* takes the elements over */
+/* Takes the elements over; NULL, and they stay the caller's, where there is no memory. */
+hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count);
 /* Components of a tuple; 0 for anything else. They live as long as the tuple. */
 size_t hlo_literal_count(const hlo_literal *l);
 const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);

@@ -5,20 +5,6 @@
 
 #include "kern/kern.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-void *hlo_calloc(size_t size)
-{
-    void *p = calloc(1, size);
-    if (!p) {
-        static const char said[] = "hlo: out of memory\n";
-        (void)!write(STDERR_FILENO, said, sizeof said - 1);
-        _exit(HLO_FAILED);
-    }
-    return p;
-}
-
 hlo_text hlo_text_of(struct buf *b)
 {
     buf_reserve(b, 1);
@@ -28,12 +14,13 @@ hlo_text hlo_text_of(struct buf *b)
 
 void hlo_text_free(hlo_text *text)
 {
-    free(text->data);
+    heap_free(text->data);
     *text = (hlo_text){0};
 }
 
 hlo_text hlo_about(void)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     buf_puts(&b, "hlo " HLO_VERSION "\n");
     kern_about(&b);

@@ -6,7 +6,7 @@
 
 #include "hlo.h"
 
-#include "base/base.h"
+#include "base/guard.h"
 #include "diag/diag.h"
 #include "ir/ir.h"
 #include "plan/foreign.h"
@@ -32,6 +32,7 @@ struct hlo_messages {
     struct sink *first, *last;
     struct map by_source;       /* the sinks of parts of files, by the address of the source */
     struct hlo_messages *taken; /* whose sinks are among these: hlo_messages_take */
+    struct sink starved; /* hlo_messages_no_memory: among those, once it has said something */
 };
 
 struct hlo_module {
@@ -61,7 +62,6 @@ struct hlo_program {
     struct program *programs[]; /* one each: what a program keeps while it runs is its participant's; NULL: not here */
 };
 
-void *hlo_calloc(size_t size); /* cleared; ends the process when there is no memory */
 hlo_text hlo_text_of(struct buf *b);
 hlo_file *hlo_file_new(bool strict); /* held once, no parts */
 void hlo_file_split(hlo_file *f, const char *name, struct str text); /* its parts; the text must last */
@@ -78,6 +78,7 @@ hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_mess
 hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l);
 /* The value moves into the arena: shapes are copied, storage is taken over. */
 struct literal *hlo_literal_take(struct arena *a, struct literal *from);
+void hlo_literal_adopt(hlo_literal *h); /* one of the user's that is ours from now on; NULL is fine */
 
 /* Numbers of a listing and instructions. */
 size_t hlo_listing_number(const hlo_listing *l, const struct inst *i);
@@ -100,6 +101,10 @@ struct looking { /* what `run` of a struct hlo_sight is */
 };
 struct observing *hlo_observing_new(const hlo_module *module);
 void hlo_observing_free(struct observing *o); /* may be NULL */
+/* As hlo_observe and hlo_run_observed, for observers of ours: what they take is taken by who runs the program. */
+void hlo_observe_within(hlo_program *p, const struct hlo_observer *ours);
+bool hlo_run_observed_within(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *ours,
+                             const hlo_literal *const *args, size_t count, hlo_messages *m);
 
 /* What a step is done by, in words; it has been foreseen. */
 struct function;

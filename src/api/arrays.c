@@ -16,8 +16,9 @@ struct hlo_arrays {
 
 hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    hlo_arrays *s = hlo_calloc(sizeof *s);
+    hlo_arrays *s = heap_zalloc(1, sizeof *s);
     arena_init(&s->arena);
     if (io_arrays_open(ds, &s->arena, path, &s->in))
         return s;
@@ -31,7 +32,7 @@ void hlo_arrays_free(hlo_arrays *s)
         return;
     io_arrays_close(&s->in);
     arena_free(&s->arena);
-    free(s);
+    heap_free(s);
 }
 
 bool hlo_arrays_known(const char *path)
@@ -46,6 +47,7 @@ bool hlo_arrays_many(const char *path)
 
 bool hlo_arrays_has(const hlo_arrays *s, const char *name)
 {
+    GUARDED(false);
     struct arena a;
     arena_init(&a);
     bool has = io_arrays_has(&a, &s->in, str_of(name));
@@ -55,6 +57,7 @@ bool hlo_arrays_has(const hlo_arrays *s, const char *name)
 
 hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
     struct shape want = {.dtype = dtype ? dtype_find(str_of(dtype)) : DT_INVALID, .rank = -1}; /* of any size */
     hlo_literal *h = hlo_literal_begin();
@@ -76,6 +79,7 @@ static int64_t leaves_before(const hlo_module *module, size_t param)
 hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param,
                               size_t participant, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
     hlo_literal *h = hlo_literal_begin();
     const struct inst *p = hlo_param_of(module, param);
@@ -90,6 +94,7 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
 hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
                             size_t participant, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
     hlo_literal *l = s ? hlo_arrays_param(s, prefix, module, param, participant, m) : NULL;
     hlo_arrays_free(s);
@@ -181,6 +186,7 @@ static bool hint(const hlo_module *module, size_t param, const char *text, hlo_m
 
 hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant, const char *text, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_literal *l;
     if (hint(module, param, text, m))
         return NULL;
@@ -209,6 +215,7 @@ size_t hlo_argument_value(const char *text)
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,
                              hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
     if (!s)
         return NULL;
@@ -224,6 +231,7 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
 
 bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (!shape_is_array(h->l->shape))
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds one array; write an .npz file");
@@ -232,13 +240,14 @@ bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 
 bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     return hlo_write_npz_all(path, prefix, &h, 1, m);
 }
 
 /* NULL for what there is none of. */
 static const struct literal **literals_of(const hlo_literal *const *h, size_t count)
 {
-    const struct literal **l = hlo_calloc((count + 1) * sizeof *l);
+    const struct literal **l = heap_zalloc(1, (count + 1) * sizeof *l);
     for (size_t i = 0; h && i < count; i++)
         l[i] = h[i] ? h[i]->l : NULL;
     return l;
@@ -247,35 +256,39 @@ static const struct literal **literals_of(const hlo_literal *const *h, size_t co
 bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h, size_t count,
                        hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
     bool ok = io_write_npz(hlo_sink_of_name(m, path, STR("")), path, prefix, l, (int64_t)count);
-    free(l);
+    heap_free(l);
     return ok;
 }
 
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count,
                          hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
     bool ok = io_write_npz_named(hlo_sink_of_name(m, path, STR("")), path, names, l, count);
-    free(l);
+    heap_free(l);
     return ok;
 }
 
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **args = literals_of(b->args, b->participants * b->count);
     const struct literal **results = literals_of(b->results, b->participants);
     const struct io_bundle bundle = {.text = {b->text, b->size}, .participants = (int64_t)b->participants,
                                      .count = (int64_t)b->count, .args = args, .results = results};
     bool ok = io_write_bundle(hlo_sink_of_name(m, path, STR("")), path, &bundle);
-    free(args);
-    free(results);
+    heap_free(args);
+    heap_free(results);
     return ok;
 }
 
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     return io_write_bytes(hlo_sink_of_name(m, path, STR("")), path, (struct str){text, size});
 }
 
@@ -283,6 +296,7 @@ bool hlo_write_text(const char *path, const char *text, size_t size, hlo_message
 
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_literal *h = hlo_literal_begin();
     const struct source *source = &module->file->parts[module->part];
     return hlo_literal_end_own(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
@@ -291,6 +305,7 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
 
 hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_literal *h = hlo_literal_begin();
     return hlo_literal_end_own(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m, (int)param, (enum io_fake)kind,
                                       leaves_before(module, param), seed));

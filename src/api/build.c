@@ -46,6 +46,14 @@ static void keep_messages(hlo_builder *b, struct str text, uint32_t line)
     b->sink = hlo_sink_new(b->messages);
 }
 
+/* What is built without memory fails, as what is built wrong does. */
+static void *starved(hlo_builder *b)
+{
+    b->failed = true;
+    hlo_messages_no_memory(b->messages);
+    return NULL;
+}
+
 static hlo_inst *refuse(hlo_computation *c, const char *why)
 {
     DIAG(said(c->b), NO_SPAN, FAILURE, why);
@@ -69,7 +77,8 @@ static bool operands_fit(hlo_computation *c, hlo_inst *const *operands, size_t c
 
 hlo_builder *hlo_builder_new(const char *name, hlo_messages *m)
 {
-    hlo_builder *b = hlo_calloc(sizeof *b);
+    GUARDED((hlo_messages_no_memory(m), NULL));
+    hlo_builder *b = heap_zalloc(1, sizeof *b);
     b->messages = m;
     b->name = arena_str(&m->arena, str_of(name)).ptr;
     b->sink = hlo_sink_new(m);
@@ -84,11 +93,12 @@ void hlo_builder_free(hlo_builder *b)
     if (b->b)
         text_builder_free(b->b);
     diags_free(said(b));
-    free(b);
+    heap_free(b);
 }
 
 hlo_computation *hlo_computation_new(hlo_builder *b, const char *name)
 {
+    GUARDED(starved(b));
     struct arena *a = &b->messages->arena;
     struct str unique = name_sanitize(a, str_of(*name ? name : "computation"));
     for (int k = 1; text_builder_has(b->b, unique); k++)
@@ -105,6 +115,7 @@ const char *hlo_computation_name(const hlo_computation *c)
 
 bool hlo_computation_finish(hlo_computation *c, hlo_inst *root)
 {
+    GUARDED(starved(c->b) != NULL);
     hlo_builder *b = c->b;
     if (!text_computation_open(c->c))
         return refuse(c, "this computation was finished before"), false;
@@ -124,8 +135,16 @@ static hlo_file *file_of_builder(const hlo_builder *b)
     return f;
 }
 
+static hlo_module *lost(hlo_builder *b)
+{
+    starved(b);
+    hlo_builder_free(b);
+    return NULL;
+}
+
 hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry)
 {
+    GUARDED(lost(b));
     hlo_module *out = NULL;
     if (!b->failed && text_computation_open(entry->c))
         refuse(entry, "the entry computation is not finished");
@@ -134,7 +153,7 @@ hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry)
         struct module *m = text_builder_finish(b->b, said(b), entry->c, f->parts);
         keep_messages(b, f->parts->text, 1);
         if (m) {
-            out = hlo_calloc(sizeof *out);
+            out = heap_zalloc(1, sizeof *out);
             *out = (hlo_module){m, f, 0};
             b->b = NULL; /* it went into the module */
         } else {
@@ -147,6 +166,7 @@ hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry)
 
 hlo_text hlo_inst_shape(const hlo_inst *i)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     if (i)
         shape_print(&b, inst_of(i)->shape, false);
@@ -155,6 +175,7 @@ hlo_text hlo_inst_shape(const hlo_inst *i)
 
 hlo_text hlo_inst_name(const hlo_inst *i)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     if (i)
         buf_str(&b, inst_of(i)->name);
@@ -235,12 +256,14 @@ static hlo_inst *build_with(hlo_computation *c, const char *what, hlo_inst *cons
 
 hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *attributes)
 {
+    GUARDED(starved(c->b));
     struct buf none = {0};
     return build_with(c, what, operands, count, attributes, &none);
 }
 
 hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, const char *name)
 {
+    GUARDED(starved(c->b));
     struct buf line = {0};
     struct str made = name ? str_of(name) : text_build_name(c->c, STR("parameter"));
     if (!may_build(c))
@@ -251,6 +274,7 @@ hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, co
 
 hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l)
 {
+    GUARDED(starved(c->b));
     if (!may_build(c) || !l) {
         c->b->failed = true;
         return NULL;
@@ -309,6 +333,7 @@ static hlo_inst *build_one(hlo_computation *c, const char *what, hlo_inst *opera
 static hlo_inst *build_with_ints(hlo_computation *c, const char *what, hlo_inst *operand, const char *name,
                                  const int64_t *at, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, name, at, count);
     return build_one(c, what, operand, &b);
@@ -318,6 +343,7 @@ static hlo_inst *build_with_ints(hlo_computation *c, const char *what, hlo_inst 
 
 hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_word(&b, "shape", shape);
     put_int(&b, "iota_dimension", dimension);
@@ -327,6 +353,7 @@ hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension)
 hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs,
                      const int64_t *broadcast_dimensions, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints_if(&b, "broadcast_dimensions", broadcast_dimensions, count);
     return build_with(c, opcode, (hlo_inst *[]){lhs, rhs}, 2, NULL, &b);
@@ -340,6 +367,7 @@ hlo_inst *hlo_unary(hlo_computation *c, const char *opcode, hlo_inst *operand)
 hlo_inst *hlo_compare(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const char *direction,
                       const int64_t *broadcast_dimensions, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_word(&b, "direction", direction);
     put_ints_if(&b, "broadcast_dimensions", broadcast_dimensions, count);
@@ -358,6 +386,7 @@ hlo_inst *hlo_clamp(hlo_computation *c, hlo_inst *min, hlo_inst *operand, hlo_in
 
 hlo_inst *hlo_convert(hlo_computation *c, hlo_inst *operand, const char *dtype)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_word(&b, "new_element_type", dtype);
     return build_one(c, "convert", operand, &b);
@@ -365,6 +394,7 @@ hlo_inst *hlo_convert(hlo_computation *c, hlo_inst *operand, const char *dtype)
 
 hlo_inst *hlo_bitcast_convert(hlo_computation *c, hlo_inst *operand, const char *dtype)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_word(&b, "new_element_type", dtype);
     return build_one(c, "bitcast-convert", operand, &b);
@@ -380,6 +410,7 @@ hlo_inst *hlo_broadcast(hlo_computation *c, hlo_inst *operand, const int64_t *si
 hlo_inst *hlo_broadcast_in_dim(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank,
                                const int64_t *dimensions, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, "sizes", sizes, rank);
     put_ints(&b, "broadcast_dimensions", dimensions, count);
@@ -399,6 +430,7 @@ hlo_inst *hlo_reshape(hlo_computation *c, hlo_inst *operand, const int64_t *size
 hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count,
                             const int64_t *sizes, size_t rank)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, "dimensions", order, count);
     put_ints(&b, "sizes", sizes, rank);
@@ -417,6 +449,7 @@ hlo_inst *hlo_rev(hlo_computation *c, hlo_inst *operand, const int64_t *dimensio
 
 hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_t count, int64_t dimension)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, "dimensions", &dimension, 1);
     return build_with(c, "concatenate", operands, count, NULL, &b);
@@ -425,6 +458,7 @@ hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_
 hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit,
                     const int64_t *strides, size_t rank)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, "start_indices", start, rank);
     put_ints(&b, "limit_indices", limit, rank);
@@ -450,6 +484,7 @@ static hlo_inst *build_indexed(hlo_computation *c, const char *what, hlo_inst *c
 hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count,
                             const int64_t *sizes, size_t rank)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, "dynamic_slice_sizes", sizes, rank);
     return build_indexed(c, "dynamic-slice", &operand, 1, start, count, &b);
@@ -457,12 +492,14 @@ hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *con
 
 hlo_inst *hlo_dynamic_update_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *update, hlo_inst *const *start, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf none = {0};
     return build_indexed(c, "dynamic-update-slice", (hlo_inst *[]){operand, update}, 2, start, count, &none);
 }
 
 hlo_inst *hlo_pad(hlo_computation *c, hlo_inst *operand, hlo_inst *value, const struct hlo_padding *padding, size_t rank)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     buf_puts(&b, ", padding_config={");
     for (size_t k = 0; k < rank; k++)
@@ -476,6 +513,7 @@ hlo_inst *hlo_pad(hlo_computation *c, hlo_inst *operand, hlo_inst *value, const 
 
 hlo_inst *hlo_dot_general(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_dot_dimensions *d)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, "lhs_contracting_dims", d->lhs_contracting, d->contracting);
     put_ints(&b, "rhs_contracting_dims", d->rhs_contracting, d->contracting);
@@ -488,6 +526,7 @@ hlo_inst *hlo_dot_general(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, cons
 
 hlo_inst *hlo_dot(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs)
 {
+    GUARDED(starved(c->b));
     int64_t left, right;
     if (!lhs || !rhs)
         return hlo_build(c, "dot", (hlo_inst *[]){lhs, rhs}, 2, NULL);
@@ -514,6 +553,7 @@ static void put_window(struct buf *b, const struct hlo_window *w, const char *ba
 
 hlo_inst *hlo_conv(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struct hlo_window *w, const char *attributes)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_window(&b, w, "lhs_dilation", "rhs_dilation");
     return build_with(c, "conv-with-general-padding", (hlo_inst *[]){lhs, rhs}, 2, attributes, &b);
@@ -522,6 +562,7 @@ hlo_inst *hlo_conv(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const struc
 hlo_inst *hlo_reduce_window(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
                             const hlo_computation *computation, const struct hlo_window *w)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints_if(&b, "window_dimensions", w->size, w->rank);
     put_window(&b, w, "base_dilations", "window_dilations");
@@ -532,6 +573,7 @@ hlo_inst *hlo_reduce_window(hlo_computation *c, hlo_inst *const *operands, hlo_i
 hlo_inst *hlo_select_and_scatter(hlo_computation *c, hlo_inst *operand, hlo_inst *source, hlo_inst *init,
                                  const hlo_computation *select, const hlo_computation *scatter, const struct hlo_window *w)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints_if(&b, "window_dimensions", w->size, w->rank);
     put_window(&b, w, "base_dilations", "window_dilations");
@@ -545,6 +587,7 @@ hlo_inst *hlo_select_and_scatter(hlo_computation *c, hlo_inst *operand, hlo_inst
 hlo_inst *hlo_reduce(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
                      const hlo_computation *computation, const int64_t *dimensions, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_ints(&b, "dimensions", dimensions, count);
     put_computation(&b, "to_apply", computation);
@@ -554,6 +597,7 @@ hlo_inst *hlo_reduce(hlo_computation *c, hlo_inst *const *operands, hlo_inst *co
 hlo_inst *hlo_map(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *computation,
                   hlo_inst *const *static_operands, size_t statics)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     if (!operands_fit(c, static_operands, statics)) {
         c->b->failed = true;
@@ -568,6 +612,7 @@ hlo_inst *hlo_map(hlo_computation *c, hlo_inst *const *operands, size_t n, const
 hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator,
                    int64_t dimension, bool stable)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     if (dimension >= 0)
         put_ints(&b, "dimensions", &dimension, 1);
@@ -580,6 +625,7 @@ hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, cons
 
 hlo_inst *hlo_call(hlo_computation *c, const hlo_computation *computation, hlo_inst *const *args, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_computation(&b, "to_apply", computation);
     return build_with(c, "call", args, count, NULL, &b);
@@ -587,6 +633,7 @@ hlo_inst *hlo_call(hlo_computation *c, const hlo_computation *computation, hlo_i
 
 hlo_inst *hlo_while(hlo_computation *c, const hlo_computation *condition, const hlo_computation *body, hlo_inst *init)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_computation(&b, "condition", condition);
     put_computation(&b, "body", body);
@@ -596,6 +643,7 @@ hlo_inst *hlo_while(hlo_computation *c, const hlo_computation *condition, const 
 hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches,
                           hlo_inst *const *operands, size_t count)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     if (index && inst_of(index)->shape->dtype == DT_PRED && count == 2) {
         put_computation(&b, "true_computation", branches[0]);
@@ -614,6 +662,7 @@ hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computa
 static hlo_inst *build_batch_norm(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count,
                                   double epsilon, int64_t feature_index)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     buf_puts(&b, ", epsilon=");
     buf_g(&b, epsilon, 17);
@@ -650,6 +699,7 @@ hlo_inst *hlo_tuple(hlo_computation *c, hlo_inst *const *elements, size_t count)
 
 hlo_inst *hlo_get_tuple_element(hlo_computation *c, hlo_inst *tuple, int64_t index)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_int(&b, "index", index);
     return build_one(c, "get-tuple-element", tuple, &b);
@@ -657,6 +707,7 @@ hlo_inst *hlo_get_tuple_element(hlo_computation *c, hlo_inst *tuple, int64_t ind
 
 static hlo_inst *build_random(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *shape)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_word(&b, "shape", shape);
     return build_with(c, what, operands, count, NULL, &b);
@@ -684,6 +735,7 @@ hlo_inst *hlo_cross_replica_sum(hlo_computation *c, hlo_inst *operand)
 
 hlo_inst *hlo_infeed(hlo_computation *c, const char *shape)
 {
+    GUARDED(starved(c->b));
     struct buf b = {0};
     put_word(&b, "shape", shape);
     return build_with(c, "infeed", NULL, 0, NULL, &b);

@@ -195,7 +195,7 @@ static bool run_one(struct search *s, hlo_program *p, bool (*after)(void *contex
     memset(s->seen, 0, s->participants * s->insts * sizeof *s->seen);
     for (size_t i = 0; s->turns && i < s->participants * s->insts; i++)
         s->turns[i].next = 0;
-    hlo_observe(p, &o);
+    hlo_observe_within(p, &o);
     bool ok = hlo_run_all(p, s->c->args, s->c->count, NULL, results, s->m);
     hlo_observe(p, NULL);
     return ok;
@@ -289,6 +289,7 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
 
 bool hlo_diverge(const struct hlo_comparison *c, struct hlo_divergence *out, hlo_messages *m)
 {
+    GUARDED((*out = (struct hlo_divergence){0}, hlo_messages_no_memory(m), false));
     hlo_listing *a = hlo_list(c->a->module), *b = hlo_list(c->b->module);
     size_t participants = hlo_participants(c->a);
     struct search s = {.c = c, .a = a, .b = b, .insts = hlo_list_count(a), .participants = participants,

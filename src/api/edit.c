@@ -18,7 +18,8 @@ _Static_assert((int)HLO_STRIP_METADATA == (int)EDIT_STRIP_METADATA && (int)HLO_S
 
 hlo_edit *hlo_edit_new(const hlo_listing *l)
 {
-    hlo_edit *e = hlo_calloc(sizeof *e);
+    GUARDED(NULL);
+    hlo_edit *e = heap_zalloc(1, sizeof *e);
     *e = (hlo_edit){l, edit_new(hlo_listing_module(l)->m)};
     return e;
 }
@@ -28,7 +29,7 @@ void hlo_edit_free(hlo_edit *e)
     if (!e)
         return;
     edit_free(e->e);
-    free(e);
+    heap_free(e);
 }
 
 /* Says what is wrong, if anything is, about an instruction. */
@@ -42,24 +43,28 @@ static bool judge(const hlo_edit *e, const struct inst *i, const char *what, con
 
 bool hlo_edit_constant(hlo_edit *e, size_t inst, const hlo_literal *value, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     return judge(e, i, "become a constant", edit_constant(e->e, i, value->l), m);
 }
 
 bool hlo_edit_zeros(hlo_edit *e, size_t inst, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     return judge(e, i, "become zeros", edit_zeros(e->e, i), m);
 }
 
 bool hlo_edit_parameter(hlo_edit *e, size_t inst, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     return judge(e, i, "become a parameter", edit_parameter(e->e, i), m);
 }
 
 bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst), *other = hlo_listing_inst(e->l, by);
     struct str what = arena_printf(&m->arena, "become `" STR_FMT "`", STR_ARG(other->name));
     return judge(e, i, what.ptr, edit_replace(e->e, i, other), m);
@@ -67,6 +72,7 @@ bool hlo_edit_replace(hlo_edit *e, size_t inst, size_t by, hlo_messages *m)
 
 bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct inst *i = hlo_listing_inst(e->l, inst);
     int branch = which < INT_MAX ? (int)which : -1;
     return judge(e, i, "be taken apart", edit_inline(e->e, i, branch), m);
@@ -74,6 +80,7 @@ bool hlo_edit_inline(hlo_edit *e, size_t inst, size_t which, hlo_messages *m)
 
 bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct inst **roots = ARENA_ARRAY(&m->arena, struct inst *, count + 1);
     for (size_t k = 0; k < count; k++)
         roots[k] = hlo_listing_inst(e->l, insts[k]);
@@ -91,17 +98,29 @@ void hlo_edit_strip(hlo_edit *e, unsigned what)
     edit_strip(e->e, what);
 }
 
+/* There was no memory for the module: the edit goes all the same. */
+static hlo_module *lost(hlo_edit *e, hlo_messages *m)
+{
+    hlo_edit_free(e);
+    hlo_messages_no_memory(m);
+    return NULL;
+}
+
 hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m)
 {
+    GUARDED(lost(e, m));
     const hlo_module *from = hlo_listing_module(e->l);
     const char *problem;
+    hlo_module *out = heap_zalloc(1, sizeof *out);
     struct module *made = edit_finish(e->e, &problem);
-    free(e);
-    if (!made) {
+    e->e = NULL; /* it went */
+    if (made) {
+        *out = (hlo_module){made, hlo_file_hold(from->file), from->part};
+    } else {
         DIAG(hlo_sink_of_module(m, from), NO_SPAN, FAILURE, problem);
-        return NULL;
+        heap_free(out);
+        out = NULL;
     }
-    hlo_module *out = hlo_calloc(sizeof *out);
-    *out = (hlo_module){made, hlo_file_hold(from->file), from->part};
+    hlo_edit_free(e);
     return out;
 }

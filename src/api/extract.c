@@ -143,7 +143,7 @@ static bool run(struct extract *x, const struct hlo_run_options *options, const 
 {
     const struct hlo_observer observer = {x, before, after};
     const size_t errors = hlo_messages_errors(x->m);
-    hlo_run_observed(hlo_listing_module(x->l), options, &observer, args, count, x->m);
+    hlo_run_observed_within(hlo_listing_module(x->l), options, &observer, args, count, x->m);
     if (x->failed)
         return say(x, STR("there is no memory for the values"));
     if (x->reached)
@@ -175,7 +175,7 @@ static hlo_module *finish(const struct extract *x)
         say(x, arena_printf(&x->m->arena, "`" STR_FMT "` can't be cut out: %s", STR_ARG(x->target->name), problem));
         return NULL;
     }
-    hlo_module *out = hlo_calloc(sizeof *out);
+    hlo_module *out = heap_zalloc(1, sizeof *out);
     *out = (hlo_module){made, hlo_file_hold(from->file), from->part};
     return out;
 }
@@ -183,6 +183,7 @@ static hlo_module *finish(const struct extract *x)
 hlo_module *hlo_extract(const hlo_listing *l, const struct hlo_extract *what, const struct hlo_run_options *options,
                         const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct extract x = {.l = l, .what = what, .m = m, .target = hlo_listing_inst(l, what->inst)};
     hlo_module *out = NULL;
     arena_init(&x.arena);

@@ -8,8 +8,6 @@
 
 #include "text/text.h"
 
-#include <stdlib.h>
-
 hlo_file *hlo_file_hold(hlo_file *f)
 {
     __atomic_add_fetch(&f->references, 1, __ATOMIC_RELAXED);
@@ -25,12 +23,12 @@ void hlo_file_free(hlo_file *f)
     if (f->bytes.data)
         file_release(&f->bytes);
     arena_free(&f->arena);
-    free(f);
+    heap_free(f);
 }
 
 hlo_file *hlo_file_new(bool strict)
 {
-    hlo_file *f = hlo_calloc(sizeof *f);
+    hlo_file *f = heap_zalloc(1, sizeof *f);
     arena_init(&f->arena);
     f->references = 1;
     f->strict = strict;
@@ -51,6 +49,7 @@ void hlo_file_split(hlo_file *f, const char *name, struct str text)
 
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
 {
+    GUARDED(NULL);
     hlo_file *f = hlo_file_new(strict);
     hlo_file_split(f, name, arena_str(&f->arena, (struct str){text, size}));
     return f;
@@ -72,6 +71,7 @@ static struct source *origin_of(hlo_file *f, struct source *s, const struct hlo_
 
 hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, size_t count)
 {
+    GUARDED(NULL);
     hlo_file *f = hlo_file_new(false);
     struct buf text = {0};
     const char **copied;
@@ -82,7 +82,7 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
         hlo_file_free(f);
         return NULL;
     }
-    copied = hlo_calloc((count + 1) * sizeof *copied);
+    copied = heap_zalloc(1, (count + 1) * sizeof *copied);
     f->parts = ARENA_NEW(&f->arena, struct source);
     f->count = 1;
     struct source *s = f->parts;
@@ -101,7 +101,7 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
     }
     s->text = arena_str(&f->arena, buf_view(&text));
     buf_free(&text);
-    free(copied);
+    heap_free(copied);
     return f;
 }
 

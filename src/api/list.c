@@ -163,7 +163,8 @@ static void note_names(struct hlo_listing *l)
 
 hlo_listing *hlo_list(const hlo_module *module)
 {
-    hlo_listing *l = hlo_calloc(sizeof *l);
+    GUARDED(NULL);
+    hlo_listing *l = heap_zalloc(1, sizeof *l);
     int count;
     arena_init(&l->arena);
     l->module = module;
@@ -183,7 +184,7 @@ void hlo_listing_free(hlo_listing *l)
     if (!l)
         return;
     arena_free(&l->arena);
-    free(l);
+    heap_free(l);
 }
 
 /* ---- asking ---- */
@@ -208,6 +209,7 @@ static struct place place_of(const hlo_listing *l, struct span span)
 
 struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t i)
 {
+    GUARDED((struct hlo_listed_computation){0});
     const struct listed_computation *at = &l->computations[i];
     const struct computation *c = at->computation;
     return (struct hlo_listed_computation){
@@ -238,6 +240,7 @@ static void spell(struct hlo_listing *l, struct listed_inst *at)
 
 struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
 {
+    GUARDED((struct hlo_listed){0});
     hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* what it spells, it keeps */
     struct listed_inst *at = &l->insts[i];
     const struct place place = place_of(l, at->inst->span);
@@ -305,6 +308,7 @@ long hlo_list_find(const hlo_listing *l, const char *name)
 
 hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style)
 {
+    GUARDED((hlo_text){0});
     const struct print_options options = {.short_form = style == HLO_PRINT_SHORT,
                                           .large_constants = style != HLO_PRINT_ABRIDGED,
                                           .no_metadata = style == HLO_PRINT_BARE};
@@ -325,6 +329,7 @@ static struct str nth(const struct str *list, int count, int32_t number)
 
 bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *out)
 {
+    GUARDED(false);
     const struct metadata *meta = inst_metadata(l->insts[i].inst);
     const struct stack_frame_tables *t = &l->module->m->frames;
     int32_t frame = meta ? meta->stack_frame_id : 0;

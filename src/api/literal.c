@@ -24,7 +24,7 @@ static hlo_literal *literal_wrap(struct arena *a, struct literal *l)
 
 hlo_literal *hlo_literal_begin(void)
 {
-    hlo_literal *h = hlo_calloc(sizeof *h);
+    hlo_literal *h = heap_zalloc(1, sizeof *h);
     arena_init(&h->arena);
     return h;
 }
@@ -33,7 +33,7 @@ hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l)
 {
     if (!l) {
         arena_free(&h->arena);
-        free(h);
+        heap_free(h);
         return NULL;
     }
     h->l = l;
@@ -47,14 +47,14 @@ void hlo_literal_free(hlo_literal *h)
         return;
     literal_free_data(h->l);
     arena_free(&h->arena);
-    free(h);
+    heap_free(h);
 }
 
 void hlo_literals_free(hlo_literal **literals, size_t count)
 {
     for (size_t k = 0; literals && k < count; k++)
         hlo_literal_free(literals[k]);
-    free(literals);
+    heap_free(literals);
 }
 
 /* `own` is a copy of its shape; those of what is in a tuple are mostly in it already. */
@@ -88,11 +88,13 @@ hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_mess
 
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     return hlo_literal_parse_named("<literal>", (struct str){text, size}, m);
 }
 
 hlo_text hlo_literal_print(const hlo_literal *h, bool with_shape)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     if (with_shape)
         text_print_literal_with_shape(&b, h->l);
@@ -103,6 +105,7 @@ hlo_text hlo_literal_print(const hlo_literal *h, bool with_shape)
 
 hlo_text hlo_literal_shape(const hlo_literal *h)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     shape_print(&b, h->l->shape, false);
     return hlo_text_of(&b);
@@ -152,6 +155,7 @@ struct hlo_array hlo_literal_leaf(const hlo_literal *h, size_t i)
 
 hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     enum dtype t = dtype_find(str_of(dtype));
     hlo_literal *h = hlo_literal_begin();
     struct literal *l = NULL;
@@ -174,12 +178,13 @@ static void give_back(struct owner *o)
     struct lent *l = (struct lent *)(void *)o;
     if (l->release)
         l->release(l->context);
-    free(l);
+    heap_free(l);
 }
 
 hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
                              void (*release)(void *context), void *context, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     enum dtype t = dtype_find(str_of(dtype));
     hlo_literal *h = hlo_literal_begin();
     struct literal *l = NULL;
@@ -194,7 +199,7 @@ hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims
     } else if ((uintptr_t)data % dtype_bytes(dtype_component(t)) != 0) {
         hlo_messages_add(m, dtype, "the memory is not aligned as its elements must be");
     } else {
-        struct lent *owner = hlo_calloc(sizeof *owner);
+        struct lent *owner = heap_zalloc(1, sizeof *owner);
         *owner = (struct lent){.release = release, .context = context};
         owner_init(&owner->owner, give_back);
         l = ARENA_NEW(&h->arena, struct literal);
@@ -218,20 +223,41 @@ struct literal *hlo_literal_take(struct arena *a, struct literal *from)
     return l;
 }
 
+static void adopt(struct literal *l)
+{
+    for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
+        adopt(l->elements[i]);
+    if (l->data && !l->owner)
+        mem_guard(l->data);
+}
+
+void hlo_literal_adopt(hlo_literal *h)
+{
+    if (!h)
+        return;
+    heap_adopt(h);
+    arena_adopt(&h->arena);
+    adopt(h->l);
+}
+
 hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
 {
+    GUARDED(NULL);
     hlo_literal *h = hlo_literal_begin();
     struct literal **parts = ARENA_ARRAY(&h->arena, struct literal *, count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         parts[i] = hlo_literal_take(&h->arena, elements[i]->l);
+    hlo_literal *tuple = hlo_literal_end(h, literal_tuple(&h->arena, parts, (int)count));
+    for (size_t i = 0; i < count; i++) { /* only now: where there is no memory they stay the caller's */
         arena_free(&elements[i]->arena);
-        free(elements[i]);
+        heap_free(elements[i]);
     }
-    return hlo_literal_end(h, literal_tuple(&h->arena, parts, (int)count));
+    return tuple;
 }
 
 hlo_literal *hlo_literal_copy(const hlo_literal *l)
 {
+    GUARDED(NULL);
     hlo_literal *h = hlo_literal_begin();
     return hlo_literal_end(h, literal_copy(&h->arena, l->l));
 }

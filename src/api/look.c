@@ -7,6 +7,7 @@
 
 hlo_literal *hlo_literal_slice(const hlo_literal *h, const char *text, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct buf why = {0};
     hlo_literal *piece = hlo_literal_begin();
     struct literal *l = look_slice(&piece->arena, h->l, str_of(text), &why);
@@ -22,6 +23,7 @@ struct hlo_stats hlo_literal_stats(const hlo_literal *h) { return look_stats(h->
 
 hlo_text hlo_literal_summary(const hlo_literal *h)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     look_put_summary(&b, h->l);
     return hlo_text_of(&b);
@@ -29,6 +31,7 @@ hlo_text hlo_literal_summary(const hlo_literal *h)
 
 hlo_text hlo_stats_json(const struct hlo_stats *s)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     look_put_stats_json(&b, s);
     return hlo_text_of(&b);
@@ -36,6 +39,7 @@ hlo_text hlo_stats_json(const struct hlo_stats *s)
 
 hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     look_show(&b, h->l, v);
     return hlo_text_of(&b);
@@ -43,6 +47,7 @@ hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
 
 hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     look_json(&b, h->l, v);
     return hlo_text_of(&b);
@@ -50,6 +55,7 @@ hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
 
 hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct hlo_canvas *c)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     look_plot(&b, h->l, kind, c);
     return hlo_text_of(&b);
@@ -57,11 +63,13 @@ hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct
 
 bool hlo_write_png(const char *path, const hlo_literal *h, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     return look_png(hlo_sink_of_name(m, path, STR("")), path, h->l);
 }
 
 bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why)
 {
+    GUARDED(false);
     struct buf b = {0};
     bool same = look_compare(actual->l, expected->l, t, &b);
     if (why)
@@ -73,6 +81,7 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
 
 struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t)
 {
+    GUARDED((struct hlo_difference){0});
     struct hlo_difference d;
     look_difference(actual->l, expected->l, t, &d);
     return d;
@@ -81,6 +90,7 @@ struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hl
 hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected,
                               const char *const names[2])
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     look_put_difference(&b, d, actual->l, expected->l, names);
     return hlo_text_of(&b);
@@ -88,6 +98,7 @@ hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal 
 
 hlo_text hlo_difference_json(const struct hlo_difference *d)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     look_put_difference_json(&b, d);
     return hlo_text_of(&b);

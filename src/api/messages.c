@@ -3,11 +3,10 @@
  */
 #include "api/api.h"
 
-#include <stdlib.h>
-
 hlo_messages *hlo_messages_new(void)
 {
-    hlo_messages *m = hlo_calloc(sizeof *m);
+    GUARDED(NULL);
+    hlo_messages *m = heap_zalloc(1, sizeof *m);
     arena_init(&m->arena);
     map_init(&m->by_source, &m->arena);
     return m;
@@ -25,10 +24,10 @@ void hlo_messages_free(hlo_messages *m)
     for (hlo_messages *t = m->taken, *next; t; t = next) { /* their sinks are freed, but not what these lie in */
         next = t->taken;
         arena_free(&t->arena);
-        free(t);
+        heap_free(t);
     }
     arena_free(&m->arena);
-    free(m);
+    heap_free(m);
 }
 
 /* What a sink is found by: where the source lies. */
@@ -50,10 +49,17 @@ void hlo_messages_take(hlo_messages *m, hlo_messages *from)
     m->taken = from;
 }
 
+/* What is said belongs to whom the messages belong to, not to the call that says it. */
+static void sink_init(hlo_messages *m, struct sink *s, struct source *source)
+{
+    diags_init(&s->ds, source);
+    s->ds.arena.born = s->own.born = m->arena.born;
+}
+
 struct sink *hlo_sink_new(hlo_messages *m)
 {
     struct sink *s = ARENA_NEW(&m->arena, struct sink);
-    diags_init(&s->ds, &s->own);
+    sink_init(m, s, &s->own);
     return s;
 }
 
@@ -78,7 +84,7 @@ struct diags *hlo_sink_of_part(hlo_messages *m, hlo_file *f, size_t part)
         return &s->ds;
     s = sink_add(m);
     s->file = hlo_file_hold(f);
-    diags_init(&s->ds, &f->parts[part]);
+    sink_init(m, s, &f->parts[part]);
     map_put(&m->by_source, source_key(s), s);
     return &s->ds;
 }
@@ -92,13 +98,29 @@ struct diags *hlo_sink_of_name(hlo_messages *m, const char *name, struct str tex
 {
     struct sink *s = sink_add(m);
     source_init(&s->own, arena_str(&m->arena, str_of(name)), arena_str(&m->arena, text));
-    diags_init(&s->ds, &s->own);
+    sink_init(m, s, &s->own);
     return &s->ds;
 }
 
 void hlo_messages_add(hlo_messages *m, const char *file, const char *text)
 {
-    DIAG(hlo_sink_of_name(m, file, STR("")), NO_SPAN, FAILURE, text);
+    struct guard g;
+    if (guard_begin(&g) && setjmp(g.back) != 0)
+        hlo_messages_no_memory(m);
+    else
+        DIAG(hlo_sink_of_name(m, file, STR("")), NO_SPAN, FAILURE, text);
+    guard_leave(&g);
+}
+
+void hlo_messages_no_memory(hlo_messages *m)
+{
+    struct sink *s = &m->starved;
+    if (s->ds.starved)
+        return;
+    source_init(&s->own, STR("hlo"), STR(""));
+    diags_init(&s->ds, &s->own);
+    diags_no_memory(&s->ds);
+    hlo_sink_join(m, s);
 }
 
 size_t hlo_messages_errors(const hlo_messages *m)
@@ -155,15 +177,18 @@ static struct hlo_message message_of(struct sink *s, const struct diag *d)
 
 struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i)
 {
+    GUARDED(((struct hlo_message){.id = msg_name(MSG_OUT_OF_MEMORY), .error = true, .file = "hlo", .text = "out of memory"}));
+    size_t before = i;
     for (struct sink *s = m->first; s; s = s->next)
         for (struct diag *d = s->ds.first; d; d = d->next)
-            if (i-- == 0)
+            if (before-- == 0)
                 return message_of(s, d);
     return (struct hlo_message){.id = "", .file = "", .text = ""};
 }
 
 hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     struct palette p;
     palette_read(&p, str_of(colors ? colors : ""));
@@ -185,6 +210,7 @@ bool hlo_colors_known(const char *colors)
 
 hlo_text hlo_messages_json(const hlo_messages *m)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     buf_putc(&b, '[');
     for (struct sink *s = m->first; s; s = s->next) {

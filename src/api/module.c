@@ -7,10 +7,9 @@
 #include "text/text.h"
 #include "verify/verify.h"
 
-#include <stdlib.h>
-
 hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_file *f =
         (hlo_file *)(uintptr_t)file; /* its line maps and count of holders change, its text does not */
     struct parse_options options = {.strict = f->strict};
@@ -18,7 +17,7 @@ hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
     if (!module)
         return NULL;
-    hlo_module *out = hlo_calloc(sizeof *out);
+    hlo_module *out = heap_zalloc(1, sizeof *out);
     *out = (hlo_module){module, hlo_file_hold(f), part};
     return out;
 }
@@ -29,16 +28,18 @@ void hlo_module_free(hlo_module *module)
         return;
     module_free(module->m);
     hlo_file_free(module->file);
-    free(module);
+    heap_free(module);
 }
 
 bool hlo_verify(const hlo_module *module, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     return verify_module(hlo_sink_of_module(m, module), module->m, &(struct verify_options){0});
 }
 
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     struct print_options options = {
         .short_form = style == HLO_PRINT_SHORT,
@@ -72,12 +73,14 @@ size_t hlo_param_count(const hlo_module *module)
 
 const char *hlo_param_name(const hlo_module *module, size_t i)
 {
+    GUARDED(NULL);
     /* Names are slices of the text: the copy that ends in NUL is the module's. */
     return arena_str(&module->m->arena, hlo_param_of(module, i)->name).ptr;
 }
 
 hlo_text hlo_param_shape(const hlo_module *module, size_t i)
 {
+    GUARDED((hlo_text){0});
     struct buf b = {0};
     shape_print(&b, hlo_param_of(module, i)->shape, false);
     return hlo_text_of(&b);
@@ -112,6 +115,7 @@ long hlo_param_find(const hlo_module *module, const char *name)
 
 uint32_t hlo_result_line(const hlo_module *module, size_t element)
 {
+    GUARDED(0);
     const struct inst *i = module->m->entry->root;
     if (i->opcode == OP_TUPLE && element < (size_t)i->operand_count)
         i = i->operands[element];

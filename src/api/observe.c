@@ -13,6 +13,7 @@ struct observing {
     const hlo_module *module;
     hlo_listing *listing;
     struct hlo_observer user;
+    bool ours; /* what it calls need not be guarded anew, and what it keeps is the run's until that has ended well */
     struct observer observer; /* as eval has it */
     pthread_mutex_t lock;     /* held while the user is told */
     struct arena arena;
@@ -22,7 +23,7 @@ struct observing {
 
 struct observing *hlo_observing_new(const hlo_module *module)
 {
-    struct observing *o = hlo_calloc(sizeof *o);
+    struct observing *o = heap_zalloc(1, sizeof *o);
     o->module = module;
     o->listing = hlo_list(module);
     pthread_mutex_init(&o->lock, NULL);
@@ -37,7 +38,7 @@ void hlo_observing_free(struct observing *o)
     hlo_listing_free(o->listing);
     pthread_mutex_destroy(&o->lock);
     arena_free(&o->arena);
-    free(o);
+    heap_free(o);
 }
 
 /* ---- one call ---- */
@@ -52,7 +53,7 @@ struct looked {
 static void free_handle(hlo_literal *h)
 {
     arena_free(&h->arena);
-    free(h);
+    heap_free(h);
 }
 
 static const hlo_literal *look(struct looking *w, int operand)
@@ -63,7 +64,7 @@ static const hlo_literal *look(struct looking *w, int operand)
     struct literal *l = eval_sight(w->sighting, operand);
     if (!l)
         return NULL;
-    struct looked *g = hlo_calloc(sizeof *g);
+    struct looked *g = heap_zalloc(1, sizeof *g);
     *g = (struct looked){hlo_literal_end(hlo_literal_begin(), l), w->given, operand};
     w->given = g;
     return g->value;
@@ -71,12 +72,14 @@ static const hlo_literal *look(struct looking *w, int operand)
 
 const hlo_literal *hlo_sight_operand(const struct hlo_sight *s, size_t k)
 {
+    GUARDED(NULL);
     struct looking *w = s->run;
     return k < (size_t)w->sighting->step->inst->operand_count ? look(w, (int)k) : NULL;
 }
 
 const hlo_literal *hlo_sight_value(const struct hlo_sight *s)
 {
+    GUARDED(NULL);
     struct looking *w = s->run;
     return w->sighting->done ? look(w, SIGHT_VALUE) : NULL;
 }
@@ -94,6 +97,7 @@ static bool fits(const struct shape *wanted, const struct shape *given)
 
 bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct looking *w = s->run;
     const struct inst *i = w->sighting->step->inst;
     struct diags *ds = hlo_sink_of_name(m, "<value>", STR(""));
@@ -120,12 +124,19 @@ static const struct hlo_within *within_of(struct observing *o, const struct sigh
     return o->within;
 }
 
+static void unlock(void *lock)
+{
+    pthread_mutex_unlock(lock);
+}
+
 static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *context, const struct hlo_sight *s))
 {
     struct looking w = {s, o->module, NULL};
     if (!user)
         return true;
+    struct undo unlocking;
     pthread_mutex_lock(&o->lock);
+    guard_undo(&unlocking, unlock, &o->lock);
     struct hlo_sight sight = {
         .inst = hlo_listing_number(o->listing, s->step->inst),
         .participant = (size_t)s->participant,
@@ -135,12 +146,15 @@ static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *con
         .within = within_of(o, s),
         .run = &w,
     };
-    bool go = user(o->user.context, &sight);
+    bool before = !o->ours && guard_call_out(), go = user(o->user.context, &sight);
+    if (!o->ours)
+        guard_call_in(before);
+    guard_done(&unlocking);
     pthread_mutex_unlock(&o->lock);
     for (struct looked *g = w.given, *next; g; g = next) {
         next = g->next;
         free_handle(g->value);
-        free(g);
+        heap_free(g);
     }
     return go;
 }
@@ -162,9 +176,16 @@ void hlo_observe(hlo_program *p, const struct hlo_observer *user)
     struct observing *o = p->observing;
     if (!o)
         return;
+    o->ours = false;
     o->user = user ? *user : (struct hlo_observer){0};
     o->observer = (struct observer){o, user && user->before ? before : NULL, user && user->after ? after : NULL};
     for (size_t k = 0; k < p->count; k++)
         if (p->programs[k])
             p->programs[k]->observer = user ? &o->observer : NULL;
+}
+
+void hlo_observe_within(hlo_program *p, const struct hlo_observer *ours)
+{
+    hlo_observe(p, ours);
+    p->observing->ours = true;
 }

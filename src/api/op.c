@@ -3,6 +3,7 @@
  */
 #include "hlo.h"
 
+#include "base/guard.h"
 #include "op/op.h"
 #include "type/type.h"
 
@@ -175,6 +176,7 @@ static enum dtype dtype_or(const char *name, enum dtype otherwise)
 
 hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char *other)
 {
+    GUARDED((hlo_text){0});
     const struct op_example *e = &op_docs[op].examples[i];
     enum dtype t = dtype_or(dtype ? dtype : e->dtype, DT_F32), u = dtype_or(other ? other : e->other, DT_F32);
     struct buf b = {0};
@@ -189,6 +191,7 @@ hlo_text hlo_op_example_text(size_t op, size_t i, const char *dtype, const char 
 
 hlo_text hlo_op_example_feed(size_t op, size_t i, const char *dtype)
 {
+    GUARDED((hlo_text){0});
     const struct op_example *e = &op_docs[op].examples[i];
     struct buf b = {0};
     put_template(&b, e->feed, dtype_or(dtype ? dtype : e->dtype, DT_F32), DT_F32);

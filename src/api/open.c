@@ -31,7 +31,7 @@ static bool unpack(hlo_file *f, struct diags *ds)
         return DIAG_ERROR(ds, NO_SPAN, GZIP_MALFORMED, wrong);
     }
     file_release(&f->bytes);
-    f->bytes = (struct file_bytes){text.data, text.size, false};
+    f->bytes = (struct file_bytes){.data = text.data, .size = text.size};
     return true;
 }
 
@@ -99,6 +99,7 @@ static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_
 
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     if (!is_folder(path)) {
         hlo_file *f = open_file(path, strict, m);
         return f && pick ? keep_part(f, path, pick, m) : f;
@@ -113,5 +114,6 @@ hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, 
 
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     return hlo_file_open_module(path, NULL, strict, m);
 }

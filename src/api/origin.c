@@ -228,6 +228,7 @@ static bool find(const struct hlo_sight *s, const struct inst *i, const struct l
 
 bool hlo_sight_origin(const struct hlo_sight *s, unsigned what, struct hlo_origin *out)
 {
+    GUARDED(false);
     const struct step *step = sighting_of(s)->step;
     const hlo_literal *value = hlo_sight_value(s);
     if (!value || step->names || step->callee_count > 0)
@@ -344,6 +345,7 @@ static void note_lost_frame(struct diags *ds, struct diag *d, const struct sight
 
 void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool error, hlo_messages *m)
 {
+    GUARDED(hlo_messages_no_memory(m));
     const struct looking *w = s->run;
     const struct inst *i = w->sighting->step->inst;
     struct diags *ds = hlo_sink_of_module(m, w->module);

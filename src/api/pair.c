@@ -109,8 +109,9 @@ static void pair_computation(struct hlo_pairing *p, size_t c)
 
 hlo_pairing *hlo_pair(const hlo_listing *a, const hlo_listing *b)
 {
+    GUARDED(NULL);
     size_t count = hlo_list_computations(a), others = hlo_list_computations(b);
-    hlo_pairing *p = hlo_calloc(sizeof *p);
+    hlo_pairing *p = heap_zalloc(1, sizeof *p);
     *p = (struct hlo_pairing){.a = a, .b = b};
     arena_init(&p->arena);
     p->of_a = ARENA_ARRAY(&p->arena, struct hlo_pair, hlo_list_count(a));
@@ -145,7 +146,7 @@ void hlo_pairing_free(hlo_pairing *p)
     if (!p)
         return;
     arena_free(&p->arena);
-    free(p);
+    heap_free(p);
 }
 
 struct hlo_pair hlo_pair_of_a(const hlo_pairing *p, size_t i) { return p->of_a[i]; }
@@ -204,6 +205,7 @@ static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
 
 bool hlo_pair_changed(const hlo_pairing *p, size_t i)
 {
+    GUARDED(true);
     long other = p->of_a[i].other;
     if (other < 0)
         return false;

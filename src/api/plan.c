@@ -35,6 +35,7 @@ static uint64_t constant_bytes(const struct program *p)
 
 struct hlo_memory hlo_program_memory(const hlo_program *program)
 {
+    GUARDED((struct hlo_memory){0});
     struct program *p = program_of(program);
     if (!p)
         return (struct hlo_memory){0};
@@ -470,6 +471,7 @@ static void put_json(struct buf *out, const hlo_program *program, const struct p
 
 hlo_text hlo_plan_print(const hlo_program *program, bool json)
 {
+    GUARDED((hlo_text){0});
     struct buf out = {0};
     const struct program *p = program_of(program);
     if (p)

@@ -126,7 +126,8 @@ static void list_steps(struct hlo_profile *p)
 
 hlo_profile *hlo_profile_new(hlo_program *program)
 {
-    struct hlo_profile *p = hlo_calloc(sizeof *p);
+    GUARDED(NULL);
+    struct hlo_profile *p = heap_zalloc(1, sizeof *p);
     arena_init(&p->arena);
     p->born = now_ns();
     for (size_t k = 0; k < program->count && !p->program; k++)
@@ -146,7 +147,7 @@ void hlo_profile_free(hlo_profile *p)
     if (p->program)
         p->program->watch = NULL;
     arena_free(&p->arena);
-    free(p);
+    heap_free(p);
 }
 
 static int by_size(const void *a, const void *b)

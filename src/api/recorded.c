@@ -80,8 +80,8 @@ static struct entry *entry_at(struct hlo_recorded *r, size_t inst, const struct 
 static void note(struct arena *a, struct last *t, const struct hlo_sight *s)
 {
     if (s->depth > t->capacity) {
-        t->capacity = s->depth;
         t->within = ARENA_ARRAY(a, struct hlo_within, s->depth);
+        t->capacity = s->depth;
     }
     t->done = true;
     t->depth = s->depth;
@@ -132,7 +132,7 @@ static void drop(struct entry *e)
         free_large(e->value);
     if (e->handle) {
         arena_free(&e->handle->arena);
-        free(e->handle);
+        heap_free(e->handle);
     }
     e->value = NULL;
     e->handle = NULL;
@@ -243,6 +243,23 @@ static bool after(void *context, const struct hlo_sight *s)
     return keep(r, s);
 }
 
+static void begin(const struct hlo_recorded *r, hlo_program *p)
+{
+    bool whole = guard_call_out();
+    if (r->how.begin)
+        r->how.begin(r->how.context, p);
+    guard_call_in(whole);
+}
+
+static void end(void *recorded)
+{
+    const struct hlo_recorded *r = recorded;
+    bool whole = guard_call_out();
+    if (r->how.end)
+        r->how.end(r->how.context);
+    guard_call_in(whole);
+}
+
 static bool run(struct hlo_recorded *r, hlo_messages *m)
 {
     struct hlo_run_options options = *r->options;
@@ -252,13 +269,14 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
     if (!p)
         return false;
     const size_t participants = hlo_participants(p);
-    hlo_literal **results = hlo_calloc(participants * sizeof(hlo_literal *));
-    hlo_observe(p, &observer);
-    if (r->how.begin)
-        r->how.begin(r->how.context, p);
+    hlo_literal **results = heap_zalloc(1, participants * sizeof(hlo_literal *));
+    hlo_observe_within(p, &observer);
+    struct undo ending;
+    begin(r, p);
+    guard_undo(&ending, end, r);
     hlo_run_all(p, r->args, r->count, NULL, results, m);
-    if (r->how.end)
-        r->how.end(r->how.context);
+    guard_done(&ending);
+    end(r);
     hlo_literals_free(results, participants);
     hlo_program_free(p);
     return true;
@@ -277,8 +295,10 @@ static void run_again(struct hlo_recorded *r)
 hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count,
                          const struct hlo_recording *how, hlo_messages *m)
 {
-    hlo_recorded *r = hlo_calloc(sizeof *r);
+    GUARDED((hlo_messages_no_memory(m), NULL));
+    hlo_recorded *r = heap_zalloc(1, sizeof *r);
     *r = (hlo_recorded){.l = l, .options = options, .args = args, .count = count, .when = {.inst = -1}};
+    buf_reserve(&r->key, 64); /* so that it is not of the call that needs it first */
     if (how)
         r->how = *how;
     if (r->how.most == 0)
@@ -302,10 +322,24 @@ void hlo_recorded_free(hlo_recorded *r)
             drop(r->entries.slots[k].value);
     buf_free(&r->key);
     arena_free(&r->arena);
-    free(r);
+    heap_free(r);
 }
 
 /* ---- asking ---- */
+
+/* Where memory runs out: values that were kept meanwhile are gone, and which those are nobody knows. A later run gives them again. */
+static void forget_values(void *recorded)
+{
+    struct hlo_recorded *r = recorded;
+    for (size_t k = 0; k < r->entries.capacity; k++)
+        if (r->entries.slots[k].value) {
+            struct entry *e = r->entries.slots[k].value;
+            drop(e);
+            e->wanted = false;
+        }
+    r->dropped = true;
+    r->when.inst = -1;
+}
 
 static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within, size_t depth)
 {
@@ -332,15 +366,21 @@ static int64_t iterations(void *context, size_t inst, const struct hlo_within *w
 
 hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const struct hlo_why_view *v)
 {
+    GUARDED((hlo_text){0});
     const struct hlo_known known = {r, value, iterations};
+    struct undo forgetting;
+    hlo_text text;
+    guard_undo(&forgetting, forget_values, r);
     for (;;) { /* each run answers what was asked before it, so there are no more of them than steps back */
         r->missed = false;
-        hlo_text text = hlo_why_print(r->l, e, &known, v);
+        text = hlo_why_print(r->l, e, &known, v);
         if (!r->missed)
-            return text;
+            break;
         hlo_text_free(&text);
         run_again(r);
     }
+    guard_done(&forgetting);
+    return text;
 }
 
 /* ---- finding ---- */
@@ -531,7 +571,7 @@ static bool find_index(struct finding *f, struct hlo_element *e)
     return read_index(f, inside, l && l->shape->rank == f->shape->rank ? l->shape->dims : f->shape->dims, e);
 }
 
-bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m)
+static bool find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m)
 {
     struct finding f = {.r = r, .text = text, .m = m, .rest = str_of(text)};
     *e = (struct hlo_element){0};
@@ -544,4 +584,14 @@ bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e,
             return false;
     }
     return find_time(&f, e) && find_index(&f, e);
+}
+
+bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m)
+{
+    GUARDED((hlo_messages_no_memory(m), false));
+    struct undo forgetting;
+    guard_undo(&forgetting, forget_values, r);
+    bool found = find(r, text, e, m);
+    guard_done(&forgetting);
+    return found;
 }

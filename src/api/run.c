@@ -22,18 +22,19 @@ void hlo_program_free(hlo_program *p)
         team_free(p->team);
         hlo_observing_free(p->observing);
     }
-    free(p);
+    heap_free(p);
 }
 
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_module(m, module);
     int64_t replicas = module->m->replica_count, partitions = module->m->num_partitions, count;
     if (!mul_i64(replicas, partitions, &count) || count < 1 || count > WORLD_MAX_PARTICIPANTS) {
         DIAG(ds, NO_SPAN, TOO_MANY_PARTICIPANTS, replicas, partitions, WORLD_MAX_PARTICIPANTS);
         return NULL;
     }
-    hlo_program *p = hlo_calloc(sizeof *p + (size_t)count * sizeof *p->programs);
+    hlo_program *p = heap_zalloc(1, sizeof *p + (size_t)count * sizeof *p->programs);
     p->module = module;
     p->world = o->world;
     p->team = team_new(o->threads > 0 ? o->threads : team_processors());
@@ -54,7 +55,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
             continue;
         p->programs[k] = plan_module(ds, module->m, &options);
         if (!p->programs[k]) {
-            hlo_program_free(p);
+                    hlo_program_free(p);
             return NULL;
         }
     }
@@ -133,13 +134,16 @@ static enum feed feed_in(void *context, int64_t participant, struct budget *b, s
     struct feeding *f = context;
     const struct hlo_feed_call call = {b};
     hlo_messages *m = hlo_messages_new();
+    bool before = guard_call_out();
     hlo_literal *h = f->feeds->infeed ? f->feeds->infeed(f->feeds->context, (size_t)participant, &call, m) : NULL;
+    guard_call_in(before);
+    hlo_literal_adopt(h);
     bool failed = feeding_keep(f, participant, m);
     if (!h)
         return failed ? FEED_FAILED : FEED_EMPTY;
     *out = hlo_literal_take(a, h->l);
     arena_free(&h->arena);
-    free(h);
+    heap_free(h);
     return FEED_ITEM;
 }
 
@@ -151,18 +155,30 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
         return true;
     hlo_messages *m = hlo_messages_new();
     hlo_literal *h = hlo_literal_end(hlo_literal_begin(), (struct literal *)(uintptr_t)l); /* lent: only its handle is freed */
-    bool ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
+    bool before = guard_call_out(), ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
+    guard_call_in(before);
     feeding_keep(f, participant, m);
     arena_free(&h->arena);
-    free(h);
+    heap_free(h);
     return ok;
 }
 
 /* ---- the run ---- */
 
+/* There was no memory for them. */
+static bool no_results(hlo_program *p, hlo_literal **results, hlo_messages *m)
+{
+    for (size_t k = 0; k < p->count; k++)
+        results[k] = NULL;
+    p->interrupted = false;
+    hlo_messages_no_memory(m);
+    return false;
+}
+
 bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, const struct hlo_feeds *feeds,
                  hlo_literal **results, hlo_messages *m)
 {
+    GUARDED(no_results(p, results, m));
     struct arena a;
     arena_init(&a);
     struct feeding *feeding = feeds ? feeding_new(&a, feeds, p->count) : NULL;
@@ -188,20 +204,34 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     return ok;
 }
 
-bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                      const hlo_literal *const *args, size_t count, hlo_messages *m)
+static bool run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
+                         void (*observe)(hlo_program *p, const struct hlo_observer *o), const hlo_literal *const *args, size_t count,
+                         hlo_messages *m)
 {
     struct hlo_run_options observed = *options;
     observed.observed = true;
     hlo_program *p = hlo_plan(module, &observed, m);
     if (!p)
         return false;
-    hlo_literal **results = hlo_calloc(p->count * sizeof *results);
-    hlo_observe(p, observer);
+    hlo_literal **results = heap_zalloc(1, p->count * sizeof *results);
+    observe(p, observer);
     bool ok = hlo_run_all(p, args, count, NULL, results, m);
     hlo_literals_free(results, p->count);
     hlo_program_free(p);
     return ok;
+}
+
+bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
+                      const hlo_literal *const *args, size_t count, hlo_messages *m)
+{
+    GUARDED((hlo_messages_no_memory(m), false));
+    return run_observed(module, options, observer, hlo_observe, args, count, m);
+}
+
+bool hlo_run_observed_within(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *ours,
+                             const hlo_literal *const *args, size_t count, hlo_messages *m)
+{
+    return run_observed(module, options, ours, hlo_observe_within, args, count, m);
 }
 
 void hlo_interrupt(hlo_program *p)
@@ -231,15 +261,16 @@ struct hlo_progress hlo_run_progress(const hlo_program *p)
 
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
-    const hlo_literal **all = hlo_calloc((p->count * count + 1) * sizeof *all);
-    hlo_literal **results = hlo_calloc(p->count * sizeof *results);
+    GUARDED((hlo_messages_no_memory(m), NULL));
+    const hlo_literal **all = heap_zalloc(1, (p->count * count + 1) * sizeof *all);
+    hlo_literal **results = heap_zalloc(1, p->count * sizeof *results);
     for (size_t i = 0; i < p->count * count; i++)
         all[i] = args[i % count];
     hlo_run_all(p, all, count, NULL, results, m);
     hlo_literal *first = results[0];
     for (size_t k = 1; k < p->count; k++)
         hlo_literal_free(results[k]);
-    free(results);
-    free(all);
+    heap_free(results);
+    heap_free(all);
     return first;
 }

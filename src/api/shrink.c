@@ -20,7 +20,9 @@ static bool bad(void *context, struct module *m)
 {
     const struct asking *a = context;
     const hlo_module candidate = candidate_of(a, m);
-    return a->how->bad(a->how->context, &candidate);
+    bool before = guard_call_out(), is_bad = a->how->bad(a->how->context, &candidate);
+    guard_call_in(before);
+    return is_bad;
 }
 
 static bool verifies(void *context, struct module *m)
@@ -41,7 +43,9 @@ static const struct literal *value(void *context, struct str name)
     if (!a->how->value)
         return NULL;
     struct arena_mark mark = arena_mark(&a->names);
+    bool before = guard_call_out();
     const hlo_literal *l = a->how->value(a->how->context, arena_str(&a->names, name).ptr);
+    guard_call_in(before);
     arena_release(&a->names, mark);
     return l ? l->l : NULL;
 }
@@ -49,11 +53,14 @@ static const struct literal *value(void *context, struct str name)
 static bool progress(void *context, size_t instructions, size_t asked)
 {
     const struct asking *a = context;
-    return !a->how->progress || a->how->progress(a->how->context, instructions, asked);
+    bool before = guard_call_out(), go_on = !a->how->progress || a->how->progress(a->how->context, instructions, asked);
+    guard_call_in(before);
+    return go_on;
 }
 
 hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how)
 {
+    GUARDED(NULL);
     struct asking a = {.how = how, .module = module};
     const struct reduction r = {&a, bad, value, verifies, progress, how->faithful, how->seconds};
     arena_init(&a.names);
@@ -61,7 +68,7 @@ hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how)
     arena_free(&a.names);
     if (!found)
         return NULL;
-    hlo_module *out = hlo_calloc(sizeof *out);
+    hlo_module *out = heap_zalloc(1, sizeof *out);
     *out = (hlo_module){found, hlo_file_hold(module->file), module->part};
     return out;
 }

@@ -15,7 +15,8 @@ struct hlo_targets {
 
 hlo_targets *hlo_targets_new(void)
 {
-    hlo_targets *t = hlo_calloc(sizeof *t);
+    GUARDED(NULL);
+    hlo_targets *t = heap_zalloc(1, sizeof *t);
     t->t = targets_new();
     return t;
 }
@@ -24,7 +25,7 @@ void hlo_targets_free(hlo_targets *t)
 {
     if (t)
         targets_free(t->t);
-    free(t);
+    heap_free(t);
 }
 
 void hlo_custom_call_status(void *status, const char *message, size_t size)
@@ -42,6 +43,7 @@ struct foreign hlo_targets_foreign(const hlo_targets *t)
 
 bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct buf why = {0};
     bool ok = targets_add_library(t->t, path, &why);
     if (!ok)
@@ -52,6 +54,7 @@ bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
 
 bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     const char *equal = strchr(rule, '=');
     if (!equal || equal == rule || !equal[1])
         return hlo_messages_add(m, rule, "NAME=identity, NAME=zeros or NAME=COMMAND is wanted"), false;
@@ -61,7 +64,7 @@ bool hlo_targets_add_rule(hlo_targets *t, const char *rule, hlo_messages *m)
     else if (str_is(what, "zeros"))
         targets_add(t->t, name, target_zeros, NULL, NULL);
     else
-        targets_add(t->t, name, io_command, strcpy(hlo_calloc(what.len + 1), what.ptr), free);
+        targets_add(t->t, name, io_command, heap_str(what), heap_free);
     return true;
 }
 
@@ -97,7 +100,8 @@ static bool call_function(void *user, const struct foreign_call *c, struct buf *
         .operands = arrays_of(&a, c->operands, c->operand_count),
         .results = arrays_of(&a, c->results, c->result_count),
     };
-    bool ok = f->fn(f->context, &call, text, sizeof text);
+    bool before = guard_call_out(), ok = f->fn(f->context, &call, text, sizeof text);
+    guard_call_in(before);
     text[sizeof text - 1] = '\0';
     if (!ok)
         buf_puts(why, *text ? text : "the function says that it has failed, not why");
@@ -107,7 +111,8 @@ static bool call_function(void *user, const struct foreign_call *c, struct buf *
 
 void hlo_targets_add_function(hlo_targets *t, const char *name, hlo_call_fn *fn, void *context)
 {
-    struct function *f = hlo_calloc(sizeof *f);
+    GUARDED();
+    struct function *f = heap_zalloc(1, sizeof *f);
     *f = (struct function){fn, context};
-    targets_add(t->t, str_of(name), call_function, f, free);
+    targets_add(t->t, str_of(name), call_function, f, heap_free);
 }

@@ -17,7 +17,9 @@ struct asking {
 static const struct literal *value(void *context, const struct inst *i)
 {
     const struct asking *q = context;
+    bool before = guard_call_out();
     const hlo_literal *v = q->known->value(q->known->context, hlo_listing_number(q->l, i), q->e->within, q->e->depth);
+    guard_call_in(before);
     return v ? v->l : NULL;
 }
 
@@ -27,7 +29,10 @@ static int64_t iterations(void *context, const struct inst *i)
     const struct asking *q = context;
     const size_t number = hlo_listing_number(q->l, i);
     const bool around = i->parent != hlo_listing_inst(q->l, q->e->inst)->parent;
-    return q->known->iterations(q->known->context, number, q->e->within, q->e->depth - around);
+    bool before = guard_call_out();
+    int64_t n = q->known->iterations(q->known->context, number, q->e->within, q->e->depth - around);
+    guard_call_in(before);
+    return n;
 }
 
 static bool say(hlo_messages *m, const char *text)
@@ -68,6 +73,7 @@ static struct hlo_source source_of(const hlo_listing *l, const struct why_source
 long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out, size_t most,
              hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), -1));
     if (!exists(l, e, m))
         return -1;
     struct arena arena;

@@ -52,7 +52,9 @@ static const struct literal *leaf_value(const struct tree *t, const struct hlo_e
     const struct inst *i = inst_of(t, e);
     if (i->opcode == OP_CONSTANT && !i->literal->elided)
         return why_leaf(i->shape, i->literal, (int64_t)e->leaf);
+    bool before = guard_call_out();
     const hlo_literal *v = t->known && t->known->value ? t->known->value(t->known->context, e->inst, e->within, e->depth) : NULL;
+    guard_call_in(before);
     return v ? why_leaf(i->shape, v->l, (int64_t)e->leaf) : NULL;
 }
 
@@ -629,6 +631,7 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
 
 hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, const struct hlo_why_view *v)
 {
+    GUARDED((hlo_text){0});
     static const struct hlo_known nothing = {0};
     struct tree t = {.l = l, .known = known ? known : &nothing, .m = hlo_messages_new()};
     struct buf out = {0};
@@ -682,6 +685,7 @@ static const hlo_literal *seen_value(void *context, size_t inst, const struct hl
 
 hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index, const struct hlo_why_view *v)
 {
+    GUARDED((hlo_text){0});
     struct seen q = {s, l};
     const struct hlo_known known = {.context = &q, .value = seen_value};
     struct hlo_element e = {.inst = s->inst, .leaf = leaf, .within = s->within, .depth = s->depth};

@@ -10,11 +10,12 @@
 
 hlo_world *hlo_world_open(const char *kind, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct transport t;
     struct buf why = {0};
     hlo_world *w = NULL;
     if (transport_load(kind, &t, &why)) {
-        w = hlo_calloc(sizeof *w);
+        w = heap_zalloc(1, sizeof *w);
         w->ranks = ranks_open(&t);
     } else {
         hlo_messages_add(m, kind, why.data);
@@ -27,7 +28,7 @@ void hlo_world_close(hlo_world *w)
 {
     if (w)
         ranks_close(w->ranks);
-    free(w);
+    heap_free(w);
 }
 
 int hlo_world_rank(const hlo_world *w)
@@ -45,6 +46,7 @@ bool hlo_world_runs(const hlo_world *w, size_t participant)
 
 bool hlo_world_share(hlo_world *w, hlo_text *text)
 {
+    GUARDED(false);
     struct buf b = {0};
     bool first = hlo_world_rank(w) == 0, given = text->data != NULL;
     if (!w)
@@ -61,6 +63,7 @@ bool hlo_world_share(hlo_world *w, hlo_text *text)
 
 int hlo_world_agree(hlo_world *w, int status, int *who)
 {
+    GUARDED(0);
     int first = 0, all = w ? ranks_agree(w->ranks, status, &first) : status;
     if (who)
         *who = first;

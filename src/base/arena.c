@@ -4,34 +4,37 @@
  * An arena hands out pieces of chunks that grow geometrically. An arena whose newest piece is a
  * growing array extends that array in place.
  */
-#include "base/base.h"
+#include "base/guard.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 /* The first chunk is small: runs of a microsecond or two have arenas of their own, and what the heap takes
  * from the system and gives back for each of them would cost more than they do. */
-enum { CHUNK_MIN = 2 * 1024, CHUNK_MAX = 1024 * 1024, ALIGNMENT = 16 };
+enum { CHUNK_MIN = 2 * 1024, ALIGNMENT = 16 };
 /* Large arenas grow by whole huge pages: first touch of small ones would cost more than parsing. */
 enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_CHUNK = 4 * HUGE_PAGE };
 
 struct arena_chunk {
+    struct taken taken;
     struct arena_chunk *older;
     size_t size; /* with this head */
     char *end;
     char *pad; /* keeps the head a multiple of the alignment */
 };
 
-_Noreturn static void out_of_memory(size_t size)
-{
-    fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", size);
-    exit(4);
-}
-
 void arena_init(struct arena *a)
 {
-    *a = (struct arena){0};
+    *a = (struct arena){.born = guard_since()};
+}
+
+void arena_adopt(struct arena *a)
+{
+    a->born = guard_since();
+    for (struct arena_chunk *chunk = a->chunk; chunk; chunk = chunk->older) {
+        guard_forget(&chunk->taken);
+        guard_note(&chunk->taken, guard_innermost());
+    }
 }
 
 static void drop_newest(struct arena *a)
@@ -39,6 +42,7 @@ static void drop_newest(struct arena *a)
     struct arena_chunk *chunk = a->chunk;
     a->chunk = chunk->older;
     a->total -= chunk->size;
+    guard_forget(&chunk->taken);
     free(chunk);
 }
 
@@ -46,7 +50,12 @@ void arena_free(struct arena *a)
 {
     while (a->chunk)
         drop_newest(a);
-    arena_init(a);
+    *a = (struct arena){.born = a->born};
+}
+
+static void give_back_chunk(struct taken *t)
+{
+    free(t);
 }
 
 /* Rounds `*size` up to huge pages. Only advice: where there are none, small ones do. */
@@ -61,18 +70,21 @@ static void *huge_chunk(size_t *size)
 
 static void add_chunk(struct arena *a, size_t need)
 {
-    size_t size = a->total < CHUNK_MIN ? CHUNK_MIN : a->total > CHUNK_MAX ? CHUNK_MAX : a->total;
+    size_t size = a->total < CHUNK_MIN ? CHUNK_MIN : a->total;
     bool huge = a->total >= HUGE_CHUNK || need >= HUGE_CHUNK;
     if (need > SIZE_MAX / 2)
-        out_of_memory(need);
+        out_of_memory();
+    if (size > arena_chunk_most)
+        size = arena_chunk_most;
     if (huge)
         size = HUGE_CHUNK;
     if (size < need + sizeof(struct arena_chunk))
         size = need + sizeof(struct arena_chunk);
     struct arena_chunk *chunk = huge ? huge_chunk(&size) : malloc(size);
     if (!chunk)
-        out_of_memory(size);
-    *chunk = (struct arena_chunk){.older = a->chunk, .size = size, .end = (char *)chunk + size};
+        out_of_memory();
+    *chunk = (struct arena_chunk){.taken = {.give_back = give_back_chunk}, .older = a->chunk, .size = size, .end = (char *)chunk + size};
+    guard_note(&chunk->taken, guard_of(a->born));
     a->chunk = chunk;
     a->at = (char *)(chunk + 1);
     a->end = chunk->end;
@@ -175,7 +187,7 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
     if (wanted <= count)
         wanted = count + 1;
     if (wanted > SIZE_MAX / 2 / item_size)
-        out_of_memory(SIZE_MAX);
+        out_of_memory();
     size_t old_size = *capacity * item_size, more = (wanted - *capacity) * item_size;
     if (old_size && (char *)items + old_size == a->at && (size_t)(a->end - a->at) >= more) {
         a->at += more;

@@ -2,9 +2,10 @@
  * base: memory arenas, vectors, maps, byte buffers, checked maths, number <-> text.
  * It has never heard of HLO.
  *
- * Small allocations (arena chunks, buffers) never return NULL: running out of them ends the
- * process with a message, because no caller could go on. Storage whose size a user chooses (tensors)
- * is taken with `mem_alloc`, which may return NULL and must be checked.
+ * Small allocations (arenas, byte buffers, blocks of the heap) never return NULL: where there is no memory, the
+ * function of hlo.h that was called gives back what it took and fails; guard.h says how, and what has to be kept
+ * for that. Storage whose size a user chooses (tensors) is taken with `mem_alloc`, which may return NULL and must
+ * be checked.
  */
 #ifndef HLO_BASE_H
 #define HLO_BASE_H
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof(*(a)))
@@ -56,6 +58,15 @@ bool str_eq_nocase(struct str a, struct str b);
 /* Edit distance (insert, delete, replace, swap neighbours), capped at `limit`. For suggestions. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);
 
+/* ---- guard.c: what happens when memory runs out (guard.h), and blocks of the heap ---- */
+
+_Noreturn void out_of_memory(void); /* the innermost guard goes on */
+void *heap_alloc(size_t size);      /* as malloc, but never NULL; given back by heap_free */
+void *heap_zalloc(size_t count, size_t size);
+void *heap_grow(void *p, size_t size); /* p may be NULL */
+char *heap_str(struct str s);          /* copy, NUL-terminated */
+void heap_free(void *p);               /* NULL is fine, from any thread */
+
 /* ---- arena.c: memory that is given back all at once ---- */
 
 struct arena_chunk;
@@ -63,6 +74,7 @@ struct arena {
     struct arena_chunk *chunk; /* newest chunk, linked to older ones */
     char *at, *end;            /* free space of the newest chunk */
     size_t total;              /* bytes taken from the system */
+    uint64_t born;             /* whose it is when memory runs out; 0: nobody's */
 };
 
 void arena_init(struct arena *a);
@@ -99,6 +111,8 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size); /* untouched pages cost nothing until they are written */
 void mem_free(void *p);
+void *mem_keep(void *p); /* nobody gives it back when memory runs out but whoever has it; NULL is fine; p */
+void *mem_guard(void *p); /* and now the innermost guard does again */
 
 /* Large blocks on huge pages that are used again: what `mem_free` is given goes back to the reserve it
  * came from, whoever had it last and however late. A reserve never holds more than was once in use from
@@ -138,6 +152,7 @@ void buf_str(struct buf *b, struct str s);
 void buf_puts(struct buf *b, const char *z);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
+void buf_vprintf(struct buf *b, const char *format, va_list ap) PRINTF_LIKE(2, 0);
 void buf_int(struct buf *b, int64_t v);
 void buf_uint(struct buf *b, uint64_t v);
 /* Of an empty one, too, it points at something. */
@@ -261,11 +276,13 @@ void owner_drop(struct owner *o);
 struct file_bytes {
     const char *data; /* never NULL after success, even for an empty file */
     size_t size;
-    bool mapped;      /* else on the heap */
+    struct mapping *mapping; /* NULL: on the heap */
 };
 /* Reads it ("-": standard input): the bytes stay what they are whatever becomes of the file. False with errno set. */
 bool file_read(const char *path, struct file_bytes *out);
 void file_release(struct file_bytes *f);
+/* Adds the next line with its end, if it has one; false, with nothing in an empty buffer, at the end of the file. */
+bool file_line(FILE *f, struct buf *out);
 /* Takes over a mapped file (base/mapped.h) that several values are to lie in. NULL, and the file is still the caller's, when it
  * is not mapped. What is mapped may not get shorter while it is used: reading past its end is SIGBUS. */
 struct owner *file_share(struct file_bytes *f);

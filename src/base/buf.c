@@ -4,11 +4,10 @@
 #include "base/base.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 void buf_free(struct buf *b)
 {
-    free(b->data);
+    heap_free(b->data);
     *b = (struct buf){0};
 }
 
@@ -17,12 +16,7 @@ static void grow(struct buf *b, size_t needed)
     size_t capacity = b->capacity ? b->capacity : 64;
     while (capacity < needed)
         capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
-    char *data = realloc(b->data, capacity);
-    if (!data) {
-        fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", capacity);
-        exit(4);
-    }
-    b->data = data;
+    b->data = heap_grow(b->data, capacity);
     b->capacity = capacity;
 }
 
@@ -59,21 +53,27 @@ void buf_putc(struct buf *b, char c)
     b->data[b->size] = '\0';
 }
 
-void buf_printf(struct buf *b, const char *format, ...)
+void buf_vprintf(struct buf *b, const char *format, va_list ap)
 {
-    va_list ap;
+    va_list again;
+    va_copy(again, ap);
     buf_reserve(b, 64);
-    va_start(ap, format);
     int n = vsnprintf(b->data + b->size, b->capacity - b->size, format, ap);
-    va_end(ap);
     size_t len = n < 0 ? 0 : (size_t)n;
     if (len >= b->capacity - b->size) {
         buf_reserve(b, len);
-        va_start(ap, format);
-        vsnprintf(b->data + b->size, b->capacity - b->size, format, ap);
-        va_end(ap);
+        vsnprintf(b->data + b->size, b->capacity - b->size, format, again);
     }
+    va_end(again);
     b->size += len;
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    buf_vprintf(b, format, ap);
+    va_end(ap);
 }
 
 static const char digit_pairs[] =

@@ -4,6 +4,7 @@
  * Text, and whatever else is looked at more than once, must be read: another program may write to the file meanwhile, and
  * what was found in order would not be so any more.
  */
+#include "base/guard.h"
 #include "base/mapped.h"
 
 #include <errno.h>
@@ -18,11 +19,11 @@ enum { MAP_FROM = 64 * 1024 }; /* below this, reading is cheaper than page fault
 static bool read_all(int fd, size_t guess, struct file_bytes *out)
 {
     size_t size = 0, capacity = guess + 1;
-    char *data = malloc(capacity);
-    while (data) {
+    char *data = heap_alloc(capacity);
+    for (;;) {
         ssize_t n = read(fd, data + size, capacity - size);
         if (n == 0) {
-            *out = (struct file_bytes){data, size, false};
+            *out = (struct file_bytes){.data = data, .size = size};
             return true;
         }
         if (n < 0 && errno != EINTR)
@@ -31,23 +32,37 @@ static bool read_all(int fd, size_t guess, struct file_bytes *out)
         if (size < capacity)
             continue;
         capacity *= 2;
-        char *moved = realloc(data, capacity);
-        if (!moved)
-            break;
-        data = moved;
+        data = heap_grow(data, capacity);
     }
-    int saved = data ? errno : ENOMEM;
-    free(data);
+    int saved = errno;
+    heap_free(data);
     errno = saved;
     return false;
 }
 
+/* What a file was mapped at: unmapped as well where memory runs out before anybody can say so. */
+struct mapping {
+    struct taken taken;
+    void *at;
+    size_t size;
+};
+
+static void unmap(struct taken *t)
+{
+    struct mapping *m = (struct mapping *)(void *)t;
+    munmap(m->at, m->size);
+    free(m);
+}
+
 static bool map_all(int fd, size_t size, struct file_bytes *out)
 {
-    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    struct mapping *m = malloc(sizeof *m);
+    void *data = m ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     if (data == MAP_FAILED)
-        return false;
-    *out = (struct file_bytes){data, size, true};
+        return free(m), false;
+    *m = (struct mapping){.taken = {.give_back = unmap}, .at = data, .size = size};
+    guard_note(&m->taken, guard_innermost());
+    *out = (struct file_bytes){data, size, m};
     return true;
 }
 
@@ -62,14 +77,22 @@ static bool file_load(int fd, bool may_map, struct file_bytes *out)
     return read_all(fd, size ? size : 4096, out);
 }
 
+static void close_fd(void *fd)
+{
+    close(*(int *)fd);
+}
+
 static bool file_open(const char *path, bool may_map, struct file_bytes *out)
 {
     if (strcmp(path, "-") == 0)
         return file_load(STDIN_FILENO, may_map, out);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct undo closing;
     if (fd < 0)
         return false;
+    guard_undo(&closing, close_fd, &fd);
     bool ok = file_load(fd, may_map, out);
+    guard_done(&closing);
     int saved = errno;
     close(fd);
     errno = saved;
@@ -88,10 +111,12 @@ bool file_map(const char *path, struct file_bytes *out)
 
 void file_release(struct file_bytes *f)
 {
-    if (f->mapped)
-        munmap((void *)(uintptr_t)f->data, f->size);
-    else
-        free((void *)(uintptr_t)f->data);
+    if (f->mapping) {
+        guard_forget(&f->mapping->taken);
+        unmap(&f->mapping->taken);
+    } else {
+        heap_free((void *)(uintptr_t)f->data);
+    }
     *f = (struct file_bytes){0};
 }
 
@@ -104,16 +129,27 @@ static void release_shared(struct owner *o)
 {
     struct shared_file *s = (struct shared_file *)(void *)o;
     file_release(&s->file);
-    free(s);
+    heap_free(s);
 }
 
 struct owner *file_share(struct file_bytes *f)
 {
-    struct shared_file *s = f->mapped ? malloc(sizeof *s) : NULL;
+    struct shared_file *s = f->mapping ? heap_alloc(sizeof *s) : NULL;
     if (!s)
         return NULL;
     owner_init(&s->owner, release_shared);
     s->file = *f;
     *f = (struct file_bytes){0};
     return &s->owner;
+}
+
+bool file_line(FILE *f, struct buf *out)
+{
+    int c;
+    while ((c = getc(f)) != EOF) {
+        buf_putc(out, (char)c);
+        if (c == '\n')
+            return true;
+    }
+    return out->size > 0;
 }

@@ -63,8 +63,9 @@ void *map_get(const struct map *m, struct str key)
 static void grow(struct map *m)
 {
     struct map old = *m;
-    m->capacity = old.capacity ? old.capacity * 2 : 16;
-    m->slots = ARENA_ARRAY(m->arena, struct map_slot, m->capacity);
+    const size_t capacity = old.capacity ? old.capacity * 2 : 16;
+    m->slots = ARENA_ARRAY(m->arena, struct map_slot, capacity); /* may be the last that happens: guard.h */
+    m->capacity = capacity;
     size_t mask = m->capacity - 1;
     for (size_t i = 0; i < old.capacity; i++) {
         if (!old.slots[i].value)

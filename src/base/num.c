@@ -95,18 +95,14 @@ static bool take_decimal(struct str s, struct decimal *out)
 
 static double slow_double(struct str s)
 {
-    char small[128], *z = s.len < sizeof small ? small : malloc(s.len + 1);
-    if (!z) {
-        fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", s.len + 1);
-        exit(4);
-    }
+    char small[128], *z = s.len < sizeof small ? small : heap_alloc(s.len + 1);
     memcpy(z, s.ptr, s.len);
     z[s.len] = '\0';
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant object in glibc and musl */
     double v = strtod_l(z, NULL, plain);
     freelocale(plain);
     if (z != small)
-        free(z);
+        heap_free(z);
     return v;
 }
 

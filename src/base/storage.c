@@ -3,10 +3,10 @@
  *
  * The first touch of a fresh page costs more than most operations do on what lies in it, so a reserve
  * maps large blocks on boundaries of huge pages and keeps those that come back. Before every tensor
- * stands a word that says where it is from: the block of the heap, or the head of the block of a
- * reserve, marked by its lowest bit.
+ * stands a word that says where it is from (the block of the heap, or the head of the block of a
+ * reserve, marked by its lowest bit), and the link of the guard that knows of it.
  */
-#include "base/base.h"
+#include "base/guard.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,9 +51,27 @@ static char *take_from_heap(size_t size)
     return advise_huge(aligned_alloc(HUGE_PAGE, align_up(size, HUGE_PAGE)), size);
 }
 
-static void set_origin(char *p, uintptr_t origin)
+/* Before each tensor. */
+struct tensor_head {
+    struct taken taken;
+    uintptr_t origin;
+};
+
+static struct tensor_head *head_of(void *p)
 {
-    memcpy(p - sizeof origin, &origin, sizeof origin);
+    return (struct tensor_head *)p - 1;
+}
+
+static void give_back(struct taken *t)
+{
+    mem_free((struct tensor_head *)(void *)t + 1);
+}
+
+static void *set_origin(void *p, uintptr_t origin)
+{
+    *head_of(p) = (struct tensor_head){.taken = {.give_back = give_back}, .origin = origin};
+    guard_note(&head_of(p)->taken, guard_innermost());
+    return p;
 }
 
 /* Steps from a block of the heap to an aligned place in it that remembers the block. */
@@ -61,17 +79,15 @@ static void *align_block(char *block)
 {
     if (!block)
         return NULL;
-    uintptr_t at = (uintptr_t)block + sizeof(uintptr_t);
-    char *p = block + sizeof(uintptr_t) + (-at & (TENSOR_ALIGNMENT - 1));
-    set_origin(p, (uintptr_t)block);
-    return p;
+    uintptr_t at = (uintptr_t)block + sizeof(struct tensor_head);
+    return set_origin(block + sizeof(struct tensor_head) + (-at & (TENSOR_ALIGNMENT - 1)), (uintptr_t)block);
 }
 
 void *mem_alloc(size_t size)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
-    size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
+    size += sizeof(struct tensor_head) + TENSOR_ALIGNMENT;
     return align_block(take_from_heap(size));
 }
 
@@ -83,6 +99,7 @@ struct reserve_block { /* in the page before the tensor */
     size_t size;                 /* of the tensor, in whole pages */
 };
 struct reserve {
+    struct taken taken;
     pthread_mutex_t lock;
     struct reserve_block *newest; /* idle, by when they came back */
     size_t idle, used, most_used; /* bytes */
@@ -90,11 +107,16 @@ struct reserve {
     bool released;                /* goes when the last block comes back */
 };
 
+static void release(struct taken *t);
+
 struct reserve *reserve_new(void)
 {
     struct reserve *r = calloc(1, sizeof *r);
-    if (r)
-        pthread_mutex_init(&r->lock, NULL);
+    if (!r)
+        return NULL;
+    r->taken.give_back = release;
+    guard_note(&r->taken, guard_innermost());
+    pthread_mutex_init(&r->lock, NULL);
     return r;
 }
 
@@ -115,8 +137,12 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     madvise(data, huge < size ? huge : size, MADV_HUGEPAGE);
     struct reserve_block *b = (struct reserve_block *)(void *)head;
     *b = (struct reserve_block){.reserve = r, .size = size};
-    set_origin(data, (uintptr_t)b | FROM_RESERVE);
     return b;
+}
+
+static void *hand_out(struct reserve_block *b)
+{
+    return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
 }
 
 /* A large one is mapped by itself, as blocks of a reserve are: nobody needs to clear it, it comes by huge pages, and
@@ -126,10 +152,9 @@ void *mem_zalloc(size_t size)
     if (size > SIZE_MAX / 2)
         return NULL;
     if (size >= RESERVE_FROM && !PLAIN_BLOCKS) {
-        struct reserve_block *b = map_block(NULL, align_up(size, PAGE));
-        return b ? (char *)b + PAGE : NULL;
+        return hand_out(map_block(NULL, align_up(size, PAGE)));
     }
-    size += sizeof(uintptr_t) + TENSOR_ALIGNMENT;
+    size += sizeof(struct tensor_head) + TENSOR_ALIGNMENT;
     return align_block(calloc(1, size));
 }
 
@@ -197,7 +222,7 @@ void *reserve_take(struct reserve *r, size_t size)
         count_used(r, b);
     pthread_mutex_unlock(&r->lock);
     unmap_blocks(surplus);
-    return b ? (char *)b + PAGE : NULL;
+    return hand_out(b);
 }
 
 size_t reserve_idle(struct reserve *r)
@@ -222,10 +247,9 @@ static void free_reserve(struct reserve *r)
     free(r);
 }
 
-void reserve_release(struct reserve *r)
+static void release(struct taken *t)
 {
-    if (!r)
-        return;
+    struct reserve *r = (struct reserve *)(void *)t;
     pthread_mutex_lock(&r->lock);
     struct reserve_block *idle = take_oldest(r, 0);
     r->released = true;
@@ -234,6 +258,14 @@ void reserve_release(struct reserve *r)
     unmap_blocks(idle);
     if (last)
         free_reserve(r);
+}
+
+void reserve_release(struct reserve *r)
+{
+    if (!r)
+        return;
+    guard_forget(&r->taken);
+    release(&r->taken);
 }
 
 static void come_back(struct reserve_block *b)
@@ -263,10 +295,29 @@ void mem_free(void *p)
 {
     if (!p)
         return;
-    uintptr_t origin;
-    memcpy(&origin, (char *)p - sizeof origin, sizeof origin);
+    uintptr_t origin = head_of(p)->origin;
+    guard_forget(&head_of(p)->taken);
     if (origin & FROM_RESERVE)
         come_back((struct reserve_block *)(origin - FROM_RESERVE));
     else
         free((void *)origin);
+}
+
+void *mem_pass(void *p, struct guard *g)
+{
+    if (p) {
+        guard_forget(&head_of(p)->taken);
+        guard_note(&head_of(p)->taken, g);
+    }
+    return p;
+}
+
+void *mem_keep(void *p)
+{
+    return mem_pass(p, NULL);
+}
+
+void *mem_guard(void *p)
+{
+    return mem_pass(p, guard_innermost());
 }

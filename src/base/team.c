@@ -5,7 +5,7 @@
  * for some microseconds, for a task often follows another, and then sleep. Whoever is free takes the next
  * part, so which thread does what changes from run to run: results must not depend on it.
  */
-#include "base/base.h"
+#include "base/guard.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +19,7 @@ struct task {
     team_fn *fn;
     void *context;
     int64_t parts;
+    struct guard *guard; /* of the caller */
 };
 
 struct member {
@@ -28,17 +29,19 @@ struct member {
 };
 
 struct team {
+    struct taken taken;
     int size, started;    /* threads wanted and there, the caller among them */
     pthread_mutex_t busy; /* held by the caller whose task runs */
     pthread_mutex_t lock; /* of what follows, but for what is atomic */
     pthread_cond_t begun, left;
     struct task task;
     bool open;                  /* the task may be joined */
+    atomic_bool starved;        /* a member found no memory for its part */
     atomic_int inside;          /* members at work, but for the caller */
     atomic_bool ended;          /* no task comes any more */
     atomic_uint_fast64_t round; /* tasks so far */
     atomic_int_fast64_t next;   /* part */
-    struct member *members;
+    struct member members[];    /* by number: the first is the caller */
 };
 
 static void relax(void)
@@ -54,13 +57,16 @@ int team_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+static void end_team(struct taken *t);
+
 struct team *team_new(int threads)
 {
-    struct team *t = threads > 1 ? calloc(1, sizeof *t) : NULL;
+    struct team *t = threads > 1 ? calloc(1, sizeof *t + (size_t)threads * sizeof *t->members) : NULL;
     if (!t)
         return NULL;
-    t->members = calloc((size_t)threads, sizeof *t->members);
-    t->size = t->members ? threads : 1;
+    t->taken.give_back = end_team;
+    guard_note(&t->taken, guard_innermost());
+    t->size = threads;
     t->started = 1;
     pthread_mutex_init(&t->busy, NULL);
     pthread_mutex_init(&t->lock, NULL);
@@ -76,11 +82,23 @@ int team_size(const struct team *t)
 
 /* ---- members ---- */
 
-static void do_parts(struct team *t, const struct task *task, int member)
+static void do_next_parts(struct team *t, const struct task *task, int member)
 {
     int64_t part;
     while ((part = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < task->parts)
         task->fn(task->context, part, member);
+}
+
+/* No member leaves before all are done, not even where memory runs out. */
+static void do_parts(struct team *t, const struct task *task, int member)
+{
+    struct guard g;
+    guard_enter(&g, task->guard);
+    if (setjmp(g.back) == 0)
+        do_next_parts(t, task, member);
+    else
+        atomic_store(&t->starved, true);
+    guard_leave(&g);
 }
 
 /* Waits for a task after `seen`; false: there will be none. */
@@ -152,10 +170,9 @@ static void start_members(struct team *t)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void team_free(struct team *t)
+static void end_team(struct taken *taken)
 {
-    if (!t)
-        return;
+    struct team *t = (struct team *)(void *)taken;
     pthread_mutex_lock(&t->lock);
     atomic_store(&t->ended, true);
     pthread_cond_broadcast(&t->begun);
@@ -166,8 +183,15 @@ void team_free(struct team *t)
     pthread_cond_destroy(&t->begun);
     pthread_mutex_destroy(&t->lock);
     pthread_mutex_destroy(&t->busy);
-    free(t->members);
     free(t);
+}
+
+void team_free(struct team *t)
+{
+    if (!t)
+        return;
+    guard_forget(&t->taken);
+    end_team(&t->taken);
 }
 
 /* ---- tasks ---- */
@@ -204,10 +228,13 @@ void team_run(struct team *t, int64_t parts, team_fn *fn, void *context)
             fn(context, part, 0);
         return;
     }
-    struct task task = {fn, context, parts};
+    struct task task = {fn, context, parts, guard_innermost()};
     start_members(t);
     open_task(t, task);
     do_parts(t, &task, 0);
     close_task(t);
+    bool starved = atomic_exchange(&t->starved, false);
     pthread_mutex_unlock(&t->busy);
+    if (starved)
+        out_of_memory();
 }

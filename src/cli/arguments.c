@@ -213,9 +213,9 @@ bool arguments_participants(struct arguments *a, hlo_module *module)
 int arguments_collect(struct arguments *a)
 {
     a->count = hlo_param_count(a->module);
-    a->common = calloc(a->count + 1, sizeof(hlo_literal *));
-    a->own = calloc(a->participants * a->count + 1, sizeof(hlo_literal *));
-    a->all = calloc(a->participants * a->count + 1, sizeof(hlo_literal *));
+    a->common = heap_zalloc(a->count + 1, sizeof(hlo_literal *));
+    a->own = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
+    a->all = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
     int status = a->common && a->own && a->all ? given_arguments(a) : HLO_FAILED;
     if (status == HLO_OK)
         status = input_files(a);
@@ -232,7 +232,7 @@ void arguments_free(struct arguments *a)
         hlo_literal_free(a->common[i]);
     for (size_t k = 0; a->own && k < a->participants * a->count; k++)
         hlo_literal_free(a->own[k]);
-    free(a->common);
-    free(a->own);
-    free(a->all);
+    heap_free(a->common);
+    heap_free(a->own);
+    heap_free(a->all);
 }

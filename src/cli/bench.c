@@ -73,8 +73,8 @@ static int run_all(struct bench *b)
     double spent = 0;
     if (!option_int(b->o, OPT_RUNS, 1, MOST_RUNS, 5, &wanted))
         return HLO_USAGE;
-    b->runs = calloc((size_t)wanted, sizeof *b->runs);
-    b->results = calloc(b->arguments.participants, sizeof *b->results);
+    b->runs = heap_zalloc((size_t)wanted, sizeof *b->runs);
+    b->results = heap_zalloc(b->arguments.participants, sizeof *b->results);
     if (!b->runs || !b->results)
         return HLO_FAILED;
     for (int64_t i = 0; i < wanted && spent < BUDGET_S; i++) {
@@ -180,8 +180,8 @@ static int bench_file(const struct options *o, const char *path, double start)
         put_figures(&b);
     report(o, b.m);
     arguments_free(&b.arguments);
-    free(b.results);
-    free(b.runs);
+    heap_free(b.results);
+    heap_free(b.runs);
     hlo_program_free(b.program);
     hlo_targets_free(b.targets);
     hlo_module_free(b.module);

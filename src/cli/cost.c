@@ -177,9 +177,9 @@ static int cost_of_module(void *context, const struct listed_module *l)
     const size_t computations = hlo_list_computations(l->listing);
     const int64_t *top = context;
     struct costs c = {.l = l,
-                      .times = calloc(computations, sizeof *c.times),
-                      .fused = calloc(computations, sizeof *c.fused),
-                      .lines = calloc(hlo_list_count(l->listing) + 1, sizeof *c.lines)};
+                      .times = heap_zalloc(computations, sizeof *c.times),
+                      .fused = heap_zalloc(computations, sizeof *c.fused),
+                      .lines = heap_zalloc(hlo_list_count(l->listing) + 1, sizeof *c.lines)};
     struct buf out = {0};
     const bool ok = c.times && c.fused && c.lines;
     if (ok) {
@@ -191,9 +191,9 @@ static int cost_of_module(void *context, const struct listed_module *l)
         fwrite(out.data, 1, out.size, stdout);
     }
     buf_free(&out);
-    free(c.times);
-    free(c.fused);
-    free(c.lines);
+    heap_free(c.times);
+    heap_free(c.fused);
+    heap_free(c.lines);
     return ok ? HLO_OK : HLO_FAILED;
 }
 

@@ -117,7 +117,7 @@ static bool open_all(struct feed_files *f)
             r->out->writers++;
     }
     if (common_out && common_out->writers > 1)
-        common_out->held = calloc(f->participants, sizeof(struct buf));
+        common_out->held = heap_zalloc(f->participants, sizeof(struct buf));
     return true;
 }
 
@@ -125,9 +125,9 @@ int feed_open(struct feed_files *f, const struct arguments *a)
 {
     size_t most = a->o->each_count + 1;
     *f = (struct feed_files){.o = a->o, .ahead = a->ahead, .participants = a->participants, .feeds = {f, infeed, outfeed}};
-    f->in = calloc(most, sizeof *f->in);
-    f->out = calloc(most, sizeof *f->out);
-    f->readers = calloc(f->participants, sizeof *f->readers);
+    f->in = heap_zalloc(most, sizeof *f->in);
+    f->out = heap_zalloc(most, sizeof *f->out);
+    f->readers = heap_zalloc(f->participants, sizeof *f->readers);
     if (!f->in || !f->out || !f->readers)
         return HLO_FAILED;
     return open_all(f) ? HLO_OK : HLO_USAGE;
@@ -158,10 +158,10 @@ void feed_free(struct feed_files *f)
     for (size_t k = 0; f->out && k < f->out_count; k++) {
         for (size_t p = 0; f->out[k].held && p < f->participants; p++)
             buf_free(&f->out[k].held[p]);
-        free(f->out[k].held);
+        heap_free(f->out[k].held);
         feed_out_close(&f->out[k]);
     }
-    free(f->in);
-    free(f->out);
-    free(f->readers);
+    heap_free(f->in);
+    heap_free(f->out);
+    heap_free(f->readers);
 }

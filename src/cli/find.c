@@ -167,7 +167,7 @@ int find_command(const struct options *o)
 {
     if (o->arg_count < 2)
         return usage_error(o, o->arg_count ? "no term given" : "no file given");
-    struct search s = {.terms = calloc(o->arg_count, sizeof *s.terms), .json = o->given[OPT_JSON]};
+    struct search s = {.terms = heap_zalloc(o->arg_count, sizeof *s.terms), .json = o->given[OPT_JSON]};
     bool ok = s.terms != NULL;
     for (size_t k = 1; k < o->arg_count && ok; k++, s.count++)
         ok = read_term(o, o->args[k], &s.terms[s.count]);
@@ -175,6 +175,6 @@ int find_command(const struct options *o)
     for (size_t k = 0; k < s.count; k++)
         if (s.terms[k].how == '~' && (ok || k + 1 < s.count))
             regfree(&s.terms[k].re);
-    free(s.terms);
+    heap_free(s.terms);
     return status == HLO_OK && s.found == 0 ? HLO_DIFFERS : status;
 }

@@ -123,8 +123,8 @@ static int try_once(struct fuzz *f, struct trial *t)
     int status = arguments_collect(&t->a);
     if (status != HLO_OK)
         return status;
-    t->actual = calloc(t->a.participants, sizeof(hlo_literal *));
-    t->expected = calloc(t->a.participants, sizeof(hlo_literal *));
+    t->actual = heap_zalloc(t->a.participants, sizeof(hlo_literal *));
+    t->expected = heap_zalloc(t->a.participants, sizeof(hlo_literal *));
     if (!t->actual || !t->expected)
         return HLO_FAILED;
     const hlo_literal *const *args = t->a.all;

@@ -44,7 +44,7 @@ void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_pr
     g->count = hlo_participants(p);
     g->listing = hlo_list(module);
     g->root = hlo_list_computation(g->listing, hlo_list_computations(g->listing) - 1).root;
-    g->roots = calloc(g->count, sizeof *g->roots);
+    g->roots = heap_zalloc(g->count, sizeof *g->roots);
     g->observer = (struct hlo_observer){.context = g, .after = look};
     hlo_observe(p, &g->observer);
 }
@@ -75,6 +75,6 @@ void golden_sight_end(struct golden_sight *g)
 {
     for (size_t p = 0; p < g->count; p++)
         hlo_literal_free(g->roots[p]);
-    free(g->roots);
+    heap_free(g->roots);
     hlo_listing_free(g->listing);
 }

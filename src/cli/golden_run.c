@@ -23,15 +23,12 @@ struct work {
 void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...)
 {
     va_list ap;
-    char *text = NULL;
-    va_start(ap, format);
-    int n = vasprintf(&text, format, ap);
-    va_end(ap);
     if (r->why.size > 0)
         buf_putc(&r->why, '\n');
-    buf_printf(&r->why, "%s:%" PRIu32 ": %s", r->path, line, n < 0 ? "out of memory" : text);
-    if (n >= 0)
-        free(text);
+    buf_printf(&r->why, "%s:%" PRIu32 ": ", r->path, line);
+    va_start(ap, format);
+    buf_vprintf(&r->why, format, ap);
+    va_end(ap);
 }
 
 static bool failed(const struct golden_run *r)
@@ -295,7 +292,7 @@ static void read_arguments(struct work *w)
     if (!failed(r))
         name_in_order(w);
     w->count = hlo_param_count(w->module);
-    w->values = calloc(w->participants * w->count + 1, sizeof(hlo_literal *));
+    w->values = heap_zalloc(w->participants * w->count + 1, sizeof(hlo_literal *));
     for (size_t i = 0; i < w->participants * w->count && !failed(r); i++) {
         const char *name = hlo_param_name(w->module, i % w->count);
         const struct directive *d = directive_for(w, i % w->count, i / w->count);
@@ -510,7 +507,7 @@ static void evaluate(struct work *w)
     options.observed = r->o->given[OPT_OBSERVED];
     w->program = hlo_plan(w->module, &options, w->m);
     w->participants = w->program ? hlo_participants(w->program) : 0;
-    w->results = calloc(w->participants + 1, sizeof(hlo_literal *));
+    w->results = heap_zalloc(w->participants + 1, sizeof(hlo_literal *));
     if (w->program)
         read_arguments(w);
     bool ready = w->program && !failed(r), all_ready = hlo_world_agree(options.world, !ready, NULL) == 0;
@@ -586,8 +583,8 @@ void golden_run(struct golden_run *r)
         hlo_literal_free(w.values[i]);
     for (size_t p = 0; w.results && p < w.participants; p++)
         hlo_literal_free(w.results[p]);
-    free(w.values);
-    free(w.results);
+    heap_free(w.values);
+    heap_free(w.results);
     hlo_program_free(w.program);
     hlo_targets_free(w.targets);
     hlo_module_free(w.module);

@@ -53,7 +53,7 @@ static int find_values(struct graph *g)
         return HLO_USAGE;
     if (!hlo_verify(g->l->module, g->l->m))
         return HLO_REJECTED;
-    g->stats = calloc(hlo_list_count(g->l->listing) + 1, sizeof *g->stats);
+    g->stats = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *g->stats);
     int status = g->stats ? run_observed(g, &a) : HLO_FAILED;
     arguments_free(&a);
     return status;
@@ -86,7 +86,7 @@ static void visit_neighbours(const struct graph *g, size_t inst, size_t *queue, 
 
 static bool choose_around(struct graph *g, int64_t width)
 {
-    size_t *queue = calloc(hlo_list_count(g->l->listing) + 1, sizeof *queue), count = 1, done = 0;
+    size_t *queue = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *queue), count = 1, done = 0;
     if (!queue)
         return false;
     queue[0] = (size_t)g->around;
@@ -94,7 +94,7 @@ static bool choose_around(struct graph *g, int64_t width)
     for (int64_t distance = 0; distance < width && done < count; distance++)
         for (size_t end = count; done < end; done++)
             visit_neighbours(g, queue[done], queue, &count);
-    free(queue);
+    heap_free(queue);
     return true;
 }
 
@@ -221,7 +221,7 @@ static int graph_module(void *context, const struct listed_module *l)
     if (name && g.around < 0)
         return usage_error(l->o, "%s has no instruction `%s`", l->path, name);
     int status = l->o->given[OPT_VALUES] ? find_values(&g) : HLO_OK;
-    g.shown = calloc(hlo_list_count(l->listing) + 1, sizeof *g.shown);
+    g.shown = heap_zalloc(hlo_list_count(l->listing) + 1, sizeof *g.shown);
     bool ok = status == HLO_OK && g.shown && (!name || choose_around(&g, width));
     if (ok && !name)
         choose_all(&g);
@@ -229,8 +229,8 @@ static int graph_module(void *context, const struct listed_module *l)
         draw(&g);
     ok = ok && put_output(l->o, buf_view(&g.out), l->m);
     buf_free(&g.out);
-    free(g.shown);
-    free(g.stats);
+    heap_free(g.shown);
+    heap_free(g.stats);
     return status != HLO_OK || ok ? status : HLO_USAGE;
 }
 

@@ -86,7 +86,7 @@ static int most_first(const void *a, const void *b)
 static struct op_count *count_ops(const struct listed_module *l, size_t *count)
 {
     const size_t n = hlo_list_count(l->listing);
-    struct op_count *ops = calloc(n + 1, sizeof *ops);
+    struct op_count *ops = heap_zalloc(n + 1, sizeof *ops);
     size_t all = 0, kept = 0;
     for (size_t k = 0; ops && k < n; k++) {
         const struct hlo_listed i = hlo_list_inst(l->listing, k);
@@ -112,7 +112,7 @@ static void put_histogram(struct buf *out, const struct listed_module *l)
     struct op_count *ops = count_ops(l, &count);
     for (size_t k = 0; k < count; k++)
         buf_printf(out, "%7zu  %s\n", ops[k].count, ops[k].op);
-    free(ops);
+    heap_free(ops);
 }
 
 /* ---- for programs ---- */
@@ -128,7 +128,7 @@ static void put_histogram_json(struct buf *out, const struct listed_module *l)
         buf_uint(out, ops[k].count);
     }
     buf_putc(out, '}');
-    free(ops);
+    heap_free(ops);
 }
 
 static void put_json(struct buf *out, const struct listed_module *l, bool histogram)

@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 
+#include "base/guard.h"
 #include "repl/line.h"
 
 #include <errno.h>
@@ -12,6 +13,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static command_fn *const command_functions[CMD_COUNT] = {
@@ -166,6 +169,52 @@ static void keep_scratch(void)
 #endif
 }
 
+/* Where the addresses of a process are limited, its stack may find no room to grow into, which would be a crash, at any time:
+ * so it takes what it may need while there is somebody to ask. False: there isn't so much. */
+__attribute__((noinline)) static bool has_stack(void)
+{
+    enum { NEEDED = 1 << 20, PAGE = 4096 };
+    struct rlimit l;
+    if (getrlimit(RLIMIT_AS, &l) != 0 || l.rlim_cur == RLIM_INFINITY)
+        return true;
+    void *room = mmap(NULL, 2 * NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, 2 * NEEDED);
+    char stack[NEEDED];
+    for (volatile char *page = stack + NEEDED - PAGE; page > stack; page -= PAGE) /* as it grows */
+        *page = 0;
+    return true;
+}
+
+static int no_memory(void)
+{
+    interrupt_end();
+    temporary_end();
+    fputs("hlo: error: out of memory\n", stderr);
+    return HLO_FAILED;
+}
+
+/* The whole process has the guard that a function of the library would have. */
+static int guarded(struct options *o, int argc, char **argv)
+{
+    struct guard g;
+    int status;
+    guard_enter(&g, NULL);
+    g.ours = true;
+    if (setjmp(g.back) == 0) {
+        arena_init(&o->arena);
+        o->args = heap_zalloc((size_t)argc + 1, sizeof *o->args);
+        status = finish(dispatch(o, argc - 1, argv + 1));
+        heap_free(o->args);
+        arena_free(&o->arena);
+    } else {
+        status = no_memory();
+    }
+    guard_leave(&g);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct options o = {.command = CMD_NONE};
@@ -173,13 +222,7 @@ int main(int argc, char **argv)
     hlo_guard_mapped_files();
     signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop: that is no error to speak of */
     signal(SIGXFSZ, SIG_IGN); /* a file that may not get that long is: it is as if the disk were full */
-    o.args = calloc((size_t)argc + 1, sizeof *o.args);
-    arena_init(&o.arena);
-    if (!o.args)
-        return HLO_FAILED;
-    int status = finish(dispatch(&o, argc - 1, argv + 1));
+    int status = has_stack() ? guarded(&o, argc, argv) : no_memory();
     pager_end(&o);
-    free(o.args);
-    arena_free(&o.arena);
     return status;
 }

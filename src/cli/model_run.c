@@ -25,7 +25,7 @@ void model_outputs_free(hlo_onnx_value **outputs, size_t count)
 {
     for (size_t i = 0; outputs && i < count; i++)
         hlo_onnx_value_free(outputs[i]);
-    free(outputs);
+    heap_free(outputs);
 }
 
 /* ---- one run ---- */
@@ -33,7 +33,7 @@ void model_outputs_free(hlo_onnx_value **outputs, size_t count)
 static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_literal *result, hlo_messages *m)
 {
     size_t count = model_output_count(in->model);
-    hlo_onnx_value **outputs = calloc(count + 1, sizeof(hlo_onnx_value *));
+    hlo_onnx_value **outputs = heap_zalloc(count + 1, sizeof(hlo_onnx_value *));
     for (size_t i = 0; outputs && i < count; i++)
         if (!(outputs[i] = hlo_onnx_result(in->model, i, hlo_literal_element(result, i), m))) {
             model_outputs_free(outputs, count);
@@ -45,7 +45,7 @@ static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_lite
 static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_module *module,
                                    const struct hlo_run_options *options, int *status, hlo_messages *m)
 {
-    hlo_literal **args = calloc(in->count + 1, sizeof(hlo_literal *));
+    hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
     hlo_onnx_value **outputs = NULL;
     bool ok = args != NULL;
     for (size_t i = 0; ok && i < in->count; i++)
@@ -59,7 +59,7 @@ static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_modu
     hlo_program_free(p);
     for (size_t i = 0; args && i < in->count; i++)
         hlo_literal_free(args[i]);
-    free(args);
+    heap_free(args);
     return outputs;
 }
 

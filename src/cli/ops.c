@@ -176,7 +176,7 @@ static int by_family(const void *a, const void *b)
 
 static int put_all(void)
 {
-    size_t n = hlo_op_count(), *order = calloc(n, sizeof *order);
+    size_t n = hlo_op_count(), *order = heap_zalloc(n, sizeof *order);
     if (!order)
         return HLO_FAILED;
     for (size_t i = 0; i < n; i++)
@@ -190,7 +190,7 @@ static int put_all(void)
         family = op.family;
         printf("  %-28s %s\n", op.name, op.help);
     }
-    free(order);
+    heap_free(order);
     return HLO_OK;
 }
 

@@ -70,7 +70,7 @@ static bool runs(const hlo_module *module, const char *example_args, struct item
                  hlo_messages *m)
 {
     size_t count = hlo_param_count(module), made = 0;
-    hlo_literal **args = calloc(count + 1, sizeof *args), *result = NULL;
+    hlo_literal **args = heap_zalloc(count + 1, sizeof *args), *result = NULL;
     while (args && made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
     hlo_program *p =
@@ -83,7 +83,7 @@ static bool runs(const hlo_module *module, const char *example_args, struct item
     hlo_program_free(p);
     for (size_t i = 0; i < made; i++)
         hlo_literal_free(args[i]);
-    free(args);
+    heap_free(args);
     return ok;
 }
 

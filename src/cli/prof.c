@@ -71,8 +71,8 @@ static int run_all(struct prof *p)
     const bool given = p->o->given[OPT_RUNS];
     if (!option_int(p->o, OPT_RUNS, 1, MOST_RUNS, USUAL_RUNS, &wanted))
         return HLO_USAGE;
-    p->runs = calloc((size_t)wanted + 1, sizeof *p->runs);
-    hlo_literal **results = calloc(p->arguments.participants, sizeof *results);
+    p->runs = heap_zalloc((size_t)wanted + 1, sizeof *p->runs);
+    hlo_literal **results = heap_zalloc(p->arguments.participants, sizeof *results);
     bool ok = p->runs && results && (wanted == 1 || run_once(p, results));
     p->run_count = 0;
     p->profile = hlo_profile_new(p->program);
@@ -81,7 +81,7 @@ static int run_all(struct prof *p)
         ok = run_once(p, results);
         spent += p->runs[p->run_count - 1];
     }
-    free(results);
+    heap_free(results);
     return ok ? HLO_OK : HLO_FAILED;
 }
 
@@ -125,8 +125,8 @@ static bool sum_up(struct prof *p)
     size_t n = 0;
     while (hlo_profile_step(p->profile, n, &s))
         n++;
-    p->steps = calloc(n + 1, sizeof *p->steps);
-    p->ops = calloc(n + 1, sizeof *p->ops);
+    p->steps = heap_zalloc(n + 1, sizeof *p->steps);
+    p->ops = heap_zalloc(n + 1, sizeof *p->ops);
     if (!p->steps || !p->ops)
         return false;
     for (size_t k = 0; hlo_profile_step(p->profile, k, &s); k++) {
@@ -349,9 +349,9 @@ int prof_command(const struct options *o)
     if (status == HLO_OK)
         status = put_all(&p);
     report(o, p.m);
-    free(p.runs);
-    free(p.steps);
-    free(p.ops);
+    heap_free(p.runs);
+    heap_free(p.steps);
+    heap_free(p.ops);
     hlo_profile_free(p.profile);
     hlo_program_free(p.program);
     arguments_free(&p.arguments);

@@ -188,8 +188,8 @@ static const hlo_literal *argument(struct check *c, const hlo_module *candidate,
 static bool give(struct check *c, const hlo_module *candidate, struct given *g, hlo_messages *m)
 {
     *g = (struct given){.count = hlo_param_count(candidate), .participants = c->args->participants};
-    g->args = calloc(g->count * g->participants + 1, sizeof *g->args);
-    g->own = calloc(g->count * g->participants + 1, sizeof *g->own);
+    g->args = heap_zalloc(g->count * g->participants + 1, sizeof *g->args);
+    g->own = heap_zalloc(g->count * g->participants + 1, sizeof *g->own);
     bool ok = g->args && g->own;
     for (size_t k = 0; ok && k < g->count * g->participants; k++)
         ok = (g->args[k] = argument(c, candidate, k % g->count, k / g->count, &g->own[k], m)) != NULL;
@@ -200,8 +200,8 @@ static void give_back(struct given *g)
 {
     for (size_t k = 0; g->own && k < g->count * g->participants; k++)
         hlo_literal_free(g->own[k]);
-    free(g->own);
-    free(g->args);
+    heap_free(g->own);
+    heap_free(g->args);
 }
 
 /* Of all participants, in an array; NULL with messages. */
@@ -209,7 +209,7 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate, const str
                          const struct hlo_observer *observer, hlo_messages *m)
 {
     struct given g;
-    hlo_literal **results = calloc(c->args->participants + 1, sizeof *results);
+    hlo_literal **results = heap_zalloc(c->args->participants + 1, sizeof *results);
     hlo_program *p = hlo_plan(candidate, options, m);
     bool ok = results && p && give(c, candidate, &g, m);
     if (ok && observer)
@@ -220,7 +220,7 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate, const str
     hlo_program_free(p);
     if (ok)
         return results;
-    free(results);
+    heap_free(results);
     return NULL;
 }
 
@@ -282,7 +282,7 @@ static bool plain_differs(struct check *c, const hlo_module *candidate, hlo_mess
 static bool differs_from(struct check *c, const char *name, const hlo_literal *is)
 {
     const hlo_literal *wanted = check_value(c, name);
-    return wanted && !hlo_literal_compare(is, wanted, &c->tolerance, NULL);
+    return is && wanted && !hlo_literal_compare(is, wanted, &c->tolerance, NULL);
 }
 
 /* Of the result each part whose value the reference has, by the name of its instruction. */
@@ -318,13 +318,13 @@ static bool look_for_mismatch(void *context, const struct hlo_sight *s)
 /* What differs within need not show in the result. */
 static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l, hlo_messages *m)
 {
-    struct mismatch_hunt h = {.c = c, .l = l, .seen = calloc(hlo_list_count(l) + 1, sizeof(bool))};
+    struct mismatch_hunt h = {.c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
     const struct hlo_observer observer = {&h, NULL, look_for_mismatch};
     struct hlo_run_options options = c->options;
     options.observed = true;
     if (h.seen)
         hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
-    free(h.seen);
+    heap_free(h.seen);
     return h.found;
 }
 

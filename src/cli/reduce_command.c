@@ -41,8 +41,8 @@ void shell_check_close(struct shell_check *c)
     if (!c->path)
         return;
     temporary_end();
-    free(c->script);
-    free(c->path);
+    heap_free(c->script);
+    heap_free(c->path);
 }
 
 /* ---- asking ---- */

@@ -84,10 +84,10 @@ bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_
                    const hlo_literal *const *args, uint64_t most, hlo_messages *m)
 {
     hlo_listing *l = hlo_list(module);
-    struct keeping k = {v, l, calloc(hlo_list_count(l) + 1, sizeof(bool)), most};
+    struct keeping k = {v, l, heap_zalloc(hlo_list_count(l) + 1, sizeof(bool)), most};
     const struct hlo_observer observer = {&k, NULL, keep};
     bool ok = k.seen && hlo_run_observed(module, options, &observer, args, hlo_param_count(module), m);
-    free(k.seen);
+    heap_free(k.seen);
     hlo_listing_free(l);
     return ok;
 }

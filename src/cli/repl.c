@@ -26,7 +26,7 @@ int repl_command(const struct options *o)
         return HLO_USAGE;
     hlo_messages *m = hlo_messages_new();
     hlo_targets *targets = targets_of(o, m);
-    const char **commands = calloc(o->each_count + 1, sizeof *commands);
+    const char **commands = heap_zalloc(o->each_count + 1, sizeof *commands);
     report(o, m);
     hlo_messages_free(m);
     r.run.targets = targets;
@@ -38,6 +38,6 @@ int repl_command(const struct options *o)
             commands[r.command_count++] = o->each[k].value;
     int status = targets && commands ? repl_main(&r) : HLO_USAGE;
     hlo_targets_free(targets);
-    free(commands);
+    heap_free(commands);
     return status;
 }

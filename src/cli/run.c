@@ -80,7 +80,7 @@ static void say_more(const struct options *o, const hlo_program *p, double secon
 static int run_program(const struct run *r, struct feed_files *feeds, struct tracing *t, hlo_program *p)
 {
     const struct arguments *a = &r->a;
-    hlo_literal **results = calloc(a->participants, sizeof(hlo_literal *));
+    hlo_literal **results = heap_zalloc(a->participants, sizeof(hlo_literal *));
     int status = HLO_OK;
     if (!results)
         return HLO_FAILED;

@@ -349,10 +349,10 @@ void serve_answer(struct server *s, struct str line, struct buf *out)
 
 struct server *serve_begin(const struct options *o)
 {
-    struct server *s = calloc(1, sizeof *s);
-    if (s && run_options(o, &s->usual))
+    struct server *s = heap_zalloc(1, sizeof *s);
+    if (run_options(o, &s->usual))
         return s;
-    free(s);
+    heap_free(s);
     return NULL;
 }
 
@@ -360,28 +360,25 @@ void serve_end(struct server *s)
 {
     for (size_t k = 0; k < MOST_HANDLES; k++)
         hlo_module_free(s->loaded[k].module);
-    free(s);
+    heap_free(s);
 }
 
 int serve_command(const struct options *o)
 {
     struct server *s = o->given[OPT_STDIO] ? serve_begin(o) : NULL;
-    struct buf out = {0};
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t n;
+    struct buf out = {0}, line = {0};
     if (!o->given[OPT_STDIO])
         return usage_error(o, "`--stdio` says where requests come from");
     if (!s)
         return HLO_USAGE;
-    while ((n = getline(&line, &room, stdin)) >= 0) {
+    for (; file_line(stdin, &line); line.size = 0) {
         out.size = 0;
-        serve_answer(s, (struct str){line, (size_t)n}, &out);
+        serve_answer(s, buf_view(&line), &out);
         fwrite(out.data, 1, out.size, stdout);
         fflush(stdout);
     }
     serve_end(s);
     buf_free(&out);
-    free(line);
+    buf_free(&line);
     return HLO_OK;
 }

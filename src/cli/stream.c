@@ -76,7 +76,7 @@ static void drop_first(struct feed_in *in)
     in->first = l->next;
     in->first_at++;
     buf_free(&l->text);
-    free(l);
+    heap_free(l);
 }
 
 /* Bytes that have become lines make room. */
@@ -124,7 +124,7 @@ static struct line *next_line(struct feed_in *in)
 {
     struct str text;
     while (take_line(in, &text)) {
-        struct line *l = is_item(text) ? calloc(1, sizeof *l) : NULL;
+        struct line *l = is_item(text) ? heap_zalloc(1, sizeof *l) : NULL;
         if (!l)
             continue;
         l->number = in->number;

@@ -4,6 +4,7 @@
  * A worker that dies takes only its test with it: the parent sees which test was running, counts it
  * as failed and starts another worker for the rest.
  */
+#include "base/guard.h"
 #include "cli/golden.h"
 #include "cli/model.h"
 
@@ -37,9 +38,35 @@ struct suite {
 
 /* ---- which tests there are ---- */
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int by_name(const void *a, const void *b)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void close_folder(void *folder)
+{
+    closedir(folder);
+}
+
+/* What lies in a folder, but for what is hidden, by name. */
+static const char **names_in(struct arena *a, const char *path, size_t *count)
+{
+    const char **names = NULL;
+    size_t capacity = 0;
+    struct undo closing;
+    struct dirent *e;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return NULL;
+    guard_undo(&closing, close_folder, folder);
+    while ((e = readdir(folder)))
+        if (e->d_name[0] != '.')
+            VEC_PUSH(a, names, *count, capacity) = arena_str(a, str_of(e->d_name)).ptr;
+    guard_done(&closing);
+    closedir(folder);
+    if (*count > 0)
+        qsort(names, *count, sizeof *names, by_name);
+    return names;
 }
 
 static bool is_hlo(const char *name)
@@ -51,7 +78,6 @@ static bool is_hlo(const char *name)
 static void collect_path(struct suite *s, const char *path, bool named, int depth)
 {
     struct stat st;
-    struct dirent **entries = NULL;
     if (stat(path, &st) != 0) {
         s->usage = usage_error(s->o, "cannot read `%s`: %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
@@ -59,18 +85,14 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
             VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) =
                 arena_str(&s->arena, str_of(path)).ptr;
     } else {
-        int n = depth < 64 ? scandir(path, &entries, NULL, by_name) : 0;
-        size_t length = strlen(path);
-        for (int i = 0; i < n; i++) {
-            if (entries[i]->d_name[0] != '.')
-                collect_path(s,
-                             arena_printf(&s->arena, length > 0 && path[length - 1] == '/' ? "%s%s" : "%s/%s",
-                                          path, entries[i]->d_name)
-                                 .ptr,
-                             false, depth + 1);
-            free(entries[i]);
-        }
-        free(entries);
+        size_t count = 0, length = strlen(path);
+        const char **names = depth < 64 ? names_in(&s->arena, path, &count) : NULL;
+        for (size_t i = 0; i < count; i++)
+            collect_path(s,
+                         arena_printf(&s->arena, length > 0 && path[length - 1] == '/' ? "%s%s" : "%s/%s", path,
+                                      names[i])
+                             .ptr,
+                         false, depth + 1);
     }
 }
 

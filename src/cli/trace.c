@@ -192,8 +192,8 @@ int trace_open(struct tracing *t, const struct arguments *a)
     if (!read_options(t) || !open_trace(t))
         return HLO_USAGE;
     t->listing = hlo_list(a->module);
-    t->each = calloc(t->participants, sizeof *t->each);
-    t->warned = calloc(hlo_list_count(t->listing) + 1, sizeof *t->warned);
+    t->each = heap_zalloc(t->participants, sizeof *t->each);
+    t->warned = heap_zalloc(hlo_list_count(t->listing) + 1, sizeof *t->warned);
     t->columns = columns_new(t->listing);
     if (!t->each || !t->warned || !t->columns)
         return HLO_FAILED;
@@ -246,9 +246,9 @@ void trace_close(struct tracing *t)
         fclose(t->to);
     if (t->filtered)
         regfree(&t->filter);
-    free(t->columns);
-    free(t->each);
-    free(t->warned);
+    heap_free(t->columns);
+    heap_free(t->each);
+    heap_free(t->warned);
     hlo_listing_free(t->listing);
 }
 

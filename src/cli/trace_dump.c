@@ -25,7 +25,7 @@ static bool cannot_write(const char *path, hlo_messages *m)
 struct dump *dump_open(const char *folder, hlo_messages *m)
 {
     struct buf path = {0};
-    struct dump *d = calloc(1, sizeof *d);
+    struct dump *d = heap_zalloc(1, sizeof *d);
     buf_printf(&path, "%s/index.csv", folder);
     if (d && (mkdir(folder, 0777) == 0 || errno == EEXIST)) {
         d->folder = folder;
@@ -33,7 +33,7 @@ struct dump *dump_open(const char *folder, hlo_messages *m)
     }
     if (!d || !d->index) {
         cannot_write(path.data, m);
-        free(d);
+        heap_free(d);
         d = NULL;
     } else {
         fputs("file,number,participant,name,op,shape,computation,loop,line,where,seconds,elements,min,max,mean,nan,inf,zero\n", d->index);
@@ -134,6 +134,6 @@ bool dump_close(struct dump *d, hlo_messages *m)
     bool ok = fflush(d->index) == 0 && !ferror(d->index);
     if (fclose(d->index) != 0 || !ok)
         ok = cannot_write(d->folder, m);
-    free(d);
+    heap_free(d);
     return ok;
 }

@@ -41,7 +41,7 @@ static int width_of_shape(const char *shape)
 
 struct columns *columns_new(const hlo_listing *l)
 {
-    struct columns *c = calloc(1, sizeof *c);
+    struct columns *c = heap_zalloc(1, sizeof *c);
     if (!c)
         return NULL;
     c->name = (int)strlen("instruction");

@@ -38,7 +38,7 @@ int world_begin(struct options *o)
     hlo_messages *m = hlo_messages_new();
     hlo_world *world = hlo_world_open(kind, m);
     if (world) {
-        o->processes = calloc(1, sizeof *o->processes);
+        o->processes = heap_zalloc(1, sizeof *o->processes);
         o->processes->world = world;
         if (!world_first(o))
             o->processes->said = open_memstream(&o->processes->text, &o->processes->size);
@@ -99,7 +99,7 @@ int world_end(struct options *o, int status)
     if (p->said)
         fclose(p->said);
     free(p->text);
-    free(p);
+    heap_free(p);
     o->processes = NULL;
     return status;
 }

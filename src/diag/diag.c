@@ -71,8 +71,8 @@ static bool admit(struct diags *ds, enum severity severity)
 struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...)
 {
     if (!admit(ds, msg_severity(m))) {
-        ds->scratch = (struct diag){.msg = m, .severity = msg_severity(m), .span = span};
-        return &ds->scratch;
+        ds->dummy = (struct diag){.msg = m, .severity = msg_severity(m), .span = span};
+        return &ds->dummy;
     }
     struct diag *d = ARENA_NEW(&ds->arena, struct diag);
     d->msg = m;
@@ -90,9 +90,21 @@ struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char
     return d;
 }
 
+void diags_no_memory(struct diags *ds)
+{
+    struct diag *d = &ds->starving;
+    if (ds->starved)
+        return;
+    ds->starved = true;
+    *d = (struct diag){.msg = MSG_OUT_OF_MEMORY, .severity = SEV_ERROR, .span = NO_SPAN, .text = STR("out of memory")};
+    ds->errors++;
+    *(ds->last ? &ds->last->next : &ds->first) = d;
+    ds->last = d;
+}
+
 void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
 {
-    if (d == &ds->scratch)
+    if (d == &ds->dummy)
         return;
     struct diag_note *note = ARENA_NEW(&ds->arena, struct diag_note);
     note->span = span;
@@ -109,7 +121,7 @@ void diag_note(struct diags *ds, struct diag *d, struct span span, const char *f
 struct diag *diag_copy(struct diags *ds, const struct diag *from)
 {
     struct diag *d = diag_say(ds, from->span, from->msg, STR_FMT, STR_ARG(from->text));
-    if (d == &ds->scratch)
+    if (d == &ds->dummy)
         return d;
     d->suggestion = arena_str(&ds->arena, from->suggestion);
     d->where = arena_str(&ds->arena, from->where);
@@ -121,7 +133,7 @@ struct diag *diag_copy(struct diags *ds, const struct diag *from)
 
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement)
 {
-    if (d != &ds->scratch && replacement.len)
+    if (d != &ds->dummy && replacement.len)
         d->suggestion = arena_str(&ds->arena, replacement);
 }
 

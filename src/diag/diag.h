@@ -27,6 +27,7 @@ struct source {
     size_t piece_count;
     struct source *origins;
     size_t origin_count;
+    uint64_t born; /* as of an arena */
 };
 struct source_piece {
     uint32_t begin;         /* in the text */
@@ -91,7 +92,9 @@ struct diags {
     unsigned dropped;       /* errors beyond the limit; warnings have a limit of their own */
     unsigned kept_warnings;
     bool quiet;             /* count, keep nothing (speculative parsing) */
-    struct diag scratch;    /* what diag_say returns when it keeps nothing */
+    struct diag dummy;      /* what diag_say returns when it keeps nothing */
+    struct diag starving;   /* there was no memory, for this message either; among those kept once `starved` */
+    bool starved;
 };
 
 void diags_init(struct diags *ds, struct source *source);
@@ -104,6 +107,7 @@ struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char
 #define DIAG(ds, span, id, ...) diag_say((ds), (span), MSG_##id, MSG_FORMAT_##id, ##__VA_ARGS__)
 /* The same as an expression that is false: `return DIAG_ERROR(ds, span, UNKNOWN_OPCODE, ...);` */
 #define DIAG_ERROR(ds, span, id, ...) (DIAG(ds, span, id, ##__VA_ARGS__), false)
+void diags_no_memory(struct diags *ds); /* takes none */
 void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement);

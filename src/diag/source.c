@@ -3,16 +3,16 @@
  */
 #include "diag/diag.h"
 
-#include <stdlib.h>
+#include "base/guard.h"
 
 void source_init(struct source *s, struct str name, struct str text)
 {
-    *s = (struct source){.name = name, .text = text, .first_line = 1};
+    *s = (struct source){.name = name, .text = text, .first_line = 1, .born = guard_since()};
 }
 
 void source_free(struct source *s)
 {
-    free(s->line_starts);
+    heap_free(s->line_starts);
     s->line_starts = NULL;
     s->line_count = 0;
     for (size_t i = 0; i < s->origin_count; i++)
@@ -66,17 +66,14 @@ static const char *next_newline(const char *p, const char *end)
     return p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
 }
 
-/* Counts first: the map then takes exactly what it needs. Without memory for it everything stands
- * in line 1, which beats giving up on the message. */
+/* Counts first: the map then takes exactly what it needs. */
 static void build_line_map(struct source *s)
 {
     const char *begin = s->text.ptr, *end = begin + s->text.len;
     size_t count = 1;
     for (const char *p = begin; (p = next_newline(p, end)); p++)
         count++;
-    s->line_starts = malloc(count * sizeof *s->line_starts);
-    if (!s->line_starts)
-        return;
+    s->line_starts = heap_alloc_for(count * sizeof *s->line_starts, guard_of(s->born));
     s->line_starts[s->line_count++] = 0;
     for (const char *p = begin; (p = next_newline(p, end)); p++)
         s->line_starts[s->line_count++] = (uint32_t)(p + 1 - begin);
@@ -96,7 +93,7 @@ struct place source_place(struct source *s, uint32_t offset)
         else
             high = middle;
     }
-    uint32_t start = s->line_starts ? s->line_starts[low] : 0;
+    uint32_t start = s->line_starts[low];
     return (struct place){s->first_line + low, offset - start + 1};
 }
 

@@ -12,12 +12,13 @@ struct edit *edit_new(struct module *from)
     struct module *to = module_new();
     struct edit *e = ARENA_NEW(&to->arena, struct edit); /* small beside the module */
     arena_init(&e->arena);
-    e->from = to->base = module_hold(from);
+    e->from = from;
     e->to = to;
     e->entry = from->entry;
     e->parts = ARENA_ARRAY(&e->arena, struct part, from->computation_count);
     for (int k = 0; k < from->computation_count; k++)
         e->parts[k].marks = ARENA_ARRAY(&e->arena, struct mark, from->computations[k]->inst_count);
+    to->base = module_hold(from); /* last: nobody would let go of it where there is no memory */
     return e;
 }
 

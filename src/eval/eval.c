@@ -479,12 +479,6 @@ static void leave_scratch(struct eval *ev)
 
 /* ---- the whole ---- */
 
-static void free_pool(struct pool *p)
-{
-    pool_free(p);
-    free(p);
-}
-
 /* A rehearsal has a pool of its own. */
 static void take_pool(struct eval *ev)
 {
@@ -494,6 +488,7 @@ static void take_pool(struct eval *ev)
         return;
     }
     pool_init(&ev->pool);
+    ev->pool.headers.born = p->arena.born; /* they stay with it */
     ev->pool.frames = ARENA_ARRAY(&ev->pool.headers, struct value *, p->function_count);
 }
 
@@ -501,8 +496,8 @@ static void leave_pool(struct eval *ev)
 {
     struct program *p = ev->p;
     if (!p->pool && !eval_rehearsed(ev)) {
-        p->pool = calloc(1, sizeof *p->pool);
-        p->pool_free = free_pool;
+        p->pool = ARENA_NEW(&p->arena, struct pool);
+        p->pool_free = pool_free;
     }
     if (!p->pool || eval_rehearsed(ev)) {
         p->kept.there &= eval_rehearsed(ev);
@@ -527,10 +522,27 @@ static void leave_pool(struct eval *ev)
     *p->pool = ev->pool;
 }
 
+/* Where memory runs out: the program is left as it was before its first run. */
+static void abandon(void *context)
+{
+    struct eval *ev = context;
+    struct program *p = ev->p;
+    eval_observe_end(ev);
+    pool_free(&ev->pool);
+    arena_free(&ev->scratch);
+    arena_free(&ev->posts);
+    if (!eval_rehearsed(ev)) {
+        p->pool = NULL;
+        p->kept.there = false;
+    }
+    p->run = NULL;
+}
+
 void eval_begin(struct eval *ev)
 {
     const struct program *p = ev->p;
     take_pool(ev);
+    guard_undo(&ev->abandoning, abandon, ev);
     take_scratch(ev);
     arena_init(&ev->posts);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
@@ -546,6 +558,7 @@ void eval_end(struct eval *ev)
 {
     leave_pool(ev);
     leave_scratch(ev);
+    guard_done(&ev->abandoning);
     arena_free(&ev->posts);
 }
 

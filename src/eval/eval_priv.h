@@ -11,6 +11,7 @@
 #ifndef HLO_EVAL_PRIV_H
 #define HLO_EVAL_PRIV_H
 
+#include "base/guard.h"
 #include "eval/eval.h"
 
 /* ---- pool.c ---- */
@@ -93,6 +94,7 @@ struct eval {
     struct arena posts;    /* where those lie */
     struct rehearsal *rehearsal; /* NULL: a true run */
     bool watched;                /* somebody wants to know of each step */
+    struct undo abandoning; /* from beginning to end */
     struct sights *sights;       /* and of each instruction and its value; NULL: nobody */
 };
 

@@ -172,7 +172,7 @@ struct buffer *pool_take(struct pool *p, size_t size)
     b = new_header(p);
     b->class = class;
     b->size = rounded;
-    b->data = data;
+    b->data = p->pretence ? data : mem_pass(data, guard_of(p->headers.born));
     count_used(p, b, rounded);
     return b;
 }
@@ -230,7 +230,7 @@ void *pool_steal(struct pool *p, struct buffer *b)
         return NULL;
     void *data = b->data; /* which goes on counting: it is handed out, but not gone */
     make_spare(p, b);
-    return data;
+    return p->pretence ? data : mem_guard(data); /* it may be of an earlier run */
 }
 
 void view_copy(struct view *to, const struct view *from)

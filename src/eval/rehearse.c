@@ -402,29 +402,40 @@ static bool rehearse(struct eval *ev, struct rehearsal *h)
     return true;
 }
 
+/* Where memory runs out, nothing is known. */
+static void forget(void *context)
+{
+    struct eval *ev = context;
+    munmap(ev->rehearsal->pretence.pages, ev->rehearsal->pretence.size);
+    ev->p->foresight = NULL;
+    ev->p->budget = ev->rehearsal->budget;
+}
+
 const struct foresight *eval_foresee(struct program *p)
 {
     if (p->foresight)
         return p->foresight;
-    struct budget kept = p->budget;
     struct diags said;
+    struct undo forgetting;
     struct foresight *out = ARENA_NEW(&p->arena, struct foresight);
-    struct rehearsal h = {.out = out, .kernels = rehearse_kernels(p->kern)};
-    p->foresight = out;
+    struct rehearsal h = {.out = out, .kernels = rehearse_kernels(p->kern), .budget = p->budget};
     out->exact = !p->dynamic;
     out->steps = ARENA_ARRAY(&p->arena, struct foreseen_step *, p->function_count);
+    p->foresight = out;
     if (!open_pages(&h.pretence))
         return out;
     diags_init(&said, NULL);
     struct eval ev = {.ds = &said, .p = p, .kern = &h.kernels, .team = p->options.team, .rehearsal = &h, .watched = true};
+    guard_undo(&forgetting, forget, &ev);
     eval_begin(&ev);
     ev.pool.pretence = &h.pretence;
     ev.pool.reserve = p->reserve; /* large storage is counted as it is there; none is taken */
     budget_start(&p->budget, &(struct limits){.steps = MOST_STEPS}, NULL);
     out->known = rehearse(&ev, &h);
     eval_end(&ev);
+    guard_done(&forgetting);
     diags_free(&said);
     munmap(h.pretence.pages, h.pretence.size);
-    p->budget = kept;
+    p->budget = h.budget;
     return out;
 }

@@ -13,6 +13,7 @@ struct rehearsal {
     int buffers;            /* numbers given out so far */
     const char *choice;     /* of the kernel of the step that runs */
     size_t room;
+    struct budget budget; /* of the program, for when it is over */
 };
 
 /* rehearse_kernels.c: a table with the same kernels that are there, each of which does nothing. */

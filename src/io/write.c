@@ -5,8 +5,11 @@
  */
 #include "io/io.h"
 
+#include "base/guard.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,7 @@ struct output {
     sigset_t before;
     bool stopped;    /* one of them has ended the writing */
     uint64_t size;
+    struct undo dropping; /* from opening to closing */
 };
 
 static bool cannot_write(struct diags *ds, const char *path, int error)
@@ -45,10 +49,12 @@ static bool is_open(const struct stat *st)
 /* Where a new file is to stand: what isn't there yet, files, and files that links lead to. NULL: it is to be written as it is. */
 static char *place_of(const char *path, struct stat *st, bool *exists)
 {
+    char real[PATH_MAX];
     *exists = lstat(path, st) == 0;
     if (!*exists || S_ISREG(st->st_mode))
-        return strdup(path);
-    return S_ISLNK(st->st_mode) && stat(path, st) == 0 && S_ISREG(st->st_mode) && !is_open(st) ? realpath(path, NULL) : NULL;
+        return heap_str(str_of(path));
+    bool replaced = S_ISLNK(st->st_mode) && stat(path, st) == 0 && S_ISREG(st->st_mode) && !is_open(st) && realpath(path, real);
+    return replaced ? heap_str(str_of(real)) : NULL;
 }
 
 /* ---- signals, while a temporary file has a name ---- */
@@ -79,23 +85,33 @@ static bool has_to_end(const struct output *o)
 
 /* A file of the folder that `path` begins with that vanishes with the process, however that ends; -1: there is no such thing, or
  * it could not be given a name. */
-static int nameless(const char *path, int folder_size)
+static int nameless(const char *path, size_t folder_size)
 {
     if (access("/proc/self/fd", F_OK) != 0)
         return -1;
-    char *folder = strndup(path, (size_t)folder_size);
-    int fd = folder ? open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-    free(folder);
+    char *folder = heap_str((struct str){path, folder_size});
+    int fd = open(*folder ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    heap_free(folder);
     return fd;
 }
 
 /* Signals that have waited take effect at last. */
 static void output_forget(struct output *o)
 {
-    free(o->temporary);
-    free(o->place);
+    heap_free(o->temporary);
+    heap_free(o->place);
     if (o->holds)
         pthread_sigmask(SIG_SETMASK, &o->before, NULL);
+}
+
+/* Where memory runs out before all is written. */
+static void output_drop(void *output)
+{
+    struct output *o = output;
+    fclose(o->f);
+    if (o->named)
+        unlink(o->temporary);
+    output_forget(o);
 }
 
 static bool output_open(struct diags *ds, const char *path, struct output *o)
@@ -105,14 +121,16 @@ static bool output_open(struct diags *ds, const char *path, struct output *o)
     *o = (struct output){.path = path, .place = place_of(path, &st, &exists)};
     if (!o->place) {
         o->f = fopen(path, "wb");
+        if (o->f)
+            guard_undo(&o->dropping, output_drop, o);
         return o->f || cannot_write(ds, path, errno);
     }
     const char *slash = strrchr(o->place, '/');
-    int folder = slash ? (int)(slash + 1 - o->place) : 0;
-    if (asprintf(&o->temporary, "%.*s.hlo-XXXXXX", folder, o->place) < 0) {
-        free(o->place);
-        return cannot_write(ds, path, ENOMEM);
-    }
+    size_t folder = slash ? (size_t)(slash + 1 - o->place) : 0;
+    struct buf temporary = {0};
+    buf_str(&temporary, (struct str){o->place, folder});
+    buf_puts(&temporary, ".hlo-XXXXXX");
+    o->temporary = temporary.data;
     int fd = nameless(o->place, folder);
     if (fd < 0) {
         hold_signals(o);
@@ -125,8 +143,10 @@ static bool output_open(struct diags *ds, const char *path, struct output *o)
         fchmod(fd, exists ? st.st_mode & 0777 : 0666 & ~mask);
         o->f = fdopen(fd, "wb");
     }
-    if (o->f)
+    if (o->f) {
+        guard_undo(&o->dropping, output_drop, o);
         return true;
+    }
     int error = errno;
     if (fd >= 0)
         close(fd);
@@ -158,6 +178,7 @@ static bool give_name(struct output *o)
 
 static bool output_close(struct diags *ds, struct output *o)
 {
+    guard_done(&o->dropping);
     bool failed = fflush(o->f) != 0 || ferror(o->f) != 0 || o->stopped;
     if (!failed && o->place && !o->named)
         failed = !give_name(o);

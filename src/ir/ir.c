@@ -3,18 +3,13 @@
  */
 #include "ir/ir.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "base/guard.h"
 
 /* ---- modules ---- */
 
 struct module *module_new(void)
 {
-    struct module *m = calloc(1, sizeof *m);
-    if (!m) {
-        fprintf(stderr, "hlo: error: out of memory: could not get %zu bytes\n", sizeof *m);
-        exit(4);
-    }
+    struct module *m = heap_zalloc(1, sizeof *m);
     arena_init(&m->arena);
     m->replica_count = m->num_partitions = 1;
     return m;
@@ -40,7 +35,7 @@ static void free_one(struct module *m)
         literal_free_data(m->owned[i]);
     source_free(&m->source);
     arena_free(&m->arena);
-    free(m);
+    heap_free(m);
 }
 
 void module_free(struct module *m)
@@ -52,9 +47,18 @@ void module_free(struct module *m)
     }
 }
 
+static void pass_storage(struct literal *l, struct guard *g)
+{
+    for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
+        pass_storage(l->elements[i], g);
+    if (!l->owner)
+        mem_pass(l->data, g);
+}
+
 void module_own_literal(struct module *m, struct literal *l)
 {
     VEC_PUSH(&m->arena, m->owned, m->owned_count, m->owned_capacity) = l;
+    pass_storage(l, guard_of(m->arena.born));
 }
 
 /* Room for one more at the end of an array that holds `first` and then every power of two: these

@@ -170,8 +170,8 @@ void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_ca
     size_t x_dots = canvas->utf8 ? 2 : 1, y_dots = canvas->utf8 ? 4 : 1;
     struct curve c = {.width = canvas->width > LABEL + 4 ? (canvas->width - LABEL - 2) * x_dots : 2 * x_dots,
                       .height = canvas->height > 4 ? (canvas->height - 3) * y_dots : y_dots};
-    c.columns = calloc(c.width, sizeof *c.columns);
-    c.dots = calloc(c.width, c.height);
+    c.columns = heap_zalloc(c.width, sizeof *c.columns);
+    c.dots = heap_zalloc(c.width, c.height);
     for (size_t x = 0; c.columns && x < c.width; x++)
         c.columns[x].low = c.columns[x].high = NAN;
     if (c.columns && c.dots) {
@@ -183,8 +183,8 @@ void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_ca
     } else {
         buf_puts(out, "there is not enough memory for a picture\n");
     }
-    free(c.columns);
-    free(c.dots);
+    heap_free(c.columns);
+    heap_free(c.dots);
 }
 
 /* ---- histogram ---- */

@@ -99,8 +99,8 @@ bool look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows
 {
     rows = (int64_t)rows < p->rows ? rows : (size_t)p->rows;
     columns = (int64_t)columns < p->columns ? columns : (size_t)p->columns;
-    *g = (struct look_grid){rows, columns, calloc(rows * columns, sizeof(double)), calloc(rows, columns), NAN, NAN};
-    struct sums s = {calloc(columns, sizeof(double)), calloc(columns, sizeof(int64_t))};
+    *g = (struct look_grid){rows, columns, heap_zalloc(rows * columns, sizeof(double)), heap_zalloc(rows, columns), NAN, NAN};
+    struct sums s = {heap_zalloc(columns, sizeof(double)), heap_zalloc(columns, sizeof(int64_t))};
     bool ok = g->mean && g->mark && s.sum && s.count;
     for (size_t r = 0; ok && r < rows; r++) {
         int64_t end = r + 1 == rows ? p->rows : block_start(r + 1, p->rows, rows);
@@ -110,8 +110,8 @@ bool look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows
             add_row(g, p, row, g->mark + r * columns, &s);
         close_row(g, r, &s);
     }
-    free(s.sum);
-    free(s.count);
+    heap_free(s.sum);
+    heap_free(s.count);
     if (!ok)
         look_grid_free(g);
     return ok;
@@ -128,7 +128,7 @@ double look_part(double v, double low, double high)
 
 void look_grid_free(struct look_grid *g)
 {
-    free(g->mean);
-    free(g->mark);
+    heap_free(g->mean);
+    heap_free(g->mark);
     *g = (struct look_grid){0};
 }

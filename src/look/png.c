@@ -64,7 +64,7 @@ static bool put_picture(struct buf *out, const struct look_grid *g, size_t times
     struct buf pixels = {0}, header = {0};
     put_pixels(&pixels, g, times);
     uLongf size = compressBound((uLong)pixels.size);
-    Bytef *packed = malloc(size);
+    Bytef *packed = heap_alloc(size);
     bool ok = packed && compress(packed, &size, (const Bytef *)pixels.data, (uLong)pixels.size) == Z_OK;
     put_u32(&header, (uint32_t)(g->columns * times));
     put_u32(&header, (uint32_t)(g->rows * times));
@@ -75,7 +75,7 @@ static bool put_picture(struct buf *out, const struct look_grid *g, size_t times
     if (ok)
         put_chunk(out, "IDAT", packed, size);
     put_chunk(out, "IEND", "", 0);
-    free(packed);
+    heap_free(packed);
     buf_free(&pixels);
     buf_free(&header);
     return ok;

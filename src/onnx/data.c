@@ -10,7 +10,7 @@
 static bool read_elements(const Onnx__SequenceProto *s, const char *path, struct str who, struct onnx_value *out,
                           hlo_messages *m)
 {
-    out->elements = calloc(s->n_tensor_values + 1, sizeof *out->elements);
+    out->elements = heap_zalloc(s->n_tensor_values + 1, sizeof *out->elements);
     if (!out->elements)
         return onnx_error(m, path, "no memory for %zu elements", s->n_tensor_values);
     if (s->elem_type > 1)

@@ -280,7 +280,7 @@ static bool sequence_value(const hlo_literal *l, struct onnx_value *out, hlo_mes
         data.dims[0] != table.dims[0] || (size_t)table.dims[1] != data.rank - 1)
         return onnx_error(m, "result", "this is no sequence");
     out->elem = onnx_dtype_find(data.dtype);
-    out->elements = calloc((size_t)data.dims[0] + 1, sizeof *out->elements);
+    out->elements = heap_zalloc((size_t)data.dims[0] + 1, sizeof *out->elements);
     for (size_t k = 0; out->elements && k < (size_t)data.dims[0]; k++, out->count++)
         if (!element_value(&data, &table, k, &out->elements[k], m))
             return false;

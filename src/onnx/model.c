@@ -3,6 +3,8 @@
  */
 #include "onnx/onnx.h"
 
+#include "base/guard.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -58,6 +60,7 @@ static void list_ports(hlo_onnx *h)
 
 enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
 {
+    GUARDED((*out = NULL, hlo_messages_no_memory(m), HLO_FAILED));
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     struct file_bytes file;
     *out = NULL;
@@ -67,7 +70,7 @@ enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
     }
     struct onnx_model *model = onnx_read(name, (struct str){file.data, file.size}, m);
     file_release(&file);
-    *out = model ? calloc(1, sizeof **out) : NULL;
+    *out = model ? heap_zalloc(1, sizeof **out) : NULL;
     if (!*out) {
         onnx_model_free(model);
         return onnx_built_in() ? HLO_REJECTED : HLO_FAILED;
@@ -81,7 +84,7 @@ void hlo_onnx_free(hlo_onnx *h)
 {
     if (h)
         onnx_model_free(h->model);
-    free(h);
+    heap_free(h);
 }
 
 bool hlo_onnx_input(const hlo_onnx *h, size_t i, struct hlo_onnx_port *out)
@@ -102,7 +105,7 @@ bool hlo_onnx_output(const hlo_onnx *h, size_t i, struct hlo_onnx_port *out)
 
 static hlo_onnx_value *wrap(struct onnx_value v)
 {
-    hlo_onnx_value *h = calloc(1, sizeof *h);
+    hlo_onnx_value *h = heap_zalloc(1, sizeof *h);
     if (h)
         h->v = v;
     else
@@ -114,7 +117,7 @@ void hlo_onnx_value_free(hlo_onnx_value *h)
 {
     if (h)
         onnx_value_free(&h->v);
-    free(h);
+    heap_free(h);
 }
 
 /* False: they are not as many as the type has. */
@@ -122,7 +125,7 @@ static bool take_tensors(struct onnx_value *v, hlo_literal **tensors, size_t cou
 {
     bool sequence = v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;
     bool fits = sequence ? v->present || count == 0 : count == v->present;
-    v->elements = sequence ? calloc(count + 1, sizeof *v->elements) : NULL;
+    v->elements = sequence ? heap_zalloc(count + 1, sizeof *v->elements) : NULL;
     if (!fits || (sequence && !v->elements)) {
         for (size_t i = 0; i < count; i++)
             hlo_literal_free(tensors[i]);
@@ -140,6 +143,7 @@ static bool take_tensors(struct onnx_value *v, hlo_literal **tensors, size_t cou
 hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *h, size_t input, bool present, hlo_literal **tensors, size_t count,
                                    hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     const struct onnx_value_info *info = h->inputs[input];
     struct onnx_value v = {.kind = info->type.kind, .present = present};
     bool optional = v.kind == ONNX_OPTIONAL || v.kind == ONNX_OPTIONAL_SEQUENCE;
@@ -160,11 +164,13 @@ static hlo_onnx_value *read_value(const struct onnx_value_info *info, const char
 
 hlo_onnx_value *hlo_onnx_read_input(const hlo_onnx *h, size_t input, const char *path, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     return read_value(h->inputs[input], path, m);
 }
 
 hlo_onnx_value *hlo_onnx_read_output(const hlo_onnx *h, size_t output, const char *path, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     return read_value(&h->model->graph.outputs[output], path, m);
 }
 
@@ -192,6 +198,7 @@ const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *h, size_t i)
 
 hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, int64_t bound, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct onnx_import_options o = {.bound = bound};
     struct arena a;
     arena_init(&a);
@@ -208,11 +215,13 @@ hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, in
 
 hlo_literal *hlo_onnx_argument(const hlo_onnx_value *h, const hlo_module *module, size_t param, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     return onnx_to_literal(&h->v, module, param, m);
 }
 
 hlo_onnx_value *hlo_onnx_result(const hlo_onnx *h, size_t output, const hlo_literal *component, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), NULL));
     struct onnx_value v = {0};
     return onnx_from_literal(component, &h->model->graph.outputs[output].type, &v, m) ? wrap(v) : NULL;
 }

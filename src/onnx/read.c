@@ -272,7 +272,7 @@ bool onnx_built_in(void)
 struct onnx_model *onnx_read(const char *path, struct str file, hlo_messages *m)
 {
     ProtobufCMessage *message = wire_unpack(&onnx__model_proto__descriptor, file, path, m);
-    struct onnx_model *model = message ? calloc(1, sizeof *model) : NULL;
+    struct onnx_model *model = message ? heap_zalloc(1, sizeof *model) : NULL;
     struct reader r = {model, path, m};
     if (model) {
         arena_init(&model->arena);

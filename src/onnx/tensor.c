@@ -114,13 +114,13 @@ static bool copy_int32(const struct reading *r)
 static bool copy_packed(const struct reading *r)
 {
     size_t size = raw_size(r);
-    unsigned char *bytes = malloc(size + 1);
+    unsigned char *bytes = heap_alloc(size + 1);
     if (!bytes)
         return fail(r, "no memory for it");
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)r->t->int32_data[i];
     unpack_bits(r, bytes);
-    free(bytes);
+    heap_free(bytes);
     return true;
 }
 

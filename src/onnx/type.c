@@ -149,7 +149,7 @@ void onnx_value_free(struct onnx_value *v)
     hlo_literal_free(v->tensor);
     for (size_t i = 0; i < v->count; i++)
         hlo_literal_free(v->elements[i].tensor);
-    free(v->elements);
+    heap_free(v->elements);
     *v = (struct onnx_value){0};
 }
 
@@ -172,5 +172,5 @@ void onnx_model_free(struct onnx_model *model)
         return;
     free_graph(&model->graph);
     arena_free(&model->arena);
-    free(model);
+    heap_free(model);
 }

@@ -99,13 +99,13 @@ static void *bounded_alloc(void *data, size_t size)
         return NULL;
     }
     b->left -= size;
-    return malloc(size ? size : 1);
+    return heap_alloc(size ? size : 1);
 }
 
 static void bounded_release(void *data, void *p)
 {
     (void)data;
-    free(p);
+    heap_free(p);
 }
 
 ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str bytes, const char *path, hlo_messages *m)

@@ -190,7 +190,7 @@ static int giving_end(struct giving *g, int status)
     bool any = false;
     for (size_t p = 0; p < g->count; p++)
         any |= g->given[p];
-    free(g->given);
+    heap_free(g->given);
     if (status != HLO_OK || !any)
         state_free(g->next);
     else if (!session_take(g->s, g->next, g->m))

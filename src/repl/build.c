@@ -173,7 +173,7 @@ static void mark_all(const struct state *s, struct built *b)
             mark = mix(set->id, 1);
         b->marks[i] = mark ? mark : 1;
     }
-    free(computations);
+    heap_free(computations);
 }
 
 /* ---- the module ---- */
@@ -221,9 +221,9 @@ bool build(const struct state *s, struct built *out, hlo_messages *m)
 
 void built_free(struct built *b)
 {
-    free(b->marks);
-    free(b->entries);
-    free(b->numbers);
+    heap_free(b->marks);
+    heap_free(b->entries);
+    heap_free(b->numbers);
     hlo_listing_free(b->listing);
     hlo_module_free(b->module);
     *b = (struct built){0};
@@ -235,6 +235,6 @@ long built_find(const struct built *b, struct str name)
         return -1;
     char *z = repl_copy(name);
     long n = hlo_list_find(b->listing, z);
-    free(z);
+    heap_free(z);
     return n >= (long)b->first ? n : -1;
 }

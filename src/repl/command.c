@@ -112,7 +112,7 @@ static int cmd_prompt(struct session *s, struct str args)
 {
     char *text = repl_copy(next_word(&args));
     repl_set(&s->prompt, text);
-    free(text);
+    heap_free(text);
     return HLO_OK;
 }
 
@@ -121,7 +121,7 @@ static int cmd_output(struct session *s, struct str args)
     struct str word = next_word(&args);
     char *path = word.len ? repl_copy(word) : NULL;
     int status = output_to(s, path, false);
-    free(path);
+    heap_free(path);
     return status;
 }
 
@@ -129,7 +129,7 @@ static int cmd_once(struct session *s, struct str args)
 {
     char *path = file_word(s, &args, "once");
     int status = path ? output_to(s, path, true) : HLO_USAGE;
-    free(path);
+    heap_free(path);
     return status;
 }
 
@@ -154,7 +154,7 @@ static int cmd_load(struct session *s, struct str args)
         status = in_a_run(s);
     if (status == HLO_OK)
         status = load_file(s, path, (size_t)part);
-    free(path);
+    heap_free(path);
     return status;
 }
 
@@ -162,7 +162,7 @@ static int cmd_save(struct session *s, struct str args)
 {
     char *path = file_word(s, &args, "save");
     int status = path ? save_file(s, path) : HLO_USAGE;
-    free(path);
+    heap_free(path);
     return status;
 }
 
@@ -170,7 +170,7 @@ static int cmd_source(struct session *s, struct str args)
 {
     char *path = file_word(s, &args, "source");
     int status = path ? source_file(s, path, true) : HLO_USAGE;
-    free(path);
+    heap_free(path);
     return status;
 }
 
@@ -209,7 +209,7 @@ static int cmd_shell(struct session *s, struct str args)
     char *command = repl_copy(args);
     fflush(s->out);
     int got = system(command);
-    free(command);
+    heap_free(command);
     if (got == -1 || !WIFEXITED(got) || WEXITSTATUS(got) != 0)
         return say_error(s, HLO_FAILED, "the shell ended with status %d", got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
     return HLO_OK;
@@ -290,7 +290,7 @@ static int cmd_plot(struct session *s, struct str args)
     if (h)
         status = plot_value(s, r.index, h, kind, png);
     held_drop(h);
-    free(png);
+    heap_free(png);
     return status;
 }
 
@@ -307,7 +307,7 @@ static void forget_from(struct session *s, size_t inst)
         if (stale[i])
             kept_drop(&s->kept, b->marks[i]);
     }
-    free(stale);
+    heap_free(stale);
 }
 
 static int cmd_rerun(struct session *s, struct str args)
@@ -386,7 +386,7 @@ static int cmd_set(struct session *s, struct str args)
         status = debug_set(s, name, value);
     else
         status = set_value(s, name, value);
-    free(value);
+    heap_free(value);
     return status;
 }
 
@@ -562,7 +562,7 @@ static int cmd_help(struct session *s, struct str args)
             shown++;
         }
     int status = shown ? HLO_OK : say_error(s, HLO_USAGE, "no command has to do with `%s`", word);
-    free(word);
+    heap_free(word);
     return status;
 }
 

@@ -61,6 +61,8 @@ static void keep_value(struct running *r, const struct hlo_sight *at)
     if (!l)
         return;
     struct held *h = held_new(hlo_literal_copy(l));
+    if (!h)
+        return;
     kept_put(&r->s->kept, r->marks[at->inst], h);
     if (r->watched) {
         held_drop(r->local[at->inst]);
@@ -86,7 +88,7 @@ static long find_inst(const struct running *r, struct str name)
             return (long)i;
     char *z = repl_copy(name);
     long n = hlo_list_find(r->listing, z);
-    free(z);
+    heap_free(z);
     return n;
 }
 
@@ -110,8 +112,10 @@ struct held *debug_value(struct session *s, struct str name)
     size_t inst = (size_t)found;
     if (found < 0)
         return session_value(s, name);
-    if (r->done && inst == r->at->inst)
-        return held_new(hlo_literal_copy(hlo_sight_value(r->at)));
+    if (r->done && inst == r->at->inst) {
+        const hlo_literal *l = hlo_sight_value(r->at);
+        return l ? held_new(hlo_literal_copy(l)) : NULL;
+    }
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     for (size_t k = 0; k < at.operand_count; k++)
         if (at.operands[k] == inst) {
@@ -233,7 +237,8 @@ static const struct breakpoint *watch_of(const struct running *r, const struct h
             continue;
         bool nan = strcmp(p->text, "nan") == 0, inf = strcmp(p->text, "inf") == 0;
         if ((nan || inf) && !looked) {
-            stats = hlo_literal_stats(hlo_sight_value(at));
+            const hlo_literal *l = hlo_sight_value(at);
+            stats = l ? hlo_literal_stats(l) : stats;
             looked = true;
         }
         if (nan || inf ? (nan ? stats.nan : stats.positive_inf + stats.negative_inf) > 0 : fits(r->listing, p->text, at->inst))
@@ -277,9 +282,9 @@ void running_free(struct running *r)
 {
     for (size_t i = 0; r->local && i < hlo_list_count(r->listing); i++)
         held_drop(r->local[i]);
-    free(r->local);
-    free(r->local_at);
-    free(r->marks);
+    heap_free(r->local);
+    heap_free(r->local_at);
+    heap_free(r->marks);
     hlo_program_free(r->program);
     hlo_listing_free(r->listing);
 }
@@ -299,7 +304,7 @@ static bool reaches(const struct session *s, const struct breakpoint *p)
 int debug_add(struct session *s, struct str text, bool watch)
 {
     struct debugger *d = &s->debugger;
-    struct breakpoint *more = realloc(d->points, (d->count + 1) * sizeof *more);
+    struct breakpoint *more = heap_grow(d->points, (d->count + 1) * sizeof *more);
     if (!more)
         return HLO_FAILED;
     d->points = more;
@@ -324,7 +329,7 @@ int debug_delete(struct session *s, int64_t number)
     size_t kept = 0, before_it = d->count;
     for (size_t i = 0; i < d->count; i++) {
         if (number == 0 || d->points[i].number == number)
-            free(d->points[i].text);
+            heap_free(d->points[i].text);
         else
             d->points[kept++] = d->points[i];
     }
@@ -337,5 +342,5 @@ int debug_delete(struct session *s, int64_t number)
 void debug_free(struct session *s)
 {
     debug_delete(s, 0);
-    free(s->debugger.points);
+    heap_free(s->debugger.points);
 }

@@ -18,7 +18,7 @@ static void drop_states_from(struct session *s, size_t at)
 static void take_built(struct session *s, struct built *b)
 {
     if (s->running) {
-        struct built *more = realloc(s->old, (s->old_count + 1) * sizeof *more);
+        struct built *more = heap_grow(s->old, (s->old_count + 1) * sizeof *more);
         if (!more)
             repl_no_memory();
         s->old = more;
@@ -33,7 +33,7 @@ void session_drop_old(struct session *s)
 {
     for (size_t i = 0; i < s->old_count; i++)
         built_free(&s->old[i]);
-    free(s->old);
+    heap_free(s->old);
     s->old = NULL;
     s->old_count = 0;
 }

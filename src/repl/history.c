@@ -35,7 +35,7 @@ static void remember(struct history *h, struct str entry)
         forget(h, 0);
     if (h->count == h->capacity) {
         size_t capacity = h->capacity ? h->capacity * 2 : 64;
-        struct buf *grown = realloc(h->entries, capacity * sizeof *grown);
+        struct buf *grown = heap_grow(h->entries, capacity * sizeof *grown);
         if (!grown)
             return;
         h->entries = grown;
@@ -111,7 +111,7 @@ static bool write_all(int fd, struct str s)
 /* Every folder on the way to the file, for the user alone. Whether that has worked is seen when the file is opened. */
 static void make_folders(const char *path)
 {
-    char *copy = strdup(path);
+    char *copy = heap_str(str_of(path));
     if (!copy)
         return;
     for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
@@ -119,7 +119,7 @@ static void make_folders(const char *path)
         mkdir(copy, 0700);
         *slash = '/';
     }
-    free(copy);
+    heap_free(copy);
 }
 
 /* The file, locked until it is closed; -1 with errno. It is made where there is none. */
@@ -205,7 +205,7 @@ void history_open(struct history *h, const char *path)
 {
     *h = (struct history){0};
     if (path && *path)
-        h->path = strdup(path);
+        h->path = heap_str(str_of(path));
     if (h->path)
         load(h);
 }
@@ -214,8 +214,8 @@ void history_close(struct history *h)
 {
     for (size_t i = 0; i < h->count; i++)
         buf_free(&h->entries[i]);
-    free(h->entries);
-    free(h->path);
+    heap_free(h->entries);
+    heap_free(h->path);
     *h = (struct history){0};
 }
 

@@ -33,7 +33,7 @@ static void rebuild(struct kept *k, size_t capacity, uint64_t without)
         k->count++;
         k->bytes += from->value->bytes;
     }
-    free(old.slots);
+    heap_free(old.slots);
 }
 
 void kept_drop(struct kept *k, uint64_t mark)
@@ -87,6 +87,6 @@ void kept_free(struct kept *k)
     for (size_t i = 0; i < k->capacity; i++)
         if (k->slots[i].mark)
             held_drop(k->slots[i].value);
-    free(k->slots);
+    heap_free(k->slots);
     *k = (struct kept){0};
 }

@@ -69,7 +69,7 @@ static unsigned char insert_bytes(EditLine *el, struct str s)
 {
     wchar_t *w = wide_of(s);
     unsigned char result = w ? insert(el, w) : CC_ERROR;
-    free(w);
+    heap_free(w);
     return result;
 }
 
@@ -378,7 +378,7 @@ static unsigned char key_paste(EditLine *el, wint_t key)
         matched = c == end[matched] ? matched + 1 : c == end[0] ? 1 : 0;
         if (size + 2 > capacity) {
             capacity = capacity ? capacity * 2 : 256;
-            wchar_t *grown = realloc(text, capacity * sizeof *text);
+            wchar_t *grown = heap_grow(text, capacity * sizeof *text);
             if (!grown)
                 break;
             text = grown;
@@ -401,7 +401,7 @@ static unsigned char key_paste(EditLine *el, wint_t key)
         kept--;
     text[kept] = L'\0';
     unsigned char result = kept ? insert_text(el, text) : CC_NORM;
-    free(text);
+    heap_free(text);
     if (is_vi(el) && !editor_of(el)->inject)
         editor_of(el)->inject = L"a"; /* the escape at the beginning of the mark has ended insertion */
     return result;
@@ -417,7 +417,7 @@ static unsigned char key_resume(EditLine *el, wint_t key)
     const LineInfoW *l = EDIT(wline)(el);
     if (w)
         EDIT(cursor)(el, (int)((ptrdiff_t)wcslen(w) - (l->lastchar - l->buffer)));
-    free(w);
+    heap_free(w);
     e->text.size = 0;
     return result;
 }

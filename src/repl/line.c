@@ -43,7 +43,7 @@ static void keep(struct line_editor *e, struct str entry)
     if (history_add(&e->history, entry))
         return;
     fprintf(stderr, "hlo: warning: cannot keep the history in %s: %s\n", e->history.path, strerror(errno));
-    free(e->history.path);
+    heap_free(e->history.path);
     e->history.path = NULL;
 }
 
@@ -51,7 +51,7 @@ static void keep(struct line_editor *e, struct str entry)
 
 struct line_editor *line_open(const struct line_hooks *hooks, const char *history_path, bool color)
 {
-    struct line_editor *e = calloc(1, sizeof *e);
+    struct line_editor *e = heap_zalloc(1, sizeof *e);
     if (!e)
         exit(4); /* as base does when there is no memory for small things */
     e->hooks = hooks;
@@ -79,8 +79,8 @@ void line_close(struct line_editor *e)
     buf_free(&e->text);
     buf_free(&e->after);
     buf_free(&e->draft);
-    free(e->prompt);
-    free(e);
+    heap_free(e->prompt);
+    heap_free(e);
 }
 
 /* ---- without libedit ---- */
@@ -136,7 +136,7 @@ static void set_prompt(struct line_editor *e, const char *prompt)
         buf_printf(&b, "\1\033[1m\1" STR_FMT "\1\033[0m\1%s", STR_ARG(word), prompt + word.len);
     else
         buf_str(&b, all);
-    free(e->prompt);
+    heap_free(e->prompt);
     e->prompt = wide_of(buf_view(&b));
     e->prompt_width = term_width(all);
     buf_free(&b);

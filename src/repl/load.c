@@ -68,7 +68,7 @@ static bool cut_insts(struct state *state, struct typed *from, struct str body, 
             state_add(state, entry_new(r.name, from, r.text, "", ""), r.root);
     }
     arena_free(&a);
-    free(starts);
+    heap_free(starts);
     return ok;
 }
 
@@ -98,8 +98,8 @@ static struct state *cut_module(struct typed *from, const hlo_listing *l)
             state_put_computation(state, entry_new(c->name, from, c->whole, "", ""));
             continue;
         }
-        free(state->entry_name);
-        free(state->entry_tail);
+        heap_free(state->entry_name);
+        heap_free(state->entry_tail);
         state->entry_name = repl_copy(c->name);
         state->entry_tail = repl_copy(c->tail);
         ok = !found && cut_insts(state, from, c->body, l);
@@ -257,7 +257,7 @@ static hlo_module *module_to_save(const struct session *s, hlo_messages *m)
     module_text_end(&t, state);
     hlo_module *module = module_text_parse(&t, m);
     module_text_free(&t);
-    free(order);
+    heap_free(order);
     return module;
 }
 

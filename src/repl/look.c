@@ -42,7 +42,7 @@ static long named(struct session *s, struct str word, int *status)
             if (strcmp(hlo_list_inst(l, i).name, name + (*name == '%')) == 0)
                 n = (long)i;
     }
-    free(name);
+    heap_free(name);
     if (n < 0)
         *status = say_unknown(s, word);
     return n;
@@ -110,7 +110,7 @@ int look_list(struct session *s, struct str args)
     }
     char *name = repl_copy(word);
     long c = hlo_list_find_computation(l, name);
-    free(name);
+    heap_free(name);
     if (c < 0)
         return say_error(s, HLO_USAGE, "no computation is called `" STR_FMT "`", STR_ARG(word));
     put_range(s, l, (size_t)c, 0, SIZE_MAX);

@@ -8,15 +8,10 @@
 /* The next line with its end; false at the end of the file. */
 static bool read_line(struct input *in, struct buf *out)
 {
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t n = getline(&line, &room, in->file);
-    if (n > 0) {
-        buf_bytes(out, line, (size_t)n);
-        in->line++;
-    }
-    free(line);
-    return n > 0;
+    const size_t before = out->size;
+    file_line(in->file, out);
+    in->line += out->size > before;
+    return out->size > before;
 }
 
 static enum line_result read_file(struct input *in)

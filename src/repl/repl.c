@@ -69,8 +69,8 @@ static int session_end(struct session *s, int status)
     kept_free(&s->kept);
     for (size_t i = 0; i < s->state_count; i++)
         state_free(s->states[i]);
-    free(s->states);
-    free(s->prompt);
+    heap_free(s->states);
+    heap_free(s->prompt);
     return status == HLO_OK ? left : status;
 }
 

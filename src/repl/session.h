@@ -40,7 +40,7 @@ struct held { /* a value that several own */
     struct held *within;
     uint64_t bytes;
 };
-struct held *held_new(hlo_literal *l); /* takes it over */
+struct held *held_new(hlo_literal *l); /* takes it over; NULL, as a copy that there was no memory for, is none */
 struct held *held_element(struct held *tuple, size_t i);
 struct held *held_hold(struct held *h);
 void held_drop(struct held *h);

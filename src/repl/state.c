@@ -13,7 +13,7 @@ _Noreturn void repl_no_memory(void)
 
 void *repl_alloc(size_t size)
 {
-    void *p = calloc(1, size ? size : 1);
+    void *p = heap_zalloc(1, size ? size : 1);
     if (!p)
         repl_no_memory();
     return p;
@@ -30,7 +30,7 @@ char *repl_copy(struct str s)
 void repl_set(char **text, const char *to)
 {
     char *copy = to ? repl_copy(str_of(to)) : NULL;
-    free(*text);
+    heap_free(*text);
     *text = copy;
 }
 
@@ -55,9 +55,9 @@ void typed_drop(struct typed *t)
 {
     if (!t || --t->holders > 0)
         return;
-    free(t->name);
-    free(t->text);
-    free(t);
+    heap_free(t->name);
+    heap_free(t->text);
+    heap_free(t);
 }
 
 struct entry *entry_of_parts(struct str name, struct typed *from, const char *before, struct str text, const char *between,
@@ -95,11 +95,11 @@ void entry_drop(struct entry *e)
     if (!e || --e->holders > 0)
         return;
     typed_drop(e->from);
-    free(e->name);
-    free(e->before);
-    free(e->between);
-    free(e->after);
-    free(e);
+    heap_free(e->name);
+    heap_free(e->before);
+    heap_free(e->between);
+    heap_free(e->after);
+    heap_free(e);
 }
 
 /* ---- values with several owners ---- */
@@ -116,6 +116,8 @@ static uint64_t bytes_of(const hlo_literal *l)
 
 struct held *held_new(hlo_literal *l)
 {
+    if (!l)
+        return NULL;
     struct held *h = repl_alloc(sizeof *h);
     *h = (struct held){.holders = 1, .l = l, .own = l, .bytes = bytes_of(l)};
     return h;
@@ -142,7 +144,7 @@ void held_drop(struct held *h)
         return;
     hlo_literal_free(h->own);
     held_drop(h->within);
-    free(h);
+    heap_free(h);
 }
 
 /* ---- states ---- */
@@ -186,7 +188,7 @@ static void drop_entries(struct entry **e, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         entry_drop(e[i]);
-    free(e);
+    heap_free(e);
 }
 
 void state_free(struct state *s)
@@ -197,13 +199,13 @@ void state_free(struct state *s)
     drop_entries(s->computations, s->computation_count);
     drop_entries(s->insts, s->inst_count);
     for (size_t i = 0; i < s->setting_count; i++) {
-        free(s->settings[i].name);
+        heap_free(s->settings[i].name);
         held_drop(s->settings[i].value);
     }
-    free(s->settings);
-    free(s->entry_name);
-    free(s->entry_tail);
-    free(s);
+    heap_free(s->settings);
+    heap_free(s->entry_name);
+    heap_free(s->entry_tail);
+    heap_free(s);
 }
 
 static long find_entry(struct entry *const *entries, size_t count, struct str name)
@@ -226,7 +228,7 @@ long state_find_computation(const struct state *s, struct str name)
 
 static long add_entry(struct entry ***entries, size_t *count, struct entry *e)
 {
-    struct entry **more = realloc(*entries, (*count + 1) * sizeof *more);
+    struct entry **more = heap_grow(*entries, (*count + 1) * sizeof *more);
     if (!more)
         repl_no_memory();
     *entries = more;
@@ -292,13 +294,13 @@ void state_set(struct state *s, struct str name, struct held *value, uint64_t id
 {
     struct setting *old = setting_of(s, name);
     if (old) {
-        free(old->name);
+        heap_free(old->name);
         held_drop(old->value);
         *old = s->settings[--s->setting_count];
     }
     if (!value)
         return;
-    struct setting *more = realloc(s->settings, (s->setting_count + 1) * sizeof *more);
+    struct setting *more = heap_grow(s->settings, (s->setting_count + 1) * sizeof *more);
     if (!more)
         repl_no_memory();
     s->settings = more;

@@ -44,7 +44,7 @@ void line_history_path(struct buf *out)
 
 wchar_t *wide_of(struct str s)
 {
-    wchar_t *w = malloc((s.len + 1) * sizeof *w);
+    wchar_t *w = heap_alloc((s.len + 1) * sizeof *w);
     size_t count = 0;
     mbstate_t state = {0};
     for (size_t i = 0; w && i < s.len;) {

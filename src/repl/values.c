@@ -203,9 +203,9 @@ static void making_free(struct making *k)
 {
     for (size_t i = 0; i < k->b->count; i++)
         held_drop(k->from[i]);
-    free(k->from);
-    free(k->need);
-    free(k->args);
+    heap_free(k->from);
+    heap_free(k->need);
+    heap_free(k->args);
 }
 
 /* Some instruction speaks of others that are not its operands; they can't be left out then. */

@@ -36,7 +36,7 @@ static void need_callers(struct asking *q, size_t target)
             else
                 reached[hlo_list_inst(l, of.callers[k]).computation] = true;
     }
-    free(reached);
+    heap_free(reached);
 }
 
 static bool find_needs(struct asking *q, size_t target)
@@ -135,7 +135,7 @@ static long target_of(struct session *s, const char *element)
     const long n = hlo_list_find(s->built.listing, name);
     if (n < 0)
         say_unknown(s, str_of(name));
-    free(name);
+    heap_free(name);
     return n;
 }
 
@@ -156,8 +156,8 @@ static int answer(struct session *s, const char *element, size_t levels)
         hlo_module_free(module);
     }
     say_messages(s, q.m);
-    free(q.need);
-    free(q.args);
+    heap_free(q.need);
+    heap_free(q.args);
     return status;
 }
 
@@ -167,6 +167,6 @@ int why_print(struct session *s, struct str what, int64_t levels)
         return say_error(s, HLO_USAGE, "there are no instructions yet");
     char *element = repl_copy(what);
     const int status = answer(s, element, (size_t)levels);
-    free(element);
+    heap_free(element);
     return status;
 }

@@ -202,7 +202,7 @@ static struct onnx_value read_value(struct str text)
         v.kind = v.kind == ONNX_SEQUENCE ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL;
         return v;
     }
-    v.elements = calloc(16, sizeof *v.elements);
+    v.elements = heap_zalloc(16, sizeof *v.elements);
     const char *outer = at;
     at = text.ptr + 1;
     while (!eat(']')) {

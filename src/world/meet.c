@@ -108,7 +108,7 @@ static bool same_group(const struct gathering *g, const struct meeting *m)
 static struct gathering *new_gathering(int64_t count)
 {
     size_t n = (size_t)count, head = aligned(sizeof(struct gathering));
-    struct gathering *g = mem_alloc(head + n * (CELL + sizeof *g->gifts + sizeof *g->members));
+    struct gathering *g = mem_keep(mem_alloc(head + n * (CELL + sizeof *g->gifts + sizeof *g->members)));
     if (g) {
         g->cells = (char *)g + head;
         g->gifts = (struct gift *)(void *)(g->cells + n * CELL);
@@ -212,6 +212,8 @@ static bool meet(void *context, struct meeting *m)
             ok = wait_as(p, MEETING, m->inst);
     }
     pthread_mutex_unlock(&w->lock);
+    if (!g)
+        out_of_memory();
     for (int64_t j = 0; ok && j < m->count; j++)
         m->in[j] = g->gifts[j].blocks[g->gifts[j].same ? 0 : m->me];
     return ok;
@@ -255,7 +257,7 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
 {
     struct participant *p = context;
     struct world *w = p->world;
-    struct message *m = mem_alloc(sizeof *m + data.size);
+    struct message *m = mem_keep(mem_alloc(sizeof *m + data.size));
     if (!m)
         return false;
     *m = (struct message){.tag = tag, .from = p->number, .sent_at = i, .size = data.size, .data = (char *)(m + 1)};
@@ -361,7 +363,7 @@ static void add_wait(struct world *w, const struct participant *p)
     struct wait *wait = &w->waits[w->wait_count++];
     *wait = (struct wait){.participant = p->number, .at = p->at};
     int64_t most = p->state == RECEIVING ? 1 : p->gathering->count;
-    wait->whom = ARENA_ARRAY(&w->arena, int64_t, most);
+    wait->whom = w->whom + p->number * w->count;
     if (p->state == RECEIVING)
         wait->whom[wait->count++] = p->from;
     else
@@ -372,14 +374,12 @@ static void add_wait(struct world *w, const struct participant *p)
 
 bool world_find_stuck(struct world *w)
 {
-    bool *hope = ARENA_ARRAY(&w->arena, bool, w->count);
-    w->waits = ARENA_ARRAY(&w->arena, struct wait, w->count);
     w->wait_count = 0;
     for (int64_t k = 0; k < w->count; k++) {
-        hope[k] = w->participants[k].state == RUNNING;
+        w->hope[k] = w->participants[k].state == RUNNING;
         if (waits(&w->participants[k]))
             add_wait(w, &w->participants[k]);
     }
-    w->wait_count = world_keep_stuck(w->waits, w->wait_count, hope);
+    w->wait_count = world_keep_stuck(w->waits, w->wait_count, w->hope);
     return w->wait_count > 0;
 }

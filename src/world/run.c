@@ -7,18 +7,32 @@
  */
 #include "world/world_priv.h"
 
+#include "base/guard.h"
+
 #include <errno.h>
 #include <time.h>
+
+static void run_program(struct participant *p)
+{
+    struct world_participant *t = p->task;
+    struct exchange e = world_exchange;
+    e.context = p;
+    e.stop = &p->world->stop;
+    t->result = eval_program(&p->ds, t->program, t->args, t->arg_count, &e, t->arena);
+}
 
 static void *run_one(void *context)
 {
     struct participant *p = context;
     struct world *w = p->world;
-    struct exchange e = world_exchange;
-    e.context = p;
-    e.stop = &w->stop;
-    p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e, p->task->arena);
+    struct guard g;
+    guard_enter(&g, w->guard);
+    bool starved = setjmp(g.back) != 0;
+    if (!starved)
+        run_program(p);
+    guard_leave(&g);
     pthread_mutex_lock(&w->lock);
+    w->starved |= starved;
     p->state = p->task->result ? ENDED : FAILED;
     p->by_itself = p->state == FAILED && !atomic_load(&w->stop);
     w->running--;
@@ -94,32 +108,29 @@ static void watch(struct world *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The first `started` of them run; the others, if any, can't be started. */
-static int64_t start(struct world *w, struct diags *ds)
+/* The first `started` of them run; the others, if any, can't be started, and why is the result. */
+static int start(struct world *w)
 {
     pthread_attr_t attr;
-    int64_t started = 0;
     int error = 0;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, WORLD_STACK_BYTES);
     pthread_mutex_lock(&w->lock); /* nobody waits before all are there */
-    while (started < w->count && error == 0) {
-        struct participant *p = &w->participants[started];
+    while (w->started < w->count && error == 0) {
+        struct participant *p = &w->participants[w->started];
         error = pthread_create(&p->thread, &attr, run_one, p);
-        started += error == 0;
+        w->started += error == 0;
     }
     if (error != 0) {
-        struct str why = arena_printf(&w->arena, "participant %" PRId64 " cannot be started: %s", started, strerror(error));
-        DIAG(ds, NO_SPAN, FAILURE, why.ptr);
-        for (int64_t k = started; k < w->count; k++)
+        for (int64_t k = w->started; k < w->count; k++)
             w->participants[k].state = ENDED;
-        w->running = started;
-        w->over = w->count - started;
+        w->running = w->started;
+        w->over = w->count - w->started;
         world_stop(w);
     }
     pthread_mutex_unlock(&w->lock);
     pthread_attr_destroy(&attr);
-    return started;
+    return error;
 }
 
 static void init(struct world *w, struct world_participant *tasks, int64_t count, struct source *source)
@@ -128,6 +139,10 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     w->count = w->running = count;
     w->spins = world_spins(count);
     w->participants = ARENA_ARRAY(&w->arena, struct participant, count);
+    w->waits = ARENA_ARRAY(&w->arena, struct wait, count);
+    w->hope = ARENA_ARRAY(&w->arena, bool, count);
+    w->whom = arena_alloc(&w->arena, (size_t)(count * count) * sizeof *w->whom);
+    w->guard = guard_innermost();
     pthread_mutex_init(&w->lock, NULL);
     world_cond_init(&w->ended);
     for (int64_t k = 0; k < count; k++) {
@@ -139,8 +154,9 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     }
 }
 
-static void finish(struct world *w)
+static void finish(void *world)
 {
+    struct world *w = world;
     world_clean(w);
     for (int64_t k = 0; k < w->count; k++) {
         diags_free(&w->participants[k].ds);
@@ -170,14 +186,23 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
 {
     struct world w = {.feeds = feeds};
     unsigned errors = ds->errors;
+    struct undo finishing;
+    int error = 0;
     init(&w, tasks, count, ds->source);
+    guard_undo(&finishing, finish, &w);
     if (count == 1) {
         run_one(&w.participants[0]); /* who is alone needs no thread */
     } else {
-        int64_t started = start(&w, ds);
+        error = start(&w);
         watch(&w);
-        for (int64_t k = 0; k < started; k++)
+        for (int64_t k = 0; k < w.started; k++)
             pthread_join(w.participants[k].thread, NULL);
+    }
+    if (w.starved)
+        out_of_memory();
+    if (error != 0) {
+        struct str why = arena_printf(&w.arena, "participant %" PRId64 " cannot be started: %s", w.started, strerror(error));
+        DIAG(ds, NO_SPAN, FAILURE, why.ptr);
     }
     bool ok = ds->errors == errors && judge(&w, ds);
     for (int64_t k = 0; k < count && !ok; k++)
@@ -185,6 +210,7 @@ bool world_run(struct diags *ds, struct world_participant *tasks, int64_t count,
             literal_free_data(tasks[k].result);
             tasks[k].result = NULL;
         }
+    guard_done(&finishing);
     finish(&w);
     return ok;
 }

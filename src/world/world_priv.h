@@ -123,6 +123,11 @@ struct world {
     atomic_bool stop; /* the run has failed: all are to leave */
     struct wait *waits;
     int64_t wait_count;
+    bool *hope;               /* these three have room for the most that there can be, so that nobody takes memory ... */
+    int64_t *whom;            /* ... with the lock held */
+    struct guard *guard;      /* of who started it */
+    bool starved;             /* a participant found no memory */
+    int64_t started;
 };
 
 /* ---- meet.c ---- */

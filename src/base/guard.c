@@ -1,0 +1,251 @@
+/*
+ * guard.c: what happens when memory runs out, and the small blocks of the heap.
+ *
+ * Every block that a guard knows of has a link before it. A guard holds those taken since it was entered, by its
+ * thread and by threads that work for it; when it is left without a failure they pass to whom it works for, or are
+ * the caller's. Which guard is the innermost of a thread, and the last number, is all that is kept per thread, as errno is.
+ */
+#include "base/guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static _Thread_local struct guard *innermost __attribute__((tls_model("initial-exec")));
+static _Thread_local uint64_t latest __attribute__((tls_model("initial-exec"))); /* by which the last one was numbered */
+
+/* ---- lists of what was taken; a block may be given back by another thread than it was taken by ---- */
+
+static void lock(struct guard *g)
+{
+    while (__atomic_test_and_set(&g->busy, __ATOMIC_ACQUIRE))
+        ;
+}
+
+static void unlock(struct guard *g)
+{
+    __atomic_clear(&g->busy, __ATOMIC_RELEASE);
+}
+
+void guard_note(struct taken *t, struct guard *g)
+{
+    t->guard = g;
+    if (!g)
+        return;
+    lock(g);
+    t->prev = NULL;
+    t->next = g->taken;
+    if (t->next)
+        t->next->prev = t;
+    g->taken = t;
+    unlock(g);
+}
+
+static void unlink_taken(struct guard *g, struct taken *t)
+{
+    *(t->prev ? &t->prev->next : &g->taken) = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+}
+
+struct guard *guard_forget(struct taken *t)
+{
+    struct guard *g = t->guard;
+    if (!g)
+        return NULL;
+    lock(g);
+    unlink_taken(g, t);
+    unlock(g);
+    t->guard = NULL;
+    return g;
+}
+
+struct guard *guard_innermost(void)
+{
+    return innermost;
+}
+
+uint64_t guard_since(void)
+{
+    return innermost ? innermost->since : 0;
+}
+
+struct guard *guard_of(uint64_t born)
+{
+    struct guard *g = innermost;
+    while (g && g->since != born)
+        g = g->outer;
+    return g;
+}
+
+/* ---- guards ---- */
+
+/* The clock numbers them, so that no two of several threads are taken for one another. */
+void guard_enter(struct guard *g, struct guard *outer)
+{
+    const uint64_t now = (uint64_t)now_ns();
+    latest = now > latest ? now : latest + 1;
+    g->outer = g->heir = outer;
+    g->before = innermost;
+    g->since = latest;
+    g->taken = NULL;
+    g->undo = NULL;
+    g->busy = false;
+    g->whole = true;
+    g->ours = outer && outer->ours;
+    g->entered = true;
+    innermost = g;
+}
+
+bool guard_begin(struct guard *g)
+{
+    g->entered = false;
+    if (innermost && innermost->whole)
+        return false;
+    guard_enter(g, innermost);
+    g->heir = NULL;
+    return true;
+}
+
+bool guard_call_out(void)
+{
+    bool before = innermost && innermost->whole;
+    if (innermost && !innermost->ours)
+        innermost->whole = false;
+    return before;
+}
+
+void guard_call_in(bool before)
+{
+    if (innermost)
+        innermost->whole = before;
+}
+
+void guard_leave(struct guard *g)
+{
+    if (!g->entered)
+        return;
+    innermost = g->before;
+    while (g->taken) {
+        struct taken *t = g->taken;
+        g->taken = t->next;
+        guard_note(t, g->heir);
+    }
+}
+
+void guard_undo(struct undo *u, undo_fn *fn, void *what)
+{
+    *u = (struct undo){fn, what, innermost, innermost ? innermost->undo : NULL};
+    if (innermost)
+        innermost->undo = u;
+}
+
+void guard_done(struct undo *u)
+{
+    if (u->guard)
+        u->guard->undo = u->older;
+}
+
+static void give_back(struct guard *g)
+{
+    while (g->undo) { /* the frames they are in are still there */
+        struct undo *u = g->undo;
+        g->undo = u->older;
+        u->fn(u->what);
+    }
+    while (g->taken) {
+        struct taken *t = g->taken;
+        g->taken = t->next;
+        if (t->next)
+            t->next->prev = NULL;
+        t->guard = NULL;
+        t->give_back(t);
+    }
+}
+
+_Noreturn void out_of_memory(void)
+{
+    struct guard *g = innermost;
+    if (!g) { /* by a fault of ours: each function of hlo.h that takes memory is a guard */
+        fputs("hlo: error: out of memory, where nobody is prepared for it\n", stderr);
+        abort();
+    }
+    give_back(g);
+    longjmp(g->back, 1);
+}
+
+__attribute__((weak)) const size_t arena_chunk_most = 1024 * 1024; /* not in arena.c, whose compiler would take it for granted */
+
+/* ---- blocks of the heap ---- */
+
+union head { /* of each; what comes after is aligned as malloc aligns */
+    struct taken taken;
+    _Alignas(16) char unit[16];
+};
+
+static void free_block(struct taken *t)
+{
+    free(t);
+}
+
+static struct taken *head_of(const void *p)
+{
+    return &((union head *)(uintptr_t)p - 1)->taken;
+}
+
+void *heap_alloc_for(size_t size, struct guard *g)
+{
+    union head *h = size < SIZE_MAX / 2 ? malloc(sizeof *h + size) : NULL;
+    if (!h)
+        out_of_memory();
+    h->taken.give_back = free_block;
+    guard_note(&h->taken, g);
+    return h + 1;
+}
+
+void *heap_alloc(size_t size)
+{
+    return heap_alloc_for(size, innermost);
+}
+
+void *heap_zalloc(size_t count, size_t size)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, size, &all))
+        out_of_memory();
+    return memset(heap_alloc(all), 0, all);
+}
+
+void *heap_grow(void *p, size_t size)
+{
+    if (!p)
+        return heap_alloc(size);
+    struct guard *g = guard_forget(head_of(p));
+    union head *h = size < SIZE_MAX / 2 ? realloc(head_of(p), sizeof *h + size) : NULL;
+    guard_note(h ? &h->taken : head_of(p), g);
+    if (!h)
+        out_of_memory();
+    return h + 1;
+}
+
+void heap_adopt(void *p)
+{
+    guard_forget(head_of(p));
+    guard_note(head_of(p), innermost);
+}
+
+char *heap_str(struct str s)
+{
+    char *z = heap_alloc(s.len + 1);
+    if (s.len)
+        memcpy(z, s.ptr, s.len);
+    z[s.len] = '\0';
+    return z;
+}
+
+void heap_free(void *p)
+{
+    if (!p)
+        return;
+    guard_forget(head_of(p));
+    free(head_of(p));
+}

@@ -1,0 +1,275 @@
+#!/bin/sh
+# Makes the N-th allocation fail, for each STEP-th N until a command ends before it comes to that, once by itself and
+# once with all after it, for every subcommand. Each time the command must end with a status that is documented, and
+# say that there was no memory; or, where it can do without, with the same output as ever. Nothing half written
+# may be left behind. Prints TAP; each line ends with allocations, failures, clean ends.
+#
+#   alloc-failures.sh HLO-STARVED TESTDATA [STEP [PATTERN]]
+#
+# HLO_UNDER is put before each command: valgrind -q --leak-check=full --error-exitcode=99, for instance.
+hlo=$(realpath "$1")
+testdata=$(realpath "$2")
+step=${3:-1}
+pattern=${4:-.}
+LC_ALL=C
+ASAN_OPTIONS=$ASAN_OPTIONS:exitcode=99:allocator_may_return_null=1
+LSAN_OPTIONS=exitcode=99
+UBSAN_OPTIONS=halt_on_error=1:exitcode=99
+export LC_ALL ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS
+unset HLO_OPTIONS HLO_FAIL_AT HLO_FAIL_ON
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+count=0
+bad=0
+total=0
+total_clean=0
+
+# ---- inputs ----
+
+mkdir out state
+HOME=$dir/state
+XDG_STATE_HOME=$HOME
+export HOME XDG_STATE_HOME
+cat >add.hlo <<'END'
+HloModule add
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  y = f32[4] constant({1, 2, 3, 4})
+  ROOT z = f32[4] add(x, y)
+}
+END
+sed 's/add(x, y)/subtract(x, y)/' add.hlo >sub.hlo
+sed 's/add(x, y)/add(x, w)/' add.hlo >wrong.hlo
+cat >step.hlo <<'END'
+HloModule step
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+body {
+  p = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  m = f32[8,8] get-tuple-element(p), index=1
+  d = f32[8,8] dot(m, m), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = f32[8,8] tanh(d)
+  ROOT r = (s32[], f32[8,8]) tuple(next, t)
+}
+
+condition {
+  p = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+
+ENTRY main {
+  x = f32[8,8] parameter(0)
+  zero = s32[] constant(0)
+  start = (s32[], f32[8,8]) tuple(zero, x)
+  loop = (s32[], f32[8,8]) while(start), condition=condition, body=body
+  m = f32[8,8] get-tuple-element(loop), index=1
+  init = f32[] constant(0)
+  sums = f32[8] reduce(m, init), dimensions={1}, to_apply=sum
+  sorted = f32[8] sort(sums), dimensions={0}, to_apply={
+    a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    ROOT less = pred[] compare(a, b), direction=LT
+  }
+  ROOT result = (f32[8,8], f32[8]) tuple(m, sorted)
+}
+END
+cat >all.hlo <<'END'
+HloModule all, replica_count=2
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  r = f32[2] all-reduce(x), replica_groups={}, to_apply=sum
+  ROOT p = f32[2] collective-permute(r), source_target_pairs={{0,1},{1,0}}
+}
+END
+cat >feed.hlo <<'END'
+HloModule feed
+
+ENTRY main {
+  t = token[] after-all()
+  in = (f32[2], token[]) infeed(t)
+  x = f32[2] get-tuple-element(in), index=0
+  y = f32[2] negate(x)
+  ROOT out = token[] outfeed(y, t), outfeed_shape=f32[2]
+}
+END
+echo 'f32[2] {1, 2}' >items.txt
+"$hlo" run add.hlo '{1, 2, 3, 4}' -o x.npy
+"$hlo" run step.hlo --random -o two.npz
+"$hlo" run step.hlo --random --save-bundle=bundle.npz >/dev/null
+printf '%s' '{"x":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}' >header
+size=$(wc -c <header)
+{ printf "\\$(printf %o "$size")\\0\\0\\0\\0\\0\\0\\0"; cat header; printf '\0\0\200\077\0\0\200\077\0\0\200\077\0\0\200\077'; } >x.safetensors
+cat >script.repl <<'END'
+a = f32[2] constant({1, 2})
+b = f32[2] add(a, a)
+.show b
+c = f32[2] multiply(b,
+  a)
+.undo
+.stats b
+.run
+END
+cat >requests.json <<'END'
+{"id": 1, "method": "load", "params": {"text": "ENTRY main { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"}}
+{"id": 2, "method": "run", "params": {"module": 1, "args": ["{1, 2}"]}}
+{"id": 3, "method": "nonsense"}
+END
+
+# ---- one run ----
+
+fail() {
+    bad_here=$((bad_here + 1))
+    [ "$bad_here" -le 5 ] && said="$said
+#   $1: $2"
+}
+
+# as_ever: what was written, and the files that are there, are as without a failure
+as_ever() {
+    [ "$varies" ] || [ "$text" = "$usual" ] || return 1
+    files_whole && [ "$(ls out)" = "$usual_files" ]
+}
+
+# files_whole: no file but whole ones; an index of values says how long each took
+files_whole() {
+    for f in out/*; do
+        [ -e "$f" ] || continue
+        [ "$varies" ] || [ "$f" = out/index.csv ] || cmp -s "$f" "usual/${f#out/}" || return 1
+    done
+}
+
+# run_once N ON ARG...: with all after it too where ON is 1; `reached` where the command comes to the N-th
+run_once() {
+    at=$1 on=$2
+    shift 2
+    rm -rf out/* report err text
+    HLO_FAIL_AT=$at HLO_FAIL_ON=$on HLO_FAIL_REPORT=$dir/report $HLO_UNDER "$hlo" "$@" <"$input" >text 2>err
+    status=$?
+    text=$(tr -d '\0' <text)
+    reached=
+    while read -r _ failed; do [ "$failed" -gt 0 ] && reached=1; done <report 2>/dev/null
+    [ -e report ] || reached=1
+}
+
+judge() {
+    case $status in
+    99) fail "$1" "a leak or an invalid access" ;;
+    0 | 1 | 2 | 3 | 4 | 5)
+        if grep -qiE 'memory|Cannot allocate' err text; then
+            if [ "$status" = 0 ] && [ "$usual_status" = 0 ]; then
+                as_ever || fail "$1" "status 0, but other output"
+            fi
+            files_whole || fail "$1" "a file is half written"
+        elif [ "$status" != "$usual_status" ]; then
+            fail "$1" "status $status, and says: $(head -c 200 err | head -1)"
+        elif ! as_ever; then
+            fail "$1" "other output without a word of why"
+        fi
+        ;;
+    *) fail "$1" "status $status: $(head -c 200 err | head -1)" ;;
+    esac
+}
+
+# starve NAME ARG...: each allocation of `hlo ARG...`; reads from $input; with $varies its output is different each time
+starve() {
+    name=$1
+    shift
+    printf '%s' "$name" | grep -qE "$pattern" || return 0
+    count=$((count + 1))
+    run_once 0 0 "$@"
+    usual=$text usual_status=$status usual_files=$(ls out)
+    rm -rf usual
+    cp -r out usual
+    allocations=$(cut -d' ' -f1 report | sort -n | tail -1)
+    runs=0 bad_here=0 said=
+    if grep -qi 'memory' err || [ "$status" -gt 5 ]; then
+        fail 0 "status $status without a failure: $(head -1 err)"
+    fi
+    for on in 0 1; do
+        at=1
+        while :; do
+            run_once "$at" "$on" "$@"
+            [ "$reached" ] || break
+            runs=$((runs + 1))
+            judge "$at$([ $on = 1 ] && echo ' and all after')"
+            at=$((at + step))
+        done
+    done
+    total=$((total + runs))
+    total_clean=$((total_clean + runs - bad_here))
+    ok=ok
+    [ "$bad_here" = 0 ] || ok='not ok' bad=1
+    echo "$ok $count - $name: $allocations allocations, $runs failures, $((runs - bad_here)) clean$said"
+    input=/dev/null varies=
+}
+
+input=/dev/null varies=
+
+starve 'run' run add.hlo '{1, 2, 3, 4}'
+starve 'run step' run step.hlo --random
+starve 'run --plain' run --plain step.hlo --random
+starve 'run --threads' run step.hlo --random --threads=2
+starve 'run --json' run step.hlo --random --json
+starve 'run @x.npy' run add.hlo @x.npy -o out/z.npy
+starve 'run --inputs' run add.hlo --inputs=x.safetensors -o out/z.npz
+starve 'run --bundle' run --bundle=bundle.npz step.hlo
+starve 'run --save-bundle' run step.hlo --fake --save-bundle=out/b.npz
+starve 'run -o text' run step.hlo --fake -o out/z.txt
+starve 'run wrong' run wrong.hlo
+starve 'run collective' run all.hlo '{1, 2}'
+input=items.txt
+starve 'run feed' run feed.hlo --infeed=- --outfeed=out/fed.txt
+starve 'run .onnx' run "$testdata/onnx/double.onnx" '{1, 2}'
+starve 'repl' repl --norc -c 'a = f32[2] constant({1, 2})' -c 'b = f32[2] add(a, a)' -c b
+input=script.repl
+starve 'repl script' repl --norc
+starve 'repl module' repl --norc step.hlo --random -c .run -c '.stats m' -c '.break t' -c .run -c .where -c .continue
+starve 'verify' verify step.hlo
+starve 'verify wrong' verify wrong.hlo
+starve 'fmt' fmt step.hlo
+starve 'test' test "$testdata/control"
+starve 'ops' ops add
+starve 'ops --json' ops --json
+starve 'trace' trace step.hlo --random
+starve 'trace --dump' trace step.hlo --random --dump=out
+starve 'why' why step.hlo 'sums[1]' --random
+starve 'diff' diff add.hlo sub.hlo
+starve 'extract' extract step.hlo d@1 --random -o out/d.hlo
+starve 'reduce' reduce sub.hlo --check=nan --random -o out/small.hlo
+starve 'fuzz' fuzz step.hlo --runs=4
+starve 'ls' ls step.hlo
+starve 'find' find step.hlo dot
+starve 'graph' graph step.hlo
+starve 'cost' cost step.hlo
+starve 'plan' plan step.hlo
+varies=1
+starve 'prof' prof step.hlo --random -n 2
+varies=1
+starve 'bench' bench step.hlo --random -n 2
+starve 'annotate' annotate step.hlo
+starve 'import' import "$testdata/onnx/double.onnx"
+input=requests.json
+starve 'serve' serve --stdio
+starve 'completion' --completion=bash
+
+echo "1..$count"
+echo "# $total failures, $total_clean clean"
+exit $bad
