@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum command {
-#define COMMAND(id, name, function, usage, summary, examples) CMD_##id,
+#define COMMAND(id, name, function, paged, usage, summary, examples) CMD_##id,
 #include "cli/command.def"
 #undef COMMAND
     CMD_COUNT,
@@ -38,6 +38,7 @@ struct option_row {
 };
 struct command_row {
     const char *name, *usage, *summary, *examples;
+    bool paged; /* through a pager, where a terminal shows it */
 };
 const struct option_row *option_row(enum option_id id);
 const struct command_row *command_row(enum command c);
@@ -94,7 +95,7 @@ int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2,
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
-#define COMMAND(id, name, function, usage, summary, examples) command_fn function;
+#define COMMAND(id, name, function, paged, usage, summary, examples) command_fn function;
 #include "cli/command.def"
 #undef COMMAND
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static command_fn *const command_functions[CMD_COUNT] = {
-#define COMMAND(id, name, function, usage, summary, examples) function,
+#define COMMAND(id, name, function, paged, usage, summary, examples) function,
 #include "cli/command.def"
 #undef COMMAND
 };
@@ -78,16 +78,6 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
         if ((*argv)[i][0] != '-' || !(*argv)[i][1])
             return CMD_RUN;
     return CMD_NONE;
-}
-
-/* Commands whose output is for reading, and is there at once. */
-static bool is_read(enum command c)
-{
-    static const enum command some[] = {CMD_FMT, CMD_OPS, CMD_LS, CMD_FIND, CMD_COST, CMD_PLAN, CMD_PROF, CMD_ANNOTATE, CMD_WHY, CMD_DIFF};
-    for (size_t k = 0; k < COUNT_OF(some); k++)
-        if (some[k] == c)
-            return true;
-    return false;
 }
 
 static int say_help(struct options *o)
@@ -150,7 +140,7 @@ static int dispatch(struct options *o, int argc, char **argv)
         return print_completion(o, o->value[OPT_COMPLETION]);
     if (o->command != CMD_NONE) {
         be_quiet(o);
-        if (is_read(o->command))
+        if (command_row(o->command)->paged)
             pager_begin(o);
         int status = world_begin(o);
         return status == HLO_OK ? world_end(o, command_functions[o->command](o)) : status;

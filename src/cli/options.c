@@ -11,6 +11,8 @@
 #define EACH OPTION_EACH
 #define MANY OPTION_MANY
 #define RUNS OPTION_RUNS
+#define PAGED true
+#define DIRECT false
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
 /* Commands that run a module on arguments; and of these, those that let people look on. */
 #define LOOKERS (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
@@ -24,7 +26,7 @@ static const struct option_row option_table[OPT_COUNT] = {
 };
 
 static const struct command_row command_table[CMD_COUNT] = {
-#define COMMAND(id, name, function, usage, summary, examples) {name, usage, summary, examples},
+#define COMMAND(id, name, function, paged, usage, summary, examples) {name, usage, summary, examples, paged},
 #include "cli/command.def"
 #undef COMMAND
 };
