@@ -210,6 +210,13 @@ bool arguments_participants(struct arguments *a, hlo_module *module)
     return true;
 }
 
+int arguments_check(struct arguments *a, hlo_module *module)
+{
+    if (module && !arguments_participants(a, module))
+        return HLO_USAGE;
+    return module && hlo_verify(module, a->m) ? HLO_OK : HLO_REJECTED;
+}
+
 int arguments_collect(struct arguments *a)
 {
     a->count = hlo_param_count(a->module);

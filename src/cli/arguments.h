@@ -32,6 +32,8 @@ struct arguments {
 /* How many participants there are: as the module says, or --replicas and --partitions in its place, which it is
  * told. Before hlo_verify; false with a message. */
 bool arguments_participants(struct arguments *a, hlo_module *module);
+/* Both; MODULE is NULL where the parser refused it. HLO_OK, or a status with messages. */
+int arguments_check(struct arguments *a, hlo_module *module);
 /* Says what is wrong; else HLO_OK. */
 int arguments_collect(struct arguments *a);
 void arguments_free(struct arguments *a);
@@ -39,12 +41,16 @@ void arguments_free(struct arguments *a);
 bool fake_kind(const struct options *o, enum hlo_fake *out);
 bool ends_with(const char *s, const char *end);
 
-/* ---- extract.c ---- */
+/* ---- one.c ---- */
 
 /* The module of a file, of several the one that --module names, or the first. NULL with messages and a status. */
 hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m, int *status);
 /* Its text on standard output, or where --output says. */
 int put_module(const struct options *o, const hlo_module *module, hlo_messages *m);
+/* A command that takes FILE NAME [ARG...]: FN is called for the verified module, with arguments still to be collected. MISSING
+ * says what there is too little of. */
+typedef int named_fn(struct arguments *a, const hlo_listing *l, const char *path, const char *name);
+int with_name(const struct options *o, const char *missing, named_fn *fn);
 
 /* ---- run_options.c ---- */
 

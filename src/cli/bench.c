@@ -39,20 +39,17 @@ static int prepare(struct bench *b, const hlo_file *f)
     double t0 = now_seconds();
     b->module = hlo_parse(f, 0, b->m);
     double t1 = now_seconds();
-    if (!b->module)
-        return HLO_REJECTED;
     b->arguments = (struct arguments){.o = b->o, .m = b->m, .module = b->module, .make_up = true};
-    if (!arguments_participants(&b->arguments, b->module))
-        return HLO_USAGE;
-    if (!hlo_verify(b->module, b->m))
-        return HLO_REJECTED;
+    int status = arguments_check(&b->arguments, b->module);
+    if (status != HLO_OK)
+        return status;
     b->program = hlo_plan(b->module, &options, b->m);
     b->parse = t1 - t0;
     b->plan = now_seconds() - t1;
     if (!b->program)
         return HLO_FAILED;
     double t2 = now_seconds();
-    int status = arguments_collect(&b->arguments);
+    status = arguments_collect(&b->arguments);
     b->inputs = now_seconds() - t2;
     return status;
 }

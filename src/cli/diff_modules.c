@@ -31,14 +31,11 @@ static int read_side(struct diffing *d, struct side *s)
     struct arguments sizes = {.o = d->o, .m = d->m};
     if (!(s->file = open_file(d->o, s->path, d->m)))
         return HLO_USAGE;
-    if (!(s->module = hlo_parse(s->file, 0, d->m)))
-        return HLO_REJECTED;
-    if (!arguments_participants(&sizes, s->module))
-        return HLO_USAGE;
-    if (!hlo_verify(s->module, d->m))
-        return HLO_REJECTED;
-    s->listing = hlo_list(s->module);
-    return HLO_OK;
+    s->module = hlo_parse(s->file, 0, d->m);
+    const int status = arguments_check(&sizes, s->module);
+    if (status == HLO_OK)
+        s->listing = hlo_list(s->module);
+    return status;
 }
 
 static bool same_text(hlo_text a, hlo_text b)

@@ -24,14 +24,6 @@ static bool find(const struct options *o, const char *path, const hlo_listing *l
     return ok;
 }
 
-int put_module(const struct options *o, const hlo_module *module, hlo_messages *m)
-{
-    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
-    bool ok = put_output(o, (struct str){text.data, text.size}, m);
-    hlo_text_free(&text);
-    return ok ? HLO_OK : HLO_USAGE;
-}
-
 static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract *x)
 {
     struct hlo_run_options options;
@@ -53,46 +45,13 @@ static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract
     return status;
 }
 
-/* NAME and what follows stand from argument number `at` on. */
-static int extract_from(const struct options *o, hlo_module *module, const char *path, size_t at, hlo_messages *m)
+static int extract_named(struct arguments *a, const hlo_listing *l, const char *path, const char *name)
 {
     struct hlo_extract x = {0};
-    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + at + 1, .given_count = o->arg_count - at - 1};
-    if (!arguments_participants(&a, module))
-        return HLO_USAGE;
-    if (!hlo_verify(module, m))
-        return HLO_REJECTED;
-    hlo_listing *l = hlo_list(module);
-    int status = find(o, path, l, o->args[at], &x) ? extract(&a, l, &x) : HLO_USAGE;
-    arguments_free(&a);
-    hlo_listing_free(l);
-    return status;
-}
-
-hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m, int *status)
-{
-    *status = HLO_USAGE;
-    hlo_file *f = open_file(o, path, m);
-    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
-    if (f && !module)
-        *status = HLO_REJECTED;
-    hlo_file_free(f);
-    return module;
+    return find(a->o, path, l, name, &x) ? extract(a, l, &x) : HLO_USAGE;
 }
 
 int extract_command(const struct options *o)
 {
-    int status;
-    bool bundled = o->arg_count == 1 && o->given[OPT_BUNDLE]; /* which brings its module */
-    if (o->arg_count < 2 && !bundled)
-        return usage_error(o, "FILE and the NAME of an instruction are wanted");
-    const char *path = bundled ? o->value[OPT_BUNDLE] : o->args[0];
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = open_one(o, path, m, &status);
-    if (module)
-        status = extract_from(o, module, path, bundled ? 0 : 1, m);
-    report(o, m);
-    hlo_module_free(module);
-    hlo_messages_free(m);
-    return status;
+    return with_name(o, "FILE and the NAME of an instruction are wanted", extract_named);
 }

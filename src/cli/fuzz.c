@@ -294,12 +294,10 @@ static int fuzz_plan(struct fuzz *f, hlo_messages *m)
 static int fuzz_part(struct fuzz *f)
 {
     hlo_messages *m = hlo_messages_new();
-    struct arguments a = {.o = f->o};
-    int status = HLO_REJECTED;
+    struct arguments a = {.o = f->o, .m = m};
     f->module = hlo_parse(f->file, f->part, m);
-    if (f->module && !arguments_participants(&a, f->module))
-        status = HLO_USAGE;
-    else if (f->module && hlo_verify(f->module, m))
+    int status = arguments_check(&a, f->module);
+    if (status == HLO_OK)
         status = fuzz_plan(f, m);
     report(f->o, m);
     if (status == HLO_OK) {

@@ -7,12 +7,10 @@ static int plan_part(const struct options *o, const hlo_file *f, size_t part, co
 {
     hlo_module *module = hlo_parse(f, part, m);
     struct arguments a = {.o = o, .m = m, .module = module};
-    int status = HLO_REJECTED;
-    hlo_program *p = NULL;
-    if (module && !arguments_participants(&a, module))
-        status = HLO_USAGE;
-    else if (module && hlo_verify(module, m))
-        status = (p = hlo_plan(module, options, m)) ? HLO_OK : HLO_FAILED;
+    int status = arguments_check(&a, module);
+    hlo_program *p = status == HLO_OK ? hlo_plan(module, options, m) : NULL;
+    if (status == HLO_OK && !p)
+        status = HLO_FAILED;
     if (p) {
         hlo_text text = hlo_plan_print(p, o->given[OPT_JSON]);
         fwrite(text.data, 1, text.size, stdout);

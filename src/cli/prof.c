@@ -38,17 +38,14 @@ static int prepare(struct prof *p, const hlo_file *f)
     if (!p->targets || !option_threads(p->o, 0, &options.threads))
         return HLO_USAGE;
     p->module = hlo_parse(f, 0, p->m);
-    if (!p->module)
-        return HLO_REJECTED;
     p->arguments = (struct arguments){.o = p->o, .m = p->m, .module = p->module, .make_up = true};
     if (p->o->arg_count > 1) {
         p->arguments.given = p->o->args + 1;
         p->arguments.given_count = p->o->arg_count - 1;
     }
-    if (!arguments_participants(&p->arguments, p->module))
-        return HLO_USAGE;
-    if (!hlo_verify(p->module, p->m))
-        return HLO_REJECTED;
+    const int status = arguments_check(&p->arguments, p->module);
+    if (status != HLO_OK)
+        return status;
     p->program = hlo_plan(p->module, &options, p->m);
     return p->program ? arguments_collect(&p->arguments) : HLO_FAILED;
 }

@@ -145,10 +145,8 @@ static int run_part(const struct options *o, const hlo_file *f, size_t part, str
     size_t files = o->arg_count > 0;
     struct run r = {{.o = o, .m = m, .module = module, .given = o->args + files, .given_count = o->arg_count - files, .ahead = ahead},
                     f, part};
-    int status = HLO_REJECTED;
-    if (module && !arguments_participants(&r.a, module)) {
-        status = HLO_USAGE;
-    } else if (module && hlo_verify(module, m)) {
+    int status = arguments_check(&r.a, module);
+    if (status == HLO_OK) {
         status = run_module(&r);
         arguments_free(&r.a);
     }

@@ -42,8 +42,9 @@ static int ask(const struct arguments *a, hlo_recorded *r, const char *name, con
     return found ? HLO_OK : HLO_USAGE;
 }
 
-static int why(struct arguments *a, const hlo_listing *l, const char *element)
+static int why(struct arguments *a, const hlo_listing *l, const char *path, const char *element)
 {
+    (void)path;
     struct hlo_run_options options;
     struct hlo_why_view view;
     if (!run_options(a->o, &options) || !read_view(a->o, &view))
@@ -64,33 +65,7 @@ static int why(struct arguments *a, const hlo_listing *l, const char *element)
     return status;
 }
 
-/* The element and what follows stand from argument number `at` on. */
-static int why_of(const struct options *o, hlo_module *module, size_t at, hlo_messages *m)
-{
-    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + at + 1, .given_count = o->arg_count - at - 1};
-    if (!arguments_participants(&a, module))
-        return HLO_USAGE;
-    if (!hlo_verify(module, m))
-        return HLO_REJECTED;
-    hlo_listing *l = hlo_list(module);
-    const int status = why(&a, l, o->args[at]);
-    arguments_free(&a);
-    hlo_listing_free(l);
-    return status;
-}
-
 int why_command(const struct options *o)
 {
-    int status;
-    const bool bundled = o->arg_count == 1 && o->given[OPT_BUNDLE]; /* which brings its module */
-    if (o->arg_count < 2 && !bundled)
-        return usage_error(o, o->arg_count ? "no element given: NAME[I,J]" : "no file given");
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = open_one(o, bundled ? o->value[OPT_BUNDLE] : o->args[0], m, &status);
-    if (module)
-        status = why_of(o, module, bundled ? 0 : 1, m);
-    report(o, m);
-    hlo_module_free(module);
-    hlo_messages_free(m);
-    return status;
+    return with_name(o, o->arg_count ? "no element given: NAME[I,J]" : "no file given", why);
 }
