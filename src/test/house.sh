@@ -123,6 +123,10 @@ problems=$(sed -n 's/^OP("\([^"]*\)", \([0-9]*\),.*/\1 \2/p' src/onnx/op.def | L
 report "src/onnx/op.def is sorted" "$problems"
 problems=$(grep -oE '`[a-z]+/[a-z_/]+\.(c|h|def|sh)`' src/README.md | tr -d '`' | while read -r f; do [ -e "src/$f" ] || echo "src/README.md names src/$f"; done)
 report "the files that src/README.md names are there" "$problems"
+problems=$(awk '/^ \*\/$/ { exit } /^ \*   / { print substr($0, 6) }' src/hlo.h >"${TMPDIR:-/tmp}/sections.$$"
+    sed -n 's/^\/\* ---- \(.*\) ----.*/\1/p' src/hlo.h | diff "${TMPDIR:-/tmp}/sections.$$" - 2>&1
+    rm -f "${TMPDIR:-/tmp}/sections.$$")
+report "hlo.h opens with the list of its sections" "$problems"
 report "op.def has the 133 opcodes of XLA" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" -ge 133 ] || echo "$c rows")"
 
 # ---- coverage by golden cases ----
