@@ -289,32 +289,8 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
     X(F8E4M3FNUZ, ) X(F8E5M2, ) X(F8E5M2FNUZ, ) X(F8E8M0FNU, ) X(F16, ) X(BF16, ) X(C64, ) X(C128, )
 /* clang-format on */
 
-#define SELF F4E2M1FN
-#include "kern/convert_special.inc"
-#define SELF F6E2M3FN
-#include "kern/convert_special.inc"
-#define SELF F6E3M2FN
-#include "kern/convert_special.inc"
-#define SELF F8E3M4
-#include "kern/convert_special.inc"
-#define SELF F8E4M3
-#include "kern/convert_special.inc"
-#define SELF F8E4M3B11FNUZ
-#include "kern/convert_special.inc"
-#define SELF F8E4M3FN
-#include "kern/convert_special.inc"
-#define SELF F8E4M3FNUZ
-#include "kern/convert_special.inc"
-#define SELF F8E5M2
-#include "kern/convert_special.inc"
-#define SELF F8E5M2FNUZ
-#include "kern/convert_special.inc"
-#define SELF F8E8M0FNU
-#include "kern/convert_special.inc"
-#define SELF F16
-#include "kern/convert_special.inc"
-#define SELF BF16
-#include "kern/convert_special.inc"
+#define BODY "kern/convert_special.inc"
+#include "kern/each_narrow.inc"
 #define SELF C64
 #include "kern/convert_special.inc"
 #define SELF C128

@@ -9,19 +9,7 @@
 
 #include <math.h>
 
-#define SELF F32
-#define T float
-#define WORD int32_t
-#define PAIR_T struct c64
-#define F(name) name##f
-#include "kern/elementwise_float.inc"
-
-#define SELF F64
-#define T double
-#define WORD int64_t
-#define PAIR_T struct c128
-#define F(name) name
-#include "kern/elementwise_float.inc"
+#include "kern/each_float.inc"
 
 enum { CHUNK = 512 }; /* floats in a buffer: three of them stay in the first-level cache */
 

@@ -42,20 +42,6 @@
 #define SIGNED 1
 #include "kern/elementwise_integer.inc"
 
-#define SELF S32
-#define T int32_t
-#define U uint32_t
-#define W 32
-#define SIGNED 1
-#include "kern/elementwise_integer.inc"
-
-#define SELF S64
-#define T int64_t
-#define U uint64_t
-#define W 64
-#define SIGNED 1
-#include "kern/elementwise_integer.inc"
-
 #define SELF U1
 #define T uint8_t
 #define U uint8_t
@@ -91,19 +77,7 @@
 #define SIGNED 0
 #include "kern/elementwise_integer.inc"
 
-#define SELF U32
-#define T uint32_t
-#define U uint32_t
-#define W 32
-#define SIGNED 0
-#include "kern/elementwise_integer.inc"
-
-#define SELF U64
-#define T uint64_t
-#define U uint64_t
-#define W 64
-#define SIGNED 0
-#include "kern/elementwise_integer.inc"
+#include "kern/each_wide_integer.inc"
 
 const struct tile_table tile_integers[DT_COUNT] = {
 #define ROWS(id) [DT_##id] = {id##_rows, COUNT_OF(id##_rows)},

@@ -63,32 +63,8 @@ static const struct tile_row F32_rows[] = {
 #undef BINARY
 #undef CIRCLE
 
-#define SELF F4E2M1FN
-#include "kern/elementwise_vector.inc"
-#define SELF F6E2M3FN
-#include "kern/elementwise_vector.inc"
-#define SELF F6E3M2FN
-#include "kern/elementwise_vector.inc"
-#define SELF F8E3M4
-#include "kern/elementwise_vector.inc"
-#define SELF F8E4M3
-#include "kern/elementwise_vector.inc"
-#define SELF F8E4M3B11FNUZ
-#include "kern/elementwise_vector.inc"
-#define SELF F8E4M3FN
-#include "kern/elementwise_vector.inc"
-#define SELF F8E4M3FNUZ
-#include "kern/elementwise_vector.inc"
-#define SELF F8E5M2
-#include "kern/elementwise_vector.inc"
-#define SELF F8E5M2FNUZ
-#include "kern/elementwise_vector.inc"
-#define SELF F8E8M0FNU
-#include "kern/elementwise_vector.inc"
-#define SELF F16
-#include "kern/elementwise_vector.inc"
-#define SELF BF16
-#include "kern/elementwise_vector.inc"
+#define BODY "kern/elementwise_vector.inc"
+#include "kern/each_narrow.inc"
 
 const struct tile_table tile_vectors[DT_COUNT] = {
 #define ROWS(id) [DT_##id] = {id##_rows, COUNT_OF(id##_rows)},

@@ -13,42 +13,8 @@
 /* ---- one element ---- */
 
 #define ONE_ELEMENT
-#define SELF S32
-#define T int32_t
-#define U uint32_t
-#define W 32
-#define SIGNED 1
-#include "kern/elementwise_integer.inc"
-#define SELF S64
-#define T int64_t
-#define U uint64_t
-#define W 64
-#define SIGNED 1
-#include "kern/elementwise_integer.inc"
-#define SELF U32
-#define T uint32_t
-#define U uint32_t
-#define W 32
-#define SIGNED 0
-#include "kern/elementwise_integer.inc"
-#define SELF U64
-#define T uint64_t
-#define U uint64_t
-#define W 64
-#define SIGNED 0
-#include "kern/elementwise_integer.inc"
-#define SELF F32
-#define T float
-#define WORD int32_t
-#define PAIR_T struct c64
-#define F(name) name##f
-#include "kern/elementwise_float.inc"
-#define SELF F64
-#define T double
-#define WORD int64_t
-#define PAIR_T struct c128
-#define F(name) name
-#include "kern/elementwise_float.inc"
+#include "kern/each_wide_integer.inc"
+#include "kern/each_float.inc"
 
 /* pred: bytes that are 0 or 1 */
 static inline uint8_t PRED_and(uint8_t x, uint8_t y) { return x & y; }

@@ -52,6 +52,18 @@ static double rounding(enum dtype out)
     return out == DT_BF16 ? 1e-2 : 1e-5;
 }
 
+/* The numbers below `count` in random order. */
+static void random_order(struct random *r, int count, int *order)
+{
+    for (int d = 0; d < count; d++)
+        order[d] = d;
+    for (int d = count - 1; d > 0; d--) {
+        int other = (int)random_in(r, 0, d), swap = order[d];
+        order[d] = order[other];
+        order[other] = swap;
+    }
+}
+
 START_TEST(dot_agrees_with_plain)
 {
     for (int seed = 0; seed < 1500; seed++) {
@@ -73,13 +85,7 @@ START_TEST(dot_agrees_with_plain)
                 order[VIEW_MAX_RANK] = {0};
             int64_t *batch = side ? dims.rhs_batch : dims.lhs_batch,
                     *contracting = side ? dims.rhs_contracting : dims.lhs_contracting;
-            for (int d = 0; d < rank; d++)
-                order[d] = d;
-            for (int d = rank - 1; d > 0; d--) {
-                int other = (int)random_in(&r, 0, d), swap = order[d];
-                order[d] = order[other];
-                order[other] = swap;
-            }
+            random_order(&r, rank, order);
             random_dims(&r, rank, most, operand[side]);
             for (int i = 0; i < dims.batch_count; i++)
                 operand[side][batch[i] = order[i]] = shared[i];
@@ -191,58 +197,54 @@ START_TEST(dot_examples)
 }
 END_TEST
 
+/* Dimensions of a random convolution: input, kernel, output, each laid out in an order of its own. */
+static void random_conv(struct random *r, int seed, struct kern_conv_dims *c, int64_t dims[3][VIEW_MAX_RANK])
+{
+    int rank = c->spatial_count + 2, order[3][VIEW_MAX_RANK];
+    int64_t depth = seed % 6 == 1 ? 1 : random_in(r, 1, 4), features = random_in(r, 1, 4), images = random_in(r, 1, 3);
+    for (int v = 0; v < 3; v++)
+        random_order(r, rank, order[v]);
+    c->input_batch = order[0][0], c->input_feature = order[0][1];
+    c->kernel_output_feature = order[1][0], c->kernel_input_feature = order[1][1];
+    c->output_batch = order[2][0], c->output_feature = order[2][1];
+    features *= c->feature_groups * c->batch_groups;
+    dims[0][c->input_batch] = images * c->batch_groups;
+    dims[0][c->input_feature] = depth * c->feature_groups;
+    dims[1][c->kernel_output_feature] = features;
+    dims[1][c->kernel_input_feature] = depth;
+    dims[2][c->output_batch] = images;
+    dims[2][c->output_feature] = features;
+    for (int d = 0; d < c->spatial_count; d++) {
+        int64_t n = random_in(r, 1, 7), size = random_in(r, 1, 3);
+        struct kern_window_dim *w = &c->window[d];
+        *w = (struct kern_window_dim){size,
+                                      random_in(r, 1, 2),
+                                      random_in(r, -1, 2),
+                                      random_in(r, -1, 2),
+                                      random_in(r, 0, 2) ? 1 : 2,
+                                      random_in(r, 0, 2) ? 1 : 2,
+                                      random_in(r, 0, 2) == 0};
+        int64_t left = (n - 1) * w->base_dilation + 1 + w->pad_low + w->pad_high - (size - 1) * w->window_dilation - 1;
+        dims[0][c->input_spatial[d] = order[0][d + 2]] = n;
+        dims[1][c->kernel_spatial[d] = order[1][d + 2]] = size;
+        dims[2][c->output_spatial[d] = order[2][d + 2]] = left < 0 ? 0 : left / w->stride + 1;
+    }
+}
+
 START_TEST(conv_agrees_with_plain)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
-        struct kern_conv_dims c = {
-            .spatial_count = (int)random_in(&r, 0, 4), .feature_groups = 1, .batch_groups = 1};
-        int rank = c.spatial_count + 2, order[3][VIEW_MAX_RANK];
-        int64_t depth = random_in(&r, 1, 4), features = random_in(&r, 1, 4), images = random_in(&r, 1, 3);
-        int64_t dims[3][VIEW_MAX_RANK]; /* input, kernel, output */
+        struct kern_conv_dims c = {.spatial_count = (int)random_in(&r, 0, 4), .feature_groups = 1, .batch_groups = 1};
+        int rank = c.spatial_count + 2;
+        int64_t dims[3][VIEW_MAX_RANK];
         enum dtype types[2], out_type;
         random_types(&r, &types[0], &types[1], &out_type);
         if (seed % 3 == 1)
             c.feature_groups = random_in(&r, 2, seed % 6 == 1 ? 40 : 3);
-        if (seed % 6 == 1)
-            depth = 1;
         if (seed % 3 == 2)
             c.batch_groups = random_in(&r, 2, 3);
-        for (int v = 0; v < 3; v++) {
-            for (int d = 0; d < rank; d++)
-                order[v][d] = d;
-            for (int d = rank - 1; d > 0; d--) {
-                int other = (int)random_in(&r, 0, d), swap = order[v][d];
-                order[v][d] = order[v][other];
-                order[v][other] = swap;
-            }
-        }
-        c.input_batch = order[0][0], c.input_feature = order[0][1];
-        c.kernel_output_feature = order[1][0], c.kernel_input_feature = order[1][1];
-        c.output_batch = order[2][0], c.output_feature = order[2][1];
-        features *= c.feature_groups * c.batch_groups;
-        dims[0][c.input_batch] = images * c.batch_groups;
-        dims[0][c.input_feature] = depth * c.feature_groups;
-        dims[1][c.kernel_output_feature] = features;
-        dims[1][c.kernel_input_feature] = depth;
-        dims[2][c.output_batch] = images;
-        dims[2][c.output_feature] = features;
-        for (int d = 0; d < c.spatial_count; d++) {
-            int64_t n = random_in(&r, 1, 7), size = random_in(&r, 1, 3);
-            struct kern_window_dim *w = &c.window[d];
-            *w = (struct kern_window_dim){size,
-                                          random_in(&r, 1, 2),
-                                          random_in(&r, -1, 2),
-                                          random_in(&r, -1, 2),
-                                          random_in(&r, 0, 2) ? 1 : 2,
-                                          random_in(&r, 0, 2) ? 1 : 2,
-                                          random_in(&r, 0, 2) == 0};
-            int64_t left = (n - 1) * w->base_dilation + 1 + w->pad_low + w->pad_high -
-                           (size - 1) * w->window_dilation - 1;
-            dims[0][c.input_spatial[d] = order[0][d + 2]] = n;
-            dims[1][c.kernel_spatial[d] = order[1][d + 2]] = size;
-            dims[2][c.output_spatial[d] = order[2][d + 2]] = left < 0 ? 0 : left / w->stride + 1;
-        }
+        random_conv(&r, seed, &c, dims);
         struct random_view in = random_operand(&r, types[0], rank, dims[0]),
                            kernel = random_array(&r, types[1], rank, dims[1]);
         struct random_view out = random_layout(&r, out_type, rank, dims[2]),

@@ -416,6 +416,32 @@ END_TEST
 
 /* ---- gather.c ---- */
 
+/* The dims of a gather's result: those of its batch, and among them the `kept` offset dims, in order, at random places. */
+static void random_offsets(struct random *r, struct kern_gather_dims *g, const int64_t *batch_dims, int batch, int kept,
+                           int *out_rank, int64_t *out_dims)
+{
+    *out_rank = batch + kept;
+    g->offset_count = kept;
+    for (int d = 0, left = kept, next = 0; d < *out_rank; d++)
+        if (left > 0 && random_in(r, 0, *out_rank - d - 1) < left) {
+            g->offset_dims[next++] = d;
+            left--;
+        }
+    for (int d = 0, b = 0, next = 0, source = 0; d < *out_rank; d++) {
+        if (next < kept && g->offset_dims[next] == d) {
+            for (bool skip = true; skip; source += skip) {
+                skip = g->batching_count && g->operand_batching[0] == source;
+                for (int k = 0; k < g->collapsed_count; k++)
+                    skip |= g->collapsed[k] == source;
+            }
+            out_dims[d] = g->slice_sizes[source++];
+            next++;
+        } else {
+            out_dims[d] = batch_dims[b++];
+        }
+    }
+}
+
 /* Random attributes for an array of `rank`; sizes[d] of the window, dims of the indices and of the
  * gather's result. */
 static void random_gather(struct random *r, int rank, const int64_t *dims, struct kern_gather_dims *g,
@@ -461,27 +487,7 @@ static void random_gather(struct random *r, int rank, const int64_t *dims, struc
     }
     if (g->batching_count && !implicit && g->indices_batching[0] >= g->index_vector_dim)
         g->indices_batching[0]++;
-    /* The offset dims go to random places, in order. */
-    *out_rank = batch + kept;
-    g->offset_count = kept;
-    for (int d = 0, left = kept, next = 0; d < *out_rank; d++)
-        if (left > 0 && random_in(r, 0, *out_rank - d - 1) < left) {
-            g->offset_dims[next++] = d;
-            left--;
-        }
-    for (int d = 0, b = 0, next = 0, source = 0; d < *out_rank; d++) {
-        if (next < kept && g->offset_dims[next] == d) {
-            for (bool skip = true; skip; source += skip) {
-                skip = g->batching_count && g->operand_batching[0] == source;
-                for (int k = 0; k < g->collapsed_count; k++)
-                    skip |= g->collapsed[k] == source;
-            }
-            out_dims[d] = g->slice_sizes[source++];
-            next++;
-        } else {
-            out_dims[d] = batch_dims[b++];
-        }
-    }
+    random_offsets(r, g, batch_dims, batch, kept, out_rank, out_dims);
 }
 
 static void random_indices(struct random *r, struct view *v, int64_t most)
