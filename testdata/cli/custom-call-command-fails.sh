@@ -14,15 +14,7 @@
 # stderr: not done after 0.2 seconds, the limit that was set
 # stderr: f: error: NAME=identity, NAME=zeros or NAME=COMMAND is wanted
 # stderr: =zeros: error: NAME=identity, NAME=zeros or NAME=COMMAND is wanted
-cat >pair.hlo <<'END'
-HloModule pair
-
-ENTRY main {
-  x = f32[2,2] constant({{1, 2}, {3, 4}})
-  n = s32[] constant(7)
-  ROOT r = (f32[2,2], s32[]) custom-call(x, n), custom_call_target="f"
-}
-END
+cp "$HERE/pair.hlo" pair.hlo
 for how in 'exit 3' 'echo "no such luck" >&2; echo no >&2; exit 1' 'kill -9 $$' ':' 'head -n 1' 'tail -n 1' \
     'cat; echo "s32[] 1"' 'echo "// x"; echo hello' 'yes' 'yes >&2'; do
     "$HLO" run pair.hlo --custom-call="f=$how"

@@ -15,15 +15,7 @@
 # stdout: f32[2,2] { { 1, 2 }, { 3, 4 } }
 # stdout: s32[] 7
 # stderr: -
-cat >pair.hlo <<'END'
-HloModule pair
-
-ENTRY main {
-  x = f32[2,2] constant({{1, 2}, {3, 4}})
-  n = s32[] constant(7)
-  ROOT r = (f32[2,2], s32[]) custom-call(x, n), custom_call_target="f"
-}
-END
+cp "$HERE/pair.hlo" pair.hlo
 "$HLO" run pair.hlo --custom-call='f=cat' || exit 1
 # A tuple may be one literal, too; comments and empty lines are passed over.
 "$HLO" run pair.hlo --custom-call 'f=echo "// two"; echo; echo "(f32[2,2] {{5, 6}, {7, 8}}, s32[] 9)"' || exit 1

@@ -6,18 +6,7 @@
 # stdout: 4
 # stdout: s32[] 4
 # stderr: -
-cat >twice.hlo <<'END'
-HloModule twice
-ENTRY main {
-  t = token[] after-all()
-  a = (f32[2,2], token[]) infeed(t)
-  u = token[] get-tuple-element(a), index=1
-  x = f32[2,2] get-tuple-element(a), index=0
-  y = f32[2,2] add(x, x)
-  o = token[] outfeed(y, u), outfeed_shape=f32[2,2]{1,0}
-  ROOT n = f32[2,2] negate(x)
-}
-END
+cp "$HERE/doubler.hlo" twice.hlo
 echo 'f32[2,2] {{1, 2}, {3, 4}}' >items.txt
 $HLO run twice.hlo --infeed=/dev/stdin --outfeed=- <items.txt >out.txt || exit 1
 head -n 1 out.txt

@@ -7,18 +7,7 @@
 # stdout: f32[2,2] { { 10, 10 }, { 10, 10 } }
 # stdout: f32[2,2] { { 10, 10 }, { 10, 10 } }
 # stderr: -
-cat >m.hlo <<'END'
-HloModule m
-ENTRY main {
-  t = token[] after-all()
-  a = (f32[2,2], token[]) infeed(t)
-  u = token[] get-tuple-element(a), index=1
-  x = f32[2,2] get-tuple-element(a), index=0
-  y = f32[2,2] add(x, x)
-  o = token[] outfeed(y, u), outfeed_shape=f32[2,2]{1,0}
-  ROOT n = f32[2,2] negate(x)
-}
-END
+cp "$HERE/doubler.hlo" m.hlo
 printf '// a comment\n\nf32[2,2] {{1, 2}, {3, 4}}\n' >items.txt
 $HLO run m.hlo --infeed=- --outfeed=- <items.txt || exit 1
 echo 'f32[2,2] {{5, 5}, {5, 5}}' >more.txt

@@ -5,20 +5,7 @@
 # stdout: out[1].1 = u32[] 1
 # stdout: same
 # stderr: -
-cat >m.hlo <<'END'
-HloModule sum
-add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b)
-}
-ENTRY main {
-  x = f32[2] parameter(0)
-  r = u32[] replica-id()
-  s = f32[2] all-reduce(x), to_apply=add
-  ROOT t = (f32[2], u32[]) tuple(s, r)
-}
-END
+cp "$HERE/participants.hlo" m.hlo
 $HLO run m.hlo --replicas=2 'x@0={1, 2}' 'x@1={3, 4.5}' || exit 1
 $HLO run m.hlo --replicas=2 'x@0={1, 2}' 'x@1={3, 4.5}' --output=out.npz || exit 1
 sed 's/out0@/arg0@/g' out.npz >in.npz

@@ -2,16 +2,7 @@
 # stdout: 130
 # stdout: 130
 # stderr: error: the run was interrupted here
-cat >a.hlo <<'END'
-HloModule a
-c { p = s32[] parameter(0)
- ROOT t = pred[] constant(true) }
-b { p = s32[] parameter(0)
- one = s32[] constant(1)
- ROOT r = s32[] add(p, one) }
-ENTRY e { i = s32[] parameter(0)
- ROOT w = s32[] while(i), condition=c, body=b }
-END
+cp "$HERE/endless.hlo" a.hlo
 "$TOOLS/signal_when.sh" INT 'test -s out.txt' "$HLO" trace a.hlo 0 --filter=add >out.txt; echo $?
 n=$(wc -l <out.txt)
 test $n -gt 2 && test "$(sed -n '$p' out.txt | awk '{ print $1, $2, NF }')" = "$((n - 2)) r 11" || exit 1
