@@ -1,12 +1,18 @@
 /*
  * Private to eval/.
  *
- * eval.c     a run: arguments in, steps, results out       pool.c  storage, counted and used again
- * operand.c  what a step reads and where its results go    body.c  computations handed to kernels
- * sizes.c    dimensions smaller than their bounds          size_rules.c  what each family makes of them
- * group.c    who takes part in a collective                rehearse.c  a run without its kernels: what memory it takes
- * observe.c  a run whose every instruction is shown
- * and one file for each family of operations.
+ * eval.c        a run: arguments in, steps, results out
+ * pool.c        storage, counted and used again
+ * operand.c     what a step reads and where its results go
+ * body.c        computations handed to kernels
+ * sizes.c       dimensions smaller than their bounds
+ * size_rules.c  what each family makes of them
+ * rehearse.c, rehearse_kernels.c   a run without its kernels: what memory it takes
+ * observe.c     a run whose every instruction is shown
+ *
+ * and one file for each family of operations. To collective belong permute.c (between pairs), sized.c (of arrays smaller than
+ * their bounds), group.c (who takes part) and fold.c (blocks, folded); to control, for its custom calls, custom.c, lapack.c,
+ * fft_call.c and onnx_loop.c.
  */
 #ifndef HLO_EVAL_PRIV_H
 #define HLO_EVAL_PRIV_H

@@ -1,8 +1,9 @@
 /*
  * op: what is known of opcodes and attributes before any program is seen.
  *
- * op.def, attr.def and enum.def are the only lists; everything that goes by opcode or attribute is
- * expanded from them or looks into the tables declared here.
+ * op.def, attr.def, enum.def (the words that attributes take) and form.def (other words for opcodes) are the only
+ * lists; everything that goes by opcode or attribute is expanded from them or looks into the tables declared here.
+ * doc/FAMILY.def has rules and examples for people.
  */
 #ifndef HLO_OP_H
 #define HLO_OP_H
@@ -61,9 +62,20 @@ enum attr_kind {
 
 /* General patterns of shape rules (hlo-shapes section 0). */
 enum op_class {
-    CLASS_UNARY, CLASS_BINARY, CLASS_TERNARY, CLASS_PASS, CLASS_RETYPE, CLASS_DECLARED,
-    CLASS_REARRANGE, CLASS_REDUCER, CLASS_CONTRACT, CLASS_NUMERIC, CLASS_CONTROL, CLASS_TUPLE,
-    CLASS_IO, CLASS_COLLECTIVE, CLASS_ASYNC_PAIR, CLASS_DYNAMIC
+    CLASS_UNARY, CLASS_BINARY, CLASS_TERNARY, /* element by element: the operands' dimensions */
+    CLASS_PASS,       /* the operand's shape, whatever it is */
+    CLASS_RETYPE,     /* the operand's dimensions, the written element type */
+    CLASS_DECLARED,   /* as written */
+    CLASS_REARRANGE,  /* dimensions from those of the operand and attributes */
+    CLASS_REDUCER,    /* from operands and a computation that is applied to elements */
+    CLASS_CONTRACT,   /* from dimension numbers */
+    CLASS_NUMERIC,    /* mostly the operand's: factors, transforms, normalisations */
+    CLASS_CONTROL,    /* of the root of what is called */
+    CLASS_TUPLE,
+    CLASS_IO,         /* forms with a token in them */
+    CLASS_COLLECTIVE, /* the operands', one dimension scaled by the number of participants */
+    CLASS_ASYNC_PAIR, /* what a -start and its -done hand on */
+    CLASS_DYNAMIC     /* the operand's, with one size that changes; or that size */
 };
 
 /* Families: one file of that name in verify/, eval/ and kern/. */
@@ -85,12 +97,17 @@ enum op_types { /* element types of the first operand */
     TY_ANY = 0
 };
 
-enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 };
+enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 }; /* op.def says what they mean */
 
 enum op_compare { /* the written result shape against the inferred one */
-    COMPARE_DEFAULT, COMPARE_STRICT, COMPARE_STRICT_MTM, COMPARE_COPY, COMPARE_OWN
+    COMPARE_DEFAULT,    /* layouts don't count */
+    COMPARE_STRICT,     /* they do, where layouts count at all */
+    COMPARE_STRICT_MTM, /* of them the order of dimensions alone: minor to major */
+    COMPARE_COPY,       /* one side may lie in the host's memory */
+    COMPARE_OWN         /* the family's rule does it */
 };
 
+/* How an opcode has an attribute; op.def says what the words mean. */
 enum attr_use { USE_REQUIRED = 1, USE_ALWAYS = 2, USE_DROPPED = 4, USE_NEWER = 8, USE_BUILDER = 16 };
 struct op_attr {
     uint8_t id;  /* enum attr_id; A_NONE ends a list */

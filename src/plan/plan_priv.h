@@ -1,20 +1,30 @@
 /*
  * Private to plan/.
  *
- * plan.c      programs and constants         function.c  a computation as steps; liveness and slots
- * names.c     instructions that only rename  body.c      computations applied to elements
- * elided.c    constants written `{...}`      scalar.c, scalar_array.c  scalar programs, made
- * once.c      what constants alone decide    order.c  in which order instructions run
- * tile.c      elementwise kernels, chosen    scalar_run.c              and run
- * fuse.c      elementwise steps made one     key.c       keys of comparators
- * pick.c      argmax and its like            inline.c  calls and maps as steps of their callers
- * dead.c      steps that nobody reads        same.c    steps that make the same
- * simple.c    instructions that are less than they seem
- * scalar_rest.c  loops as scalar programs after their first iteration
- * scalar_moves.c  values made where they are wanted   scalar_quick.c  the form in which scalar programs run
- * describe.c  steps in words                 cost.c      what instructions cost
- * observed.c  functions whose every instruction is a step
- * split.c     reductions in two parts, one of them made once
+ * A module as a program
+ *   plan.c          programs and constants
+ *   function.c      a computation as steps: the passes in their order, liveness, slots
+ *   order.c         in which order instructions run
+ *   names.c         instructions that only rename
+ *   elided.c        constants written `{...}`
+ *   dims.c          lists of attributes, as kernels take them
+ *   tile.c          elementwise kernels, chosen
+ *   body.c          computations applied to elements
+ *   key.c           keys of comparators
+ *   pick.c          argmax and its like
+ *   observed.c      functions whose every instruction is a step
+ * Passes
+ *   inline.c        calls and maps as steps of their callers
+ *   simple.c        instructions that are less than they seem
+ *   same.c          steps that make the same
+ *   dead.c          steps that nobody reads
+ *   once.c          what constants alone decide
+ *   split.c         reductions in two parts, one of them made once
+ *   fuse.c, fuse_ops.c   elementwise steps made one
+ * Scalar programs: scalar.h has their files.
+ * What is told of a plan
+ *   describe.c      steps in words
+ *   cost.c          what instructions cost
  */
 #ifndef HLO_PLAN_PRIV_H
 #define HLO_PLAN_PRIV_H

@@ -1,5 +1,12 @@
 /*
- * Private to the making of scalar programs: scalar.c, scalar_array.c, scalar_rest.c, scalar_moves.c, scalar_quick.c, scalar_range.c.
+ * Private to scalar programs.
+ *
+ *   scalar.c        computations as lists of operations on fixed addresses
+ *   scalar_array.c  small arrays in them          scalar_large.c  the large state of a loop
+ *   scalar_rest.c   loops after their first iteration
+ *   scalar_range.c  what is known of numbers meanwhile
+ *   scalar_moves.c  then: values made where they are wanted
+ *   scalar_quick.c  and the form that scalar_run.c runs
  *
  * A register is a fixed address that holds a dense array, mostly of one element. What is computed
  * from constants alone is computed while the program is made.

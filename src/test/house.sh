@@ -127,6 +127,13 @@ problems=$(awk '/^ \*\/$/ { exit } /^ \*   / { print substr($0, 6) }' src/hlo.h 
     sed -n 's/^\/\* ---- \(.*\) ----.*/\1/p' src/hlo.h | diff "${TMPDIR:-/tmp}/sections.$$" - 2>&1
     rm -f "${TMPDIR:-/tmp}/sections.$$")
 report "hlo.h opens with the list of its sections" "$problems"
+problems=$(find src grammar man -type f | sed 's,.*/,,' | LC_ALL=C sort -u >"${TMPDIR:-/tmp}/names.$$"
+    grep -rhE '^ \*|/\*' src --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
+        grep -oE '(^|[^<A-Za-z0-9_.*-])[a-z_0-9]{3,}\.(c|h|inc|def)([^A-Za-z0-9_(]|$)' | sed -E 's/^[^a-z0-9_]//; s/[^a-z]$//' |
+        LC_ALL=C sort -u | LC_ALL=C comm -23 - "${TMPDIR:-/tmp}/names.$$" |
+        grep -vxE 'c_api\.h|check\.h|mpi\.h' # of other projects
+    rm -f "${TMPDIR:-/tmp}/names.$$")
+report "the files that comments name are there" "$problems"
 report "op.def has the 133 opcodes of XLA" "$(c=$(grep -c '^OP(' src/op/op.def); [ "$c" -ge 133 ] || echo "$c rows")"
 
 # ---- coverage by golden cases ----

@@ -1,7 +1,7 @@
 /*
  * test_verify.c: shapes that follow from operands, and rules that modules break, on modules made by hand.
  */
-#include "verify/verify.h"
+#include "verify/verify_priv.h"
 
 #include "check_quiet.h"
 #include <stdio.h>

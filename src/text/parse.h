@@ -1,6 +1,11 @@
 /*
- * Private to the parser proper: what parse.c, rhs.c, operand.c, checks.c, async.c, recover.c and
- * header.c share.
+ * Private to the parser proper.
+ *
+ *   parse.c    module, computations, instructions   header.c   what stands before the computations
+ *   scope.c    the names of a computation           rhs.c      what stands behind `name =`
+ *   operand.c  operands, nested instructions        async.c    asynchronous instructions, sugar among them
+ *   checks.c   what XLA checks and fills in as it parses
+ *   recover.c  going on after an error
  */
 #ifndef HLO_PARSE_H
 #define HLO_PARSE_H

@@ -1,11 +1,18 @@
 /*
  * Private to text/: the lexer, the parser's state, and the pairs of functions for attribute values.
  *
- * lex.c       tokens                           parse.c       module, computations, instructions
- * shape.c     shapes and layouts, read         operand.c     operands, nested instructions
- * literal.c   literals, read and written       header.c      module attributes, frame tables
- * attr.c ...  attribute values, both ways, see attr_priv.h
- * frames.c    stack frame tables, renumbered    print.c       modules, computations, instructions, written
+ * Read
+ *   split.c          the modules of a file
+ *   lex.c            tokens
+ *   parse.c          module, computations, instructions: parse.h has its companions
+ *   shape.c          shapes and layouts
+ *   literal.c        literals
+ *   build.c          modules made instruction by instruction, each from its text
+ * Written
+ *   print.c          modules, computations, instructions
+ *   literal_print.c  literals
+ *   frames.c         stack frame tables, renumbered
+ * Both: the values of attributes, see attr_priv.h
  */
 #ifndef HLO_TEXT_PRIV_H
 #define HLO_TEXT_PRIV_H

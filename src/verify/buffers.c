@@ -1,7 +1,7 @@
 /*
  * Where buffers `b(...)` may stand, and that each buffer value is written at most once.
  */
-#include "verify/verify.h"
+#include "verify/verify_priv.h"
 
 /* The leaf number of an index path; -1 when there is none. */
 static int64_t leaf_of_index(const struct shape *s, struct ints index)

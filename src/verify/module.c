@@ -2,7 +2,7 @@
  * What a module's header promises against what its entry computation has: layout, aliases, donors;
  * and the attributes that all all-reduces of a module must share.
  */
-#include "verify/verify.h"
+#include "verify/verify_priv.h"
 
 /* ---- entry_computation_layout ---- */
 

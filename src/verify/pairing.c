@@ -2,7 +2,7 @@
  * Which instructions belong together: asynchronous chains, -start and -done, send and recv with
  * their ends, and the instructions that share a host channel.
  */
-#include "verify/verify.h"
+#include "verify/verify_priv.h"
 
 /* Who may use an instruction and what its operand may be; A missing list (first entry OP_INVALID)
  * asks nothing. Users are counted: exactly one. */

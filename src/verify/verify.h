@@ -32,32 +32,6 @@ int verify_group_mode(const struct inst *i);
 /* Whether any rule can give the shape of this opcode. */
 bool verify_can_infer(enum opcode op, bool strict);
 
-/* ---- shared by the families; private to verify/ ---- */
-
-struct verify {
-    struct diags *ds;
-    struct module *m;
-    struct arena *arena;       /* for inferred shapes */
-    struct verify_options options;
-    bool parsing;              /* inference for the parser: broadcasts, float mixtures */
-    bool strict;               /* ... as XLA's parser infers */
-    const char *word;          /* what messages call the operation: a builder form; NULL: its opcode */
-};
-
-/* One per family, expanded from op.def: the result shape by the op's rule, or NULL with a
- * diagnostic. For COMPARE_OWN ops the written shape is checked here and returned. */
-typedef const struct shape *verify_family_fn(struct verify *v, const struct inst *i);
-#define X(name) verify_family_fn verify_##name;
-FAMILIES(X)
-#undef X
-
-/* Rules that look beyond one instruction; each reports what it finds, in the order of the stages of
- * hlo-shapes section 2. False when something was reported. */
-bool verify_pairing(struct verify *v);      /* pairing.c: async chains, start and done, send and recv, channels */
-bool verify_buffers(struct verify *v);      /* buffers.c: where buffers may stand, one writer each */
-bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
-bool verify_annotations(struct verify *v, const struct inst *i); /* annotations.c: sharding, origin, replication */
-
 /* onnx_config.c: the operator Loop of ONNX as a custom call (onnx_loop.c). */
 enum { ONNX_LOOP_NEWEST = 25 };
 struct onnx_loop {
@@ -67,8 +41,5 @@ struct onnx_loop {
 bool inst_is_onnx_loop(const struct inst *i);
 /* Reads a backend_config. NULL, or what is wrong with it. */
 const char *onnx_loop_config(struct str text, struct arena *a, struct onnx_loop *out);
-
-/* window.c: size of one windowed dimension (hlo-shapes 5.6); false when the rules are broken. */
-bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
 
 #endif

@@ -9,6 +9,32 @@
 
 #include "verify/verify.h"
 
+struct verify {
+    struct diags *ds;
+    struct module *m;
+    struct arena *arena;       /* for inferred shapes */
+    struct verify_options options;
+    bool parsing;              /* inference for the parser: broadcasts, float mixtures */
+    bool strict;               /* ... as XLA's parser infers */
+    const char *word;          /* what messages call the operation: a builder form; NULL: its opcode */
+};
+
+/* One per family, expanded from op.def: the result shape by the op's rule, or NULL with a
+ * diagnostic. For COMPARE_OWN ops the written shape is checked here and returned. */
+typedef const struct shape *verify_family_fn(struct verify *v, const struct inst *i);
+#define X(name) verify_family_fn verify_##name;
+FAMILIES(X)
+#undef X
+
+/* Rules that look beyond one instruction; each reports what it finds, in the order of the stages of
+ * hlo-shapes section 2. False when something was reported. */
+bool verify_pairing(struct verify *v);      /* pairing.c: async chains, start and done, send and recv, channels */
+bool verify_buffers(struct verify *v);      /* buffers.c: where buffers may stand, one writer each */
+bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
+bool verify_annotations(struct verify *v, const struct inst *i); /* annotations.c: sharding, origin, replication */
+bool verify_fusions(struct verify *v);      /* fusion.c: called once, nothing dead in them */
+bool verify_async_bodies(struct verify *v); /* async.c: what asynchronous chains call */
+
 /* ---- check.c: saying what is wrong ---- */
 
 const char *verify_text(struct verify *v, const struct shape *s);
@@ -108,6 +134,8 @@ bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum 
 
 /* ---- window.c ---- */
 
+/* The size of one windowed dimension (hlo-shapes 5.6); false when the rules are broken. */
+bool window_output_size(const struct window_dim *w, int64_t base, int64_t *out);
 bool verify_window_dim(struct verify *v, const struct inst *i, const struct window_dim *w, int64_t base, int64_t *out);
 bool verify_window_shape(struct verify *v, const struct inst *i, const struct shape *base, struct dims *out);
 
@@ -128,10 +156,5 @@ bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
 /* ---- sharding.c ---- */
 
 bool verify_sharding_equal(struct arena *scratch, const struct sharding *a, const struct sharding *b);
-
-/* ---- rules over the whole module, next to those of verify.h ---- */
-
-bool verify_fusions(struct verify *v); /* fusion.c */
-bool verify_async_bodies(struct verify *v); /* async.c */
 
 #endif
