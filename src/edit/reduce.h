@@ -5,7 +5,7 @@
 #ifndef HLO_EDIT_REDUCE_H
 #define HLO_EDIT_REDUCE_H
 
-#include "edit/edit.h"
+#include "ir/ir.h"
 
 struct reduction {
     void *context;

@@ -6,7 +6,6 @@
  * of it for all, then gathers the parts of the others.
  */
 #include "eval/eval_priv.h"
-#include "verify/verify.h"
 
 enum { TWO_ROUNDS = 1 << 14 }; /* bytes; below, each member folds everything */
 

@@ -15,7 +15,7 @@
 #ifndef HLO_KERN_GEMM_H
 #define HLO_KERN_GEMM_H
 
-#include "kern/nest.h"
+#include "kern/kern.h"
 
 enum gemm_kind {
     GEMM_F32, GEMM_F64, GEMM_PAIRS, GEMM_SIGNED_BYTES, GEMM_UNSIGNED_BYTES /* on the left */, GEMM_WORDS, GEMM_DWORDS,

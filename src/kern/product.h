@@ -7,6 +7,7 @@
 #define HLO_KERN_PRODUCT_H
 
 #include "kern/gemm.h"
+#include "kern/nest.h"
 
 struct product {
     enum dtype out_type, lhs_type, rhs_type, work;

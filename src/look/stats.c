@@ -7,7 +7,6 @@
  */
 #include "look/look.h"
 
-#include "text/text.h"
 
 #include <math.h>
 

@@ -4,6 +4,8 @@
  * Everything is read into a draft; the instruction joins its computation when it is complete.
  */
 #include "text/parse.h"
+#include "verify/build.h"
+#include "verify/verify.h"
 
 /* ---- opcodes ---- */
 

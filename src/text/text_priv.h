@@ -18,8 +18,6 @@
 #define HLO_TEXT_PRIV_H
 
 #include "text/text.h"
-#include "verify/build.h"
-#include "verify/verify.h"
 
 /* ---- lex.c ---- */
 

@@ -6,7 +6,7 @@
 #ifndef HLO_BUILD_H
 #define HLO_BUILD_H
 
-#include "verify/verify.h"
+#include "ir/ir.h"
 
 /* `i` is complete but for its place: opcode, operands, attributes, spans and, where it is written, its
  * shape. What is core HLO already stays as it is. Else helpers are appended to the computation, and `i`
