@@ -168,7 +168,7 @@ void put_seconds(struct buf *out, double s);
 /* targets.c: what --custom-call and --custom-call-lib name; NULL with messages. */
 hlo_targets *targets_of(const struct options *o, hlo_messages *m);
 
-/* diff.c: how a text becomes another, as `diff -u` shows it. */
+/* text_diff.c: how a text becomes another, as `diff -u` shows it. */
 void put_diff(struct buf *out, const char *name, struct str from, struct str to);
 
 #endif

@@ -1,142 +1,340 @@
 /*
- * The difference of two texts by lines, as `diff -u` shows it (Myers' greedy algorithm).
+ * hlo diff: two modules, or one with fast and with plain kernels, on the same inputs.
  */
-#include "cli/cli.h"
+#include "cli/arguments.h"
 
-enum { CONTEXT = 3, MOST_EDITS = 2000 };
-
-struct lines {
-    struct str *at;
-    size_t count;
+struct side { /* of the two */
+    const char *path, *title;
+    hlo_file *file;
+    hlo_module *module;
+    hlo_listing *listing;
+    hlo_program *program;
+};
+struct diffing {
+    const struct options *o;
+    hlo_messages *m;
+    struct arena arena;
+    struct side a, b;
+    bool alone; /* there is but one module */
+    struct arguments arguments;
+    hlo_targets *targets;
+    hlo_pairing *pairing;
+    struct hlo_comparison c;
 };
 
-static struct lines split(struct arena *a, struct str text)
+enum { MOST_LISTED = 20, SHORT_LINE = 160 };
+
+/* ---- getting ready ---- */
+
+static int read_side(struct diffing *d, struct side *s)
 {
-    struct lines l = {0};
-    size_t capacity = 0;
-    while (text.len > 0) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end ? (size_t)(end - text.ptr) + 1 : text.len;
-        VEC_PUSH(a, l.at, l.count, capacity) = (struct str){text.ptr, n};
-        text.ptr += n;
-        text.len -= n;
-    }
-    return l;
+    struct arguments sizes = {.o = d->o, .m = d->m};
+    if (!(s->file = open_file(d->o, s->path, d->m)))
+        return HLO_USAGE;
+    s->module = hlo_parse(s->file, 0, d->m);
+    const int status = arguments_check(&sizes, s->module);
+    if (status == HLO_OK)
+        s->listing = hlo_list(s->module);
+    return status;
 }
 
-/* Line pairs that stay: keep[i] is the line of `to` that line i of `from` becomes, or -1. */
-struct match {
-    struct lines from, to;
-    int64_t *keep;
+static bool same_text(hlo_text a, hlo_text b)
+{
+    bool same = strcmp(a.data, b.data) == 0;
+    hlo_text_free(&a);
+    hlo_text_free(&b);
+    return same;
+}
+
+static int same_parameters(const struct diffing *d)
+{
+    size_t count = hlo_param_count(d->a.module);
+    if (count != hlo_param_count(d->b.module))
+        return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count, d->b.path, hlo_param_count(d->b.module));
+    for (size_t i = 0; i < count; i++)
+        if (!same_text(hlo_param_shape(d->a.module, i), hlo_param_shape(d->b.module, i)))
+            return usage_error(d->o, "parameter %zu of %s and of %s have different shapes", i, d->a.path, d->b.path);
+    return HLO_OK;
+}
+
+static int plan_sides(struct diffing *d)
+{
+    struct hlo_run_options options;
+    if (!run_options(d->o, &options))
+        return HLO_USAGE;
+    options.targets = d->targets;
+    options.observed = true;
+    d->a.program = hlo_plan(d->a.module, &options, d->m); /* alone: plain */
+    options.plain = options.plain && !d->alone;
+    d->b.program = d->a.program ? hlo_plan(d->b.module, &options, d->m) : NULL;
+    return d->b.program ? HLO_OK : HLO_FAILED;
+}
+
+static int get_ready(struct diffing *d)
+{
+    const struct options *o = d->o;
+    if (!tolerance_options(o, &d->c.tolerance) || !(d->targets = targets_of(o, d->m)))
+        return HLO_USAGE;
+    int status = read_side(d, &d->a);
+    if (status == HLO_OK && d->alone)
+        d->b = (struct side){.path = d->a.path, .title = d->b.title, .module = d->a.module, .listing = d->a.listing};
+    else if (status == HLO_OK)
+        status = read_side(d, &d->b);
+    if (status == HLO_OK)
+        status = same_parameters(d);
+    if (status == HLO_OK)
+        status = plan_sides(d);
+    if (status == HLO_OK && hlo_participants(d->a.program) != hlo_participants(d->b.program))
+        status = usage_error(o, "%s has %zu participants, and %s has %zu", d->a.path, hlo_participants(d->a.program), d->b.path,
+                             hlo_participants(d->b.program));
+    if (status != HLO_OK)
+        return status;
+    size_t files = d->alone ? 1 : 2;
+    d->arguments = (struct arguments){.o = o, .m = d->m, .module = d->a.module, .given = o->args + files,
+                                      .given_count = o->arg_count - files};
+    if (!arguments_participants(&d->arguments, d->a.module))
+        return HLO_USAGE;
+    status = arguments_collect(&d->arguments);
+    d->pairing = hlo_pair(d->a.listing, d->b.listing);
+    d->c.a = d->a.program;
+    d->c.b = d->b.program;
+    d->c.pairing = d->pairing;
+    d->c.args = (const hlo_literal *const *)d->arguments.all;
+    d->c.count = d->arguments.count;
+    return status;
+}
+
+static void free_side(struct side *s)
+{
+    hlo_program_free(s->program);
+    hlo_listing_free(s->listing);
+    hlo_module_free(s->module);
+    hlo_file_free(s->file);
+}
+
+/* ---- what is said ---- */
+
+/* An instruction on a line, of which no more than so much is shown. */
+static void put_instruction(struct buf *out, const struct side *s, size_t i)
+{
+    struct hlo_listed inst = hlo_list_inst(s->listing, i);
+    hlo_text text = hlo_list_print(s->listing, i, HLO_PRINT_ABRIDGED);
+    const char *end = strstr(text.data, ", metadata={"), *start = text.data + strspn(text.data, " ");
+    size_t size = end ? (size_t)(end - start) : strlen(start);
+    buf_printf(out, "%s:%" PRIu32 ": %.*s%s\n", s->path, inst.line, (int)(size < SHORT_LINE ? size : SHORT_LINE), start,
+               size > SHORT_LINE ? " ..." : "");
+    hlo_text_free(&text);
+}
+
+struct list { /* instructions of which something is said */
+    size_t *at, count, capacity;
 };
 
-/* Marks the lines that a shortest edit keeps between two stretches with different ends. Beyond
- * MOST_EDITS edits everything counts as changed. `trace[d]` is the furthest reach after d edits. */
-static void match_middle(struct arena *a, struct match *m, int64_t from, int64_t to, int64_t n, int64_t k)
+static void find_structure(struct diffing *d, struct list *changed, struct list *only_a, struct list *only_b)
 {
-    int64_t most = n + k < MOST_EDITS ? n + k : MOST_EDITS, width = 2 * most + 1, d = 0;
-    int64_t **trace = ARENA_ARRAY(a, int64_t *, most + 2), *reach = ARENA_ARRAY(a, int64_t, width + 2);
-    int64_t *v = reach + most + 1;
-    for (bool done = false; !done; d++) {
-        if (d > most)
-            return;
-        trace[d] = ARENA_DUP(a, reach, width + 2);
-        for (int64_t diagonal = -d; diagonal <= d && !done; diagonal += 2) {
-            bool down = diagonal == -d || (diagonal != d && v[diagonal - 1] < v[diagonal + 1]);
-            int64_t x = down ? v[diagonal + 1] : v[diagonal - 1] + 1, y = x - diagonal;
-            while (x < n && y < k && str_eq(m->from.at[from + x], m->to.at[to + y]))
-                x++, y++;
-            v[diagonal] = x;
-            done = x >= n && y >= k;
-        }
+    for (size_t i = 0; i < hlo_list_count(d->a.listing) && !d->alone; i++)
+        if (!hlo_pair_of_a(d->pairing, i).how)
+            VEC_PUSH(&d->arena, only_a->at, only_a->count, only_a->capacity) = i;
+        else if (hlo_pair_changed(d->pairing, i))
+            VEC_PUSH(&d->arena, changed->at, changed->count, changed->capacity) = i;
+    for (size_t i = 0; i < hlo_list_count(d->b.listing) && !d->alone; i++)
+        if (!hlo_pair_of_b(d->pairing, i).how)
+            VEC_PUSH(&d->arena, only_b->at, only_b->count, only_b->capacity) = i;
+}
+
+static size_t shown_of(const struct diffing *d, const struct list *l)
+{
+    return l->count <= MOST_LISTED || d->o->given[OPT_VERBOSE] ? l->count : MOST_LISTED;
+}
+
+static void put_more(struct buf *out, size_t more)
+{
+    if (more > 0)
+        buf_printf(out, "  and %zu more; --verbose shows all\n", more);
+}
+
+static void put_only(const struct diffing *d, struct buf *out, const struct side *s, const struct list *l)
+{
+    size_t shown = shown_of(d, l);
+    if (l->count > 0)
+        buf_printf(out, "%zu only in %s\n", l->count, s->title);
+    for (size_t k = 0; k < shown; k++) {
+        buf_puts(out, "  ");
+        put_instruction(out, s, l->at[k]);
     }
-    int64_t x = n, y = k;
-    for (d--; d >= 0; d--) {
-        int64_t *before = trace[d] + most + 1, diagonal = x - y;
-        bool down = diagonal == -d || (diagonal != d && before[diagonal - 1] < before[diagonal + 1]);
-        int64_t px = d == 0 ? 0 : down ? before[diagonal + 1] : before[diagonal - 1];
-        int64_t py = d == 0 ? 0 : px - (down ? diagonal + 1 : diagonal - 1);
-        int64_t start = d == 0 ? 0 : down ? px : px + 1;
-        while (x > start && y > 0)
-            m->keep[from + --x] = to + --y;
-        x = px;
-        y = py;
+    put_more(out, l->count - shown);
+}
+
+static void put_changed(const struct diffing *d, struct buf *out, const struct list *l)
+{
+    size_t shown = shown_of(d, l);
+    if (l->count > 0)
+        buf_printf(out, "%zu changed\n", l->count);
+    for (size_t k = 0; k < shown; k++) {
+        buf_puts(out, "  ");
+        put_instruction(out, &d->a, l->at[k]);
+        buf_puts(out, "  ");
+        put_instruction(out, &d->b, (size_t)hlo_pair_of_a(d->pairing, l->at[k]).other);
+    }
+    put_more(out, l->count - shown);
+}
+
+static const char *how_paired(enum hlo_paired how)
+{
+    switch (how) {
+    case HLO_PAIRED_METADATA: return ", paired by op_name";
+    case HLO_PAIRED_PLACE: return ", paired by place";
+    case HLO_PAIRED_OTHERWISE: return ", paired though it changed";
+    default: return "";
     }
 }
 
-static void match_lines(struct arena *a, struct match *m)
+static void put_first(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    int64_t n = (int64_t)m->from.count, k = (int64_t)m->to.count, head = 0, tail = 0;
-    m->keep = ARENA_ARRAY(a, int64_t, n);
-    for (int64_t i = 0; i < n; i++)
-        m->keep[i] = -1;
-    while (head < n && head < k && str_eq(m->from.at[head], m->to.at[head])) {
-        m->keep[head] = head;
-        head++;
+    struct hlo_listed inst = hlo_list_inst(d->a.listing, v->a);
+    const char *const names[2] = {d->b.title, d->a.title};
+    buf_printf(out, "first difference: %%%s%s", inst.name, how_paired(hlo_pair_of_a(d->pairing, v->a).how));
+    if (v->participant > 0)
+        buf_printf(out, ", participant %zu", v->participant);
+    if (v->occurrence > 0)
+        buf_printf(out, ", done %" PRIu64 " times before", v->occurrence);
+    buf_printf(out, "\n  ");
+    put_instruction(out, &d->a, v->a);
+    if (!d->alone) {
+        buf_puts(out, "  ");
+        put_instruction(out, &d->b, v->b);
     }
-    while (tail < n - head && tail < k - head && str_eq(m->from.at[n - 1 - tail], m->to.at[k - 1 - tail])) {
-        m->keep[n - 1 - tail] = k - 1 - tail;
-        tail++;
-    }
-    match_middle(a, m, head, head, n - head - tail, k - head - tail);
+    if (inst.where[0] || inst.op_name[0])
+        buf_printf(out, "  %s%s%s\n", inst.where, inst.where[0] && inst.op_name[0] ? "  " : "", inst.op_name);
+    hlo_text text = hlo_difference_print(&v->difference, v->value_b, v->value_a, names);
+    buf_bytes(out, text.data, text.size);
+    hlo_text_free(&text);
 }
 
-static void put_line(struct buf *out, char mark, struct str line)
+/* Where no instruction says it: what makes them may stand in one module only. */
+static void put_results_apart(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    buf_putc(out, mark);
-    buf_str(out, line);
-    if (line.len == 0 || line.ptr[line.len - 1] != '\n')
-        buf_puts(out, "\n\\ No newline at end of file\n");
+    const char *const names[2] = {d->b.title, d->a.title};
+    hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
+    buf_puts(out, "results differ, though no instruction that stands in both does\n");
+    buf_bytes(out, text.data, text.size);
+    hlo_text_free(&text);
 }
 
-/* One hunk: from line `x` of the old and `y` of the new text, as far as changes lie close together. */
-static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t *y)
+static void put_text(struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    int64_t n = (int64_t)m->from.count, k = (int64_t)m->to.count;
-    int64_t lead = *x < CONTEXT ? *x : CONTEXT, old_at = *x - lead, new_at = *y - lead, same = 0;
-    struct buf body = {0};
-    for (int64_t i = old_at; i < *x; i++)
-        put_line(&body, ' ', m->from.at[i]);
-    while ((*x < n || *y < k) && same <= 2 * CONTEXT) {
-        if (*x < n && m->keep[*x] == *y) {
-            same++;
-            put_line(&body, ' ', m->from.at[*x]);
-            ++*x, ++*y;
-        } else if (*x < n && m->keep[*x] < 0) {
-            same = 0;
-            put_line(&body, '-', m->from.at[(*x)++]);
-        } else {
-            same = 0;
-            put_line(&body, '+', m->to.at[(*y)++]);
-        }
-    }
-    for (int64_t extra = same - CONTEXT; extra > 0; extra--) { /* trailing context beyond its length */
-        body.size -= m->from.at[--*x].len + 1;
-        --*y;
-    }
-    buf_printf(out, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@\n", old_at + (*x > old_at),
-               *x - old_at, new_at + (*y > new_at), *y - new_at);
-    buf_str(out, buf_view(&body));
-    buf_free(&body);
+    struct list changed = {0}, only_a = {0}, only_b = {0};
+    find_structure(d, &changed, &only_a, &only_b);
+    put_changed(d, out, &changed);
+    put_only(d, out, &d->a, &only_a);
+    put_only(d, out, &d->b, &only_b);
+    if (v->found)
+        put_first(d, out, v);
+    else if (!v->results_agree)
+        put_results_apart(d, out, v);
+    buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not the same bit for bit; results %s\n", v->compared, v->unequal,
+               v->results_agree ? "agree" : v->results.comparable ? "differ" : "have different shapes");
 }
 
-void put_diff(struct buf *out, const char *name, struct str from, struct str to)
+/* ---- for programs ---- */
+
+static void json_name(struct buf *out, const struct side *s, size_t i)
 {
-    struct arena a;
-    arena_init(&a);
-    struct match m = {.from = split(&a, from), .to = split(&a, to)};
-    match_lines(&a, &m);
-    int64_t x = 0, y = 0, n = (int64_t)m.from.count, k = (int64_t)m.to.count;
-    bool titled = false;
-    while (x < n || y < k) {
-        if (x < n && m.keep[x] == y) {
-            x++, y++;
-            continue;
-        }
-        if (!titled)
-            buf_printf(out, "--- %s\n+++ %s\n", name, name);
-        titled = true;
-        put_hunk(out, &m, &x, &y);
+    struct hlo_listed inst = hlo_list_inst(s->listing, i);
+    buf_puts(out, "{\"name\":");
+    buf_json_str(out, str_of(inst.name));
+    buf_puts(out, ",\"computation\":");
+    buf_json_str(out, str_of(hlo_list_computation(s->listing, inst.computation).name));
+    buf_puts(out, ",\"op\":");
+    buf_json_str(out, str_of(inst.op));
+    buf_puts(out, ",\"shape\":");
+    buf_json_str(out, str_of(inst.shape));
+    buf_printf(out, ",\"line\":%" PRIu32 "}", inst.line);
+}
+
+static void json_list(struct buf *out, const char *key, const struct side *s, const struct list *l)
+{
+    buf_printf(out, ",\"%s\":[", key);
+    for (size_t k = 0; k < l->count; k++) {
+        buf_puts(out, k ? "," : "");
+        json_name(out, s, l->at[k]);
     }
-    arena_free(&a);
+    buf_putc(out, ']');
+}
+
+static void json_difference(struct buf *out, const char *key, const struct hlo_difference *x)
+{
+    hlo_text text = hlo_difference_json(x);
+    buf_printf(out, ",\"%s\":%s", key, text.data);
+    hlo_text_free(&text);
+}
+
+static void put_json(struct diffing *d, struct buf *out, const struct hlo_divergence *v)
+{
+    static const char *const hows[] = {"", "name", "op_name", "place", "otherwise"};
+    struct list changed = {0}, only_a = {0}, only_b = {0};
+    find_structure(d, &changed, &only_a, &only_b);
+    buf_printf(out, "{\"schema\":1,\"same\":%s,\"compared\":%" PRIu64 ",\"unequal\":%" PRIu64 ",\"results_agree\":%s",
+               !v->found && v->results_agree ? "true" : "false", v->compared, v->unequal, v->results_agree ? "true" : "false");
+    if (!v->results_agree)
+        json_difference(out, "results", &v->results);
+    json_list(out, "changed", &d->a, &changed);
+    json_list(out, "only_a", &d->a, &only_a);
+    json_list(out, "only_b", &d->b, &only_b);
+    if (v->found) {
+        buf_puts(out, ",\"first\":{\"a\":");
+        json_name(out, &d->a, v->a);
+        buf_puts(out, ",\"b\":");
+        json_name(out, &d->b, v->b);
+        buf_printf(out, ",\"paired\":\"%s\",\"participant\":%zu,\"occurrence\":%" PRIu64,
+                   hows[hlo_pair_of_a(d->pairing, v->a).how], v->participant, v->occurrence);
+        json_difference(out, "difference", &v->difference);
+        buf_putc(out, '}');
+    }
+    buf_puts(out, "}\n");
+}
+
+/* ---- the command ---- */
+
+static int compare_runs(struct diffing *d)
+{
+    struct hlo_divergence v;
+    struct buf out = {0};
+    if (!hlo_diverge(&d->c, &v, d->m))
+        return hlo_messages_limit(d->m) ? HLO_LIMIT : HLO_FAILED;
+    if (d->o->given[OPT_JSON])
+        put_json(d, &out, &v);
+    else
+        put_text(d, &out, &v);
+    fwrite(out.data, 1, out.size, stdout);
+    buf_free(&out);
+    hlo_divergence_free(&v);
+    return v.found || !v.results_agree ? HLO_DIFFERS : HLO_OK;
+}
+
+int diff_command(const struct options *o)
+{
+    struct diffing d = {.o = o, .m = hlo_messages_new(), .alone = o->given[OPT_PLAIN]};
+    d.a = (struct side){.path = o->arg_count > 0 ? o->args[0] : NULL, .title = d.alone ? "plain" : "A"};
+    d.b = (struct side){.path = o->arg_count > 1 ? o->args[1] : NULL, .title = d.alone ? "fast" : "B"};
+    arena_init(&d.arena);
+    int status = HLO_OK;
+    if (o->arg_count == 0)
+        status = usage_error(o, "no file given");
+    else if (o->arg_count == 1 && !d.alone)
+        status = usage_error(o, "two files are wanted, or one with --plain");
+    else if ((status = get_ready(&d)) == HLO_OK)
+        status = compare_runs(&d);
+    report(o, d.m);
+    hlo_pairing_free(d.pairing);
+    arguments_free(&d.arguments);
+    if (d.alone)
+        hlo_program_free(d.b.program);
+    else
+        free_side(&d.b);
+    free_side(&d.a);
+    hlo_targets_free(d.targets);
+    hlo_messages_free(d.m);
+    arena_free(&d.arena);
+    return status;
 }

@@ -84,19 +84,13 @@ static void put_examples(struct buf *out, size_t op)
 
 void put_op_json(struct buf *out, size_t i)
 {
-    struct hlo_op op = hlo_op_get(i);
-    buf_putc(out, '{');
-    put_text(out, "name", op.name);
-    buf_putc(out, ',');
-    put_text(out, "form", op.form);
-    buf_putc(out, ',');
-    put_text(out, "help", op.help);
-    buf_putc(out, ',');
-    put_text(out, "rule", op.rule);
-    buf_putc(out, ',');
-    put_text(out, "family", op.family);
-    buf_putc(out, ',');
-    put_text(out, "specification", op.spec);
+    const struct hlo_op op = hlo_op_get(i);
+    const char *const texts[][2] = {{"name", op.name}, {"form", op.form},     {"help", op.help},
+                                    {"rule", op.rule}, {"family", op.family}, {"specification", op.spec}};
+    for (size_t k = 0; k < COUNT_OF(texts); k++) {
+        buf_putc(out, k ? ',' : '{');
+        put_text(out, texts[k][0], texts[k][1]);
+    }
     buf_printf(out, ",\"min_operands\":%d,\"max_operands\":", op.min_operands);
     buf_printf(out, op.max_operands < 0 ? "null" : "%d", op.max_operands);
     put_types(out, i);
