@@ -30,6 +30,7 @@ struct hlo_listing {
     size_t *by_index;  /* of a computation: its number */
     size_t **numbers;  /* of an instruction, by the index of its computation and its own */
     struct map names;  /* to instructions */
+    struct map spelled; /* of files and functions: what has been given out */
 };
 
 /* ---- making ---- */
@@ -167,6 +168,7 @@ hlo_listing *hlo_list(const hlo_module *module)
     hlo_listing *l = heap_zalloc(1, sizeof *l);
     int count;
     arena_init(&l->arena);
+    map_init(&l->spelled, &l->arena);
     l->module = module;
     struct computation **order = module_order(&l->arena, module->m, &count);
     l->computation_count = (size_t)count;
@@ -317,9 +319,17 @@ hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style sty
     return hlo_text_of(&b);
 }
 
-static const char *kept(const hlo_listing *l, struct str s)
+/* With a NUL behind it; the same files and functions are asked for again and again. */
+static const char *kept(const hlo_listing *listing, struct str s)
 {
-    return arena_str((struct arena *)(uintptr_t)&l->arena, s).ptr;
+    hlo_listing *l = (hlo_listing *)(uintptr_t)listing;
+    char *known = map_get(&l->spelled, s);
+    if (!known) {
+        struct str copy = arena_str(&l->arena, s);
+        known = (char *)(uintptr_t)copy.ptr;
+        map_put(&l->spelled, copy, known);
+    }
+    return known;
 }
 
 static struct str nth(const struct str *list, int count, int32_t number)

@@ -197,8 +197,12 @@ static bool goes_with(const struct command *c, const struct kind *k)
 
 enum { SIZES = 3, LIMIT = 20 };
 
-/* In time of its own, not of the system. Ten times the input may take twelve times the time; 20 ms more, since that much comes and goes by itself. */
-static bool too_much(struct taken less, struct taken more) { return more.user > 12 * less.user + 0.02; }
+/* Ten times the input may take twelve times the time; 20 ms more, since that much comes and goes by itself. What the system
+ * does is looked at, too, because of short times its share is a guess. */
+static bool too_much(struct taken less, struct taken more)
+{
+    return more.user > 12 * less.user + 0.02 && more.all > 12 * less.all + 0.02;
+}
 
 static double ratio(double more, double less) { return less > 0 ? more / less : 0; }
 

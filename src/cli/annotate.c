@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+enum { MOST_FRAMES = 100 }; /* of one instruction: recursion, and tables that go in a circle, have no end of them */
+
 struct annotation {
     struct buf out, last; /* last: what stands above the instructions so far */
     bool known;           /* some place is */
@@ -17,6 +19,10 @@ static void put_frames(struct annotation *a, const hlo_listing *l, size_t inst, 
     struct hlo_frame f;
     struct buf line = {0};
     for (size_t k = 0; hlo_list_frame(l, inst, k, &f); k++) {
+        if (k == MOST_FRAMES) {
+            buf_puts(&line, " < ...");
+            break;
+        }
         buf_printf(&line, "%s %s:%d", k ? " <" : "//", f.file, f.line);
         if (*f.function)
             buf_printf(&line, " (%s)", f.function);

@@ -17,14 +17,8 @@ static double elements(const struct shape *s)
 
 static double bytes(const struct shape *s)
 {
-    double sum = 0;
     int64_t n;
-    if (shape_is_tuple(s)) {
-        for (int k = 0; k < s->count; k++)
-            sum += bytes(s->elements[k]);
-        return sum;
-    }
-    return shape_is_array(s) && shape_bytes(s, &n) ? (double)n : 0;
+    return shape_is_tuple(s) ? s->bytes : shape_is_array(s) && shape_bytes(s, &n) ? (double)n : 0;
 }
 
 static const struct shape *operand(const struct inst *i, int k)

@@ -72,6 +72,8 @@ static void sum_up(struct arena *a, struct shape *s)
         }
         if (starts)
             starts[i] = s->leaves;
+        int64_t bytes = 0;
+        s->bytes += shape_is_array(e) && shape_bytes(e, &bytes) ? (double)bytes : e->bytes;
         s->inner_dynamic |= shape_has_dynamic(e);
         s->inner_unbounded |= shape_has_unbounded(e);
         s->inner_buffer |= shape_has_buffer(e);

@@ -149,6 +149,7 @@ struct shape {
     /* Of what has elements, so that nobody walks shapes of shapes of shapes to ask: */
     bool inner_dynamic, inner_unbounded, inner_buffer;
     int depth;                /* of tuples in tuples, this one included; 0: none */
+    double bytes;          /* of the arrays in a tuple */
     int64_t leaves, parts; /* leaves; leaves and tuples, itself included. INT64_MAX stands for more */
     const int64_t *starts; /* the first leaf of each element; NULL: its number is the element's, or there are none */
 };
