@@ -361,6 +361,10 @@ bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, h
 /* The values of several participants: `prefix`0@0, `prefix`0@1, ... */
 bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count,
                        hlo_messages *m);
+/* The same into any kind of file of arrays, which its name tells: .npz; .safetensors; of one array .npy, or .bin and .raw, its
+ * elements alone. */
+bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *l, size_t count, hlo_messages *m);
+bool hlo_write_knows(const char *path); /* whether it ends like one of those */
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *arrays, size_t count,
                          hlo_messages *m);
 /* A run in one file, an .npz archive: the text of its module as bytes, `module`; the leaves of its arguments, arg0, arg1, ...; those of

@@ -229,12 +229,14 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
 
 /* ---- writing ---- */
 
+#define ONE_ARRAY "a .npy file holds one array; write an .npz file"
+
 bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (!shape_is_array(h->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds one array; write an .npz file");
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, ONE_ARRAY);
     return io_write_npy(ds, path, h->l);
 }
 
@@ -261,6 +263,37 @@ bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *
     bool ok = io_write_npz(hlo_sink_of_name(m, path, STR("")), path, prefix, l, (int64_t)count);
     heap_free(l);
     return ok;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), k = strlen(end);
+    return n >= k && strcmp(path + n - k, end) == 0;
+}
+
+bool hlo_write_knows(const char *path)
+{
+    static const char *const ends[] = {".bin", ".npy", ".npz", ".raw", ".safetensors"};
+    for (size_t k = 0; k < COUNT_OF(ends); k++)
+        if (ends_with(path, ends[k]))
+            return true;
+    return false;
+}
+
+bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h, size_t count, hlo_messages *m)
+{
+    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
+    if (ends_with(path, ".npz"))
+        return hlo_write_npz_all(path, prefix, h, count, m);
+    if (ends_with(path, ".safetensors")) {
+        const struct literal **l = literals_of(h, count);
+        bool ok = io_write_safetensors(ds, path, prefix, l, (int64_t)count);
+        free(l);
+        return ok;
+    }
+    if (count != 1 || !shape_is_array(h[0]->l->shape))
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, ends_with(path, ".npy") ? ONE_ARRAY : "raw bytes are of one array; write an .npz file");
+    return ends_with(path, ".npy") ? io_write_npy(ds, path, h[0]->l) : io_write_raw(ds, path, h[0]->l);
 }
 
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count,

@@ -241,11 +241,12 @@ static bool write_outputs(const struct options *o, const hlo_onnx *model, hlo_on
     const char *path = o->value[OPT_OUTPUT];
     if (path && ends_with(path, ".npz"))
         return write_npz(path, model, outputs, m);
-    if (!path || !ends_with(path, ".npy"))
+    if (!path || !hlo_write_knows(path))
         return write_text(o, model, outputs, m);
     if (model_output_count(model) != 1 || hlo_onnx_value_sequence(outputs[0]) || hlo_onnx_value_count(outputs[0]) != 1)
-        return usage_error(o, "a .npy file holds one array, and the model gives something else; write an .npz file"), false;
-    return hlo_write_npy(path, hlo_onnx_value_tensor(outputs[0], 0), m);
+        return usage_error(o, "`%s` is for one array, and the model gives something else; write an .npz file", path), false;
+    const hlo_literal *only = hlo_onnx_value_tensor(outputs[0], 0);
+    return hlo_write_arrays(path, "out", &only, 1, m);
 }
 
 /* ---- the command ---- */

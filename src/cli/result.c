@@ -56,13 +56,8 @@ static void put_json(struct buf *b, hlo_literal *const *results, size_t count, c
 bool put_results(const struct options *o, hlo_literal *const *results, size_t count, hlo_messages *m)
 {
     const char *path = o->value[OPT_OUTPUT];
-    if (path && ends_with(path, ".npz"))
-        return hlo_write_npz_all(path, "out", (const hlo_literal *const *)results, count, m);
-    if (path && ends_with(path, ".npy") && count > 1)
-        return usage_error(o, "a .npy file holds one array, and there are %zu participants; write an .npz file", count),
-               false;
-    if (path && ends_with(path, ".npy"))
-        return hlo_write_npy(path, results[0], m);
+    if (path && hlo_write_knows(path))
+        return hlo_write_arrays(path, "out", (const hlo_literal *const *)results, count, m);
     struct buf b = {0};
     struct hlo_view v = result_view(o);
     if (o->given[OPT_JSON])

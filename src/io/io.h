@@ -71,6 +71,8 @@ bool io_safetensors_has(const struct io_safetensors *t, struct str name);
 struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const struct io_safetensors *t, struct str name,
                                    const struct shape *want, struct str who);
 struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t);
+/* As io_write_npz; refused where the format has no name for a type. */
+bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l, int64_t count);
 
 /* ---- stored.c ---- */
 
@@ -129,8 +131,11 @@ struct io_bundle {
     const struct literal *const *results; /* one for each; NULL: there is none */
 };
 bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle *b);
-/* Any bytes at all, in the same way. */
+/* Any bytes at all, in the same way; one part after the other. */
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
+bool io_write_parts(struct diags *ds, const char *path, const struct str *parts, size_t count);
+/* The elements of an array as they lie in memory, for io_raw_decode. */
+bool io_write_raw(struct diags *ds, const char *path, const struct literal *l);
 
 /* ---- command.c ---- */
 

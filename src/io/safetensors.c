@@ -202,3 +202,82 @@ struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const stru
         return NULL;
     return io_stored_decode(ds, a, &s, want, who);
 }
+
+/* ---- writing ---- */
+
+struct writing {
+    struct arena a;
+    struct buf header;
+    struct str *parts; /* the header is the first */
+    size_t count, capacity;
+    int64_t size;
+    enum dtype nameless; /* a type that the format does not have */
+};
+
+static const char *name_of(enum dtype t)
+{
+    for (size_t i = 0; i < COUNT_OF(type_names); i++)
+        if (type_names[i].dtype == t)
+            return type_names[i].name;
+    return NULL;
+}
+
+static void put_tensor(struct writing *w, struct str name, const struct literal *l)
+{
+    const struct shape *s = l->shape;
+    int64_t size = 0;
+    shape_bytes(s, &size);
+    if (!name_of(s->dtype))
+        w->nameless = s->dtype;
+    else
+        buf_printf(&w->header, "%s\"" STR_FMT "\":{\"dtype\":\"%s\",\"shape\":[", w->count > 1 ? "," : "", STR_ARG(name), name_of(s->dtype));
+    for (int d = 0; d < s->rank; d++)
+        buf_printf(&w->header, d ? ",%" PRId64 : "%" PRId64, s->dims[d]);
+    buf_printf(&w->header, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", w->size, w->size + size);
+    w->size += size;
+    VEC_PUSH(&w->a, w->parts, w->count, w->capacity) = (struct str){l->data, (size_t)size};
+}
+
+static void put_leaves(struct writing *w, const char *prefix, const char *after, const struct literal *l, int64_t *leaf)
+{
+    if (!shape_is_tuple(l->shape)) {
+        struct str name = arena_printf(&w->a, "%s%" PRId64 "%s", prefix, (*leaf)++, after);
+        if (shape_is_array(l->shape))
+            put_tensor(w, name, l);
+        return;
+    }
+    for (int i = 0; i < l->shape->count; i++)
+        put_leaves(w, prefix, after, l->elements[i], leaf);
+}
+
+/* The header, behind its size; it ends in blanks, so that tensors begin at a multiple of eight bytes. */
+static struct str whole_header(struct writing *w)
+{
+    buf_putc(&w->header, '}');
+    while (w->header.size % 8)
+        buf_putc(&w->header, ' ');
+    uint64_t size = w->header.size - 8;
+    for (size_t i = 0; i < 8; i++)
+        w->header.data[i] = (char)(size >> 8 * i);
+    return buf_view(&w->header);
+}
+
+bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l, int64_t count)
+{
+    struct writing w = {.nameless = DT_INVALID};
+    arena_init(&w.a);
+    VEC_PUSH(&w.a, w.parts, w.count, w.capacity) = (struct str){0};
+    buf_bytes(&w.header, "12345678{", 9);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t leaf = 0;
+        put_leaves(&w, prefix, count > 1 ? arena_printf(&w.a, "@%" PRId64, k).ptr : "", l[k], &leaf);
+    }
+    w.parts[0] = whole_header(&w);
+    bool ok = w.nameless == DT_INVALID
+                  ? io_write_parts(ds, path, w.parts, w.count)
+                  : DIAG_ERROR(ds, NO_SPAN, FAILURE,
+                               arena_printf(&w.a, "safetensors has no elements of type %s; write an .npz file", dtype_spelling(w.nameless)).ptr);
+    buf_free(&w.header);
+    arena_free(&w.a);
+    return ok;
+}

@@ -207,13 +207,19 @@ static void put(struct output *o, const void *bytes, size_t size)
     }
 }
 
-bool io_write_bytes(struct diags *ds, const char *path, struct str bytes)
+bool io_write_parts(struct diags *ds, const char *path, const struct str *parts, size_t count)
 {
     struct output o;
     if (!output_open(ds, path, &o))
         return false;
-    put(&o, bytes.ptr, bytes.len);
+    for (size_t k = 0; k < count; k++)
+        put(&o, parts[k].ptr, parts[k].len);
     return output_close(ds, &o);
+}
+
+bool io_write_bytes(struct diags *ds, const char *path, struct str bytes)
+{
+    return io_write_parts(ds, path, &bytes, 1);
 }
 
 static struct str storage_of(const struct literal *l)
@@ -221,6 +227,11 @@ static struct str storage_of(const struct literal *l)
     int64_t size = 0;
     shape_bytes(l->shape, &size);
     return (struct str){l->data, (size_t)size};
+}
+
+bool io_write_raw(struct diags *ds, const char *path, const struct literal *l)
+{
+    return io_write_bytes(ds, path, storage_of(l));
 }
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l)
