@@ -344,7 +344,7 @@ ENTRY e {
   ROOT r = (f32[], f32[], f32[]) tuple(u, v, w)
 }
 END
-limits="14000 16000 20000 30000 60000 200000"
+limits="$(seq -s " " 12000 250 14000) 16000 20000 30000 60000 200000"
 [ -z "$sanitized" ] || limits=
 for limit in $limits; do # kB
     for command in 'run work.hlo --random' 'run work.hlo --random --plain' 'trace work.hlo --random' 'diff work.hlo work.hlo --random' 'verify work.hlo'; do
