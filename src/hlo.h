@@ -202,195 +202,6 @@ struct hlo_cost {
 };
 struct hlo_cost hlo_list_cost(const hlo_listing *l, size_t i);
 
-/* ---- values ---- */
-
-void hlo_literal_free(hlo_literal *l);
-/* Frees each of COUNT literals, some of which may be NULL, and the array, which malloc made. */
-void hlo_literals_free(hlo_literal **literals, size_t count);
-/* Shape and values, `f32[2] {1, 2}`; NULL with messages. Free with hlo_literal_free. A literal always has
- * the sizes of its values: `f32[<=10] {1, 2}` is an array of two elements. It fits a parameter of that
- * shape, as does any array up to the bound; results come out in the same way. */
-hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m);
-/* Whether the text of a value opens with its shape. */
-bool hlo_literal_has_shape(const char *text, size_t size);
-hlo_text hlo_literal_print(const hlo_literal *l, bool with_shape);
-hlo_text hlo_literal_shape(const hlo_literal *l);
-size_t hlo_literal_leaves(const hlo_literal *l);
-/* A flat leaf in order: spelling of its element type, rank, sizes, and its dense row-major storage
- * (types below a byte take one byte an element). Pointers live as long as the literal. Data of what came from a file
- * or by hlo_literal_map may not be written. */
-struct hlo_array {
-    const char *dtype;
-    size_t rank;
-    const int64_t *dims;
-    size_t element_size, elements;
-    void *data;
-};
-struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
-/* An array of a type by its spelling, cleared. NULL with messages. */
-hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims, hlo_messages *m);
-/* An array that lies in memory of the caller's, where it is read and never written: dense, row-major, as hlo_array
- * has it, aligned as its elements are; a pred is 0 or 1. It must stay as it is until RELEASE (or NULL) is called,
- * which is when the literal is freed. NULL with messages, and RELEASE is not called. */
-hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
-                             void (*release)(void *context), void *context, hlo_messages *m);
-/* Takes the elements over; NULL, and they stay the caller's, where there is no memory. */
-hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count);
-/* Components of a tuple; 0 for anything else. They live as long as the tuple. */
-size_t hlo_literal_count(const hlo_literal *l);
-const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
-
-/* Elementwise agreement: numbers are equal (NaN with NaN), or floats lie within a bound. Integers
- * are always exact. */
-struct hlo_tolerance {
-    double abs, rel;      /* |actual - expected| <= abs + rel * |expected| */
-    int64_t ulp;          /* distance in representable values of the type; 0: not used */
-    bool zeros;           /* -0 is not 0, where no bound is given */
-    bool bits;            /* bit for bit, NaN payloads included */
-};
-/* True when shapes and values agree; else `why`, unless it is NULL, says where first, both values, and the worst error. */
-bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t, hlo_text *why);
-
-/* ---- values, as people look at them ---- */
-
-hlo_literal *hlo_literal_copy(const hlo_literal *l);
-/* A piece of an array as numpy cuts it, `[0,:4]`, `[..., -1]`, `[::2, 3:]`; an index takes its dimension away. Of a tuple
- * the first number is the component: `[1][0,:4]`. NULL with a message that says what is wrong with it. */
-hlo_literal *hlo_literal_slice(const hlo_literal *l, const char *text, hlo_messages *m);
-/* Of all elements of all leaves; of complex numbers the absolute value. min, max, mean and deviation are of what is finite. */
-struct hlo_stats {
-    uint64_t elements, finite, nan, positive_inf, negative_inf, zero, denormal;
-    double min, max, mean, deviation; /* NaN where nothing is finite */
-    int64_t first_nan, first_inf;     /* row-major, through all leaves; -1: there is none */
-};
-struct hlo_stats hlo_literal_stats(const hlo_literal *l);
-/* "f32[4096] min -1.2 max 3.4 mean 0.01 nan 0 inf 0", a line without its end; of one element its value. */
-hlo_text hlo_literal_summary(const hlo_literal *l);
-/* {"elements":2,"finite":1,"nan":1,...}, the fields by name; what is not finite as a string. */
-hlo_text hlo_stats_json(const struct hlo_stats *s);
-/* How values are written. Zeros stand for what is usual. */
-struct hlo_view {
-    size_t most;      /* elements before the middle of each dimension is left out (1000); SIZE_MAX: all */
-    size_t edge;      /* what stays at both ends of a dimension then (3) */
-    int precision;    /* digits; 0: as many as it takes to read the same number back */
-    bool hex;         /* floats as 0x1.8p+1 */
-    bool bits;        /* and the bits of each */
-    size_t width;     /* of a line, in columns (80) */
-};
-/* With shape, in the form that is read back where nothing is left out; where something is, with statistics. V NULL: as usual. */
-hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
-/* As JSON: {"shape":...,"values":nested lists}; NaN and infinities are strings; complex numbers are pairs; a tuple has
- * "elements", an object each. All elements, unless `most` is given: of more, "stats" stands there in place of "values". */
-hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
-/* A picture of characters, in lines. Heat maps are of two dimensions, what has more is cut at index 0 of the first ones; curves are
- * of the last dimension; histograms of all elements. What is larger than the canvas is averaged by blocks; NaN and infinities are
- * marked in red and magenta, or by N and I. Of complex numbers the absolute value; of a tuple the first array. C NULL: as usual. */
-enum hlo_plot { HLO_PLOT_AUTO, HLO_PLOT_HEAT, HLO_PLOT_HISTOGRAM, HLO_PLOT_CURVE };
-struct hlo_canvas {
-    size_t width, height; /* in characters; 0: 72 by 20 */
-    bool color, utf8;
-};
-hlo_text hlo_literal_plot(const hlo_literal *l, enum hlo_plot kind, const struct hlo_canvas *c);
-/* The heat map as a PNG file, a pixel or more an element (above 8,192 a side less); NaN is red. False with a message. */
-bool hlo_write_png(const char *path, const hlo_literal *l, hlo_messages *m);
-/* How two values of one shape differ: what hlo_literal_compare says, in numbers. The worst errors are of all elements that are
- * finite on both sides, within the tolerance or not; of integers their distance. */
-struct hlo_difference {
-    bool comparable;            /* false: the shapes differ; nothing below holds */
-    uint64_t elements, outside; /* outside the tolerance */
-    uint64_t not_finite;        /* of those: infinite or NaN, and the other is something else */
-    double worst_abs, worst_rel;
-    uint64_t worst_ulp;
-    size_t worst_count;         /* of those outside: the worst absolute error first, what is not finite before it; ten at most */
-    struct hlo_differing {
-        size_t leaf;
-        int64_t index;           /* row-major in its leaf */
-        double actual, expected; /* of complex numbers the absolute value */
-        double abs, rel;         /* NaN where something is not finite */
-        uint64_t ulp;            /* UINT64_MAX likewise */
-    } worst[10];
-    uint64_t decades[32];       /* elements with relative error 0, up to 1e-29, 1e-28, ... 1, and what is beyond or not finite */
-};
-struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t);
-/* The same for people: how many, the worst elements, a histogram of the errors; lines. The literals are those that were compared;
- * `names` stand above their columns, NULL: "is" and "expected". */
-hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual, const hlo_literal *expected,
-                              const char *const names[2]);
-hlo_text hlo_difference_json(const struct hlo_difference *d); /* its fields by name */
-
-/* ---- reading and writing arrays ---- */
-
-/* What PATH names, by how its name ends: a .npy file, which holds one array called ""; an .npz archive; safetensors;
- * .bin and .raw files, the bytes of one array as hlo_array has them and nothing else, called "" too; or a folder,
- * where array x is the file x.npy or x.bin. What ends otherwise is an .npz archive. NULL with a message.
- * Arrays of a file of 64 KiB and more that are stored there as they are in memory are used where they lie, mapped;
- * others, those of type pred and of types below a byte, and what is not aligned as its elements must be, are copied.
- * So a file may be as large as address space, but must not get shorter while literals of it live: see
- * hlo_guard_mapped_files. */
-hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m);
-void hlo_arrays_free(hlo_arrays *s); /* literals of it may outlive it */
-/* Once another program has made a mapped file shorter, whoever reads beyond its end gets SIGBUS. From here on that ends the
- * process with a message on standard error that names the file, and status 4; any other SIGBUS does what it always did. */
-void hlo_guard_mapped_files(void);
-/* Whether the name ends so, or is a folder's. */
-bool hlo_arrays_known(const char *path);
-/* Whether arrays in it have names, so that it can be for all parameters. */
-bool hlo_arrays_many(const char *path);
-bool hlo_arrays_has(const hlo_arrays *s, const char *name);
-/* DTYPE: its element type, which says what raw bits mean; NULL: whatever the file says it is. */
-hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype, hlo_messages *m);
-/* The value of a parameter. Leaves of all parameters, flattened in order, are called `prefix`0, `prefix`1, ..., or
- * by the name of the parameter, with .K for component K of a tuple; the first that is there counts, and of each the
- * one with @PARTICIPANT behind it. An array without a name is anybody's. Raw bits are of the parameter's type. */
-hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param,
-                              size_t participant, hlo_messages *m);
-/* The same of a file that is opened for it. */
-hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
-                            size_t participant, hlo_messages *m);
-/* The value of a parameter as people write it: a literal, whose shape may be left out, or `@FILE`, which is hlo_read_param of what is
- * known by its name, with prefix "arg", and else holds the text of a literal. NULL with messages, also where its shape isn't the
- * parameter's. */
-hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant, const char *text, hlo_messages *m);
-/* Of NAME=VALUE where VALUE begins; 0: the text has no name. */
-size_t hlo_argument_value(const char *text);
-/* Every output leaf of the entry computation from `prefix`0, `prefix`1, ... */
-hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,
-                             hlo_messages *m);
-bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m);
-bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
-/* The values of several participants: `prefix`0@0, `prefix`0@1, ... */
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count,
-                       hlo_messages *m);
-/* The same into any kind of file of arrays, which its name tells: .npz; .safetensors; of one array .npy, or .bin and .raw, its
- * elements alone. */
-bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *l, size_t count, hlo_messages *m);
-bool hlo_write_knows(const char *path); /* whether it ends like one of those */
-bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *arrays, size_t count,
-                         hlo_messages *m);
-/* A run in one file, an .npz archive: the text of its module as bytes, `module`; the leaves of its arguments, arg0, arg1, ...; those of
- * its results, out0, out1, ... Of several participants each has its own, arg0@0. Such a file is opened by hlo_file_open, and read
- * by hlo_arrays_param with "arg" and hlo_read_result with "out". */
-struct hlo_bundle {
-    const char *text;
-    size_t size;
-    size_t participants, count;        /* `count` arguments for each */
-    const hlo_literal *const *args;    /* of one participant after the other; NULL where there is none */
-    const hlo_literal *const *results; /* one for each, or NULL: there are none */
-};
-bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m);
-/* Puts bytes into a file, all or nothing. */
-bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
-/* Reproducible numbers by the recipe of peers.py; `// peers:` hints of the text are obeyed. */
-hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
-/* A value for a parameter of a verified module, such as the program can use: it is followed through whatever hands it
- * on, tuples, calls and loops among that. Indices lie in bounds and are sorted or all different where that is promised;
- * what goes to logarithms and roots is positive, divisors are not 0, matrices that are factored are well conditioned; loops go
- * round a few times, reductions begin with what changes nothing. Floats are 1 at most and less before sums of many products.
- * IOTA counts 0, 1, 2, ... and begins again where the type or the use ends; EDGE takes NaN, infinities, -0, the least and
- * largest numbers (these only where nothing is summed, for what comes of them depends on the order), and indices out of bounds too. The same seed gives the same numbers everywhere. */
-enum hlo_fake { HLO_FAKE_ZEROS, HLO_FAKE_ONES, HLO_FAKE_IOTA, HLO_FAKE_UNIFORM, HLO_FAKE_NORMAL, HLO_FAKE_EDGE };
-hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m);
-
 /* ---- building modules ----
  *
  * A builder holds a module under construction: computations, and in them instructions, one call each. What a
@@ -604,7 +415,8 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
  * which is when the literal is freed. NULL with messages, and RELEASE is not called. */
 hlo_literal *hlo_literal_map(const char *dtype, size_t rank, const int64_t *dims, const void *data,
                              void (*release)(void *context), void *context, hlo_messages *m);
-hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count); /* takes the elements over */
+/* Takes the elements over; NULL, and they stay the caller's, where there is no memory. */
+hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count);
 /* Components of a tuple; 0 for anything else. They live as long as the tuple. */
 size_t hlo_literal_count(const hlo_literal *l);
 const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
@@ -713,6 +525,10 @@ bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, h
 /* The values of several participants: `prefix`0@0, `prefix`0@1, ... */
 bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count,
                        hlo_messages *m);
+/* The same into any kind of file of arrays, which its name tells: .npz; .safetensors; of one array .npy, or .bin and .raw, its
+ * elements alone. */
+bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *l, size_t count, hlo_messages *m);
+bool hlo_write_knows(const char *path); /* whether it ends like one of those */
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *arrays, size_t count,
                          hlo_messages *m);
 /* A run in one file, an .npz archive: the text of its module as bytes, `module`; the leaves of its arguments, arg0, arg1, ...; those of
