@@ -1,12 +1,13 @@
 /*
  * guard.c: what happens when memory runs out, and the small blocks of the heap.
  *
- * Every block that a guard knows of has a link before it. A guard holds those taken since it was entered, by its
- * thread and by threads that work for it; when it is left without a failure they pass to whom it works for, or are
- * the caller's. Which guard is the innermost of a thread, and the last number, is all that is kept per thread, as errno is.
+ * Every block that a guard knows of has a link before it. The guard of a call holds those taken since it was entered, by its
+ * thread and by threads that work for it, which outlive their own guards; when it is left without a failure they are the
+ * caller's. Which guard is the innermost of a thread, and the last number, is all that is kept per thread, as errno is.
  */
 #include "base/guard.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,8 +18,10 @@ static _Thread_local uint64_t latest __attribute__((tls_model("initial-exec")));
 
 static void lock(struct guard *g)
 {
-    while (__atomic_test_and_set(&g->busy, __ATOMIC_ACQUIRE))
-        ;
+    enum { SPINS = 100 };
+    for (int k = 0; __atomic_test_and_set(&g->busy, __ATOMIC_ACQUIRE); k++)
+        if (k > SPINS)
+            sched_yield();
 }
 
 static void unlock(struct guard *g)
@@ -28,9 +31,10 @@ static void unlock(struct guard *g)
 
 void guard_note(struct taken *t, struct guard *g)
 {
-    t->guard = g;
+    t->guard = g ? g->holder : NULL;
     if (!g)
         return;
+    g = g->holder;
     lock(g);
     t->prev = NULL;
     t->next = g->taken;
@@ -80,13 +84,18 @@ struct guard *guard_of(uint64_t born)
 /* ---- guards ---- */
 
 /* The clock numbers them, so that no two of several threads are taken for one another. */
-void guard_enter(struct guard *g, struct guard *outer)
+static uint64_t new_number(void)
 {
     const uint64_t now = (uint64_t)now_ns();
-    latest = now > latest ? now : latest + 1;
-    g->outer = g->heir = outer;
+    return latest = now > latest ? now : latest + 1;
+}
+
+void guard_enter(struct guard *g, struct guard *outer)
+{
+    g->outer = outer;
+    g->holder = outer ? outer->holder : g;
     g->before = innermost;
-    g->since = latest;
+    g->since = outer ? outer->since : new_number();
     g->taken = NULL;
     g->undo = NULL;
     g->busy = false;
@@ -101,8 +110,8 @@ bool guard_begin(struct guard *g)
     g->entered = false;
     if (innermost && innermost->whole)
         return false;
-    guard_enter(g, innermost);
-    g->heir = NULL;
+    guard_enter(g, NULL);
+    g->outer = g->before;
     return true;
 }
 
@@ -128,7 +137,7 @@ void guard_leave(struct guard *g)
     while (g->taken) {
         struct taken *t = g->taken;
         g->taken = t->next;
-        guard_note(t, g->heir);
+        t->guard = NULL;
     }
 }
 

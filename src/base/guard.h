@@ -44,9 +44,9 @@ struct undo {
 
 struct guard {
     struct guard *outer;  /* around it, perhaps of another thread */
-    struct guard *heir;   /* of what is left when it ends well; NULL: nobody, it is the caller's from then on */
+    struct guard *holder; /* the one that has what is taken: itself, or that of the thread that it works for */
     struct guard *before; /* the innermost of the thread until then */
-    uint64_t since;       /* no other has the same */
+    uint64_t since;       /* no other call has the same */
     struct taken *taken;
     struct undo *undo; /* newest first */
     bool busy;         /* the list is being changed */
@@ -57,7 +57,8 @@ struct guard {
 };
 
 /* `guard_enter(&g, outer); if (setjmp(g.back)) ...there was no memory...; ...; guard_leave(&g);` After a failure the
- * guard is still entered, and empty. A thread that works for another has the guard of that one as the outer. */
+ * guard is still entered, and empty. A thread that works for another has the guard of that one as the outer: what it has taken is
+ * given back when that one fails, as it must where one of its threads did. */
 void guard_enter(struct guard *g, struct guard *outer);
 /* A function of hlo.h, which returns `failed` where memory runs out. Called by another of them it is no guard itself. */
 #define GUARDED(failed)                                                                                                \
