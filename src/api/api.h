@@ -63,6 +63,7 @@ struct hlo_program {
 };
 
 hlo_text hlo_text_of(struct buf *b);
+void hlo_messages_lost(void *m); /* an undo_fn for messages of our own: they hold files */
 hlo_file *hlo_file_new(bool strict); /* held once, no parts */
 void hlo_file_split(hlo_file *f, const char *name, struct str text); /* its parts; the text must last */
 hlo_file *hlo_file_hold(hlo_file *f);

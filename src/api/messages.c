@@ -12,6 +12,11 @@ hlo_messages *hlo_messages_new(void)
     return m;
 }
 
+void hlo_messages_lost(void *m)
+{
+    hlo_messages_free(m);
+}
+
 void hlo_messages_free(hlo_messages *m)
 {
     if (!m)

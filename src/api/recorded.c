@@ -286,9 +286,12 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
 static void run_again(struct hlo_recorded *r)
 {
     hlo_messages *m = hlo_messages_new();
+    struct undo freeing;
+    guard_undo(&freeing, hlo_messages_lost, m);
     r->again = true;
     r->missed = false;
     run(r, m);
+    guard_done(&freeing);
     hlo_messages_free(m);
 }
 

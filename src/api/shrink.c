@@ -32,7 +32,10 @@ static bool verifies(void *context, struct module *m)
     if (a->how->rejected)
         return true;
     hlo_messages *said = hlo_messages_new();
+    struct undo freeing;
+    guard_undo(&freeing, hlo_messages_lost, said);
     bool ok = hlo_verify(&candidate, said);
+    guard_done(&freeing);
     hlo_messages_free(said);
     return ok;
 }
@@ -64,11 +67,13 @@ hlo_module *hlo_shrink(const hlo_module *module, const struct hlo_shrink *how)
     struct asking a = {.how = how, .module = module};
     const struct reduction r = {&a, bad, value, verifies, progress, how->faithful, how->seconds};
     arena_init(&a.names);
+    hlo_module *out = heap_zalloc(1, sizeof *out);
     struct module *found = reduce_module(module->m, &r);
     arena_free(&a.names);
-    if (!found)
+    if (!found) {
+        heap_free(out);
         return NULL;
-    hlo_module *out = heap_zalloc(1, sizeof *out);
+    }
     *out = (hlo_module){found, hlo_file_hold(module->file), module->part};
     return out;
 }

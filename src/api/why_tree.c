@@ -635,6 +635,8 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const 
     static const struct hlo_known nothing = {0};
     struct tree t = {.l = l, .known = known ? known : &nothing, .m = hlo_messages_new()};
     struct buf out = {0};
+    struct undo freeing;
+    guard_undo(&freeing, hlo_messages_lost, t.m);
     if (v)
         t.view = *v;
     if (t.view.levels == 0)
@@ -655,6 +657,7 @@ hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const 
     }
     buf_free(&t.key);
     arena_free(&t.arena);
+    guard_done(&freeing);
     hlo_messages_free(t.m);
     return hlo_text_of(&out);
 }

@@ -236,6 +236,16 @@ void *heap_grow(void *p, size_t size)
     return h + 1;
 }
 
+void heap_when_lost(void *p, void (*lose)(struct taken *t))
+{
+    head_of(p)->give_back = lose;
+}
+
+void *heap_block(struct taken *t)
+{
+    return (union head *)(void *)t + 1;
+}
+
 void heap_adopt(void *p)
 {
     guard_forget(head_of(p));

@@ -3,6 +3,7 @@
  */
 #include "edit/reduce_priv.h"
 
+#include "base/guard.h"
 #include "text/text.h"
 
 #include <stdlib.h>
@@ -134,10 +135,20 @@ static bool once(struct reducer *r)
     return better;
 }
 
+/* Where memory runs out: candidates go by themselves, but not the module that they are of. */
+static void let_go(void *reducer)
+{
+    struct reducer *r = reducer;
+    if (r->now == r->first)
+        module_free(r->first);
+}
+
 struct module *reduce_module(struct module *m, const struct reduction *how)
 {
-    struct reducer r = {.how = how, .now = module_hold(m)};
+    struct reducer r = {.how = how, .first = m, .now = module_hold(m)};
     struct score score;
+    struct undo letting_go;
+    guard_undo(&letting_go, let_go, &r);
     arena_init(&r.arena);
     arena_init(&r.index);
     measure(m, &score);
@@ -150,6 +161,7 @@ struct module *reduce_module(struct module *m, const struct reduction *how)
             continue;
         found = module_hold(r.now);
     }
+    guard_done(&letting_go);
     module_free(r.now);
     arena_free(&r.index);
     arena_free(&r.arena);

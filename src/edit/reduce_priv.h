@@ -18,6 +18,7 @@ struct reducer {
     struct arena arena; /* of names of instructions in lists */
     const struct reduction *how;
     struct module *now; /* the smallest so far */
+    struct module *first; /* the one that is asked about */
     struct score score;
     struct map names;   /* to instructions of `now` */
     struct arena index; /* where that lies */

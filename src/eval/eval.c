@@ -461,6 +461,7 @@ enum { LEAST_SCRATCH = 96 << 10, MOST_SCRATCH = 4 << 20 };
 static void take_scratch(struct eval *ev)
 {
     ev->scratch = ev->p->scratch;
+    ev->scratch.born = ev->p->arena.born;
     arena_init(&ev->p->scratch);
     arena_reserve(&ev->scratch, LEAST_SCRATCH);
     ev->start = arena_mark(&ev->scratch);

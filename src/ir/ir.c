@@ -7,9 +7,19 @@
 
 /* ---- modules ---- */
 
+/* What it was made from may be older than the call that had no memory. */
+static void lose_module(struct taken *t)
+{
+    struct module *m = heap_block(t);
+    if (m->base)
+        m->base->holders--;
+    heap_free(m);
+}
+
 struct module *module_new(void)
 {
     struct module *m = heap_zalloc(1, sizeof *m);
+    heap_when_lost(m, lose_module);
     arena_init(&m->arena);
     m->replica_count = m->num_partitions = 1;
     return m;
