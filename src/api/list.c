@@ -29,7 +29,7 @@ struct hlo_listing {
     struct listed_computation *computations;
     size_t *by_index;  /* of a computation: its number */
     size_t **numbers;  /* of an instruction, by the index of its computation and its own */
-    struct map names;  /* to instructions */
+    struct map names, computation_names; /* to instructions; to computations */
     struct map spelled; /* of files and functions: what has been given out */
 };
 
@@ -151,6 +151,9 @@ static void note_name(struct hlo_listing *l, struct str name, size_t n)
 static void note_names(struct hlo_listing *l)
 {
     const size_t entry = l->computations[l->computation_count - 1].first;
+    map_init(&l->computation_names, &l->arena);
+    for (size_t c = l->computation_count; c-- > 0;)
+        map_put(&l->computation_names, l->computations[c].computation->name, &l->computations[c]);
     map_init(&l->names, &l->arena);
     for (size_t n = entry; n < l->count; n++)
         note_name(l, l->insts[n].inst->name, n);
@@ -275,11 +278,8 @@ static struct str without_percent(const char *name)
 
 long hlo_list_find_computation(const hlo_listing *l, const char *name)
 {
-    const struct str wanted = without_percent(name);
-    for (size_t c = 0; c < l->computation_count; c++)
-        if (str_eq(l->computations[c].computation->name, wanted))
-            return (long)c;
-    return -1;
+    const struct listed_computation *c = map_get(&l->computation_names, without_percent(name));
+    return c ? (long)(c - l->computations) : -1;
 }
 
 static long find_within(const hlo_listing *l, size_t computation, struct str name)
