@@ -6,6 +6,7 @@
 #include "io/io.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -229,14 +230,12 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
 
 /* ---- writing ---- */
 
-#define ONE_ARRAY "a .npy file holds one array; write an .npz file"
-
 bool hlo_write_npy(const char *path, const hlo_literal *h, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (!shape_is_array(h->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, ONE_ARRAY);
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "a .npy file holds one array; write an .npz file");
     return io_write_npy(ds, path, h->l);
 }
 
@@ -291,9 +290,16 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
         free(l);
         return ok;
     }
-    if (count != 1 || !shape_is_array(h[0]->l->shape))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, ends_with(path, ".npy") ? ONE_ARRAY : "raw bytes are of one array; write an .npz file");
-    return ends_with(path, ".npy") ? io_write_npy(ds, path, h[0]->l) : io_write_raw(ds, path, h[0]->l);
+    if (count != 1) {
+        char why[96];
+        snprintf(why, sizeof why, "a file of this kind holds one array, and there are %zu participants; write an .npz file", count);
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, why);
+    }
+    if (ends_with(path, ".npy"))
+        return hlo_write_npy(path, h[0], m);
+    if (!shape_is_array(h[0]->l->shape))
+        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "raw bytes are of one array; write an .npz file");
+    return io_write_raw(ds, path, h[0]->l);
 }
 
 bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count,

@@ -76,6 +76,8 @@ void lapack_ormqr(struct lapack_item *it)
     char side, trans;
     letter(it, 0, &side);
     letter(it, 1, &trans);
+    if (m == 0 || n == 0 || k == 0) /* LAPACK finds that its own work space is too small, and writes so to standard output */
+        return;
     do
         LAPACK(it, lapack_complex(it) ? "unmqr" : "ormqr", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
         (&side, &trans, &m, &n, &k, it->x[0], &lda, it->x[1], it->x[2], &ldc, it->work, &it->work_size, &it->info, 1, 1);

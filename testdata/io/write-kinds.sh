@@ -16,7 +16,7 @@
 # stdout: as it was
 # stderr: t.raw: error: raw bytes are of one array; write an .npz file
 # stderr: c.safetensors: error: safetensors has no elements of type c128; write an .npz file
-# stderr: p.bin: error: raw bytes are of one array; write an .npz file
+# stderr: p.bin: error: a file of this kind holds one array, and there are 2 participants; write an .npz file
 cat >one.hlo <<'X'
 ENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] copy(x) }
 X
