@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 struct hlo_arrays {
@@ -281,13 +280,14 @@ bool hlo_write_knows(const char *path)
 
 bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h, size_t count, hlo_messages *m)
 {
+    GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     if (ends_with(path, ".npz"))
         return hlo_write_npz_all(path, prefix, h, count, m);
     if (ends_with(path, ".safetensors")) {
         const struct literal **l = literals_of(h, count);
         bool ok = io_write_safetensors(ds, path, prefix, l, (int64_t)count);
-        free(l);
+        heap_free(l);
         return ok;
     }
     if (count != 1) {
