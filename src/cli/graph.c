@@ -49,12 +49,11 @@ static int find_values(struct graph *g)
     const struct options *o = g->l->o;
     struct arguments a = {.o = o, .m = g->l->m, .module = g->l->module, .given = o->args + 1, .given_count = o->arg_count - 1,
                           .make_up = true};
-    if (!arguments_participants(&a, g->l->module))
-        return HLO_USAGE;
-    if (!hlo_verify(g->l->module, g->l->m))
-        return HLO_REJECTED;
+    int status = arguments_check(&a, g->l->module);
+    if (status != HLO_OK)
+        return status;
     g->stats = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *g->stats);
-    int status = g->stats ? run_observed(g, &a) : HLO_FAILED;
+    status = g->stats ? run_observed(g, &a) : HLO_FAILED;
     arguments_free(&a);
     return status;
 }
