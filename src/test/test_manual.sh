@@ -36,9 +36,9 @@ done
 # ---- options ----
 # The page of a command has it in its synopsis. What stands in hlo.1 for all commands, and in hlo-run.1 for all that run modules,
 # need not stand there again.
-options_of_page() { sed -n 's/^\.It Fl /Fl /p' "$pages/$1" | grep -oE 'Fl (-[a-z-]+|[a-z])( |$)' | sed 's/Fl //; s/ //' | sed 's/^-\(.\)/--\1/; t; s/^/-/' | sorted; }
-options_of_command() { "$HLO" $1 --help | sed -n '/^usage:/,$p' | grep -oE '^  (-[a-z],|   ) --[a-z-]+' | tr ', ' '\n\n' | grep . | sorted; }
-commands=$("$HLO" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p')
+options_of_page() { sed -n 's/^\.It Fl /Fl /p' "$pages/$1" | grep -oE 'Fl (-[[:lower:]-]+|[[:lower:]])( |$)' | sed 's/Fl //; s/ //' | sed 's/^-\(.\)/--\1/; t; s/^/-/' | sorted; }
+options_of_command() { "$HLO" $1 --help | sed -n '/^usage:/,$p' | grep -oE '^  (-[[:lower:]],|   ) --[[:lower:]-]+' | tr ', ' '\n\n' | grep . | sorted; }
+commands=$("$HLO" --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p')
 for command in $commands; do
     options_of_command $command
 done | LC_ALL=C sort | uniq -c | awk -v all="$(echo "$commands" | wc -l)" '$1 == all { print $2 }' >"$scratch/general"
@@ -73,29 +73,29 @@ for page in "$scratch"/helps.*; do
     [ ! -s "$said" ]
     report "options of $page are options of its commands" $? "$said"
 done
-"$HLO" --completion fish | sed -n "s/^complete -c hlo -n \('[a-z_ ]*'\|[a-z_]*\) -l \([a-z-]*\).*/--\2/p" | sorted >"$scratch/have"
+"$HLO" --completion fish | sed -n "s/^complete -c hlo -n \('[[:lower:]_ ]*'\|[[:lower:]_]*\) -l \([[:lower:]-]*\).*/--\2/p" | sorted >"$scratch/have"
 cat "$scratch"/helps.* "$scratch/in.general" | grep '^--' | sorted >"$scratch/want"
 same "options: completions and manual" "$scratch/want" "$scratch/have"
 
 # ---- other tables ----
 words_of_page() { sed -n "s/^\\.It $1 //p" "$pages/$2" | tr ' ' '\n'; } # the first words of its lists
 sed -n 's/^COMMAND("\([^"]*\)", "\([^"]*\)".*/\1|\2/p' "$root/src/repl/command.def" | tr '|' '\n' | grep . | sed 's/^/./' | sorted >"$scratch/want"
-words_of_page Ic hlo-repl.1 | grep '^\.[a-z?]' | sorted >"$scratch/have"
+words_of_page Ic hlo-repl.1 | grep '^\.[[:lower:]?]' | sorted >"$scratch/have"
 same "commands of the prompt are those of hlo-repl.1" "$scratch/want" "$scratch/have"
 
-find "$root/src" -name '*.c' ! -path '*/test/*' ! -path '*/bench/*' ! -path '*/fuzz/*' -print0 | xargs -0 grep -hoE '(getenv|setenv|is_set|is_forced)\("[A-Z_]+"' |
+find "$root/src" -name '*.c' ! -path '*/test/*' ! -path '*/bench/*' ! -path '*/fuzz/*' -print0 | xargs -0 grep -hoE '(getenv|setenv|is_set|is_forced)\("[[:upper:]_]+"' |
     sed 's/.*"\(.*\)"/\1/' | sorted >"$scratch/want"
-for page in "$pages"/*; do words_of_page Ev "${page##*/}"; done | grep -E '^[A-Z_]+$' | sorted >"$scratch/have"
+for page in "$pages"/*; do words_of_page Ev "${page##*/}"; done | grep -E '^[[:upper:]_]+$' | sorted >"$scratch/have"
 LC_ALL=C comm -23 "$scratch/want" "$scratch/have" >"$said"
 [ -s "$scratch/want" ] && [ ! -s "$said" ]
 report "every variable of the environment that is read has its place" $? "$said"
 
-tr '\n' ' ' <"$root/src/cli/golden.c" | grep -oE '\{"[a-z-]+", offsetof' | sed 's/{"\(.*\)".*/\1/' | sorted >"$scratch/want"
-sed -n 's/^\.It Cm \([a-z-]*\).*:.*/\1/p' "$pages/hlo-test.5" | sorted >"$scratch/have"
+tr '\n' ' ' <"$root/src/cli/golden.c" | grep -oE '\{"[[:lower:]-]+", offsetof' | sed 's/{"\(.*\)".*/\1/' | sorted >"$scratch/want"
+sed -n 's/^\.It Cm \([[:lower:]-]*\).*:.*/\1/p' "$pages/hlo-test.5" | sorted >"$scratch/have"
 same "directives are those of hlo-test.5" "$scratch/want" "$scratch/have"
 
-tr '\n' ' ' <"$root/src/hlo.h" | grep -oE '\bhlo_[a-z0-9_]+\(' | tr -d '(' | sorted >"$scratch/want"
-grep -oE '\bhlo_[a-z0-9_]+\(' "$pages/libhlo.3" | tr -d '(' | sorted >"$scratch/have"
+tr '\n' ' ' <"$root/src/hlo.h" | grep -oE '\bhlo_[[:lower:]0-9_]+\(' | tr -d '(' | sorted >"$scratch/want"
+grep -oE '\bhlo_[[:lower:]0-9_]+\(' "$pages/libhlo.3" | tr -d '(' | sorted >"$scratch/have"
 same "functions are those of libhlo.3" "$scratch/want" "$scratch/have"
 
 # ---- examples of the pages ----

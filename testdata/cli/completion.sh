@@ -2,15 +2,15 @@
 # stderr: bash, zsh or fish is wanted
 export LC_ALL=C # what sort and ranges of letters are, depends on it
 $HLO --completion=bash >bash.txt && $HLO --completion zsh >zsh.txt && $HLO --completion fish >fish.txt || exit 1
-$HLO --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p' >commands.txt
+$HLO --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p' >commands.txt
 test "$(wc -l <commands.txt)" -gt 15 || exit 1
 while read -r c; do
-    $HLO $c --help | sed -n 's/^  \(-[a-z], \|    \)--\([a-z-]*\).*/\2/p' | sort >want.txt
-    sed -n "s/^    $c) options='\(.*\)' ;;/\1/p" bash.txt | tr ' ' '\n' | sed -n 's/^--\([a-z-]*\)=*$/\1/p' | sort >have.txt
+    $HLO $c --help | sed -n 's/^  \(-[[:lower:]], \|    \)--\([[:lower:]-]*\).*/\2/p' | sort >want.txt
+    sed -n "s/^    $c) options='\(.*\)' ;;/\1/p" bash.txt | tr ' ' '\n' | sed -n 's/^--\([[:lower:]-]*\)=*$/\1/p' | sort >have.txt
     cmp want.txt have.txt || { echo "bash: $c"; exit 1; }
-    sed -n "/^    $c)\$/,/^        ;;/p" zsh.txt | sed -n "s/^ *'\**--\([a-z-]*\).*/\1/p" | sort >have.txt
+    sed -n "/^    $c)\$/,/^        ;;/p" zsh.txt | sed -n "s/^ *'\**--\([[:lower:]-]*\).*/\1/p" | sort >have.txt
     cmp want.txt have.txt || { echo "zsh: $c"; exit 1; }
-    sed -n "s/^complete -c hlo -n '__fish_seen_subcommand_from $c' -l \([a-z-]*\).*/\1/p" fish.txt | sort >have.txt
+    sed -n "s/^complete -c hlo -n '__fish_seen_subcommand_from $c' -l \([[:lower:]-]*\).*/\1/p" fish.txt | sort >have.txt
     cmp want.txt have.txt || { echo "fish: $c"; exit 1; }
 done <commands.txt
 for c in zsh fish; do

@@ -19,7 +19,7 @@ ENTRY main {
 END
 echo 'share' >entries.txt
 n=0
-for command in $($HLO repl -c .help | sed -n 's/^  \.\([a-z]*\).*/\1/p'); do
+for command in $($HLO repl -c .help | sed -n 's/^  \.\([[:lower:]]*\).*/\1/p'); do
     $HLO repl -c ".help $command" | sed -n 's/^      \([^ ]\)/\1/p' >example.txt
     [ -s example.txt ] || { echo "$command has no example"; continue; }
     grep -q "^\.$command" example.txt || echo "the example of $command lacks it"
