@@ -17,6 +17,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { STACK_NEEDED = 1 << 20 };
+
 static command_fn *const command_functions[CMD_COUNT] = {
 #define COMMAND(id, name, function, paged, usage, summary, examples) function,
 #include "cli/command.def"
@@ -159,21 +161,29 @@ static void keep_scratch(void)
 #endif
 }
 
+/* A function of its own: all of its frame is below whoever calls it, and nothing is called from there. */
+__attribute__((noinline)) static void grow_stack(void)
+{
+    enum { PAGE = 4096 };
+    char stack[STACK_NEEDED];
+    for (volatile char *page = stack + STACK_NEEDED - PAGE; page > stack; page -= PAGE) /* as it grows */
+        *page = 0;
+}
+
 /* Where the addresses of a process are limited, its stack may find no room to grow into, which would be a crash, at any time:
  * so it takes what it may need while there is somebody to ask. False: there isn't so much. */
-__attribute__((noinline)) static bool has_stack(void)
+static bool has_stack(void)
 {
-    enum { NEEDED = 1 << 20, PAGE = 4096 };
     struct rlimit l;
     if (getrlimit(RLIMIT_AS, &l) != 0 || l.rlim_cur == RLIM_INFINITY)
         return true;
-    void *room = mmap(NULL, 2 * NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (getrlimit(RLIMIT_STACK, &l) != 0 || l.rlim_cur < 2 * STACK_NEEDED)
+        return true; /* a small stack must do as it is */
+    void *room = mmap(NULL, 2 * STACK_NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
         return false;
-    munmap(room, 2 * NEEDED);
-    char stack[NEEDED];
-    for (volatile char *page = stack + NEEDED - PAGE; page > stack; page -= PAGE) /* as it grows */
-        *page = 0;
+    munmap(room, 2 * STACK_NEEDED);
+    grow_stack();
     return true;
 }
 

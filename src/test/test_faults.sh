@@ -357,6 +357,9 @@ for limit in $limits; do # kB
         esac
     done
 done
+if [ -z "$sanitized" ]; then
+    (ulimit -s 500 && ulimit -v 300000 && hlo 'run m.hlo --random' >../out 2>../err </dev/null) || wrong "a small stack: $(cat ../err)"
+fi
 for limit in 1 64k 600k 1M 100M; do
     hlo "run work.hlo --random --max-memory=$limit" >../out 2>../err </dev/null
     status=$?
