@@ -148,6 +148,18 @@ void lapack_gees(struct lapack_item *it)
 
 /* ---- singular values ---- */
 
+/* Where there is an infinity LAPACK may iterate for ever; a NaN it sees at once, and says so in info. */
+static void spoil_infinities(struct lapack_item *it)
+{
+    int64_t n = (int64_t)it->rows[0] * it->columns[0] * (lapack_complex(it) ? 2 : 1);
+    bool single = lapack_real(it) == sizeof(float);
+    for (int64_t k = 0; k < n; k++)
+        if (single && isinf(((float *)it->x[0])[k]))
+            ((float *)it->x[0])[k] = NAN;
+        else if (!single && isinf(((double *)it->x[0])[k]))
+            ((double *)it->x[0])[k] = NAN;
+}
+
 /* a: m x n, destroyed; s: singular values, descending; u, vt: singular vectors, in columns and in rows; info,
  * -4 for a matrix with a NaN. mode A: all vectors, S: as many as singular values, N: none. */
 void lapack_gesdd(struct lapack_item *it)
@@ -163,6 +175,7 @@ void lapack_gesdd(struct lapack_item *it)
     if (!extra)
         return;
     void *real = extra + 64 * few;
+    spoil_infinities(it);
     do
         if (complex)
             LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)
