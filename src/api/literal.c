@@ -159,11 +159,14 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
     enum dtype t = dtype_find(str_of(dtype));
     hlo_literal *h = hlo_literal_begin();
     struct literal *l = NULL;
-    if (dtype_is_array(t) && rank <= INT16_MAX)
-        l = io_literal_new(hlo_sink_of_name(m, dtype, STR("")), &h->arena,
-                           shape_array(&h->arena, t, (int)rank, dims, NULL, NULL));
-    else
+    if (dtype_is_array(t) && rank <= INT16_MAX) {
+        const struct shape *shape = shape_array(&h->arena, t, (int)rank, dims, NULL, NULL);
+        l = literal_new(&h->arena, shape);
+        if (!l) /* nothing is kept among the messages of what went well: there may be many such calls */
+            io_literal_too_large(hlo_sink_of_name(m, dtype, STR("")), &h->arena, shape);
+    } else {
         hlo_messages_add(m, dtype, "no element type");
+    }
     return hlo_literal_end(h, l);
 }
 

@@ -19,6 +19,7 @@
 
 /* literal_new with a diagnostic when there is no memory for it. */
 struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape);
+void io_literal_too_large(struct diags *ds, struct arena *a, const struct shape *shape); /* says so, and how large */
 
 /* The array in `bytes`. `want`: the array shape it is for, which says what raw bits mean; an array
  * of another type or size is refused, naming `who` wants it; rank -1 leaves its sizes open.

@@ -114,15 +114,18 @@ static void copy_fortran(struct arena *a, char *to, const char *from, const stru
     } while (index_next(s->rank, s->dims, index));
 }
 
-struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape)
+void io_literal_too_large(struct diags *ds, struct arena *a, const struct shape *shape)
 {
     int64_t bytes;
+    struct str size = shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
+    DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), size.ptr);
+}
+
+struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct shape *shape)
+{
     struct literal *l = literal_new(a, shape);
-    if (!l) {
-        struct str size =
-            shape_bytes(shape, &bytes) ? arena_printf(a, "%" PRId64, bytes) : STR("more than 2^63");
-        DIAG(ds, NO_SPAN, OUT_OF_MEMORY, STR_ARG(shape_text(a, shape)), size.ptr);
-    }
+    if (!l)
+        io_literal_too_large(ds, a, shape);
     return l;
 }
 
