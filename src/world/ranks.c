@@ -18,6 +18,12 @@ _Noreturn static void no_memory(void)
     exit(4);
 }
 
+void ranks_lost(void *unused)
+{
+    (void)unused;
+    no_memory();
+}
+
 /* ---- items ---- */
 
 struct item *item_new(struct head h, int rank, size_t size, void *body)

@@ -155,29 +155,31 @@ static bool fill_in(struct member *p, struct coming *c)
 
 static bool meet(void *context, struct meeting *m)
 {
+    struct undo u;
     struct member *p = context;
     struct coming c = {.m = m, .got = mem_zalloc((size_t)m->count * sizeof *c.got)};
     c.group = hash_bytes(m->members, (size_t)m->count * sizeof *m->members);
     m->kept = c.got;
     if (!c.got)
         return no_memory(p, m->inst, (size_t)m->count * sizeof *c.got);
-    pthread_mutex_lock(&p->crew->lock);
+    crew_enter(p->crew, &u);
     bool ok = !atomic_load(&p->crew->stop) && (give_blocks(p, m, c.group) || no_memory(p, m->inst, m->out[0].size)) &&
               wait_until(p, MEETING, m->inst, all_came, &c) && fill_in(p, &c);
     if (!ok) {
         wait_for_readers(p);
         drop(&c);
     }
-    pthread_mutex_unlock(&p->crew->lock);
+    crew_leave(p->crew, &u);
     return ok;
 }
 
 static void part(void *context, struct meeting *m)
 {
+    struct undo u;
     struct member *p = context;
-    pthread_mutex_lock(&p->crew->lock);
+    crew_enter(p->crew, &u);
     wait_for_readers(p);
-    pthread_mutex_unlock(&p->crew->lock);
+    crew_leave(p->crew, &u);
     drop(&(struct coming){.m = m, .got = m->kept});
 }
 
@@ -185,13 +187,14 @@ static void part(void *context, struct meeting *m)
 
 static bool send(void *context, const struct inst *i, struct tag tag, int64_t to, struct block data)
 {
+    struct undo u;
     struct member *p = context;
     struct head h = crew_head(p, KIND_MESSAGE, i);
     h.tag = tag;
-    pthread_mutex_lock(&p->crew->lock);
+    crew_enter(p->crew, &u);
     bool ok = crew_post(p->crew, h, to, data, NULL);
     pthread_cond_signal(&p->crew->changed); /* somebody must see it off */
-    pthread_mutex_unlock(&p->crew->lock);
+    crew_leave(p->crew, &u);
     return ok;
 }
 
@@ -213,11 +216,12 @@ static bool message_came(struct member *p, void *what)
 
 static bool receive(void *context, const struct inst *i, struct tag tag, int64_t from, void *to, size_t *size)
 {
+    struct undo u;
     struct member *p = context;
     struct wanted w = {.tag = tag, .from = from};
-    pthread_mutex_lock(&p->crew->lock);
+    crew_enter(p->crew, &u);
     bool ok = wait_until(p, RECEIVING, i, message_came, &w);
-    pthread_mutex_unlock(&p->crew->lock);
+    crew_leave(p->crew, &u);
     if (ok && w.got->lost)
         ok = no_memory(p, i, w.got->size);
     if (ok) {
@@ -251,15 +255,16 @@ static struct item *ask(struct member *p, enum kind kind, struct block body)
 
 static enum feed ask_for_item(struct member *p, struct arena *a, struct literal **out)
 {
+    struct undo u;
     struct crew *c = p->crew;
     enum feed came = FEED_FAILED;
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
         return f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
     }
-    pthread_mutex_lock(&c->lock);
+    crew_enter(c, &u);
     struct item *answer = ask(p, KIND_FEED_IN, (struct block){0});
-    pthread_mutex_unlock(&c->lock);
+    crew_leave(c, &u);
     if (answer)
         came = (enum feed)answer->h.value;
     if (came == FEED_ITEM) {
@@ -285,6 +290,7 @@ static enum feed infeed(void *context, struct arena *a, struct literal **out)
 
 static bool give_item(struct member *p, const struct literal *l)
 {
+    struct undo u;
     struct crew *c = p->crew;
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
@@ -294,9 +300,9 @@ static bool give_item(struct member *p, const struct literal *l)
     void *bytes = pack_literal(l, &size);
     if (!bytes)
         return DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "no memory to give an item to the host");
-    pthread_mutex_lock(&c->lock);
+    crew_enter(c, &u);
     struct item *answer = ask(p, KIND_FEED_OUT, (struct block){bytes, size});
-    pthread_mutex_unlock(&c->lock);
+    crew_leave(c, &u);
     mem_free(bytes);
     bool ok = answer && answer->h.value == FEED_ITEM;
     item_free(answer);

@@ -15,6 +15,7 @@
 #ifndef HLO_WORLD_RANKS_PRIV_H
 #define HLO_WORLD_RANKS_PRIV_H
 
+#include "base/guard.h"
 #include "world/transport.h"
 #include "world/world_priv.h"
 
@@ -94,6 +95,7 @@ void ranks_tell(struct ranks *r, int rank, struct head h, struct block body);
 struct item *ranks_receive(struct ranks *r);
 /* Lets others run, the longer the more often one has looked in vain. */
 void ranks_rest(unsigned times);
+void ranks_lost(void *unused); /* an undo_fn: there is no memory, and nobody can go on */
 
 /* ---- ranks_meet.c ---- */
 
@@ -134,6 +136,8 @@ struct crew {
     const struct world_feeds *feeds; /* on rank 0 */
     struct world_participant *tasks;
     struct diags *ds;            /* of the run */
+    struct guard *guard;         /* of who started it */
+    atomic_bool starved;         /* a participant that is here found no memory */
     struct arena arena;
     int64_t count, here, over; /* participants; those on this rank; those of them that are over */
     struct member *members;
@@ -146,6 +150,9 @@ struct crew {
     bool ended, ok; /* KIND_END has come */
     struct board *board; /* on rank 0 */
 };
+/* Takes the lock and lets it go. In between nobody could be told of a lack of memory, and all would wait: it ends the process. */
+void crew_enter(struct crew *c, struct undo *u);
+void crew_leave(struct crew *c, struct undo *u);
 /* All of this with the lock held. */
 void crew_take(struct crew *c, struct item *i); /* deals with a message */
 bool crew_progress(struct crew *c); /* deals with one message; false: none is here */

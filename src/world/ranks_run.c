@@ -148,6 +148,18 @@ void crew_tell(struct crew *c, struct head h, struct block body)
             ranks_tell(c->ranks, k, h, body);
 }
 
+void crew_enter(struct crew *c, struct undo *u)
+{
+    pthread_mutex_lock(&c->lock);
+    guard_undo(u, ranks_lost, NULL);
+}
+
+void crew_leave(struct crew *c, struct undo *u)
+{
+    guard_done(u);
+    pthread_mutex_unlock(&c->lock);
+}
+
 void crew_rest(struct crew *c, unsigned times)
 {
     pthread_mutex_unlock(&c->lock);
@@ -189,7 +201,8 @@ static bool deliver_result(struct member *p)
 static void end(struct member *p)
 {
     struct crew *c = p->crew;
-    pthread_mutex_lock(&c->lock);
+    struct undo u;
+    crew_enter(c, &u);
     bool stopped = atomic_load(&c->stop);
     see_off(c);
     p->state = p->task->result && deliver_result(p) ? ENDED : FAILED;
@@ -197,17 +210,30 @@ static void end(struct member *p)
     c->over++;
     crew_report(p);
     pthread_cond_signal(&c->changed);
-    pthread_mutex_unlock(&c->lock);
+    crew_leave(c, &u);
+}
+
+static void run_program(struct member *p)
+{
+    struct exchange e = ranks_exchange;
+    e.context = p;
+    e.stop = &p->crew->stop;
+    p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e, p->task->arena);
 }
 
 static void *run_one(void *context)
 {
     struct member *p = context;
-    struct exchange e = ranks_exchange;
-    e.context = p;
-    e.stop = &p->crew->stop;
-    p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e, p->task->arena);
+    struct guard g;
+    guard_enter(&g, p->crew->guard);
+    if (setjmp(g.back) == 0) {
+        run_program(p);
+    } else {
+        diags_no_memory(&p->ds);
+        p->crew->starved = true;
+    }
     end(p);
+    guard_leave(&g);
     return NULL;
 }
 
@@ -272,7 +298,10 @@ static void feed_out(struct crew *c, const struct item *request)
 static void *serve(void *context)
 {
     struct crew *c = context;
-    pthread_mutex_lock(&c->lock);
+    struct guard g;
+    struct undo u;
+    guard_enter(&g, c->guard); /* which is never come back to */
+    crew_enter(c, &u);
     while (!c->ended) {
         struct item *i = items_pop(&c->requests);
         if (!i) {
@@ -290,7 +319,8 @@ static void *serve(void *context)
         pthread_mutex_lock(&c->lock);
         c->host_idle++;
     }
-    pthread_mutex_unlock(&c->lock);
+    crew_leave(c, &u);
+    guard_leave(&g);
     return NULL;
 }
 
@@ -390,7 +420,10 @@ bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *task
     r->phase++;
     if (r->transport.rank == 0)
         c.feeds = feeds;
+    struct undo losing;
+    c.guard = guard_innermost();
     init(&c, ds->source);
+    guard_undo(&losing, ranks_lost, NULL); /* others wait for it, here and there */
     start(&c);
     watch(&c);
     for (struct member *p = c.members; p < c.members + c.here; p++)
@@ -398,6 +431,9 @@ bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *task
             pthread_join(p->thread, NULL);
     for (int64_t k = 0; k < c.host_count; k++)
         pthread_join(c.hosts[k], NULL);
+    guard_done(&losing);
     finish(&c);
+    if (c.starved)
+        out_of_memory();
     return c.ok;
 }
