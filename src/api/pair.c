@@ -163,16 +163,42 @@ static bool is_long_constant(const hlo_listing *l, size_t i)
     return inst->opcode == OP_CONSTANT && (!shape_elements(inst->shape, &elements) || elements > SHORT_CONSTANT);
 }
 
-/* Where a name stands as the value of an attribute, or in a list of such. */
-static const char *find_name(const char *text, const char *name)
+/* How often an instruction calls what, by name. */
+static void count_calls(struct map *calls, const hlo_listing *l, const struct hlo_listed *inst)
 {
-    size_t size = strlen(name);
-    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
-        bool begins = at > text && strchr("={, %", at[-1]), ends = at[size] == '\0' || strchr(",} ", at[size]);
-        if (begins && ends)
-            return at;
+    for (size_t k = 0; k < inst->callee_count; k++) {
+        struct str name = str_of(hlo_list_computation(l, inst->callees[k]).name);
+        size_t *count = map_get(calls, name);
+        if (!count)
+            map_put(calls, name, count = ARENA_NEW(calls->arena, size_t));
+        ++*count;
     }
-    return NULL;
+}
+
+/* The text with `#` for the name of a callee wherever it stands as the value of an attribute, or in a list of such: each as
+ * often as it is called. One pass over the text: there may be as many callees as it has words. */
+static struct str without_callees(struct arena *a, const hlo_listing *l, const struct hlo_listed *inst, struct str text)
+{
+    struct map calls;
+    char *out = ARENA_ARRAY(a, char, text.len + 1);
+    size_t size = 0, word = 0; /* where in `out` the word begins that may be a name; 0: none does */
+    map_init(&calls, a);
+    count_calls(&calls, l, inst);
+    for (size_t k = 0; k <= text.len; k++) {
+        const char c = k < text.len ? text.ptr[k] : '\0';
+        size_t *left = word > 0 && strchr(",} ", c) ? map_get(&calls, (struct str){out + word, size - word}) : NULL;
+        if (left && *left > 0) {
+            --*left;
+            size = word;
+            out[size++] = '#';
+        }
+        out[size++] = c;
+        if (strchr("={, %", c))
+            word = size;
+        else if (c == '}')
+            word = 0;
+    }
+    return (struct str){out, size - 1};
 }
 
 /* What stands behind the operands, names of callees left out; of a constant the value. */
@@ -193,12 +219,7 @@ static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
     }
     if (constant && strchr(text.data, '='))
         rest = str_of(strchr(text.data, '='));
-    rest = arena_str(a, rest);
-    for (size_t k = 0; k < inst.callee_count; k++) { /* each name is cut out where it stands */
-        const char *name = hlo_list_computation(l, inst.callees[k]).name, *found = find_name(rest.ptr, name);
-        if (found)
-            rest = arena_printf(a, "%.*s#%s", (int)(found - rest.ptr), rest.ptr, found + strlen(name));
-    }
+    rest = without_callees(a, l, &inst, rest);
     hlo_text_free(&text);
     return rest;
 }

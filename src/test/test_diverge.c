@@ -88,17 +88,22 @@ START_TEST(instructions_are_paired)
 {
     static const char first[] = "HloModule m\n"
                                 "f { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }\n"
+                                "f2 { p = f32[2] parameter(0) ROOT n = f32[2] floor(p) }\n"
                                 "ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1)\n"
                                 "  a = f32[2] add(x, y) s = f32[2] sine(a), metadata={op_name=\"s\"}\n"
                                 "  m1 = f32[2] abs(s) m2 = f32[2] abs(m1) c = f32[2] call(m2), to_apply=f\n"
-                                "  g = f32[2] exponential(c) only = f32[2] tanh(c)\n"
+                                "  g = f32[2] exponential(c) only = f32[2] tanh(c) i = s32[] constant(1)\n"
+                                "  b = f32[2] conditional(i, a, a, a, a), branch_computations={f, f2, f, f2}\n"
                                 "  ROOT t = (f32[2], f32[2]) tuple(g, only) }\n";
     static const char second[] = "HloModule m\n"
                                  "h { p = f32[2] parameter(0) ROOT q = f32[2] negate(p) }\n"
+                                 "h2 { p = f32[2] parameter(0) ROOT q = f32[2] floor(p) }\n"
                                  "ENTRY main { u = f32[2] parameter(0) v = f32[2] parameter(1)\n"
                                  "  a = f32[2] add(v, u) z = f32[2] cosine(a) k = f32[2] sine(a), metadata={op_name=\"s\"}\n"
                                  "  b1 = f32[2] abs(k) b2 = f32[2] abs(b1) c = f32[2] call(b2), to_apply=h\n"
-                                 "  g = f32[2] log(c) ROOT t = (f32[2], f32[2]) tuple(g, c) }\n";
+                                 "  g = f32[2] log(c) i = s32[] constant(1)\n"
+                                 "  b = f32[2] conditional(i, a, a, a, a), branch_computations={h, h2, h, h2}\n"
+                                 "  ROOT t = (f32[2], f32[2]) tuple(g, c) }\n";
     static const struct {
         const char *a, *b;
         enum hlo_paired how;
@@ -107,6 +112,7 @@ START_TEST(instructions_are_paired)
         {"x", "u", HLO_PAIRED_PLACE, false},      {"y", "v", HLO_PAIRED_PLACE, false}, {"a", "a", HLO_PAIRED_NAME, true},
         {"s", "k", HLO_PAIRED_METADATA, false},   {"m1", "b1", HLO_PAIRED_PLACE, false}, {"m2", "b2", HLO_PAIRED_PLACE, false},
         {"c", "c", HLO_PAIRED_NAME, false},       {"f/n", "h/q", HLO_PAIRED_PLACE, false}, {"g", "g", HLO_PAIRED_OTHERWISE, true},
+        {"b", "b", HLO_PAIRED_NAME, false},
         {"only", NULL, HLO_UNPAIRED, false},      {"t", "t", HLO_PAIRED_NAME, true},
     };
     hlo_messages *m = hlo_messages_new();
