@@ -39,11 +39,30 @@ void lapack_geqrf(struct lapack_item *it)
     while (lapack_asks(it));
 }
 
+/* Of a matrix without rows only the columns move: those that are not free go first. LAPACK does so, but not without a complaint
+ * on standard output. */
+static void order_columns(fint n, fint *pivots)
+{
+    fint first = 0;
+    for (fint k = 0; k < n; k++) {
+        bool fixed = pivots[k] != 0;
+        pivots[k] = k + 1;
+        if (!fixed)
+            continue;
+        pivots[k] = pivots[first];
+        pivots[first++] = k + 1;
+    }
+}
+
 /* a: m x n -> as geqrf, of its permuted columns; jpvt: 0 where a column is free to move -> the column of a,
  * from 1, that came here; tau. */
 void lapack_geqp3(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], ld = at_least_one(m), *pivots = it->x[1];
+    if (m == 0) {
+        order_columns(n, pivots);
+        return;
+    }
     do {
         if (lapack_complex(it)) {
             void *real = lapack_extra(it, 2 * (int64_t)n, lapack_real(it));

@@ -148,16 +148,44 @@ void lapack_gees(struct lapack_item *it)
 
 /* ---- singular values ---- */
 
-/* Where there is an infinity LAPACK may iterate for ever; a NaN it sees at once, and says so in info. */
-static void spoil_infinities(struct lapack_item *it)
+static double *real_parts(struct lapack_item *it, int k, int64_t *count, float **single)
 {
-    int64_t n = (int64_t)it->rows[0] * it->columns[0] * (lapack_complex(it) ? 2 : 1);
-    bool single = lapack_real(it) == sizeof(float);
-    for (int64_t k = 0; k < n; k++)
-        if (single && isinf(((float *)it->x[0])[k]))
-            ((float *)it->x[0])[k] = NAN;
-        else if (!single && isinf(((double *)it->x[0])[k]))
-            ((double *)it->x[0])[k] = NAN;
+    bool narrow = lapack_real(it) == sizeof(float);
+    bool complex = lapack_complex(it) && k != 1; /* singular values are real */
+    *count = it->x[k] ? (int64_t)it->rows[k] * it->columns[k] * (complex ? 2 : 1) : 0;
+    *single = narrow ? (float *)it->x[k] : NULL;
+    return narrow ? NULL : (double *)it->x[k];
+}
+
+static bool is_finite(struct lapack_item *it)
+{
+    float *single;
+    int64_t count;
+    const double *wide = real_parts(it, 0, &count, &single);
+    for (int64_t i = 0; i < count; i++)
+        if (single ? !isfinite(single[i]) : !isfinite(wide[i]))
+            return false;
+    return true;
+}
+
+/* LAPACK may iterate for ever where there is an infinity, or a NaN. What newer routines say of a NaN is said of both: that
+ * argument 4 is not sound. */
+static bool without_end(struct lapack_item *it)
+{
+    if (is_finite(it))
+        return false;
+    for (int k = 1; k <= 3; k++) {
+        float *single;
+        int64_t count;
+        double *wide = real_parts(it, k, &count, &single);
+        for (int64_t i = 0; i < count; i++)
+            if (single)
+                single[i] = NAN;
+            else
+                wide[i] = NAN;
+    }
+    it->info = -4;
+    return true;
 }
 
 /* a: m x n, destroyed; s: singular values, descending; u, vt: singular vectors, in columns and in rows; info,
@@ -175,7 +203,8 @@ void lapack_gesdd(struct lapack_item *it)
     if (!extra)
         return;
     void *real = extra + 64 * few;
-    spoil_infinities(it);
+    if (without_end(it))
+        return;
     do
         if (complex)
             LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)
@@ -196,7 +225,7 @@ void lapack_gesvd(struct lapack_item *it)
     char mode = (char)it->options[0];
     bool complex = lapack_complex(it);
     void *real = complex ? lapack_extra(it, 5 * (int64_t)smaller(m, n), lapack_real(it)) : NULL;
-    if (it->no_memory)
+    if (it->no_memory || without_end(it))
         return;
     do
         if (complex)
