@@ -32,7 +32,8 @@ struct sighting {
     int depth;
     const struct within *within; /* outermost first */
     struct eval *eval;
-    struct value *copies;        /* made to be shown, by leaf; they go with the sighting */
+    struct value **copies;       /* made to be shown: of the value, then of each operand, by leaf; NULL: nobody has looked. They go
+                                  * with the sighting */
     struct value *given;         /* its results, where the observer has set them before it is done; or NULL */
     bool failed;                 /* there was no memory */
 };

@@ -75,16 +75,27 @@ static struct literal *show(struct showing *w, const struct shape *s)
     return l;
 }
 
-/* Copies of operands come first, then those of the value. */
+static int leaf_count_of(const struct step *s, int operand)
+{
+    return operand == SIGHT_VALUE ? s->result_count : s->starts[operand + 1] - s->starts[operand];
+}
+
+static void drop_copies(struct sighting *s, int operand)
+{
+    struct value *copies = s->copies[operand - SIGHT_VALUE];
+    for (int k = 0; copies && k < leaf_count_of(s->step, operand); k++)
+        value_drop(s->eval, &copies[k]);
+}
+
 struct literal *eval_sight(struct sighting *s, int operand)
 {
     const struct step *step = s->step;
-    bool value = operand == SIGHT_VALUE;
-    int first = value ? step->operand_count : step->starts[operand];
-    struct showing w = {s, value ? step->results : step->operands + first, s->copies + first, true};
-    int count = value ? step->result_count : step->starts[operand + 1] - first;
-    for (int k = 0; k < count; k++)
-        value_drop(s->eval, &w.copies[k]);
+    const bool value = operand == SIGHT_VALUE;
+    struct value **copies = &s->copies[operand - SIGHT_VALUE];
+    drop_copies(s, operand);
+    if (!*copies)
+        *copies = ARENA_ARRAY(&s->eval->scratch, struct value, leaf_count_of(step, operand));
+    struct showing w = {s, value ? step->results : step->operands + step->starts[operand], *copies, true};
     struct literal *l = show(&w, value ? step->inst->shape : step->inst->operands[operand]->shape);
     s->failed |= !w.ok;
     return w.ok ? l : NULL;
@@ -149,12 +160,6 @@ bool eval_sight_set(struct sighting *s, const struct literal *l)
 
 /* ---- the run ---- */
 
-static void drop_copies(struct sighting *s)
-{
-    for (int k = 0; k < s->step->operand_count + s->step->result_count; k++)
-        value_drop(s->eval, &s->copies[k]);
-}
-
 static bool tell(struct sighting *s, bool (*observer)(void *context, struct sighting *s))
 {
     struct eval *ev = s->eval;
@@ -162,9 +167,10 @@ static bool tell(struct sighting *s, bool (*observer)(void *context, struct sigh
         return true;
     const int64_t start = now_ns();
     struct arena_mark mark = arena_mark(&ev->scratch);
-    s->copies = ARENA_ARRAY(&ev->scratch, struct value, s->step->operand_count + s->step->result_count);
+    s->copies = ARENA_ARRAY(&ev->scratch, struct value *, s->step->inst->operand_count - SIGHT_VALUE);
     bool go = observer(ev->sights->observer->context, s);
-    drop_copies(s);
+    for (int k = SIGHT_VALUE; k < s->step->inst->operand_count; k++)
+        drop_copies(s, k);
     arena_release(&ev->scratch, mark);
     ev->sights->spent += now_ns() - start;
     if (s->failed)

@@ -107,16 +107,24 @@ static int by_number(const void *a, const void *b)
     return x->number != y->number ? (x->number > y->number) - (x->number < y->number) : x->operand - y->operand;
 }
 
+/* Operands whose storage a result may be in: all, or of a tuple those leaves that are taken. */
+static int candidates(const struct step *s)
+{
+    return step_takes_element(s) ? s->result_count : s->operand_count;
+}
+
 /* By number: steps with many operands often have as many results. */
 static struct held *held_before(struct eval *ev, const struct step *s)
 {
-    struct held *held = ARENA_ARRAY(&ev->scratch, struct held, s->operand_count);
-    for (int k = 0; k < s->operand_count; k++) {
-        struct buffer *b = s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
-        held[k] = (struct held){b ? number_of(ev, b) : 0, k};
+    const int count = candidates(s);
+    struct held *held = ARENA_ARRAY(&ev->scratch, struct held, count);
+    for (int j = 0; j < count; j++) {
+        const int k = step_takes_element(s) ? s->names[j] : j;
+        struct buffer *b = k == NO_VALUE || s->operands[k] == NO_VALUE ? NULL : eval_operand(ev, s, k)->buffer;
+        held[j] = b ? (struct held){number_of(ev, b), k} : (struct held){0};
     }
-    if (s->operand_count > 1)
-        qsort(held, (size_t)s->operand_count, sizeof *held, by_number);
+    if (count > 1)
+        qsort(held, (size_t)count, sizeof *held, by_number);
     return held;
 }
 
@@ -144,7 +152,7 @@ static void note_result(struct eval *ev, const struct step *s, int r, const stru
     out->making = within ? MADE_WITHIN : MADE_NEW;
     out->buffer = number_of(ev, b);
     out->storage = b->class == POOL_BORROWED ? 0 : b->used;
-    int k = operand_in(before, s->operand_count, b->number);
+    int k = operand_in(before, candidates(s), b->number);
     if (k < 0)
         return;
     out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;

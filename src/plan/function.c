@@ -336,6 +336,12 @@ bool plan_steps(struct build *b, const struct computation *c)
 
 enum { FOR_EVER = INT_MAX }; /* as last use: of what is kept from one time to the next */
 
+/* What several steps have in common: all leaves of a tuple that each of them takes an element of. */
+struct table {
+    int last; /* of those steps */
+    int *slots;
+    uint8_t *uses;
+};
 struct slots {
     int *last_use; /* by value: the step, -1: none */
     int *slot;     /* by value */
@@ -343,7 +349,14 @@ struct slots {
     int free_count;
     int *loop_kept; /* slots of what is kept for one run of a loop */
     int *run_kept;  /* and for all runs */
+    struct table *tables; /* by instruction; of observed functions */
 };
+
+/* The operands of the step, when it shares them with others. */
+static struct table *table_of(const struct slots *s, const struct step *step)
+{
+    return step_takes_element(step) ? &s->tables[step->inst->operands[0]->index] : NULL;
+}
 
 static int take_slot(struct build *b, struct slots *s, int value)
 {
@@ -355,6 +368,8 @@ static int take_slot(struct build *b, struct slots *s, int value)
 static void find_kept(struct build *b, struct slots *s, struct leaves results)
 {
     const struct function *f = b->f;
+    if (plan_observes(b->pl))
+        return; /* they are all done every time */
     uint8_t *once = ARENA_ARRAY(&b->pl->scratch, uint8_t, b->value_count);
     for (int k = 0; k < f->step_count; k++)
         for (int r = 0; r < f->steps[k].result_count; r++)
@@ -378,10 +393,17 @@ static void find_last_uses(struct build *b, struct slots *s, struct leaves resul
     const struct function *f = b->f;
     for (int v = 0; v < b->value_count; v++)
         s->last_use[v] = -1;
-    for (int k = 0; k < f->step_count; k++)
-        for (int j = 0; j < f->steps[k].operand_count; j++)
+    for (int k = 0; k < f->step_count; k++) {
+        struct table *t = table_of(s, &f->steps[k]);
+        if (t)
+            t->last = k;
+    }
+    for (int k = 0; k < f->step_count; k++) {
+        const struct table *t = table_of(s, &f->steps[k]);
+        for (int j = 0; j < f->steps[k].operand_count && (!t || t->last == k); j++)
             if (f->steps[k].operands[j] >= 0)
                 s->last_use[f->steps[k].operands[j]] = k;
+    }
     for (int j = 0; j < results.count; j++)
         if (results.at[j] >= 0)
             s->last_use[results.at[j]] = f->step_count;
@@ -415,17 +437,28 @@ static void mark_uses(const struct slots *s, struct step *step, int number, uint
             mark_range(s, step, number, step->starts[k], step->starts[k + 1], uses, seen);
     else
         mark_range(s, step, number, 0, step->operand_count, uses, seen);
-    step->uses = uses;
+}
+
+static void assign_operands(struct build *b, const struct slots *s, const struct step *step, struct table *t)
+{
+    if (t->slots)
+        return; /* a value keeps its slot until the last of the steps */
+    t->slots = ARENA_ARRAY(keep(b), int, step->operand_count);
+    t->uses = ARENA_ARRAY(keep(b), uint8_t, step->operand_count);
+    for (int j = 0; j < step->operand_count; j++)
+        t->slots[j] = step->operands[j] >= 0 ? s->slot[step->operands[j]] : step->operands[j];
 }
 
 static void assign_step(struct build *b, struct slots *s, int number, uint8_t *seen)
 {
     struct step *step = &b->f->steps[number];
-    uint8_t *uses = ARENA_ARRAY(keep(b), uint8_t, step->operand_count);
-    int *release = ARENA_ARRAY(keep(b), int, step->operand_count + step->result_count);
-    int *operands = ARENA_ARRAY(keep(b), int, step->operand_count);
+    struct table own = {.last = number}, *shared = table_of(s, step), *t = shared ? shared : &own;
+    const int ending = t->last == number ? step->operand_count : 0; /* operands that may be read for the last time */
+    int *release = ARENA_ARRAY(keep(b), int, ending + step->result_count);
     int *results = ARENA_ARRAY(keep(b), int, step->result_count);
-    mark_uses(s, step, number, uses, seen);
+    assign_operands(b, s, step, t);
+    if (ending > 0)
+        mark_uses(s, step, number, t->uses, seen);
     for (int j = 0; j < step->result_count; j++) {
         int v = step->results[j];
         results[j] = v >= 0 ? take_slot(b, s, v) : v;
@@ -436,23 +469,23 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
         if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_RUN && b->pl->depth == 1)
             s->run_kept[b->f->run_kept_count++] = results[j];
     }
-    for (int j = 0; j < step->operand_count; j++) {
+    for (int j = 0; j < ending; j++) {
         int v = step->operands[j];
-        operands[j] = v >= 0 ? s->slot[v] : v;
-        if (uses[j] != USE_KEEP && !seen[v]) {
-            release[step->release_count++] = operands[j];
+        if (t->uses[j] != USE_KEEP && !seen[v]) {
+            release[step->release_count++] = t->slots[j];
             seen[v] = 1;
         }
     }
-    for (int j = 0; j < step->operand_count; j++)
+    for (int j = 0; j < ending; j++)
         if (step->operands[j] >= 0)
             seen[step->operands[j]] = 0;
     for (int j = 0; j < step->release_count; j++)
         s->free[s->free_count++] = release[j];
     if (plan_observes(b->pl)) /* who looks at the step when it is done sees its operands, too */
-        memset(uses, USE_KEEP, (size_t)step->operand_count);
+        memset(t->uses, USE_KEEP, (size_t)ending);
+    step->uses = t->uses;
     step->release = release;
-    step->operands = operands;
+    step->operands = t->slots;
     step->results = results;
 }
 
@@ -500,7 +533,8 @@ static void assign_slots(struct build *b, struct leaves results)
     struct arena *a = &b->pl->scratch;
     struct slots s = {ARENA_ARRAY(a, int, b->value_count), ARENA_ARRAY(a, int, b->value_count),
                       ARENA_ARRAY(a, int, b->value_count), 0, ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count)};
+                      ARENA_ARRAY(a, int, b->value_count),
+                      plan_observes(b->pl) ? ARENA_ARRAY(a, struct table, b->f->computation->inst_count) : NULL};
     uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);
     find_last_uses(b, &s, results);
     find_kept(b, &s, results);

@@ -20,11 +20,27 @@ static bool is_made(const struct build *b, int steps_before, struct leaves l)
     return l.count == s->result_count;
 }
 
-/* A step that names `given` once more; `out` are the names. Operands of its own stand behind those of the instruction. */
-static bool emit_names(struct build *b, const struct inst *i, struct leaves given, struct leaves *out)
+/* A step that names `given` once more; `names` as in struct step, `out`: the names. */
+static bool emit_names(struct build *b, const struct inst *i, struct leaves operands, const int *starts, int *names,
+                       struct leaves *out)
+{
+    struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
+    if (!s)
+        return false;
+    int *results = ARENA_DUP(&b->pl->p->arena, s->results, s->result_count);
+    for (int k = 0; k < s->result_count; k++)
+        if (names[k] == NO_VALUE)
+            results[k] = out->at[k] = NO_VALUE;
+    s->results = results;
+    s->names = names;
+    return true;
+}
+
+/* Operands of its own stand behind those of the instruction. */
+static bool name_again(struct build *b, const struct inst *i, struct leaves given, struct leaves *out)
 {
     struct arena *keep = &b->pl->p->arena;
-    int *starts, *results, *names = ARENA_ARRAY(keep, int, given.count);
+    int *starts, *names = ARENA_ARRAY(keep, int, given.count);
     struct leaves own = plan_operands(b, i, &starts), all = {own.count, NULL};
     all.at = ARENA_ARRAY(keep, int, own.count + given.count);
     if (own.count > 0)
@@ -36,16 +52,19 @@ static bool emit_names(struct build *b, const struct inst *i, struct leaves give
             all.at[all.count++] = given.at[k];
         }
     }
-    struct step *s = plan_emit(b, i, all, starts, i->shape, out);
-    if (!s)
-        return false;
-    results = ARENA_DUP(keep, s->results, s->result_count);
-    for (int k = 0; k < s->result_count; k++)
-        if (names[k] == NO_VALUE)
-            results[k] = out->at[k] = NO_VALUE;
-    s->results = results;
-    s->names = names;
-    return true;
+    return emit_names(b, i, all, starts, names, out);
+}
+
+/* The element is among the operands already. */
+static bool name_element(struct build *b, const struct inst *i, struct leaves given, struct leaves *out)
+{
+    struct arena *keep = &b->pl->p->arena;
+    const struct leaves tuple = b->env[i->operands[0]->index];
+    int *starts = ARENA_ARRAY(keep, int, 2), *names = ARENA_ARRAY(keep, int, given.count);
+    starts[1] = tuple.count;
+    for (int k = 0; k < given.count; k++)
+        names[k] = given.at[k] == NO_VALUE ? NO_VALUE : (int)(given.at - tuple.at) + k;
+    return emit_names(b, i, tuple, starts, names, out);
 }
 
 bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
@@ -57,5 +76,5 @@ bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
         return true;
     for (int k = before; k < b->f->step_count; k++)
         b->f->steps[k].goes_on = true;
-    return emit_names(b, i, *out, out);
+    return (i->opcode == OP_GET_TUPLE_ELEMENT ? name_element : name_again)(b, i, *out, out);
 }

@@ -79,6 +79,10 @@ struct step {
     const struct inst *const *makers;  /* and which of them its results are of */
 };
 
+/* Of an observed function: it names an element of a tuple. All such steps of one tuple have the same array of operands, all
+ * its leaves: there may be N of them for N elements. */
+static inline bool step_takes_element(const struct step *s) { return s->names && s->inst->opcode == OP_GET_TUPLE_ELEMENT; }
+
 struct scalar_rest;
 
 /* A computation, planned. Nothing is recursive, so one frame for each function is enough. */
