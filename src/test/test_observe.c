@@ -261,6 +261,51 @@ START_TEST(values_are_replaced)
 }
 END_TEST
 
+static const char *const taken_apart = "HloModule m\n"
+                                       "ENTRY e {\n"
+                                       "  x = f32[2] constant({1, 2})\n"
+                                       "  y = f32[2] add(x, x)\n"
+                                       "  n = f32[2] negate(y)\n"
+                                       "  k = token[] after-all()\n"
+                                       "  u = (f32[2], token[]) tuple(n, k)\n"
+                                       "  t = (f32[2], (f32[2], token[]), f32[2]) tuple(y, u, x)\n"
+                                       "  a = f32[2] get-tuple-element(t), index=0\n"
+                                       "  s = f32[2] abs(a)\n"
+                                       "  b = (f32[2], token[]) get-tuple-element(t), index=1\n"
+                                       "  c = f32[2] get-tuple-element(b), index=0\n"
+                                       "  v = f32[2] add(s, c)\n"
+                                       "  d = f32[2] get-tuple-element(t), index=2\n"
+                                       "  w = f32[2] add(v, d)\n"
+                                       "  ROOT r = f32[2] multiply(w, w)\n"
+                                       "}\n";
+
+/* Whoever takes an element is shown the whole tuple, the last one, too; and an element that is replaced is not replaced in
+ * the tuple. */
+static bool set_element(struct stage *s, const struct hlo_sight *sight)
+{
+    struct hlo_listed i = hlo_list_inst(s->listing, sight->inst);
+    if (strcmp(i.op, "get-tuple-element") != 0)
+        return true;
+    hlo_text tuple = hlo_literal_print(hlo_sight_operand(sight, 0), false);
+    ck_assert_str_eq(tuple.data, strcmp(i.name, "c") == 0 ? "( {-2, -4}, (  ) )" : "( {2, 4}, ( {-2, -4}, (  ) ), {1, 2} )");
+    hlo_text_free(&tuple);
+    return strcmp(i.name, "a") != 0 || set_y(s, sight);
+}
+
+START_TEST(tuples_stay_whole)
+{
+    struct stage s;
+    open_stage(&s, taken_apart, &observed);
+    s.act = set_element;
+    for (int k = 0; k < 2; k++) {
+        run_stage(&s);
+        check_result(&s, "{16, 16}");
+        ck_assert_msg(strstr(s.seen, "s {5, 6}\nb ( {-2, -4}, (  ) )\nc {-2, -4}\nv {3, 2}\nd {1, 2}\n"), "%s", s.seen);
+    }
+    close_stage(&s);
+}
+END_TEST
+
 static bool refuse(struct stage *s, const struct hlo_sight *sight)
 {
     return false;
@@ -485,6 +530,7 @@ int main(void)
     tcase_add_test(c, operands_are_still_there);
     tcase_add_test(c, iterations);
     tcase_add_test(c, values_are_replaced);
+    tcase_add_test(c, tuples_stay_whole);
     tcase_add_test(c, an_observer_ends_the_run);
     tcase_add_test(c, copies_stay);
     tcase_add_loop_test(c, where_it_comes_from, 0, sizeof origins / sizeof *origins);
