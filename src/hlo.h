@@ -544,6 +544,12 @@ struct hlo_bundle {
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m);
 /* Puts bytes into a file, all or nothing. */
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
+/* The same bit by bit: nobody sees the file until it is closed, nor then without `keep`. What is no file (/dev/stdout), and files on
+ * systems where each must have a name, are written as they are. NULL and false with a message. */
+typedef struct hlo_output hlo_output;
+hlo_output *hlo_output_open(const char *path, hlo_messages *m);
+bool hlo_output_put(hlo_output *o, const char *text, size_t size, hlo_messages *m);
+bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m); /* frees it, whatever comes of it */
 
 /* ---- arguments of a run ---- */
 

@@ -238,7 +238,7 @@ void *heap_grow(void *p, size_t size)
 
 void heap_when_lost(void *p, void (*lose)(struct taken *t))
 {
-    head_of(p)->give_back = lose;
+    head_of(p)->give_back = lose ? lose : free_block;
 }
 
 void *heap_block(struct taken *t)

@@ -86,7 +86,7 @@ void guard_note(struct taken *t, struct guard *g);  /* g has taken it from now o
 struct guard *guard_forget(struct taken *t);        /* who had taken it */
 extern const size_t arena_chunk_most; /* tests have another one, 0: then each piece is a chunk, and can fail */
 void *heap_alloc_for(size_t size, struct guard *g);
-/* Where p is given back without its owner's knowledge, that is told first: it lets go of what it holds, and takes no memory. */
+/* Where p is given back without its owner's knowledge, that is told first: it lets go of what it holds, and takes no memory. NULL: nobody. */
 void heap_when_lost(void *p, void (*lose)(struct taken *t));
 void *heap_block(struct taken *t); /* for that; heap_free ends it */
 void *mem_pass(void *p, struct guard *g); /* storage of a tensor, that belongs to something of g's from now on; NULL is fine; p */

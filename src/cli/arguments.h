@@ -79,6 +79,7 @@ struct feed_in;
 struct feed_out;
 struct feed_files {
     const struct options *o;
+    hlo_messages *m;
     size_t participants, in_count, out_count;
     struct feed_in *in;   /* files that are read: everyone's, then those of single participants */
     struct feed_out *out; /* and written */
@@ -90,7 +91,7 @@ struct feed_files {
 
 /* Opens what --infeed and --outfeed name. Says what is wrong; else HLO_OK. */
 int feed_open(struct feed_files *f, const struct arguments *a);
-/* Writes what is still to be written; false with a message. Where a pipe can't take it: waits, or leaves it. */
+/* Writes what is still to be written, and files take their places; false with a message. Where a pipe can't take it: waits, or leaves it. */
 bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m);
 void feed_free(struct feed_files *f);
 

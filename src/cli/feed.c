@@ -76,7 +76,7 @@ static bool open_out(struct feed_files *f, struct feed_out *out, const char *pat
     f->out_count++;
     if (strcmp(path, "-") != 0)
         signal(SIGPIPE, SIG_IGN);
-    return feed_out_open(out, path) || (usage_error(f->o, "cannot write `%s`: %s", path, strerror(errno)), false);
+    return feed_out_open(out, path, f->m);
 }
 
 static bool open_for_one(struct feed_files *f, const struct each_option *e)
@@ -124,7 +124,7 @@ static bool open_all(struct feed_files *f)
 int feed_open(struct feed_files *f, const struct arguments *a)
 {
     size_t most = a->o->each_count + 1;
-    *f = (struct feed_files){.o = a->o, .ahead = a->ahead, .participants = a->participants, .feeds = {f, infeed, outfeed}};
+    *f = (struct feed_files){.o = a->o, .ahead = a->ahead, .m = a->m, .participants = a->participants, .feeds = {f, infeed, outfeed}};
     f->in = heap_zalloc(most, sizeof *f->in);
     f->out = heap_zalloc(most, sizeof *f->out);
     f->readers = heap_zalloc(f->participants, sizeof *f->readers);
@@ -146,6 +146,8 @@ bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m)
                 ok = ok && feed_out_put(&f->out[k], (struct str){title, (size_t)size}, p, m) &&
                      feed_out_put(&f->out[k], buf_view(held), p, m);
         }
+    for (size_t k = 0; k < f->out_count; k++)
+        ok = feed_out_close(&f->out[k], true, m) && ok;
     if (f->dropped > 0)
         fprintf(stderr, "hlo: warning: what was given to the host went nowhere (%zu); --outfeed=FILE keeps it\n", (size_t)f->dropped);
     return ok;
@@ -159,7 +161,7 @@ void feed_free(struct feed_files *f)
         for (size_t p = 0; f->out[k].held && p < f->participants; p++)
             buf_free(&f->out[k].held[p]);
         heap_free(f->out[k].held);
-        feed_out_close(&f->out[k]);
+        feed_out_close(&f->out[k], false, f->m);
     }
     heap_free(f->in);
     heap_free(f->out);

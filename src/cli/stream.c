@@ -214,7 +214,7 @@ static void set_most(struct feed_out *out)
     out->most = fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) ? SIZE_MAX : PIPE_BUF;
 }
 
-bool feed_out_open(struct feed_out *out, const char *path)
+bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m)
 {
     *out = (struct feed_out){.path = path, .fd = -1};
     if (strcmp(path, "-") == 0) {
@@ -223,20 +223,26 @@ bool feed_out_open(struct feed_out *out, const char *path)
     } else if (is_pipe(path)) {
         return true;
     } else {
-        out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        out->file = hlo_output_open(path, m);
+        return out->file != NULL;
     }
-    if (out->fd >= 0)
-        set_most(out);
-    return out->fd >= 0;
+    set_most(out);
+    return true;
 }
 
 /* A pipe into which nothing was written: whoever waits at its other end shall see that nothing comes. */
-void feed_out_close(struct feed_out *out)
+bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m)
 {
+    hlo_output *file = out->file;
+    out->file = NULL;
+    if (file)
+        return hlo_output_close(file, keep, m);
     if (out->fd < 0 && is_pipe(out->path))
         out->fd = open(out->path, O_WRONLY | O_NONBLOCK);
     if (out->fd >= 0 && out->fd != STDOUT_FILENO)
         close(out->fd);
+    out->fd = STDOUT_FILENO; /* so that it is not closed again */
+    return true;
 }
 
 /* Until somebody opens the other end of a pipe. */
@@ -256,6 +262,8 @@ static bool open_pipe(struct feed_out *out, struct patience p, hlo_messages *m)
 
 bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_messages *m)
 {
+    if (out->file)
+        return hlo_output_put(out->file, text.ptr, text.len, m);
     if (out->fd < 0 && !open_pipe(out, p, m))
         return false;
     while (text.len > 0) {

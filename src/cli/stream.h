@@ -40,6 +40,7 @@ struct feed_in {
 
 struct feed_out {
     const char *path;
+    hlo_output *file;   /* NULL: it is a pipe or standard output */
     int fd;             /* -1: not open yet */
     size_t most;        /* bytes that can be written at a time without waiting, once some can */
     size_t writers;
@@ -55,8 +56,9 @@ void feed_in_close(struct feed_in *in, struct buf *ahead);
 struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m);
 void feed_in_done(struct feed_in *in, struct line *l);
 
-bool feed_out_open(struct feed_out *out, const char *path); /* "-" is standard output. False with errno set */
-void feed_out_close(struct feed_out *out);
+bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m); /* "-" is standard output. False with a message */
+/* A file takes its place only now, and with `keep`. */
+bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m);
 /* All of it at once, as far as the file is concerned. False with a message, or when patience was at its end. One call at
  * a time. */
 bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_messages *m);

@@ -135,6 +135,13 @@ bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle 
 /* Any bytes at all, in the same way; one part after the other. */
 bool io_write_bytes(struct diags *ds, const char *path, struct str bytes);
 bool io_write_parts(struct diags *ds, const char *path, const struct str *parts, size_t count);
+/* Bit by bit: nobody sees the file until it is closed, nor then without `keep`, where the system has files without a name. It is
+ * closed and gone where memory runs out. */
+struct io_output;
+struct io_output *io_output_open(struct diags *ds, const char *path);
+bool io_output_put(struct diags *ds, struct io_output *o, struct str bytes);
+bool io_output_close(struct diags *ds, struct io_output *o, bool keep); /* and freed, whatever comes of it */
+void io_output_drop(struct io_output *o);                               /* likewise, without a word */
 /* The elements of an array as they lie in memory, for io_raw_decode. */
 bool io_write_raw(struct diags *ds, const char *path, const struct literal *l);
 

@@ -114,17 +114,22 @@ static void output_drop(void *output)
     output_forget(o);
 }
 
-static bool output_open(struct diags *ds, const char *path, struct output *o)
+static bool open_as_it_is(struct diags *ds, const char *path, struct output *o)
+{
+    o->f = fopen(path, "wb");
+    if (o->f)
+        guard_undo(&o->dropping, output_drop, o);
+    return o->f || cannot_write(ds, path, errno);
+}
+
+/* LASTING: it is open for long. So no signal may wait meanwhile, and a file that has a name is the file itself. */
+static bool output_open(struct diags *ds, const char *path, struct output *o, bool lasting)
 {
     struct stat st;
     bool exists;
     *o = (struct output){.path = path, .place = place_of(path, &st, &exists)};
-    if (!o->place) {
-        o->f = fopen(path, "wb");
-        if (o->f)
-            guard_undo(&o->dropping, output_drop, o);
-        return o->f || cannot_write(ds, path, errno);
-    }
+    if (!o->place)
+        return open_as_it_is(ds, path, o);
     const char *slash = strrchr(o->place, '/');
     size_t folder = slash ? (size_t)(slash + 1 - o->place) : 0;
     struct buf temporary = {0};
@@ -132,6 +137,11 @@ static bool output_open(struct diags *ds, const char *path, struct output *o)
     buf_puts(&temporary, ".hlo-XXXXXX");
     o->temporary = temporary.data;
     int fd = nameless(o->place, folder);
+    if (fd < 0 && lasting) {
+        output_forget(o);
+        o->place = o->temporary = NULL;
+        return open_as_it_is(ds, path, o);
+    }
     if (fd < 0) {
         hold_signals(o);
         fd = mkstemp(o->temporary);
@@ -176,9 +186,8 @@ static bool give_name(struct output *o)
     return false;
 }
 
-static bool output_close(struct diags *ds, struct output *o)
+static bool output_end(struct diags *ds, struct output *o)
 {
-    guard_done(&o->dropping);
     bool failed = fflush(o->f) != 0 || ferror(o->f) != 0 || o->stopped;
     if (!failed && o->place && !o->named)
         failed = !give_name(o);
@@ -197,6 +206,12 @@ static bool output_close(struct diags *ds, struct output *o)
     return !failed || cannot_write(ds, o->path, error ? error : EIO);
 }
 
+static bool output_close(struct diags *ds, struct output *o)
+{
+    guard_done(&o->dropping);
+    return output_end(ds, o);
+}
+
 static void put(struct output *o, const void *bytes, size_t size)
 {
     enum { PIECE = 1 << 24 };
@@ -207,10 +222,76 @@ static void put(struct output *o, const void *bytes, size_t size)
     }
 }
 
+/* ---- bit by bit ---- */
+
+struct io_output {
+    struct output to;
+    bool failed; /* and it was said */
+};
+
+static void lose_output(struct taken *t)
+{
+    struct io_output *o = heap_block(t);
+    fclose(o->to.f);
+    heap_free(o);
+}
+
+struct io_output *io_output_open(struct diags *ds, const char *path)
+{
+    struct io_output *o = heap_zalloc(1, sizeof *o);
+    char *kept = heap_str(str_of(path));
+    if (!output_open(ds, kept, &o->to, true)) {
+        heap_free(kept);
+        heap_free(o);
+        return NULL;
+    }
+    guard_done(&o->to.dropping);
+    heap_when_lost(o, lose_output);
+    return o;
+}
+
+bool io_output_put(struct diags *ds, struct io_output *o, struct str bytes)
+{
+    if (o->failed)
+        return false;
+    put(&o->to, bytes.ptr, bytes.len);
+    o->failed = fflush(o->to.f) != 0;
+    return !o->failed || cannot_write(ds, o->to.path, errno);
+}
+
+static void free_output(struct io_output *o)
+{
+    heap_free((char *)(uintptr_t)o->to.path);
+    heap_free(o);
+}
+
+void io_output_drop(struct io_output *o)
+{
+    heap_when_lost(o, NULL);
+    fclose(o->to.f);
+    output_forget(&o->to);
+    free_output(o);
+}
+
+bool io_output_close(struct diags *ds, struct io_output *o, bool keep)
+{
+    bool failed = o->failed;
+    if (failed || (!keep && o->to.place)) {
+        io_output_drop(o);
+        return !failed;
+    }
+    heap_when_lost(o, NULL);
+    bool ok = output_end(ds, &o->to);
+    free_output(o);
+    return ok;
+}
+
+/* ---- at once ---- */
+
 bool io_write_parts(struct diags *ds, const char *path, const struct str *parts, size_t count)
 {
     struct output o;
-    if (!output_open(ds, path, &o))
+    if (!output_open(ds, path, &o, false))
         return false;
     for (size_t k = 0; k < count; k++)
         put(&o, parts[k].ptr, parts[k].len);
@@ -238,7 +319,7 @@ bool io_write_npy(struct diags *ds, const char *path, const struct literal *l)
 {
     struct output o;
     struct buf header = {0};
-    if (!output_open(ds, path, &o))
+    if (!output_open(ds, path, &o, false))
         return false;
     io_npy_header(&header, l->shape);
     put(&o, header.data, header.size);
@@ -363,7 +444,7 @@ bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const 
                   int64_t count)
 {
     struct zip z = {0};
-    if (!output_open(ds, path, &z.o))
+    if (!output_open(ds, path, &z.o, false))
         return false;
     for (int64_t k = 0; k < count; k++) {
         int64_t leaf = 0;
@@ -381,7 +462,7 @@ bool io_write_npz_named(struct diags *ds, const char *path, const char *const *n
                         size_t count)
 {
     struct zip z = {0};
-    if (!output_open(ds, path, &z.o))
+    if (!output_open(ds, path, &z.o, false))
         return false;
     for (size_t k = 0; k < count; k++) {
         struct buf name = {0};
@@ -408,7 +489,7 @@ static void put_text(struct zip *z, const char *name, struct str text)
 bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle *b)
 {
     struct zip z = {0};
-    if (!output_open(ds, path, &z.o))
+    if (!output_open(ds, path, &z.o, false))
         return false;
     put_text(&z, "module.npy", b->text);
     for (int64_t p = 0; p < b->participants; p++) {

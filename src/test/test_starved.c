@@ -329,6 +329,15 @@ static bool write_arrays(struct stage *s)
     return give_literal(s, l);
 }
 
+static bool write_bit_by_bit(struct stage *s)
+{
+    hlo_output *o = hlo_output_open(s->path, s->m);
+    if (!o)
+        return false;
+    bool ok = hlo_output_put(o, "one ", 4, s->m) && hlo_output_put(o, "two", 3, s->m);
+    return hlo_output_close(o, ok, s->m) && ok;
+}
+
 static bool fake(struct stage *s) { return give_literal(s, hlo_fake_param(s->module, 0, HLO_FAKE_EDGE, 1, s->m)); }
 static bool argument(struct stage *s) { return give_literal(s, hlo_read_argument(s->module, 0, 0, "0.5", s->m)); }
 
@@ -472,7 +481,7 @@ static const struct trial {
     {"record", record}, {"run", run}, {"run_feeds", run_feeds}, {"run_first", run_first}, {"run_observed", run_observed},
     {"run_plain", run_plain}, {"run_threads", run_threads}, {"run_together", run_together}, {"show", show},
     {"show_json", show_json}, {"shrink", shrink}, {"slice", slice}, {"targets", targets}, {"tuple", tuple}, {"why", why},
-    {"write_arrays", write_arrays},
+    {"write_arrays", write_arrays}, {"write_bit_by_bit", write_bit_by_bit},
 };
 
 /* How many allocations there are, each of which has failed and, with ON, all after it. */

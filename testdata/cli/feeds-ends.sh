@@ -7,7 +7,7 @@
 # stderr: twice.hlo:6:3: error: infeed: the host has nothing more to give
 # stderr: note: on participant 1
 # stderr: gone: error: cannot write: Broken pipe
-# stderr: /dev/full: error: cannot write: No space left on device
+# stderr: /dev/full: error: cannot write `/dev/full`: No space left on device
 cat >twice.hlo <<'END'
 HloModule twice
 ENTRY main {
