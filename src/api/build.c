@@ -7,8 +7,6 @@
 #include "text/text.h"
 #include "verify/build.h"
 
-#include <stdlib.h>
-
 struct hlo_builder {
     struct text_builder *b;
     hlo_messages *messages;

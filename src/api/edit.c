@@ -5,8 +5,6 @@
 
 #include "edit/edit.h"
 
-#include <stdlib.h>
-
 struct hlo_edit {
     const hlo_listing *l;
     struct edit *e;

@@ -8,8 +8,6 @@
 
 #include "edit/edit.h"
 
-#include <stdlib.h>
-
 struct extract {
     const hlo_listing *l;
     const struct hlo_extract *what;

@@ -6,8 +6,6 @@
 #include "plan/plan.h"
 #include "text/text.h"
 
-#include <stdlib.h>
-
 struct listed_inst {
     struct inst *inst;
     size_t computation;

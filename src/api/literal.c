@@ -6,8 +6,6 @@
 #include "io/io.h"
 #include "text/text.h"
 
-#include <stdlib.h>
-
 /* ---- values ---- */
 
 static hlo_literal *literal_wrap(struct arena *a, struct literal *l)

@@ -6,7 +6,6 @@
 #include "eval/eval.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 /* Of a program, for all its participants. */
 struct observing {

@@ -6,7 +6,6 @@
 #include "io/io.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 static bool is_folder(const char *path)

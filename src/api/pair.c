@@ -7,8 +7,6 @@
  */
 #include "api/api.h"
 
-#include <stdlib.h>
-
 struct hlo_pairing {
     const hlo_listing *a, *b;
     struct arena arena;

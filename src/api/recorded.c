@@ -11,7 +11,6 @@
 #include "why/why.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct entry {
     struct literal *value; /* NULL: it is not kept */

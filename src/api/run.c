@@ -7,7 +7,6 @@
 #include "world/world.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 static_assert((int)HLO_MAX_PARTICIPANTS == (int)WORLD_MAX_PARTICIPANTS, "hlo.h and world.h say the same");
 static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h number these alike");

@@ -7,8 +7,6 @@
 #include "io/io.h"
 #include "world/targets.h"
 
-#include <stdlib.h>
-
 struct hlo_targets {
     struct targets *t;
 };

@@ -6,8 +6,6 @@
 #include "world/transport.h"
 #include "world/world.h"
 
-#include <stdlib.h>
-
 hlo_world *hlo_world_open(const char *kind, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));

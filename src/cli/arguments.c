@@ -4,8 +4,6 @@
  */
 #include "cli/arguments.h"
 
-#include <stdlib.h>
-
 bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);

@@ -72,8 +72,6 @@ static int run_all(struct bench *b)
         return HLO_USAGE;
     b->runs = heap_zalloc((size_t)wanted, sizeof *b->runs);
     b->results = heap_zalloc(b->arguments.participants, sizeof *b->results);
-    if (!b->runs || !b->results)
-        return HLO_FAILED;
     for (int64_t i = 0; i < wanted && spent < BUDGET_S; i++) {
         double start = now_seconds();
         if (!run_once(b))

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct feed_reader {
     struct feed_in *in; /* NULL: nothing to read */
@@ -128,8 +127,6 @@ int feed_open(struct feed_files *f, const struct arguments *a)
     f->in = heap_zalloc(most, sizeof *f->in);
     f->out = heap_zalloc(most, sizeof *f->out);
     f->readers = heap_zalloc(f->participants, sizeof *f->readers);
-    if (!f->in || !f->out || !f->readers)
-        return HLO_FAILED;
     return open_all(f) ? HLO_OK : HLO_USAGE;
 }
 

@@ -6,7 +6,6 @@
 
 #include <regex.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum key { KEY_TEXT, KEY_NAME, KEY_OP, KEY_SHAPE, KEY_COMPUTATION, KEY_OPERAND, KEY_USER, KEY_CALLS, KEY_WHERE, KEY_OP_NAME,
            KEY_OPERANDS, KEY_USERS, KEY_OPERATIONS, KEY_BYTES };

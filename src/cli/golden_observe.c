@@ -4,8 +4,6 @@
  */
 #include "cli/golden.h"
 
-#include <stdlib.h>
-
 static uint64_t touch(const hlo_literal *l)
 {
     uint64_t sum = 0;

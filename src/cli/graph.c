@@ -5,7 +5,6 @@
 #include "cli/listed.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { USUAL_WIDTH = 2, MOST_WIDTH = 1000000, MOST_LABEL = 200 /* Graphviz takes no label beyond 16 KB */ };
 
@@ -83,18 +82,15 @@ static void visit_neighbours(const struct graph *g, size_t inst, size_t *queue, 
     }
 }
 
-static bool choose_around(struct graph *g, int64_t width)
+static void choose_around(struct graph *g, int64_t width)
 {
     size_t *queue = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *queue), count = 1, done = 0;
-    if (!queue)
-        return false;
     queue[0] = (size_t)g->around;
     g->shown[g->around] = true;
     for (int64_t distance = 0; distance < width && done < count; distance++)
         for (size_t end = count; done < end; done++)
             visit_neighbours(g, queue[done], queue, &count);
     heap_free(queue);
-    return true;
 }
 
 static void choose_all(struct graph *g)
@@ -221,16 +217,18 @@ static int graph_module(void *context, const struct listed_module *l)
         return usage_error(l->o, "%s has no instruction `%s`", l->path, name);
     int status = l->o->given[OPT_VALUES] ? find_values(&g) : HLO_OK;
     g.shown = heap_zalloc(hlo_list_count(l->listing) + 1, sizeof *g.shown);
-    bool ok = status == HLO_OK && g.shown && (!name || choose_around(&g, width));
-    if (ok && !name)
+    if (name)
+        choose_around(&g, width);
+    else
         choose_all(&g);
-    if (ok)
+    if (status == HLO_OK) {
         draw(&g);
-    ok = ok && put_output(l->o, buf_view(&g.out), l->m);
+        status = put_output(l->o, buf_view(&g.out), l->m) ? HLO_OK : HLO_USAGE;
+    }
     buf_free(&g.out);
     heap_free(g.shown);
     heap_free(g.stats);
-    return status != HLO_OK || ok ? status : HLO_USAGE;
+    return status;
 }
 
 int graph_command(const struct options *o)

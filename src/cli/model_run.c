@@ -7,7 +7,6 @@
 #include "cli/arguments.h"
 #include "cli/model.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { FIRST_BOUND = 16, LARGEST_BOUND = 1 << 24, BOUND_FACTOR = 4 };

@@ -177,8 +177,6 @@ static int by_family(const void *a, const void *b)
 static int put_all(void)
 {
     size_t n = hlo_op_count(), *order = heap_zalloc(n, sizeof *order);
-    if (!order)
-        return HLO_FAILED;
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     qsort(order, n, sizeof *order, by_family);

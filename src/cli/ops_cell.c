@@ -3,8 +3,6 @@
  */
 #include "cli/ops.h"
 
-#include <stdlib.h>
-
 /* The module of an example, as far as parser and verifier let it come; or NULL. */
 static hlo_module *accepted(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m)
 {

@@ -116,7 +116,7 @@ static void join_ops(struct prof *p)
     }
 }
 
-static bool sum_up(struct prof *p)
+static void sum_up(struct prof *p)
 {
     struct hlo_profile_step s;
     size_t n = 0;
@@ -124,8 +124,6 @@ static bool sum_up(struct prof *p)
         n++;
     p->steps = heap_zalloc(n + 1, sizeof *p->steps);
     p->ops = heap_zalloc(n + 1, sizeof *p->ops);
-    if (!p->steps || !p->ops)
-        return false;
     for (size_t k = 0; hlo_profile_step(p->profile, k, &s); k++) {
         double calls = (double)s.calls;
         p->total += s.seconds;
@@ -135,7 +133,6 @@ static bool sum_up(struct prof *p)
     join_ops(p);
     qsort(p->steps, p->step_count, sizeof *p->steps, longest_first);
     qsort(p->ops, p->op_count, sizeof *p->ops, longest_first);
-    return true;
 }
 
 static int by_size(const void *a, const void *b)
@@ -321,8 +318,7 @@ static int put_all(struct prof *p)
     struct buf out = {0};
     if (!option_int(o, OPT_TOP, 1, INT32_MAX, USUAL_TOP, &top))
         return HLO_USAGE;
-    if (!sum_up(p))
-        return HLO_FAILED;
+    sum_up(p);
     if (o->given[OPT_JSON])
         put_json(&out, p);
     else if (o->given[OPT_CSV])

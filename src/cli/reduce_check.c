@@ -3,8 +3,6 @@
  */
 #include "cli/reduce.h"
 
-#include <stdlib.h>
-
 enum { KEPT_BYTES = 1 << 16 }; /* of a value that may become a constant where nothing depends on its being that */
 
 /* ---- options ---- */

@@ -3,8 +3,6 @@
  */
 #include "cli/reduce.h"
 
-#include <stdlib.h>
-
 enum { MOST_BYTES = 1 << 30 }; /* of all values together */
 
 struct value_of {

@@ -5,8 +5,6 @@
 
 #include "repl/repl.h"
 
-#include <stdlib.h>
-
 int repl_command(const struct options *o)
 {
     int64_t seed, part;

@@ -6,7 +6,6 @@
 #include "cli/trace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- bundles ---- */
 
@@ -82,8 +81,6 @@ static int run_program(const struct run *r, struct feed_files *feeds, struct tra
     const struct arguments *a = &r->a;
     hlo_literal **results = heap_zalloc(a->participants, sizeof(hlo_literal *));
     int status = HLO_OK;
-    if (!results)
-        return HLO_FAILED;
     trace_observe(t, p);
     interrupt_begin(p);
     status_run(a->o, p);

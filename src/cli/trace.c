@@ -4,7 +4,6 @@
 #include "cli/trace.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* ---- what is wanted ---- */
 
@@ -195,8 +194,6 @@ int trace_open(struct tracing *t, const struct arguments *a)
     t->each = heap_zalloc(t->participants, sizeof *t->each);
     t->warned = heap_zalloc(hlo_list_count(t->listing) + 1, sizeof *t->warned);
     t->columns = columns_new(t->listing);
-    if (!t->each || !t->warned || !t->columns)
-        return HLO_FAILED;
     if (a->o->given[OPT_DUMP] && !(t->dump = dump_open(a->o->value[OPT_DUMP], a->m)))
         return HLO_USAGE;
     check_arguments(t, a);

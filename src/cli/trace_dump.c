@@ -5,7 +5,6 @@
 #include "cli/trace.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 struct dump {

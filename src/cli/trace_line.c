@@ -3,8 +3,6 @@
  */
 #include "cli/trace.h"
 
-#include <stdlib.h>
-
 enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, LOOP = 6, NUMBER = 10, COUNT = 6, DIGITS = 4 };
 
 struct columns {
@@ -42,8 +40,6 @@ static int width_of_shape(const char *shape)
 struct columns *columns_new(const hlo_listing *l)
 {
     struct columns *c = heap_zalloc(1, sizeof *c);
-    if (!c)
-        return NULL;
     c->name = (int)strlen("instruction");
     c->shape = (int)strlen("shape");
     for (size_t k = 0; k < hlo_list_count(l); k++) {

@@ -7,7 +7,6 @@
 #include "look/look.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { LABEL = 10, LABEL_DIGITS = 4, CHUNK = 1024 };
 

@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const struct literal *first_array(const struct literal *l)
 {
@@ -95,14 +94,13 @@ static void close_row(struct look_grid *g, size_t row, const struct sums *s)
     }
 }
 
-bool look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows, size_t columns)
+void look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows, size_t columns)
 {
     rows = (int64_t)rows < p->rows ? rows : (size_t)p->rows;
     columns = (int64_t)columns < p->columns ? columns : (size_t)p->columns;
     *g = (struct look_grid){rows, columns, heap_zalloc(rows * columns, sizeof(double)), heap_zalloc(rows, columns), NAN, NAN};
     struct sums s = {heap_zalloc(columns, sizeof(double)), heap_zalloc(columns, sizeof(int64_t))};
-    bool ok = g->mean && g->mark && s.sum && s.count;
-    for (size_t r = 0; ok && r < rows; r++) {
+    for (size_t r = 0; r < rows; r++) {
         int64_t end = r + 1 == rows ? p->rows : block_start(r + 1, p->rows, rows);
         memset(s.sum, 0, columns * sizeof *s.sum);
         memset(s.count, 0, columns * sizeof *s.count);
@@ -112,9 +110,6 @@ bool look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows
     }
     heap_free(s.sum);
     heap_free(s.count);
-    if (!ok)
-        look_grid_free(g);
-    return ok;
 }
 
 double look_part(double v, double low, double high)

@@ -69,8 +69,8 @@ struct look_grid {
     unsigned char *mark; /* the worst that is in it */
     double low, high;    /* of the means; NaN: there are none */
 };
-/* Of at most so many rows and columns. False: no memory. */
-bool look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows, size_t columns);
+/* Of at most so many rows and columns. */
+void look_grid_fill(struct look_grid *g, const struct look_plane *p, size_t rows, size_t columns);
 void look_grid_free(struct look_grid *g);
 /* Where v stands between low and high, whatever finite numbers these are: 0 to 1; 0.5 where they are the same. */
 double look_part(double v, double low, double high);

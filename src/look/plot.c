@@ -163,10 +163,7 @@ static void put_heat(struct buf *out, const struct look_plane *p, const struct h
     size_t width = c->width > (size_t)label + 2 ? c->width - (size_t)label - 2 : 1;
     size_t height = c->height > 4 ? c->height - 3 : 1, rows = h.halves ? 2 * height : height;
     struct look_grid g;
-    if (!look_grid_fill(&g, p, rows, width)) {
-        buf_puts(out, "there is not enough memory for a picture\n");
-        return;
-    }
+    look_grid_fill(&g, p, rows, width);
     /* Few cells get several characters, twice as many across as down, which is about square. */
     size_t across = h.halves ? 1 : 2, times = rows / g.rows, fit = width / (g.columns * across);
     times = times < fit ? times : fit;

@@ -6,7 +6,6 @@
 #include "io/io.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 enum { MOST_PIXELS = 8192, GOOD_SIZE = 512, STEPS = 254, PIXEL_INF = 254, PIXEL_NAN = 255 };
@@ -88,8 +87,7 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l)
     struct buf file = {0};
     if (!p.of)
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, "there are no elements to draw");
-    if (!look_grid_fill(&g, &p, MOST_PIXELS, MOST_PIXELS))
-        return DIAG_ERROR(ds, NO_SPAN, FAILURE, "there is not enough memory for a picture");
+    look_grid_fill(&g, &p, MOST_PIXELS, MOST_PIXELS);
     size_t large = g.rows > g.columns ? g.rows : g.columns;
     bool ok = put_picture(&file, &g, large < GOOD_SIZE ? GOOD_SIZE / large : 1);
     ok = ok ? io_write_bytes(ds, path, buf_view(&file)) : DIAG_ERROR(ds, NO_SPAN, FAILURE, "there is not enough memory for a picture");

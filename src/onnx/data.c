@@ -5,14 +5,11 @@
 #include "onnx/protobuf.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static bool read_elements(const Onnx__SequenceProto *s, const char *path, struct str who, struct onnx_value *out,
                           hlo_messages *m)
 {
     out->elements = heap_zalloc(s->n_tensor_values + 1, sizeof *out->elements);
-    if (!out->elements)
-        return onnx_error(m, path, "no memory for %zu elements", s->n_tensor_values);
     if (s->elem_type > 1)
         return onnx_error(m, path, "sequence `" STR_FMT "` has elements that are no tensors", STR_ARG(who));
     while (out->count < s->n_tensor_values) {

@@ -4,8 +4,6 @@
  */
 #include "onnx/import_priv.h"
 
-#include <stdlib.h>
-
 /* ---- types ---- */
 
 struct array array_of(int elem, int rank, const int64_t *dims)

@@ -6,7 +6,6 @@
 #include "base/guard.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 struct hlo_onnx {
     struct onnx_model *model;

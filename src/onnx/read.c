@@ -5,8 +5,6 @@
  */
 #include "onnx/protobuf.h"
 
-#include <stdlib.h>
-
 /* Numbers of AttributeProto.AttributeType. */
 enum onnx_attribute {
     ATTRIBUTE_UNDEFINED,

@@ -115,8 +115,6 @@ static bool copy_packed(const struct reading *r)
 {
     size_t size = raw_size(r);
     unsigned char *bytes = heap_alloc(size + 1);
-    if (!bytes)
-        return fail(r, "no memory for it");
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)r->t->int32_data[i];
     unpack_bits(r, bytes);

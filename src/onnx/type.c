@@ -3,8 +3,6 @@
  */
 #include "onnx/onnx.h"
 
-#include <stdlib.h>
-
 /* ---- element types ---- */
 
 struct dtype_row {

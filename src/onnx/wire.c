@@ -7,8 +7,6 @@
  */
 #include "onnx/protobuf.h"
 
-#include <stdlib.h>
-
 /* A graph within a graph is three messages deeper. */
 enum { DEEPEST = 100 };
 /* What unpacking may take beyond the file: an empty message is two bytes there and some hundred in memory,

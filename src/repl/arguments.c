@@ -3,8 +3,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 /* ---- words ---- */
 
 static bool ends_in_shape(const struct buf *b)

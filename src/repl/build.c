@@ -3,8 +3,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 /* ---- text ---- */
 
 static void put_piece(struct module_text *t, struct hlo_piece p)

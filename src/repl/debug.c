@@ -3,8 +3,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 /* ---- where to stop ---- */
 
 static bool is_where(const char *where, const char *text)
@@ -305,8 +303,6 @@ int debug_add(struct session *s, struct str text, bool watch)
 {
     struct debugger *d = &s->debugger;
     struct breakpoint *more = heap_grow(d->points, (d->count + 1) * sizeof *more);
-    if (!more)
-        return HLO_FAILED;
     d->points = more;
     more[d->count] = (struct breakpoint){repl_copy(text), ++d->numbered, watch};
     const struct breakpoint *p = &more[d->count++];

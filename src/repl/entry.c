@@ -4,7 +4,6 @@
 #include "repl/session.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* ---- states ---- */
 
@@ -19,8 +18,6 @@ static void take_built(struct session *s, struct built *b)
 {
     if (s->running) {
         struct built *more = heap_grow(s->old, (s->old_count + 1) * sizeof *more);
-        if (!more)
-            repl_no_memory();
         s->old = more;
         more[s->old_count++] = s->built;
     } else {

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,8 +35,6 @@ static void remember(struct history *h, struct str entry)
     if (h->count == h->capacity) {
         size_t capacity = h->capacity ? h->capacity * 2 : 64;
         struct buf *grown = heap_grow(h->entries, capacity * sizeof *grown);
-        if (!grown)
-            return;
         h->entries = grown;
         h->capacity = capacity;
     }
@@ -112,8 +109,6 @@ static bool write_all(int fd, struct str s)
 static void make_folders(const char *path)
 {
     char *copy = heap_str(str_of(path));
-    if (!copy)
-        return;
     for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
         *slash = '\0';
         mkdir(copy, 0700);

@@ -3,8 +3,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 /* The slot of a mark, or the empty one where it would be. */
 static struct kept_slot *slot_of(const struct kept *k, uint64_t mark)
 {

@@ -3,8 +3,6 @@
  */
 #include "repl/line_priv.h"
 
-#include <stdlib.h>
-
 /* What is in the buffer: all of it, or what is before the cursor. */
 static void take_text(const LineInfoW *l, const wchar_t *end, struct buf *out)
 {
@@ -378,10 +376,7 @@ static unsigned char key_paste(EditLine *el, wint_t key)
         matched = c == end[matched] ? matched + 1 : c == end[0] ? 1 : 0;
         if (size + 2 > capacity) {
             capacity = capacity ? capacity * 2 : 256;
-            wchar_t *grown = heap_grow(text, capacity * sizeof *text);
-            if (!grown)
-                break;
-            text = grown;
+            text = heap_grow(text, capacity * sizeof *text);
         }
         bool second = c == L'\n' && after_return; /* of \r\n */
         after_return = c == L'\r';

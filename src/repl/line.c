@@ -4,7 +4,6 @@
 #include "repl/line_priv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* ---- the history, as libedit searches it ---- */
@@ -52,8 +51,6 @@ static void keep(struct line_editor *e, struct str entry)
 struct line_editor *line_open(const struct line_hooks *hooks, const char *history_path, bool color)
 {
     struct line_editor *e = heap_zalloc(1, sizeof *e);
-    if (!e)
-        exit(4); /* as base does when there is no memory for small things */
     e->hooks = hooks;
     e->out = isatty(STDOUT_FILENO) ? stdout : stderr;
     e->color = color;

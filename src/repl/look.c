@@ -3,8 +3,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 /* ---- what is looked at ---- */
 
 /* Where a run has stopped, in the module of the session, of which what is run is often a part; -1: there is no such place. */

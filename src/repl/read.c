@@ -3,8 +3,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 /* The next line with its end; false at the end of the file. */
 static bool read_line(struct input *in, struct buf *out)
 {

@@ -19,8 +19,7 @@
 
 /* ---- state.c: texts, and what a session consists of ---- */
 
-void *repl_alloc(size_t size); /* cleared; ends the program when there is no memory */
-_Noreturn void repl_no_memory(void);
+void *repl_alloc(size_t size); /* cleared */
 char *repl_copy(struct str s);
 void repl_set(char **text, const char *to); /* frees what was there; NULL: nothing */
 

@@ -3,19 +3,9 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
-_Noreturn void repl_no_memory(void)
-{
-    fputs("hlo: out of memory\n", stderr);
-    _Exit(HLO_FAILED);
-}
-
 void *repl_alloc(size_t size)
 {
     void *p = heap_zalloc(1, size ? size : 1);
-    if (!p)
-        repl_no_memory();
     return p;
 }
 
@@ -229,8 +219,6 @@ long state_find_computation(const struct state *s, struct str name)
 static long add_entry(struct entry ***entries, size_t *count, struct entry *e)
 {
     struct entry **more = heap_grow(*entries, (*count + 1) * sizeof *more);
-    if (!more)
-        repl_no_memory();
     *entries = more;
     more[*count] = e;
     return (long)(*count)++;
@@ -301,8 +289,6 @@ void state_set(struct state *s, struct str name, struct held *value, uint64_t id
     if (!value)
         return;
     struct setting *more = heap_grow(s->settings, (s->setting_count + 1) * sizeof *more);
-    if (!more)
-        repl_no_memory();
     s->settings = more;
     more[s->setting_count++] = (struct setting){repl_copy(name), value, id};
 }

@@ -6,8 +6,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 /* ---- what is needed ---- */
 
 struct making {

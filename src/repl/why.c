@@ -5,8 +5,6 @@
  */
 #include "repl/session.h"
 
-#include <stdlib.h>
-
 struct asking {
     struct session *s;
     const struct built *b;
