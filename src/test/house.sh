@@ -7,6 +7,7 @@
 root=$1
 lib=$2
 cd "$root" || exit 2
+export LC_ALL=C # sources are in no language whose letters begin and end elsewhere
 n=0
 bad=0
 

@@ -301,6 +301,7 @@ START_TEST(doubles_ignore_the_locale)
     double v;
     ck_assert(num_parse_double(STR("1.00000000000000000000000000000000001"), &v) && v == 1);
     check_round_trips();
+    setlocale(LC_ALL, "C"); /* other tests may run in this process */
 }
 END_TEST
 
