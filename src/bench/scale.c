@@ -294,8 +294,8 @@ static double least_of(const char *hlo, const struct command *c, const struct ki
 }
 
 /*
- * Whether ten times the input costs less than 25 times the time: ten times is linear, a hundred times quadratic. A clock
- * is read, so the bound is wide, 20 ms aren't looked at, and what is over it is measured again. On a slow machine both
+ * Whether ten times the input costs less than 40 times the time: ten times is linear, a hundred times quadratic. A clock
+ * is read, so the bound is wide, 50 ms aren't looked at, and what is over it is measured again. On a slow machine both
  * sides are slower. What a start of the program takes, `start`, is on neither side.
  */
 static bool check(const char *hlo, const struct command *c, const struct kind *k, double start)
@@ -311,7 +311,7 @@ static bool check(const char *hlo, const struct command *c, const struct kind *k
                 least[large] = t.all;
         }
         double net = least[0] > start ? least[0] - start : 0;
-        good = least[1] < LIMIT && least[1] - start < 25 * net + 0.02;
+        good = least[1] < LIMIT && least[1] - start < 40 * net + 0.05;
     }
     if (!good)
         printf("# %.3f s, and %.3f s for ten times as much\n", least[0], least[1]);
