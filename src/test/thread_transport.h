@@ -48,7 +48,7 @@ static inline bool post_send(void *context, int to, const void *head, const void
         box->out = l;
         ++*pending;
     } else if (size > 0) {
-        l->body = memcpy(mem_alloc(size), body, size);
+        l->body = memcpy(mem_keep(mem_alloc(size)), body, size); /* who takes it belongs to another process */
     } else {
         l->body = NULL;
     }
