@@ -5,15 +5,19 @@
 
 #include <stdio.h>
 
-void make_calls_deep(long n)
+/* Functions, each of which does nothing but call the one before it. */
+static void calls_deep(long n, const char *op, const char *how)
 {
     puts("HloModule m\nfun0 {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] add(a, a)\n}");
     for (long i = 1; i < n; i++)
-        printf("fun%ld {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] call(a), to_apply=fun%ld\n}\n", i, i - 1);
+        printf("fun%ld {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] %s(a), %sfun%ld\n}\n", i, op, how, i - 1);
     entry();
-    printf("  ROOT r = f32[4] call(x), to_apply=fun%ld\n", n - 1);
+    printf("  ROOT r = f32[4] %s(x), %sfun%ld\n", op, how, n - 1);
     end();
 }
+
+void make_calls_deep(long n) { calls_deep(n, "call", "to_apply="); }
+void make_fusions_deep(long n) { calls_deep(n, "fusion", "kind=kLoop, calls="); }
 
 void make_tuples_deep(long n) /* of instructions; their shapes are left out */
 {
@@ -118,16 +122,6 @@ void make_config_deep(long n)
     printf("1");
     times(n, "}");
     puts("");
-    end();
-}
-
-void make_fusions_deep(long n)
-{
-    puts("HloModule m\nfun0 {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] add(a, a)\n}");
-    for (long i = 1; i < n; i++)
-        printf("fun%ld {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] fusion(a), kind=kLoop, calls=fun%ld\n}\n", i, i - 1);
-    entry();
-    printf("  ROOT r = f32[4] fusion(x), kind=kLoop, calls=fun%ld\n", n - 1);
     end();
 }
 
