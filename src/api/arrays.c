@@ -263,28 +263,18 @@ bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *
     return ok;
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), k = strlen(end);
-    return n >= k && strcmp(path + n - k, end) == 0;
-}
-
 bool hlo_write_knows(const char *path)
 {
-    static const char *const ends[] = {".bin", ".npy", ".npz", ".raw", ".safetensors"};
-    for (size_t k = 0; k < COUNT_OF(ends); k++)
-        if (ends_with(path, ends[k]))
-            return true;
-    return false;
+    return io_arrays_named(path);
 }
 
 bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    if (ends_with(path, ".npz"))
+    if (str_ends(str_of(path), STR(".npz")))
         return hlo_write_npz_all(path, prefix, h, count, m);
-    if (ends_with(path, ".safetensors")) {
+    if (str_ends(str_of(path), STR(".safetensors"))) {
         const struct literal **l = literals_of(h, count);
         bool ok = io_write_safetensors(ds, path, prefix, l, (int64_t)count);
         heap_free(l);
@@ -295,7 +285,7 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
         snprintf(why, sizeof why, "a file of this kind holds one array, and there are %zu participants; write an .npz file", count);
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why);
     }
-    if (ends_with(path, ".npy"))
+    if (str_ends(str_of(path), STR(".npy")))
         return hlo_write_npy(path, h[0], m);
     if (!shape_is_array(h[0]->l->shape))
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, "raw bytes are of one array; write an .npz file");

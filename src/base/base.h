@@ -51,6 +51,7 @@ static inline bool str_is(struct str a, const char *z) /* most words differ in t
 }
 int str_cmp(struct str a, struct str b); /* bytewise, shorter first on a tie */
 bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str end);
 bool str_fits(struct str s, struct str pattern); /* one that ends in `*`: all that begin with the rest */
 static inline bool char_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 struct str str_trim(struct str s); /* without blanks at either end */
@@ -281,6 +282,8 @@ struct file_bytes {
 /* Reads it ("-": standard input): the bytes stay what they are whatever becomes of the file. False with errno set. */
 bool file_read(const char *path, struct file_bytes *out);
 void file_release(struct file_bytes *f);
+/* What lies in a folder, hidden files among it, by name, in the arena. False with errno set. */
+bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count);
 /* Adds the next line with its end, if it has one; false, with nothing in an empty buffer, at the end of the file. */
 bool file_line(FILE *f, struct buf *out);
 /* Takes over a mapped file (base/mapped.h) that several values are to lie in. NULL, and the file is still the caller's, when it

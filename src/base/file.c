@@ -7,6 +7,7 @@
 #include "base/guard.h"
 #include "base/mapped.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -152,4 +153,35 @@ bool file_line(FILE *f, struct buf *out)
             return true;
     }
     return out->size > 0;
+}
+
+static void close_folder(void *folder)
+{
+    closedir(folder);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count)
+{
+    size_t capacity = 0;
+    struct undo closing;
+    struct dirent *e;
+    DIR *folder = opendir(path);
+    *names = NULL;
+    *count = 0;
+    if (!folder)
+        return false;
+    guard_undo(&closing, close_folder, folder);
+    while ((e = readdir(folder)))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            VEC_PUSH(a, *names, *count, capacity) = arena_str(a, str_of(e->d_name)).ptr;
+    guard_done(&closing);
+    closedir(folder);
+    if (*count > 1)
+        qsort(*names, *count, sizeof **names, by_name);
+    return true;
 }

@@ -23,6 +23,11 @@ bool str_starts(struct str s, struct str prefix)
     return s.len >= prefix.len && (prefix.len == 0 || memcmp(s.ptr, prefix.ptr, prefix.len) == 0);
 }
 
+bool str_ends(struct str s, struct str end)
+{
+    return s.len >= end.len && (end.len == 0 || memcmp(s.ptr + s.len - end.len, end.ptr, end.len) == 0);
+}
+
 /* ASCII only: what a locale calls a letter must not matter. */
 static char lower(char c)
 {

@@ -8,7 +8,6 @@
 #include "cli/golden.h"
 #include "cli/model.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <regex.h>
@@ -38,61 +37,23 @@ struct suite {
 
 /* ---- which tests there are ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void close_folder(void *folder)
-{
-    closedir(folder);
-}
-
-/* What lies in a folder, but for what is hidden, by name. */
-static const char **names_in(struct arena *a, const char *path, size_t *count)
-{
-    const char **names = NULL;
-    size_t capacity = 0;
-    struct undo closing;
-    struct dirent *e;
-    DIR *folder = opendir(path);
-    if (!folder)
-        return NULL;
-    guard_undo(&closing, close_folder, folder);
-    while ((e = readdir(folder)))
-        if (e->d_name[0] != '.')
-            VEC_PUSH(a, names, *count, capacity) = arena_str(a, str_of(e->d_name)).ptr;
-    guard_done(&closing);
-    closedir(folder);
-    if (*count > 0)
-        qsort(names, *count, sizeof *names, by_name);
-    return names;
-}
-
-static bool is_hlo(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 4 && strcmp(name + n - 4, ".hlo") == 0;
-}
-
 static void collect_path(struct suite *s, const char *path, bool named, int depth)
 {
     struct stat st;
     if (stat(path, &st) != 0) {
         s->usage = usage_error(s->o, "cannot read `%s`: %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
-        if (named || S_ISDIR(st.st_mode) || is_hlo(path))
+        if (named || S_ISDIR(st.st_mode) || str_ends(str_of(path), STR(".hlo")))
             VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) =
                 arena_str(&s->arena, str_of(path)).ptr;
     } else {
-        size_t count = 0, length = strlen(path);
-        const char **names = depth < 64 ? names_in(&s->arena, path, &count) : NULL;
+        const char **names, *between = str_ends(str_of(path), STR("/")) ? "" : "/";
+        size_t count = 0;
+        if (depth < 64)
+            folder_names(&s->arena, path, &names, &count);
         for (size_t i = 0; i < count; i++)
-            collect_path(s,
-                         arena_printf(&s->arena, length > 0 && path[length - 1] == '/' ? "%s%s" : "%s/%s", path,
-                                      names[i])
-                             .ptr,
-                         false, depth + 1);
+            if (names[i][0] != '.') /* is not hidden */
+                collect_path(s, arena_printf(&s->arena, "%s%s%s", path, between, names[i]).ptr, false, depth + 1);
     }
 }
 

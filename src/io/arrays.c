@@ -12,12 +12,6 @@
 
 /* ---- opening ---- */
 
-static bool ends_with(struct str s, const char *end)
-{
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
-
 static bool is_folder(const char *path)
 {
     struct stat st;
@@ -27,21 +21,31 @@ static bool is_folder(const char *path)
 static bool ends_with_any(const char *path, const char *const *ends, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (ends_with(str_of(path), ends[i]))
+        if (str_ends(str_of(path), str_of(ends[i])))
             return true;
     return false;
 }
 
-bool io_arrays_known(const char *path)
+static bool is_of_many(const char *path)
+{
+    static const char *const many[] = {".npz", ".safetensors"};
+    return ends_with_any(path, many, COUNT_OF(many));
+}
+
+bool io_arrays_named(const char *path)
 {
     static const char *const one[] = {".npy", ".bin", ".raw"};
-    return ends_with_any(path, one, COUNT_OF(one)) || io_arrays_many(path);
+    return ends_with_any(path, one, COUNT_OF(one)) || is_of_many(path);
+}
+
+bool io_arrays_known(const char *path)
+{
+    return io_arrays_named(path) || is_folder(path);
 }
 
 bool io_arrays_many(const char *path)
 {
-    static const char *const many[] = {".npz", ".safetensors"};
-    return ends_with_any(path, many, COUNT_OF(many)) || is_folder(path);
+    return is_of_many(path) || is_folder(path);
 }
 
 static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)
@@ -65,11 +69,11 @@ bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct 
     if (!out->bytes.ptr)
         return false;
     bool ok = true;
-    if (str_starts(out->bytes, STR("\x93NUMPY")) || ends_with(out->path, ".npy")) {
+    if (str_starts(out->bytes, STR("\x93NUMPY")) || str_ends(out->path, STR(".npy"))) {
         out->kind = IO_NPY;
-    } else if (ends_with(out->path, ".bin") || ends_with(out->path, ".raw")) {
+    } else if (str_ends(out->path, STR(".bin")) || str_ends(out->path, STR(".raw"))) {
         out->kind = IO_RAW;
-    } else if (ends_with(out->path, ".safetensors")) {
+    } else if (str_ends(out->path, STR(".safetensors"))) {
         out->kind = IO_SAFETENSORS;
         ok = io_safetensors_open(ds, a, out->bytes, &out->tensors);
         out->tensors.owner = out->owner;

@@ -6,7 +6,6 @@
  */
 #include "io/io.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +22,6 @@ struct dumps {
     struct dump *at;
     size_t count, capacity;
 };
-
-static bool ends(struct str s, const char *end)
-{
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
 
 static bool contains(struct str s, const char *word)
 {
@@ -65,18 +58,18 @@ static const struct report {
 static const char *report_of(struct str file)
 {
     for (size_t k = 0; k < COUNT_OF(reports); k++)
-        if (ends(file, reports[k].end))
+        if (str_ends(file, str_of(reports[k].end)))
             return reports[k].what;
     return NULL;
 }
 
 static void note_dump(struct dumps *d, const char *file)
 {
-    struct str s = arena_str(d->a, str_of(file)), rest = s;
+    struct str s = str_of(file), rest = s;
     struct dump dump = {.file = s};
-    if (ends(rest, ".gz"))
+    if (str_ends(rest, STR(".gz")))
         rest.len -= 3;
-    if (report_of(rest) || !str_starts(rest, STR("module_")) || !(ends(rest, ".txt") || ends(rest, ".hlo")))
+    if (report_of(rest) || !str_starts(rest, STR("module_")) || !(str_ends(rest, STR(".txt")) || str_ends(rest, STR(".hlo"))))
         return;
     rest = after((struct str){rest.ptr, rest.len - 4}, 7);
     struct str number = before(rest, '.');
@@ -94,13 +87,12 @@ static int by_file(const void *a, const void *b)
 
 static bool read_folder(struct dumps *d, const char *folder)
 {
-    DIR *dir = opendir(folder);
-    struct dirent *e;
-    if (!dir)
+    const char **files;
+    size_t count;
+    if (!folder_names(d->a, folder, &files, &count))
         return false;
-    while ((e = readdir(dir)))
-        note_dump(d, e->d_name);
-    closedir(dir);
+    for (size_t k = 0; k < count; k++)
+        note_dump(d, files[k]);
     if (d->count > 1)
         qsort(d->at, d->count, sizeof *d->at, by_file);
     return true;
@@ -150,7 +142,7 @@ static size_t of_phase(struct dump *at, size_t count, struct str word)
     snprintf(text, sizeof text, STR_FMT, STR_ARG(word));
     size_t n = 0;
     for (size_t k = 0; k < count; k++)
-        if (usual ? ends(at[k].phase, end) : contains(at[k].phase, text))
+        if (usual ? str_ends(at[k].phase, str_of(end)) : contains(at[k].phase, text))
             at[n++] = at[k];
     return n;
 }
@@ -286,7 +278,7 @@ static bool is_proto(struct str s)
 const char *io_not_hlo(const char *path, struct str text, const char **advice)
 {
     struct str s = first_word(text), name = str_of(path);
-    const char *report = report_of(ends(name, ".gz") ? (struct str){name.ptr, name.len - 3} : name);
+    const char *report = report_of(str_ends(name, STR(".gz")) ? (struct str){name.ptr, name.len - 3} : name);
     *advice = AS_HLO;
     if (is_mlir(s))
         return "MLIR text (StableHLO)";
@@ -294,7 +286,7 @@ const char *io_not_hlo(const char *path, struct str text, const char **advice)
         return "MLIR bytecode (StableHLO)";
     *advice = DUMP_TEXT;
     if (is_proto(text))
-        return ends(name, ".onnx") ? NULL : "a protocol buffer (an HloProto or snapshot?)";
+        return str_ends(name, STR(".onnx")) ? NULL : "a protocol buffer (an HloProto or snapshot?)";
     if (begins(s, "hlo_module {") || begins(s, "hlo {"))
         return "a protocol buffer as text (HloProto)";
     if (begins(s, "; ModuleID"))

@@ -101,6 +101,7 @@ struct io_wanted {
 
 /* Whether what is called so is taken for a file of arrays, or for a folder of such. */
 bool io_arrays_known(const char *path);
+bool io_arrays_named(const char *path); /* by what its name ends in alone, as it is for a file to be written */
 /* Whether arrays in it have names. */
 bool io_arrays_many(const char *path);
 /* What is closed may still be used by literals. */

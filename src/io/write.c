@@ -317,15 +317,11 @@ bool io_write_raw(struct diags *ds, const char *path, const struct literal *l)
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l)
 {
-    struct output o;
     struct buf header = {0};
-    if (!output_open(ds, path, &o, false))
-        return false;
     io_npy_header(&header, l->shape);
-    put(&o, header.data, header.size);
-    put(&o, storage_of(l).ptr, storage_of(l).len);
+    bool ok = io_write_parts(ds, path, (struct str[]){buf_view(&header), storage_of(l)}, 2);
     buf_free(&header);
-    return output_close(ds, &o);
+    return ok;
 }
 
 /* ---- zip ---- */

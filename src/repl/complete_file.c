@@ -3,7 +3,6 @@
  */
 #include "repl/complete_priv.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -37,22 +36,24 @@ static void add_files(struct completions *out)
         slash--;
     struct str folder = {out->word.ptr, slash}, stem = {out->word.ptr + slash, out->word.len - slash};
     struct buf path = {0};
+    struct arena a;
+    const char **names;
+    size_t count;
+    arena_init(&a);
     put_folder(&path, folder);
-    DIR *d = opendir(path.data);
-    struct dirent *f;
-    while (d && (f = readdir(d))) {
-        struct str name = str_of(f->d_name);
+    folder_names(&a, path.data, &names, &count);
+    for (size_t k = 0; k < count; k++) {
+        struct str name = str_of(names[k]);
         bool hidden = name.ptr[0] == '.' && !str_starts(stem, STR("."));
-        if (hidden || str_is(name, ".") || str_is(name, "..") || !str_starts(name, stem))
+        if (hidden || !str_starts(name, stem))
             continue;
-        bool inner = is_folder(buf_view(&path), f->d_name);
+        bool inner = is_folder(buf_view(&path), names[k]);
         struct buf text = {0};
-        buf_printf(&text, STR_FMT "%s%s", STR_ARG(folder), f->d_name, inner ? "/" : "");
+        buf_printf(&text, STR_FMT "%s%s", STR_ARG(folder), names[k], inner ? "/" : "");
         completions_add(out, buf_view(&text), STR(""), inner ? "" : " ");
         buf_free(&text);
     }
-    if (d)
-        closedir(d);
+    arena_free(&a);
     buf_free(&path);
 }
 
