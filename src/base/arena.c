@@ -53,11 +53,6 @@ void arena_free(struct arena *a)
     *a = (struct arena){.born = a->born};
 }
 
-static void give_back_chunk(struct taken *t)
-{
-    free(t);
-}
-
 /* Rounds `*size` up to huge pages. Only advice: where there are none, small ones do. */
 static void *huge_chunk(size_t *size)
 {
@@ -83,7 +78,7 @@ static void add_chunk(struct arena *a, size_t need)
     struct arena_chunk *chunk = huge ? huge_chunk(&size) : malloc(size);
     if (!chunk)
         out_of_memory();
-    *chunk = (struct arena_chunk){.taken = {.give_back = give_back_chunk}, .older = a->chunk, .size = size, .end = (char *)chunk + size};
+    *chunk = (struct arena_chunk){.older = a->chunk, .size = size, .end = (char *)chunk + size};
     guard_note(&chunk->taken, guard_of(a->born));
     a->chunk = chunk;
     a->at = (char *)(chunk + 1);

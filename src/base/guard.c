@@ -167,7 +167,10 @@ static void give_back(struct guard *g)
         if (t->next)
             t->next->prev = NULL;
         t->guard = NULL;
-        t->give_back(t);
+        if (t->give_back)
+            t->give_back(t);
+        else
+            free(t);
     }
 }
 
@@ -191,11 +194,6 @@ union head { /* of each; what comes after is aligned as malloc aligns */
     _Alignas(16) char unit[16];
 };
 
-static void free_block(struct taken *t)
-{
-    free(t);
-}
-
 static struct taken *head_of(const void *p)
 {
     return &((union head *)(uintptr_t)p - 1)->taken;
@@ -206,7 +204,7 @@ void *heap_alloc_for(size_t size, struct guard *g)
     union head *h = size < SIZE_MAX / 2 ? malloc(sizeof *h + size) : NULL;
     if (!h)
         out_of_memory();
-    h->taken.give_back = free_block;
+    h->taken.give_back = NULL;
     guard_note(&h->taken, g);
     return h + 1;
 }
@@ -238,7 +236,7 @@ void *heap_grow(void *p, size_t size)
 
 void heap_when_lost(void *p, void (*lose)(struct taken *t))
 {
-    head_of(p)->give_back = lose ? lose : free_block;
+    head_of(p)->give_back = lose;
 }
 
 void *heap_block(struct taken *t)

@@ -30,7 +30,7 @@ struct guard;
 struct taken {
     struct taken *prev, *next;
     struct guard *guard; /* NULL: none knows of it */
-    void (*give_back)(struct taken *t);
+    void (*give_back)(struct taken *t); /* NULL: free */
 };
 
 typedef void undo_fn(void *what);
