@@ -6,8 +6,7 @@
 
 bool ends_with(const char *s, const char *end)
 {
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
+    return str_ends(str_of(s), str_of(end));
 }
 
 /* Where the value of a parameter goes. */
@@ -221,7 +220,7 @@ int arguments_collect(struct arguments *a)
     a->common = heap_zalloc(a->count + 1, sizeof(hlo_literal *));
     a->own = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
     a->all = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
-    int status = a->common && a->own && a->all ? given_arguments(a) : HLO_FAILED;
+    int status = given_arguments(a);
     if (status == HLO_OK)
         status = input_files(a);
     if (status == HLO_OK)

@@ -52,7 +52,7 @@ static int find_values(struct graph *g)
     if (status != HLO_OK)
         return status;
     g->stats = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *g->stats);
-    status = g->stats ? run_observed(g, &a) : HLO_FAILED;
+    status = run_observed(g, &a);
     arguments_free(&a);
     return status;
 }

@@ -26,11 +26,11 @@ struct dump *dump_open(const char *folder, hlo_messages *m)
     struct buf path = {0};
     struct dump *d = heap_zalloc(1, sizeof *d);
     buf_printf(&path, "%s/index.csv", folder);
-    if (d && (mkdir(folder, 0777) == 0 || errno == EEXIST)) {
+    if (mkdir(folder, 0777) == 0 || errno == EEXIST) {
         d->folder = folder;
         d->index = fopen(path.data, "w");
     }
-    if (!d || !d->index) {
+    if (!d->index) {
         cannot_write(path.data, m);
         heap_free(d);
         d = NULL;

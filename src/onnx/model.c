@@ -125,7 +125,7 @@ static bool take_tensors(struct onnx_value *v, hlo_literal **tensors, size_t cou
     bool sequence = v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;
     bool fits = sequence ? v->present || count == 0 : count == v->present;
     v->elements = sequence ? heap_zalloc(count + 1, sizeof *v->elements) : NULL;
-    if (!fits || (sequence && !v->elements)) {
+    if (!fits) {
         for (size_t i = 0; i < count; i++)
             hlo_literal_free(tensors[i]);
         return false;
