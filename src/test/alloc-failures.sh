@@ -153,7 +153,7 @@ as_ever() {
 files_whole() {
     for f in out/*; do
         [ -e "$f" ] || continue
-        [ "$varies" ] || [ "$f" = out/index.csv ] || cmp -s "$f" "usual/${f#out/}" ||
+        [ "$f" = out/index.csv ] || cmp -s "$f" "usual/${f#out/}" ||
             { [ "$f" = out/b.npz ] && [ "$("$hlo" fmt "$f")" = "$("$hlo" fmt usual/b.npz)" ]; } ||
             { [ "$f" = out/fed.txt ] && head -n "$(wc -l <"$f")" usual/fed.txt | cmp -s - "$f"; } || return 1
     done
@@ -191,7 +191,7 @@ judge() {
     esac
 }
 
-# starve NAME ARG...: each allocation of `hlo ARG...`; reads from $input; with $varies its output is different each time
+# starve NAME ARG...: each allocation of `hlo ARG...`; reads from $input; with $varies it prints something else each time
 starve() {
     name=$1
     shift
@@ -253,6 +253,7 @@ starve 'ops' ops add
 starve 'ops --json' ops --json
 varies=1
 starve 'trace' trace step.hlo --random
+varies=1
 starve 'trace --dump' trace step.hlo --random --dump=out
 starve 'why' why step.hlo 'sums[1]' --random
 starve 'diff' diff add.hlo sub.hlo
