@@ -4,6 +4,8 @@
  */
 #include "io/stored.h"
 
+#include "base/guard.h"
+
 /* ---- does the array fit what is wanted ---- */
 
 static bool nameless_in_numpy(enum dtype t)
@@ -163,6 +165,34 @@ bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size
     return true;
 }
 
+/* One hold on memory that is somebody else's, so that it can be let go of where there is no memory for the rest. */
+struct share {
+    struct owner owner;
+    struct owner *of;
+};
+
+static void release_share(struct owner *o)
+{
+    struct share *s = (struct share *)(void *)o;
+    owner_drop(s->of);
+    heap_free(s);
+}
+
+static void lose_share(struct taken *t)
+{
+    struct share *s = heap_block(t);
+    release_share(&s->owner);
+}
+
+static struct owner *share_of(struct owner *of)
+{
+    struct share *s = heap_alloc(sizeof *s);
+    owner_init(&s->owner, release_share);
+    s->of = owner_hold(of);
+    heap_when_lost(s, lose_share);
+    return &s->owner;
+}
+
 static struct literal *literal_of(struct diags *ds, struct arena *a, const struct io_stored *s, enum dtype t)
 {
     int64_t elements;
@@ -178,7 +208,7 @@ static struct literal *literal_of(struct diags *ds, struct arena *a, const struc
         struct literal *l = ARENA_NEW(a, struct literal);
         l->shape = shape;
         l->data = (void *)(uintptr_t)s->data.ptr;
-        l->owner = owner_hold(s->owner);
+        l->owner = share_of(s->owner);
         return l;
     }
     struct literal *l = io_literal_new(ds, a, shape);

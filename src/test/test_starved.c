@@ -54,8 +54,10 @@ struct stage {
     hlo_arrays *arrays;
     hlo_text said; /* what the call gave as text; NULL: nothing */
     bool silent;   /* a function without messages has failed */
-    char path[64];
+    char path[64], large[64]; /* files */
 };
+
+enum { LARGE = 40000 }; /* elements */
 
 static hlo_module *module_of(hlo_file **file, const char *of, hlo_messages *m)
 {
@@ -89,6 +91,11 @@ static void open_stage(struct stage *s)
     strcpy(s->path, "/tmp/hlo-starved-XXXXXX");
     close(mkstemp(s->path));
     ck_assert(hlo_write_npz(s->path, "arg", s->x, s->m));
+    strcpy(s->large, "/tmp/hlo-starved-XXXXXX");
+    close(mkstemp(s->large));
+    hlo_literal *zeros = hlo_literal_new("f32", 1, (const int64_t[]){LARGE}, s->m);
+    ck_assert(zeros && hlo_write_npy(s->large, zeros, s->m));
+    hlo_literal_free(zeros);
     s->arrays = hlo_arrays_open(s->path, s->m);
     ck_assert_msg(s->recorded && s->arrays && hlo_messages_errors(s->m) == 0, "%s", hlo_messages_draw(s->m, false).data);
 }
@@ -96,6 +103,7 @@ static void open_stage(struct stage *s)
 static void close_stage(struct stage *s)
 {
     unlink(s->path);
+    unlink(s->large);
     hlo_arrays_free(s->arrays);
     hlo_targets_free(s->targets);
     hlo_recorded_free(s->recorded);
@@ -322,6 +330,17 @@ static bool arrays(struct stage *s)
     return give_literal(s, hlo_arrays_param(s->arrays, "arg", s->module, 0, 0, s->m));
 }
 
+/* One that is large enough to stay in its file. */
+static bool map_array(struct stage *s)
+{
+    hlo_arrays *in = hlo_arrays_open(s->large, s->m);
+    hlo_literal *l = in ? hlo_arrays_get(in, "", NULL, s->m) : NULL;
+    hlo_arrays_free(in);
+    bool ok = l && there(s, hlo_literal_leaf(l, 0).data) && ((const float *)hlo_literal_leaf(l, 0).data)[LARGE - 1] == 0;
+    hlo_literal_free(l);
+    return ok;
+}
+
 static bool write_arrays(struct stage *s)
 {
     bool ok = hlo_write_npz(s->path, "arg", s->x, s->m);
@@ -475,7 +494,7 @@ static const struct trial {
     call_fn *call;
 } trials[] = {
     {"about", about}, {"argument", argument}, {"arrays", arrays}, {"build", build}, {"compare", compare}, {"copy", copy},
-    {"diverge", diverge}, {"edit", edit}, {"extract", extract}, {"fake", fake}, {"list", list}, {"op_text", op_text},
+    {"diverge", diverge}, {"edit", edit}, {"extract", extract}, {"fake", fake}, {"list", list}, {"map_array", map_array}, {"op_text", op_text},
     {"parse_literal", parse_literal}, {"pieces", pieces}, {"plan", plan}, {"plot", plot}, {"print", print},
     {"print_plan", print_plan}, {"read_file", read_file}, {"read_module", read_module}, {"read_wrong", read_wrong},
     {"record", record}, {"run", run}, {"run_feeds", run_feeds}, {"run_first", run_first}, {"run_observed", run_observed},
