@@ -4,6 +4,8 @@
  */
 #include "cli/listed.h"
 
+#include "base/guard.h"
+
 #include <regex.h>
 #include <stdio.h>
 
@@ -162,18 +164,30 @@ static int search_module(void *context, const struct listed_module *l)
     return HLO_OK;
 }
 
+/* Expressions lie in memory that no guard knows of. */
+static void free_terms(void *search)
+{
+    struct search *s = search;
+    for (size_t k = 0; k < s->count; k++)
+        if (s->terms[k].how == '~')
+            regfree(&s->terms[k].re);
+}
+
 int find_command(const struct options *o)
 {
     if (o->arg_count < 2)
         return usage_error(o, o->arg_count ? "no term given" : "no file given");
     struct search s = {.terms = heap_zalloc(o->arg_count, sizeof *s.terms), .json = o->given[OPT_JSON]};
-    bool ok = s.terms != NULL;
-    for (size_t k = 1; k < o->arg_count && ok; k++, s.count++)
+    struct undo freeing;
+    bool ok = true;
+    guard_undo(&freeing, free_terms, &s);
+    for (size_t k = 1; k < o->arg_count && ok; k++) {
         ok = read_term(o, o->args[k], &s.terms[s.count]);
+        s.count += ok;
+    }
     int status = ok ? each_listed(o, o->args, 1, true, search_module, &s) : HLO_USAGE;
-    for (size_t k = 0; k < s.count; k++)
-        if (s.terms[k].how == '~' && (ok || k + 1 < s.count))
-            regfree(&s.terms[k].re);
+    guard_done(&freeing);
+    free_terms(&s);
     heap_free(s.terms);
     return status == HLO_OK && s.found == 0 ? HLO_DIFFERS : status;
 }

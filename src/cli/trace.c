@@ -42,6 +42,13 @@ static bool oddities(const struct options *o, enum option_id id, unsigned *out)
     return true;
 }
 
+/* It lies in memory that no guard knows of. */
+static void free_filter(void *tracing)
+{
+    struct tracing *t = tracing;
+    regfree(&t->filter);
+}
+
 static bool read_options(struct tracing *t)
 {
     const struct options *o = t->o;
@@ -52,6 +59,8 @@ static bool read_options(struct tracing *t)
     if (re && regcomp(&t->filter, re, REG_EXTENDED | REG_NOSUB) != 0)
         return usage_error(o, "`--%s=%s` is no regular expression", option_row(id)->name, re), false;
     t->filtered = re != NULL;
+    if (t->filtered)
+        guard_undo(&t->freeing, free_filter, t);
     t->lines = o->command == CMD_TRACE || o->given[OPT_TRACE] || o->given[OPT_TRACE_FILE];
     return true;
 }
@@ -241,8 +250,10 @@ void trace_close(struct tracing *t)
         dump_close(t->dump, t->m);
     if (t->to && t->to != stdout && t->to != stderr)
         fclose(t->to);
-    if (t->filtered)
-        regfree(&t->filter);
+    if (t->filtered) {
+        guard_done(&t->freeing);
+        free_filter(t);
+    }
     heap_free(t->columns);
     heap_free(t->each);
     heap_free(t->warned);

@@ -4,6 +4,7 @@
 #ifndef HLO_CLI_TRACE_H
 #define HLO_CLI_TRACE_H
 
+#include "base/guard.h"
 #include "cli/arguments.h"
 
 #include <regex.h>
@@ -27,6 +28,7 @@ struct tracing {
     bool lines, json;   /* a trace is wanted; as JSON lines */
     bool filtered;
     regex_t filter;     /* of names and operations */
+    struct undo freeing; /* that, from opening to closing */
     FILE *to;           /* where the trace goes; NULL: nowhere */
     unsigned stop, warn; /* kinds of enum hlo_oddity */
     bool *warned;       /* by instruction: it has been told of */
