@@ -9,13 +9,14 @@
  * - Memory is taken by `arena_`, `buf_`, `heap_` and `mem_` functions, which tell the guard.
  * - What lives longer than the guard may grow meanwhile, and is left as it is: an arena belongs to the guard that
  *   was the innermost when `arena_init` was called, a block that grows stays with the guard that it was taken under.
+ *   A block that is taken for something older is passed on to that (`mem_pass`), or an undo takes it out again.
  * - What else must be undone (a lock, a file, a hold on something counted, a thread) has a `struct undo` while
  *   memory is taken, or no memory is taken between doing and undoing it.
  *
  * Functions of hlo.h are guards (GUARDED), as are threads that run a participant or parts of a task, whose caller then
  * fails likewise. A program that has no frames of anybody else's above them, as the command line, is one guard as a
- * whole. Memory whose size a user chooses (tensors) comes from `mem_alloc`, which returns NULL
- * and whose callers say what it was for.
+ * whole. Memory whose size a user chooses (tensors) comes from `mem_alloc`, which returns NULL and whose callers say
+ * what it was for.
  */
 #ifndef HLO_BASE_GUARD_H
 #define HLO_BASE_GUARD_H
