@@ -455,6 +455,18 @@ static bool build(struct stage *s)
     return give_module(s, hlo_builder_finish(b, c));
 }
 
+#ifdef HAS_ONNX
+static bool onnx(struct stage *s)
+{
+    char path[512];
+    hlo_onnx *model = NULL;
+    snprintf(path, sizeof path, "%s/onnx/example.onnx", getenv("TESTDATA"));
+    bool ok = hlo_onnx_open(path, &model, s->m) == HLO_OK && give_module(s, hlo_onnx_import(model, NULL, 10, s->m));
+    hlo_onnx_free(model);
+    return ok;
+}
+#endif
+
 static bool targets(struct stage *s)
 {
     hlo_targets *t = hlo_targets_new();
@@ -501,6 +513,9 @@ static const struct trial {
     {"run_plain", run_plain}, {"run_threads", run_threads}, {"run_together", run_together}, {"show", show},
     {"show_json", show_json}, {"shrink", shrink}, {"slice", slice}, {"targets", targets}, {"tuple", tuple}, {"why", why},
     {"write_arrays", write_arrays}, {"write_bit_by_bit", write_bit_by_bit},
+#ifdef HAS_ONNX
+    {"onnx", onnx},
+#endif
 };
 
 /* How many allocations there are, each of which has failed and, with ON, all after it; of many some, unless STARVED_ALL is set. */
