@@ -54,7 +54,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
             continue;
         p->programs[k] = plan_module(ds, module->m, &options);
         if (!p->programs[k]) {
-                    hlo_program_free(p);
+            hlo_program_free(p);
             return NULL;
         }
     }
