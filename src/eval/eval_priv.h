@@ -1,7 +1,8 @@
 /*
  * Private to eval/.
  *
- * eval.c        a run: arguments in, steps, results out
+ * eval.c        a run: arguments in, results out
+ * function.c    functions, step by step, and the values in their frames
  * pool.c        storage, counted and used again
  * operand.c     what a step reads and where its results go
  * body.c        computations handed to kernels
@@ -115,32 +116,10 @@ typedef bool eval_family_fn(struct eval *ev, const struct step *s);
 FAMILIES(X)
 #undef X
 
-/* Runs a function. Arguments are moved out of `args`; results are moved into `results`, which may be
- * the same array. */
-bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results);
-/* One step, as its family does it. */
-bool eval_step(struct eval *ev, const struct step *s);
-/* The same within a run of its function: paid for and watched. */
-bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s);
-/* The entry computation on its arguments, and its results as a literal. `values` has room for both. */
-struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *a);
 void eval_begin(struct eval *ev);
 void eval_end(struct eval *ev);
-/* A call of f within a step: operand leaves from `first` on are the arguments. */
-bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
-bool eval_small_step(void *run, const struct scalar_step *t); /* one within a scalar program */
-/* The same for the body of a loop, again and again: the parts of the state that it hands on as they are stay in
- * its frame between entering and leaving, where `at` says that they are. */
-void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at);
-bool eval_iterate(struct eval *ev, const struct function *body, struct value *state);
-void eval_leave_loop(struct eval *ev, const struct function *body, struct value *state);
-
-void value_drop(struct eval *ev, struct value *v);
-void value_move(struct value *to, struct value *from);
-void value_share(struct value *to, const struct value *from);
-/* A dense value; false (without a message) when there is no memory. */
-bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
-
+/* Runs the entry computation on its arguments and makes a literal of its results. `values` has room for either. */
+struct literal *eval_entry(struct eval *ev, struct value *values, struct arena *a);
 /* The shape of what goes outside, to which the value is made to fit: dimensions that may change are as large as they
  * are now, the others as the shape says. NULL without memory. */
 const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const struct shape *s, struct arena *a);
@@ -162,6 +141,32 @@ static inline bool eval_trip(struct eval *ev, int64_t number)
 }
 /* After a kernel gave up: whatever it called has reported already, else there was no memory. */
 bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_before);
+
+/* ---- function.c: functions and values ---- */
+
+/* Runs a function. Arguments are moved out of `args`; results are moved into `results`, which may be the same array. */
+bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results);
+/* One step, as its family does it. */
+bool eval_step(struct eval *ev, const struct step *s);
+/* The same within a run of its function: paid for and watched. */
+bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s);
+/* The body of a loop, run many times between entering and leaving. Meanwhile the parts of the state that it passes on
+ * unchanged stay in its frame; `at` says where each part is. */
+void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at);
+bool eval_iterate(struct eval *ev, const struct function *body, struct value *state);
+void eval_leave_loop(struct eval *ev, const struct function *body, struct value *state);
+
+void value_drop(struct eval *ev, struct value *v);
+void value_move(struct value *to, struct value *from);
+void value_share(struct value *to, const struct value *from);
+/* A dense value; false (without a message) when there is no memory. */
+bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims);
+
+/* ---- control.c ---- */
+
+/* A call of f within a step: operand leaves from `first` on are the arguments. */
+bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);
+bool eval_small_step(void *run, const struct scalar_step *t); /* a step within a scalar program */
 
 /* ---- rehearse.c ---- */
 

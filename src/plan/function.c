@@ -1,15 +1,10 @@
 /*
- * A computation as a list of steps: values are flattened to their array leaves, dead code is left
- * out, and slots of the frame are shared by values that don't live at the same time.
+ * function.c: which steps does a computation become? Values are flattened to their array leaves, and dead code is
+ * left out. Here the passes are called, one after the other; see build_function at the end.
  */
 #include "plan/plan_priv.h"
 
 enum { MAX_TOTAL_LEAVES = 1 << 24 }; /* of all values of one computation */
-
-static struct arena *keep(struct build *b)
-{
-    return &b->pl->p->arena;
-}
 
 /* ---- emitting ---- */
 
@@ -28,8 +23,8 @@ struct leaves plan_operands(struct build *b, const struct inst *i, int **starts)
     int n = 0;
     for (int k = 0; k < i->operand_count; k++)
         n += b->env[i->operands[k]->index].count;
-    struct leaves out = {0, ARENA_ARRAY(keep(b), int, n)};
-    *starts = ARENA_ARRAY(keep(b), int, i->operand_count + 1);
+    struct leaves out = {0, ARENA_ARRAY(build_arena(b), int, n)};
+    *starts = ARENA_ARRAY(build_arena(b), int, i->operand_count + 1);
     for (int k = 0; k < i->operand_count; k++) {
         struct leaves l = b->env[i->operands[k]->index];
         if (l.count > 0)
@@ -46,11 +41,11 @@ struct step *plan_emit(struct build *b, const struct inst *i, struct leaves oper
     struct step s = {.inst = i, .operand_count = operands.count, .operands = operands.at, .starts = starts};
     if (!plan_leaf_shapes(b->pl, i, result, &s.result_count, &s.shapes))
         return NULL;
-    int *results = ARENA_ARRAY(keep(b), int, s.result_count);
+    int *results = ARENA_ARRAY(build_arena(b), int, s.result_count);
     fresh_values(b, s.shapes, s.result_count, results);
     s.results = results;
     *out = (struct leaves){s.result_count, ARENA_DUP(&b->pl->scratch, results, s.result_count)};
-    struct step *at = &VEC_PUSH(keep(b), b->f->steps, b->f->step_count, b->step_capacity);
+    struct step *at = &VEC_PUSH(build_arena(b), b->f->steps, b->f->step_count, b->step_capacity);
     *at = s;
     return at;
 }
@@ -80,7 +75,7 @@ static bool add_callees(struct build *b, struct step *s)
     struct computation *c =
         inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
     if (i->opcode != OP_CONDITIONAL) {
-        s->callees = ARENA_ARRAY(keep(b), struct function *, 2);
+        s->callees = ARENA_ARRAY(build_arena(b), struct function *, 2);
         if (i->opcode == OP_WHILE)
             return add_callee(b, s, inst_computation(i, A_BODY)) && add_condition(b, s);
         return add_callee(b, s, c);
@@ -88,7 +83,7 @@ static bool add_callees(struct build *b, struct step *s)
     int n = inst_callees(i, NULL);
     struct computation **branches = ARENA_ARRAY(&b->pl->scratch, struct computation *, n);
     inst_callees(i, branches);
-    s->callees = ARENA_ARRAY(keep(b), struct function *, n);
+    s->callees = ARENA_ARRAY(build_arena(b), struct function *, n);
     for (int k = 0; k < n; k++)
         if (!add_callee(b, s, branches[k]))
             return false;
@@ -98,11 +93,11 @@ static bool add_callees(struct build *b, struct step *s)
 /* The called computation of other targets means something to their code alone. */
 static bool add_onnx_loop(struct build *b, struct step *s)
 {
-    struct onnx_loop *loop = ARENA_NEW(keep(b), struct onnx_loop);
+    struct onnx_loop *loop = ARENA_NEW(build_arena(b), struct onnx_loop);
     const struct attr *a = inst_attr(s->inst, A_CALLED_COMPUTATIONS);
     onnx_loop_config(inst_str(s->inst, A_BACKEND_CONFIG), &b->pl->scratch, loop);
     s->loop = loop;
-    s->callees = ARENA_ARRAY(keep(b), struct function *, 1);
+    s->callees = ARENA_ARRAY(build_arena(b), struct function *, 1);
     if (!add_callee(b, s, a->v.computations.at[0]))
         return false;
     struct function *f = s->callees[0];
@@ -155,7 +150,7 @@ bool plan_prepare(struct build *b, struct step *s)
         return inst_is_onnx_loop(s->inst) ? add_onnx_loop(b, s) : plan_bodies(b->pl, s);
     case OP_RNG:
     case OP_RNG_GET_AND_UPDATE_STATE:
-        s->counter = ARENA_ARRAY(keep(b), uint64_t, 2);
+        s->counter = ARENA_ARRAY(build_arena(b), uint64_t, 2);
         s->counter[0] = 0x7012395; /* where XLA begins */
         return true;
     case OP_CONVERT:
@@ -222,7 +217,7 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
             return *out = b->env[before->index], true;
         struct leaves bound = leaves_component(before->shape, b->env[before->index], 0);
         struct leaves more = {operands.count - starts[1], operands.at + starts[1]};
-        operands = (struct leaves){0, ARENA_ARRAY(keep(b), int, bound.count + more.count)};
+        operands = (struct leaves){0, ARENA_ARRAY(build_arena(b), int, bound.count + more.count)};
         for (int k = 0; k < bound.count; k++)
             operands.at[operands.count++] = bound.at[k];
         for (int k = 0; k < more.count; k++)
@@ -233,7 +228,7 @@ static bool plan_async(struct build *b, const struct inst *i, struct leaves *out
         struct step *s = plan_emit(b, i, operands, starts, c->root->shape, &made);
         if (!s)
             return false;
-        s->callees = ARENA_ARRAY(keep(b), struct function *, 1);
+        s->callees = ARENA_ARRAY(build_arena(b), struct function *, 1);
         struct function *f = plan_function(b->pl, i, c);
         s = &b->f->steps[b->f->step_count - 1];
         s->callees[s->callee_count++] = f;
@@ -298,8 +293,8 @@ static bool plan_params(struct build *b, const struct computation *c)
     int count;
     for (int k = 0; k < c->param_count; k++)
         f->param_count += (int)leaf_count(c->params[k]->shape);
-    const struct shape **all = ARENA_ARRAY(keep(b), const struct shape *, f->param_count);
-    int *params = ARENA_ARRAY(keep(b), int, f->param_count);
+    const struct shape **all = ARENA_ARRAY(build_arena(b), const struct shape *, f->param_count);
+    int *params = ARENA_ARRAY(build_arena(b), int, f->param_count);
     int n = 0;
     for (int k = 0; k < c->param_count; k++) {
         if (!plan_leaf_shapes(b->pl, c->params[k], c->params[k]->shape, &count, &shapes))
@@ -330,228 +325,6 @@ bool plan_steps(struct build *b, const struct computation *c)
             return PLAN_FAIL(b->pl, i, TOO_MANY_LEAVES, MAX_TOTAL_LEAVES);
     }
     return true;
-}
-
-/* ---- liveness and slots ---- */
-
-enum { FOR_EVER = INT_MAX }; /* as last use: of what is kept from one time to the next */
-
-/* What several steps have in common: all leaves of a tuple that each of them takes an element of. */
-struct table {
-    int last; /* of those steps */
-    int *slots;
-    uint8_t *uses;
-};
-struct slots {
-    int *last_use; /* by value: the step, -1: none */
-    int *slot;     /* by value */
-    int *free;
-    int free_count;
-    int *loop_kept; /* slots of what is kept for one run of a loop */
-    int *run_kept;  /* and for all runs */
-    struct table *tables; /* by instruction; of observed functions */
-};
-
-/* The operands of the step, when it shares them with others. */
-static struct table *table_of(const struct slots *s, const struct step *step)
-{
-    return step_takes_element(step) ? &s->tables[step->inst->operands[0]->index] : NULL;
-}
-
-static int take_slot(struct build *b, struct slots *s, int value)
-{
-    s->slot[value] = s->free_count > 0 ? s->free[--s->free_count] : b->f->slot_count++;
-    return s->slot[value];
-}
-
-/* What steps that are done less often make is kept for those that read it more often. */
-static void find_kept(struct build *b, struct slots *s, struct leaves results)
-{
-    const struct function *f = b->f;
-    if (plan_observes(b->pl))
-        return; /* they are all done every time */
-    uint8_t *once = ARENA_ARRAY(&b->pl->scratch, uint8_t, b->value_count);
-    for (int k = 0; k < f->step_count; k++)
-        for (int r = 0; r < f->steps[k].result_count; r++)
-            if (f->steps[k].results[r] >= 0)
-                once[f->steps[k].results[r]] = f->steps[k].once;
-    for (int k = 0; k < f->step_count; k++)
-        for (int j = 0; j < f->steps[k].operand_count; j++) {
-            int v = f->steps[k].operands[j];
-            if (v >= 0 && once[v] > f->steps[k].once)
-                s->last_use[v] = FOR_EVER;
-        }
-    for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0 && once[results.at[j]] != ONCE_NOT)
-            s->last_use[results.at[j]] = FOR_EVER;
-    for (int k = 0; b->rest && k < b->rest->kept_count; k++)
-        s->last_use[b->rest->kept[k]] = FOR_EVER;
-}
-
-static void find_last_uses(struct build *b, struct slots *s, struct leaves results)
-{
-    const struct function *f = b->f;
-    for (int v = 0; v < b->value_count; v++)
-        s->last_use[v] = -1;
-    for (int k = 0; k < f->step_count; k++) {
-        struct table *t = table_of(s, &f->steps[k]);
-        if (t)
-            t->last = k;
-    }
-    for (int k = 0; k < f->step_count; k++) {
-        const struct table *t = table_of(s, &f->steps[k]);
-        for (int j = 0; j < f->steps[k].operand_count && (!t || t->last == k); j++)
-            if (f->steps[k].operands[j] >= 0)
-                s->last_use[f->steps[k].operands[j]] = k;
-    }
-    for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0)
-            s->last_use[results.at[j]] = f->step_count;
-}
-
-/* Marks the operands `from` to `to` of a step that nothing reads afterwards: the last occurrence of each. `seen`
- * counts occurrences by value and is all zero before and after. */
-static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to, uint8_t *uses,
-                       uint8_t *seen)
-{
-    for (int j = from; j < to; j++) {
-        int v = step->operands[j];
-        if (v >= 0 && s->last_use[v] == number && seen[v] < 2)
-            seen[v]++;
-    }
-    for (int j = to - 1; j >= from; j--) {
-        int v = step->operands[j];
-        if (v >= 0 && seen[v] > 0) {
-            uses[j] = seen[v] == 1 ? USE_ONLY : USE_LAST;
-            seen[v] = 0;
-        }
-    }
-}
-
-/* Of the branches of a conditional only one runs, and what it is given it may have to itself. */
-static void mark_uses(const struct slots *s, struct step *step, int number, uint8_t *uses, uint8_t *seen)
-{
-    const struct inst *i = step->inst;
-    if (i->opcode == OP_CONDITIONAL)
-        for (int k = 0; k < i->operand_count; k++)
-            mark_range(s, step, number, step->starts[k], step->starts[k + 1], uses, seen);
-    else
-        mark_range(s, step, number, 0, step->operand_count, uses, seen);
-}
-
-static void assign_operands(struct build *b, const struct slots *s, const struct step *step, struct table *t)
-{
-    if (t->slots)
-        return; /* a value keeps its slot until the last of the steps */
-    t->slots = ARENA_ARRAY(keep(b), int, step->operand_count);
-    t->uses = ARENA_ARRAY(keep(b), uint8_t, step->operand_count);
-    for (int j = 0; j < step->operand_count; j++)
-        t->slots[j] = step->operands[j] >= 0 ? s->slot[step->operands[j]] : step->operands[j];
-}
-
-static void assign_step(struct build *b, struct slots *s, int number, uint8_t *seen)
-{
-    struct step *step = &b->f->steps[number];
-    struct table own = {.last = number}, *shared = table_of(s, step), *t = shared ? shared : &own;
-    const int ending = t->last == number ? step->operand_count : 0; /* operands that may be read for the last time */
-    int *release = ARENA_ARRAY(keep(b), int, ending + step->result_count);
-    int *results = ARENA_ARRAY(keep(b), int, step->result_count);
-    assign_operands(b, s, step, t);
-    if (ending > 0)
-        mark_uses(s, step, number, t->uses, seen);
-    for (int j = 0; j < step->result_count; j++) {
-        int v = step->results[j];
-        results[j] = v >= 0 ? take_slot(b, s, v) : v;
-        if (v >= 0 && s->last_use[v] < 0)
-            release[step->release_count++] = results[j];
-        if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_LOOP)
-            s->loop_kept[b->f->loop_kept_count++] = results[j];
-        if (v >= 0 && s->last_use[v] == FOR_EVER && step->once == ONCE_RUN && b->pl->depth == 1)
-            s->run_kept[b->f->run_kept_count++] = results[j];
-    }
-    for (int j = 0; j < ending; j++) {
-        int v = step->operands[j];
-        if (t->uses[j] != USE_KEEP && !seen[v]) {
-            release[step->release_count++] = t->slots[j];
-            seen[v] = 1;
-        }
-    }
-    for (int j = 0; j < ending; j++)
-        if (step->operands[j] >= 0)
-            seen[step->operands[j]] = 0;
-    for (int j = 0; j < step->release_count; j++)
-        s->free[s->free_count++] = release[j];
-    if (plan_observes(b->pl)) /* who looks at the step when it is done sees its operands, too */
-        memset(t->uses, USE_KEEP, (size_t)ending);
-    step->uses = t->uses;
-    step->release = release;
-    step->operands = t->slots;
-    step->results = results;
-}
-
-static void assign_params(struct build *b, struct slots *s)
-{
-    int *params = ARENA_ARRAY(keep(b), int, b->f->param_count);
-    for (int j = 0; j < b->f->param_count; j++) {
-        int v = b->f->params[j];
-        params[j] = v >= 0 && s->last_use[v] >= 0 ? take_slot(b, s, v) : NO_VALUE;
-    }
-    b->f->params = params;
-}
-
-static void assign_results(struct build *b, struct slots *s, struct leaves results)
-{
-    struct function *f = b->f;
-    bool *moves = ARENA_ARRAY(keep(b), bool, results.count);
-    int *slots = ARENA_ARRAY(keep(b), int, results.count);
-    bool *taken = ARENA_ARRAY(&b->pl->scratch, bool, f->slot_count);
-    for (int j = results.count - 1; j >= 0; j--) {
-        int v = results.at[j];
-        slots[j] = v >= 0 ? s->slot[v] : v;
-        if (v >= 0) {
-            moves[j] = !taken[slots[j]] && s->last_use[v] != FOR_EVER;
-            taken[slots[j]] = true;
-        }
-    }
-    f->results = slots;
-    f->result_moves = moves;
-    f->result_count = results.count;
-}
-
-/* Parts of the state that the body hands on as they are. */
-static void find_passing(struct build *b)
-{
-    struct function *f = b->f;
-    bool *passes = ARENA_ARRAY(keep(b), bool, f->param_count);
-    for (int k = 0; k < f->param_count && k < f->result_count; k++)
-        passes[k] = f->params[k] >= 0 && f->params[k] == f->results[k] && f->result_moves[k];
-    f->passes = passes;
-}
-
-static void assign_slots(struct build *b, struct leaves results)
-{
-    struct arena *a = &b->pl->scratch;
-    struct slots s = {ARENA_ARRAY(a, int, b->value_count), ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count), 0, ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count),
-                      plan_observes(b->pl) ? ARENA_ARRAY(a, struct table, b->f->computation->inst_count) : NULL};
-    uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);
-    find_last_uses(b, &s, results);
-    find_kept(b, &s, results);
-    assign_params(b, &s);
-    for (int k = 0; k < b->f->step_count; k++) {
-        assign_step(b, &s, k, seen);
-        b->f->once_steps += b->f->steps[k].once == ONCE_RUN;
-        b->f->loop_steps += b->f->steps[k].once != ONCE_NOT;
-    }
-    assign_results(b, &s, results);
-    b->f->loop_kept = ARENA_DUP(keep(b), s.loop_kept, b->f->loop_kept_count);
-    b->f->run_kept = ARENA_DUP(keep(b), s.run_kept, b->f->run_kept_count);
-    if (b->f->is_body && plan_optimises(b->pl))
-        find_passing(b);
-    for (int k = 0; b->rest && k < b->rest->kept_count; k++)
-        b->rest->kept[k] = s.slot[b->rest->kept[k]];
-    b->f->rest = b->rest;
 }
 
 /* ---- the whole ---- */
@@ -600,7 +373,7 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
         b.rest = scalar_rest_of_loop(pl, caller, f, b.value_count, b.env[c->root->index]);
     if (plan_optimises(pl))
         plan_fuse(pl, f, b.value_count, read_from_outside(&b, b.env[c->root->index]));
-    assign_slots(&b, b.env[c->root->index]);
+    plan_assign_slots(&b, b.env[c->root->index]);
     return true;
 }
 

@@ -3,7 +3,8 @@
  *
  * A module as a program
  *   plan.c          programs and constants
- *   function.c      a computation as steps: the passes in their order, liveness, slots
+ *   function.c      a computation as steps, and the passes in their order
+ *   slots.c         where values live: last uses, slots of the frame
  *   order.c         in which order instructions run
  *   names.c         instructions that only rename
  *   elided.c        constants written `{...}`
@@ -127,6 +128,12 @@ struct build {
     struct scalar_rest *rest; /* that the function gets */
 };
 
+/* For what stays with the program. */
+static inline struct arena *build_arena(struct build *b)
+{
+    return &b->pl->p->arena;
+}
+
 /* The passes below change what is done, never a bit of what comes of it. Plain programs are run as they
  * are written, and arrays that change their sizes ask for care that no pass takes; who observes a run sees what is
  * written, too. */
@@ -146,6 +153,11 @@ struct step *plan_emit(struct build *b, const struct inst *i, struct leaves oper
                        const struct shape *result, struct leaves *out);
 /* The leaves of all operands of an instruction, one after the other, and where each begins. */
 struct leaves plan_operands(struct build *b, const struct inst *i, int **starts);
+
+/* ---- slots.c ---- */
+
+/* Gives each value of the finished steps a slot, and the steps their last uses; `results` are what the function returns. */
+void plan_assign_slots(struct build *b, struct leaves results);
 
 /* ---- observed.c ---- */
 

@@ -1,0 +1,240 @@
+/*
+ * function.c: how does a planned function run? Its steps one after the other, values in the slots of its frame; and
+ * what is done once for several calls, as plan/once.c arranged it.
+ */
+#include "eval/eval_priv.h"
+
+static eval_family_fn *const families[FAMILY_COUNT] = {
+#define X(name) eval_##name,
+    FAMILIES(X)
+#undef X
+};
+
+/* ---- values ---- */
+
+void value_drop(struct eval *ev, struct value *v)
+{
+    if (v->buffer)
+        pool_drop(&ev->pool, v->buffer);
+    v->buffer = NULL;
+}
+
+void value_move(struct value *to, struct value *from)
+{
+    to->buffer = from->buffer;
+    from->buffer = NULL;
+    if (!to->buffer)
+        return;
+    to->bounds = from->bounds;
+    to->roomy = from->roomy;
+    view_copy(&to->view, &from->view);
+}
+
+void value_share(struct value *to, const struct value *from)
+{
+    to->buffer = from->buffer;
+    if (!to->buffer)
+        return;
+    to->buffer->refs++;
+    to->bounds = from->bounds;
+    to->roomy = from->roomy;
+    view_copy(&to->view, &from->view);
+}
+
+bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const int64_t *dims)
+{
+    int64_t size = (int64_t)dtype_bytes(t);
+    for (int d = 0; d < rank; d++)
+        if (!mul_i64(size, dims[d], &size))
+            return false;
+    v->buffer = size <= PTRDIFF_MAX ? pool_take(&ev->pool, (size_t)size) : NULL;
+    if (!v->buffer)
+        return false;
+    v->bounds = NULL;
+    v->roomy = false;
+    view_dense(&v->view, t, rank, dims, v->buffer->data);
+    return true;
+}
+
+/* ---- functions ---- */
+
+static struct value *frame_of(struct eval *ev, const struct function *f)
+{
+    struct value **frame = &ev->pool.frames[f->index];
+    if (!*frame)
+        *frame = ARENA_ARRAY(&ev->pool.headers, struct value, f->slot_count);
+    return *frame;
+}
+
+bool eval_step(struct eval *ev, const struct step *s)
+{
+    if (s->names)
+        return eval_names(ev, s);
+    eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
+    return ev->p->dynamic && !eval_rehearsed(ev) ? eval_sized(ev, s, run) : run(ev, s);
+}
+
+static bool watched_step(struct eval *ev, const struct function *f, const struct step *s)
+{
+    const struct watch *w = ev->p->watch;
+    if (eval_rehearsed(ev))
+        return rehearse_step(ev, f, s);
+    w->begin(w->context, f, s);
+    bool ok = eval_step(ev, s);
+    w->end(w->context, f, s);
+    return ok;
+}
+
+/* Steps that are done already; their results are in their slots. */
+static int first_step(const struct eval *ev, const struct function *f)
+{
+    uint8_t done = ev->done[f->index];
+    return done == ONCE_LOOP ? f->loop_steps : done == ONCE_RUN ? f->once_steps : 0;
+}
+
+bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s)
+{
+    if (!budget_inst(&ev->p->budget))
+        return eval_limit(ev, s);
+    return ev->watched ? watched_step(ev, f, s) : eval_step(ev, s);
+}
+
+static bool run_range(struct eval *ev, const struct function *f, int from, int to)
+{
+    for (int k = from; k < to; k++) {
+        const struct step *s = &f->steps[k];
+        eval_at_step(ev, f, s);
+        if (!eval_next_step(ev, f, s))
+            return false;
+        for (int j = 0; j < s->release_count; j++)
+            value_drop(ev, &ev->frame[s->release[j]]);
+    }
+    return true;
+}
+
+/* What functions have kept since the run began; they do it again when they are called again, as in a later run. */
+static void forget_functions(struct eval *ev)
+{
+    const struct program *p = ev->p;
+    for (int k = 0; k < p->function_count; k++) {
+        struct value *frame = p->functions[k] == p->entry ? NULL : ev->pool.frames[k];
+        for (int j = 0; frame && j < p->functions[k]->slot_count; j++)
+            value_drop(ev, &frame[j]);
+        if (frame)
+            ev->done[k] = ONCE_NOT;
+    }
+}
+
+/* The steps that the first run does for all. A run that finds them done counts as if it had done them. */
+static bool run_for_all(struct eval *ev, const struct function *f)
+{
+    struct kept *kept = &ev->p->kept;
+    struct budget *b = &ev->p->budget;
+    if (first_step(ev, f) > 0) {
+        budget_pay(b, kept->steps);
+        if (ev->pool.peak < kept->peak)
+            ev->pool.peak = kept->peak;
+        return true;
+    }
+    uint64_t left = budget_left(b);
+    if (!run_range(ev, f, 0, f->once_steps))
+        return false;
+    ev->done[f->index] = ONCE_RUN;
+    forget_functions(ev);
+    if (!eval_rehearsed(ev))
+        *kept = (struct kept){.there = true, .steps = left - budget_left(b), .peak = ev->pool.peak};
+    return true;
+}
+
+static bool run_steps(struct eval *ev, const struct function *f)
+{
+    if (ev->sights)
+        return eval_observed(ev, f);
+    if (f == ev->p->entry && f->once_steps > 0 && !run_for_all(ev, f))
+        return false;
+    if (!run_range(ev, f, first_step(ev, f), f->step_count))
+        return false;
+    ev->done[f->index] = ONCE_LOOP;
+    return true;
+}
+
+/* The run of the loop is over. */
+static void forget_loop(struct eval *ev, const struct function *f)
+{
+    if (ev->done[f->index] == ONCE_LOOP)
+        ev->done[f->index] = ONCE_RUN;
+    for (int k = 0; k < f->loop_kept_count; k++)
+        value_drop(ev, &ev->pool.frames[f->index][f->loop_kept[k]]);
+}
+
+static bool passes(const struct function *f, int leaf)
+{
+    return f->passes && f->passes[leaf];
+}
+
+static void take_results(struct eval *ev, const struct function *f, bool loop, struct value *results)
+{
+    for (int k = 0; k < f->result_count; k++) {
+        int at = f->results[k];
+        if (loop && passes(f, k))
+            continue;
+        if (at == NO_VALUE)
+            results[k].buffer = NULL;
+        else if (at < 0)
+            value_share(&results[k], &ev->constants[~at]);
+        else if (f->result_moves[k])
+            value_move(&results[k], &ev->frame[at]);
+        else
+            value_share(&results[k], &ev->frame[at]);
+    }
+}
+
+static bool run_function(struct eval *ev, const struct function *f, bool loop, struct value *args,
+                         struct value *results)
+{
+    struct value *caller = ev->frame, *frame = frame_of(ev, f);
+    for (int k = 0; k < f->param_count; k++)
+        if (loop && passes(f, k))
+            continue;
+        else if (f->params[k] == NO_VALUE)
+            value_drop(ev, &args[k]);
+        else
+            value_move(&frame[f->params[k]], &args[k]);
+    ev->frame = frame;
+    bool ok = run_steps(ev, f);
+    if (ok)
+        take_results(ev, f, loop, results);
+    ev->frame = caller;
+    return ok;
+}
+
+bool eval_function(struct eval *ev, const struct function *f, struct value *args, struct value *results)
+{
+    bool ok = run_function(ev, f, false, args, results);
+    if (ok)
+        forget_loop(ev, f);
+    return ok;
+}
+
+void eval_enter_loop(struct eval *ev, const struct function *body, struct value *state, struct value **at)
+{
+    struct value *frame = frame_of(ev, body);
+    for (int k = 0; k < body->param_count; k++) {
+        at[k] = passes(body, k) ? &frame[body->params[k]] : &state[k];
+        if (passes(body, k))
+            value_move(at[k], &state[k]);
+    }
+}
+
+bool eval_iterate(struct eval *ev, const struct function *body, struct value *state)
+{
+    return run_function(ev, body, true, state, state);
+}
+
+void eval_leave_loop(struct eval *ev, const struct function *body, struct value *state)
+{
+    for (int k = 0; k < body->param_count; k++)
+        if (passes(body, k))
+            value_move(&state[k], &ev->pool.frames[body->index][body->params[k]]);
+    forget_loop(ev, body);
+}
