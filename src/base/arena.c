@@ -1,18 +1,18 @@
 /*
- * arena.c: memory that is given back all at once, and growing arrays in it.
+ * arena.c: memory that is freed all at once, and arrays that grow in it.
  *
- * An arena hands out pieces of chunks that grow geometrically. An arena whose newest piece is a
- * growing array extends that array in place.
+ * An arena hands out pieces of chunks, whose size grows geometrically. If an arena's newest piece is a growing array, it is
+ * extended in place.
  */
 #include "base/guard.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* The first chunk is small: runs of a microsecond or two have arenas of their own, and what the heap takes
- * from the system and gives back for each of them would cost more than they do. */
+/* The first chunk is small: runs of a microsecond or two have arenas of their own, and getting more from the heap and
+ * giving it back each time would cost more than such a run. */
 enum { CHUNK_MIN = 2 * 1024, ALIGNMENT = 16 };
-/* Large arenas grow by whole huge pages: first touch of small ones would cost more than parsing. */
+/* Large arenas grow by whole huge pages: touching small pages for the first time would cost more than parsing. */
 enum { HUGE_PAGE = 2 * 1024 * 1024, HUGE_CHUNK = 4 * HUGE_PAGE };
 
 struct arena_chunk {
@@ -53,7 +53,7 @@ void arena_free(struct arena *a)
     *a = (struct arena){.born = a->born};
 }
 
-/* Rounds `*size` up to huge pages. Only advice: where there are none, small ones do. */
+/* Rounds `*size` up to huge pages. That is only advice to the system: where there are none, small pages do. */
 static void *huge_chunk(size_t *size)
 {
     *size = (*size + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
@@ -164,7 +164,7 @@ struct arena_mark arena_mark(struct arena *a)
     return (struct arena_mark){a->chunk, a->at};
 }
 
-/* An arena that was empty keeps its first chunk, a small one, for what comes next. */
+/* The first chunk of an arena that was empty, a small one, is kept for later use. */
 void arena_release(struct arena *a, struct arena_mark mark)
 {
     while (a->chunk != mark.chunk && (mark.chunk || a->chunk->older || a->chunk->size > CHUNK_MIN))

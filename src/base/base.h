@@ -1,11 +1,9 @@
 /*
- * base: memory arenas, vectors, maps, byte buffers, checked maths, number <-> text.
- * It has never heard of HLO.
+ * base: memory arenas, vectors, maps, byte buffers, checked maths, number <-> text. It has never heard of HLO.
  *
- * Small allocations (arenas, byte buffers, blocks of the heap) never return NULL: where there is no memory, the
- * function of hlo.h that was called gives back what it took and fails; guard.h says how, and what has to be kept
- * for that. Storage whose size a user chooses (tensors) is taken with `mem_alloc`, which may return NULL and must
- * be checked.
+ * Small allocations (arenas, byte buffers, blocks of the heap) never return NULL. When there is no memory, the function of
+ * hlo.h that was called frees what it took and fails; guard.h explains how, and which rules that needs. Storage whose size
+ * a user chooses (tensors) is taken with `mem_alloc`, which may return NULL and must be checked.
  */
 #ifndef HLO_BASE_H
 #define HLO_BASE_H
@@ -61,7 +59,7 @@ unsigned str_distance(struct str a, struct str b, unsigned limit);
 
 /* ---- guard.c: what happens when memory runs out (guard.h), and blocks of the heap ---- */
 
-_Noreturn void out_of_memory(void); /* the innermost guard goes on */
+_Noreturn void out_of_memory(void); /* control goes back to the innermost guard */
 void *heap_alloc(size_t size);      /* as malloc, but never NULL; given back by heap_free */
 void *heap_zalloc(size_t count, size_t size);
 void *heap_grow(void *p, size_t size); /* p may be NULL */
@@ -75,13 +73,13 @@ struct arena {
     struct arena_chunk *chunk; /* newest chunk, linked to older ones */
     char *at, *end;            /* free space of the newest chunk */
     size_t total;              /* bytes taken from the system */
-    uint64_t born;             /* whose it is when memory runs out; 0: nobody's */
+    uint64_t born;             /* number of the guard it belongs to when memory runs out; 0: none */
 };
 
 void arena_init(struct arena *a);
 void arena_free(struct arena *a); /* everything; the arena may be used again */
 void *arena_alloc(struct arena *a, size_t size);  /* 16-byte aligned, not cleared */
-void arena_reserve(struct arena *a, size_t size); /* so much more comes out of one piece that is there already */
+void arena_reserve(struct arena *a, size_t size); /* makes sure that the next `size` bytes come out of one chunk */
 void *arena_zalloc(struct arena *a, size_t size); /* cleared */
 void *arena_copy(struct arena *a, const void *src, size_t size);
 struct str arena_str(struct arena *a, struct str s); /* copy, NUL-terminated */
@@ -113,30 +111,30 @@ void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size); /* untouched pages cost nothing until they are written */
 void mem_free(void *p);
 void *mem_keep(void *p); /* nobody gives it back when memory runs out but whoever has it; NULL is fine; p */
-void *mem_guard(void *p); /* and now the innermost guard does again */
+void *mem_guard(void *p); /* undoes mem_keep: the innermost guard has it again */
 
-/* Large blocks on huge pages that are used again: what `mem_free` is given goes back to the reserve it
- * came from, whoever had it last and however late. A reserve never holds more than was once in use from
- * it, but for RESERVE_SLACK. Threads may share it. */
+/* Large blocks on huge pages, for reuse. What `mem_free` is given goes back to the reserve it came from, whichever thread
+ * frees it and however late. A reserve never holds more than was once in use from it plus RESERVE_SLACK. Threads may share
+ * it. */
 struct reserve;
-enum { RESERVE_FROM = 2 << 20, RESERVE_SLACK = 16 << 20 }; /* below the first, the heap does as well */
+enum { RESERVE_FROM = 2 << 20, RESERVE_SLACK = 16 << 20 }; /* below RESERVE_FROM, the heap does as well */
 struct reserve *reserve_new(void);
-void reserve_release(struct reserve *r); /* by its owner; blocks in use stay good; NULL is fine */
+void reserve_release(struct reserve *r); /* by its owner; blocks in use stay valid; NULL is fine */
 void *reserve_take(struct reserve *r, size_t size); /* not cleared; NULL when there is not enough */
-size_t reserve_idle(struct reserve *r);             /* bytes held for later */
-void reserve_trim(struct reserve *r, size_t keep);  /* gives idle blocks back until no more than `keep` is held */
+size_t reserve_idle(struct reserve *r);             /* bytes kept for reuse */
+void reserve_trim(struct reserve *r, size_t keep);  /* frees idle blocks until no more than `keep` bytes are left */
 
 /* ---- team.c: threads that share the parts of a task ---- */
 
-/* The answer must not depend on how many there are: a task is cut by what it is, not by who is there. */
+/* The result must not depend on the number of threads: a task is cut by its size, not by who is there to work on it. */
 struct team;
 typedef void team_fn(void *context, int64_t part, int member); /* 0 <= member < team_size */
-struct team *team_new(int threads); /* the caller counts; NULL, which is a team of the caller alone: one, or no memory */
+struct team *team_new(int threads); /* `threads` counts the caller. NULL is a team of the caller alone: for one thread, or without memory */
 void team_free(struct team *t);     /* by its owner, when no task runs */
 int team_size(const struct team *t);
 int team_processors(void);          /* that this process may run on */
-/* Calls `fn` once for every part below `parts`, in any order and by any member, and returns when all are done.
- * The caller does them all where the team has another task, as it has for whoever calls from a part. */
+/* Calls `fn` once for every part below `parts`, in any order and by any member, and returns when all are done. If the team
+ * is busy with another task (as when a part calls team_run itself), the caller does all parts. */
 void team_run(struct team *t, int64_t parts, team_fn *fn, void *context);
 
 /* ---- buf.c: growing byte buffer on the heap, for text that is being made ---- */
@@ -156,10 +154,10 @@ void buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *b, const char *format, va_list ap) PRINTF_LIKE(2, 0);
 void buf_int(struct buf *b, int64_t v);
 void buf_uint(struct buf *b, uint64_t v);
-/* Of an empty one, too, it points at something. */
+/* Never a null pointer, not even for an empty buffer. */
 static inline struct str buf_view(const struct buf *b) { return b->size ? (struct str){b->data, b->size} : STR(""); }
-/* Length of the UTF-8 character at s[i], or 0 when the bytes there are none (overlong forms, surrogates and numbers
- * past 10FFFF included). */
+/* Length of the UTF-8 character at s[i], or 0 when the bytes there are not one (overlong forms, surrogates and numbers past
+ * 10FFFF included). */
 size_t str_utf8(struct str s, size_t i);
 /* JSON string with quotes; bytes that are not UTF-8 become U+FFFD. */
 void buf_json_str(struct buf *b, struct str s);
@@ -187,8 +185,8 @@ void *map_get(const struct map *m, struct str key); /* NULL when absent */
 /* Stores a non-NULL value; returns the one that was there before (NULL when the key is new). */
 void *map_put(struct map *m, struct str key, void *value);
 uint64_t hash_bytes(const void *bytes, size_t size); /* the same in every process */
-/* The same but for a seed. One that comes of an address, which the system makes up for each process, keeps whoever
- * writes a file from choosing names that all meet in one slot of a table. */
+/* The same, but seeded. A seed taken from an address, which differs from process to process, keeps whoever writes a file
+ * from choosing names that all fall into one slot of a table. */
 uint64_t hash_from(uint64_t seed, const void *bytes, size_t size);
 uint64_t hash_seed(const void *address);
 
@@ -248,28 +246,28 @@ struct budget {
 void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop);
 bool budget_refill(struct budget *b);
 uint64_t budget_left(const struct budget *b);
-/* Pays for so many steps, of those that are left, without a look at the clock. */
+/* Pays for `steps` steps, of those that are left, without a look at the clock. */
 void budget_pay(struct budget *b, uint64_t steps);
-bool budget_look(struct budget *b); /* at the clock, and whether somebody ends the run; costs no step */
+bool budget_look(struct budget *b); /* looks at the clock and at `stop` and `interrupt`; costs no step */
 /* Pays for one step; false, with `hit` set, once a limit is reached. */
 static inline bool budget_step(struct budget *b) { return --b->slice >= 0 || budget_refill(b); }
-/* The same before an instruction, which may take long: whoever waits for its end, or has set a time, should not wait
- * for thousands of them. */
+/* The same before an instruction, which may take long: whoever waits for the run to end, or has set a time limit, should
+ * not have to wait for thousands of instructions. */
 static inline bool budget_inst(struct budget *b)
 {
     bool waited_for = b->deadline != INT64_MAX || (b->interrupt && *b->interrupt);
     return (!waited_for || budget_look(b)) && budget_step(b);
 }
 
-/* ---- owner.c: memory that several values lie in, given back when the last of them goes ---- */
+/* ---- owner.c: memory shared by several values, freed when the last of them goes ---- */
 
 struct owner {
     _Atomic size_t holders;
-    void (*release)(struct owner *o); /* of the memory, and of this */
+    void (*release)(struct owner *o); /* frees the memory, and the owner itself */
 };
-/* Held once. */
+/* Its count begins at one. */
 void owner_init(struct owner *o, void (*release)(struct owner *o));
-struct owner *owner_hold(struct owner *o); /* NULL: nothing, here and there */
+struct owner *owner_hold(struct owner *o); /* returns o; NULL is fine, and gives NULL */
 void owner_drop(struct owner *o);
 
 /* ---- file.c: whole files ---- */
@@ -282,12 +280,12 @@ struct file_bytes {
 /* Reads it ("-": standard input): the bytes stay what they are whatever becomes of the file. False with errno set. */
 bool file_read(const char *path, struct file_bytes *out);
 void file_release(struct file_bytes *f);
-/* What lies in a folder, hidden files among it, by name, in the arena. False with errno set. */
+/* The names in a folder, hidden files included, sorted, in the arena. False with errno set. */
 bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count);
 /* Adds the next line with its end, if it has one; false, with nothing in an empty buffer, at the end of the file. */
 bool file_line(FILE *f, struct buf *out);
-/* Takes over a mapped file (base/mapped.h) that several values are to lie in. NULL, and the file is still the caller's, when it
- * is not mapped. What is mapped may not get shorter while it is used: reading past its end is SIGBUS. */
+/* Takes over a mapped file (base/mapped.h) that several values will lie in. NULL, and the file is still the caller's, when
+ * it is not mapped. The file must not get shorter while it is used: reading past its end is SIGBUS. */
 struct owner *file_share(struct file_bytes *f);
 
 #endif

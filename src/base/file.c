@@ -1,8 +1,8 @@
 /*
- * file.c: whole files in memory - read, or mapped when they are large and regular.
+ * file.c: whole files in memory: read, or mapped when they are large and regular.
  *
- * Text, and whatever else is looked at more than once, must be read: another program may write to the file meanwhile, and
- * what was found in order would not be so any more.
+ * Text, and anything else that is looked at more than once, must be read: another program may write to the file meanwhile,
+ * and what was checked once need not hold any more.
  */
 #include "base/guard.h"
 #include "base/mapped.h"
@@ -41,7 +41,7 @@ static bool read_all(int fd, size_t guess, struct file_bytes *out)
     return false;
 }
 
-/* What a file was mapped at: unmapped as well where memory runs out before anybody can say so. */
+/* A mapping that has no owner yet: unmapped again when memory runs out before it gets one. */
 struct mapping {
     struct taken taken;
     void *at;

@@ -1,9 +1,10 @@
 /*
- * guard.c: what happens when memory runs out, and the small blocks of the heap.
+ * guard.c: what happens when memory runs out, and small blocks on the heap.
  *
- * Every block that a guard knows of has a link before it. The guard of a call holds those taken since it was entered, by its
- * thread and by threads that work for it, which outlive their own guards; when it is left without a failure they are the
- * caller's. Which guard is the innermost of a thread, and the last number, is all that is kept per thread, as errno is.
+ * Every block that a guard knows of is preceded by a link. A call's guard lists the blocks taken since it was entered, by
+ * its own thread and by threads that work for it. Those blocks outlive the guards of the worker threads. When a guard is
+ * left without a failure, its blocks belong to the caller. All that is kept per thread, as errno is, are the innermost
+ * guard and the number last given out.
  */
 #include "base/guard.h"
 
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 
 static _Thread_local struct guard *innermost __attribute__((tls_model("initial-exec")));
-static _Thread_local uint64_t latest __attribute__((tls_model("initial-exec"))); /* by which the last one was numbered */
+static _Thread_local uint64_t latest __attribute__((tls_model("initial-exec"))); /* the number last given to a guard */
 
-/* ---- lists of what was taken; a block may be given back by another thread than it was taken by ---- */
+/* ---- lists of blocks taken; a block may be freed by another thread than the one that took it ---- */
 
 static void lock(struct guard *g)
 {
@@ -83,7 +84,7 @@ struct guard *guard_of(uint64_t born)
 
 /* ---- guards ---- */
 
-/* The clock numbers them, so that no two of several threads are taken for one another. */
+/* Numbers come from the clock, so that guards of different threads never share one. */
 static uint64_t new_number(void)
 {
     const uint64_t now = (uint64_t)now_ns();
@@ -177,7 +178,7 @@ static void give_back(struct guard *g)
 _Noreturn void out_of_memory(void)
 {
     struct guard *g = innermost;
-    if (!g) { /* by a fault of ours: each function of hlo.h that takes memory is a guard */
+    if (!g) { /* a bug of ours: each function of hlo.h that takes memory is a guard */
         fputs("hlo: error: out of memory, where nobody is prepared for it\n", stderr);
         abort();
     }
@@ -185,11 +186,11 @@ _Noreturn void out_of_memory(void)
     longjmp(g->back, 1);
 }
 
-__attribute__((weak)) const size_t arena_chunk_most = 1024 * 1024; /* not in arena.c, whose compiler would take it for granted */
+__attribute__((weak)) const size_t arena_chunk_most = 1024 * 1024; /* not in arena.c, where the compiler would treat it as a known constant */
 
 /* ---- blocks of the heap ---- */
 
-union head { /* of each; what comes after is aligned as malloc aligns */
+union head { /* before each block; what follows it is aligned as malloc aligns */
     struct taken taken;
     _Alignas(16) char unit[16];
 };

@@ -1,5 +1,5 @@
 /*
- * owner.c: memory that several values lie in, given back when the last of them goes.
+ * owner.c: memory shared by several values, freed when the last of them goes.
  */
 #include "base/base.h"
 

@@ -1,10 +1,10 @@
 /*
  * storage.c: storage of tensors, from the heap or from a reserve of large blocks.
  *
- * The first touch of a fresh page costs more than most operations do on what lies in it, so a reserve
- * maps large blocks on boundaries of huge pages and keeps those that come back. Before every tensor
- * stands a word that says where it is from (the block of the heap, or the head of the block of a
- * reserve, marked by its lowest bit), and the link of the guard that knows of it.
+ * Touching a fresh page for the first time costs more than most operations do on its contents. So a reserve maps large
+ * blocks at huge-page boundaries and keeps those that are freed. Each tensor is preceded by a word that says where it came
+ * from (the block of the heap, or the head of the reserve's block, marked by its lowest bit) and by the link of the guard
+ * that knows of it.
  */
 #include "base/guard.h"
 
@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Sanitizers see where a block of the heap ends, and that it is used no more; so a reserve holds nothing
- * then. */
+/* Sanitizers should see where a block of the heap ends and when it is freed; so in such builds a reserve keeps nothing. */
 #if defined __SANITIZE_ADDRESS__
 #define PLAIN_BLOCKS 1
 #elif defined __has_feature
@@ -31,7 +30,7 @@ static size_t align_up(size_t size, size_t unit)
 
 /* ---- from the heap ---- */
 
-/* First touch of a large block is several times as fast by pages of 2 MiB, the last of which it should fill by half.
+/* The first touch of a large block is several times as fast with pages of 2 MiB, if at least half of the last one is used.
  * Only advice: it may fail. */
 static void *advise_huge(char *block, size_t size)
 {
@@ -74,7 +73,7 @@ static void *set_origin(void *p, uintptr_t origin)
     return p;
 }
 
-/* Steps from a block of the heap to an aligned place in it that remembers the block. */
+/* Advances from a block of the heap to an aligned place in it, which remembers the block. */
 static void *align_block(char *block)
 {
     if (!block)
@@ -104,7 +103,7 @@ struct reserve {
     struct reserve_block *newest; /* idle, by when they came back */
     size_t idle, used, most_used; /* bytes */
     size_t blocks;                /* in use */
-    bool released;                /* goes when the last block comes back */
+    bool released;                /* its owner has let go of it: freed with the last block that comes back */
 };
 
 static void release(struct taken *t);
@@ -120,7 +119,7 @@ struct reserve *reserve_new(void)
     return r;
 }
 
-/* A page for the head, then the tensor on a boundary of huge pages. */
+/* One page for the head, then the tensor at a huge-page boundary. */
 static struct reserve_block *map_block(struct reserve *r, size_t size)
 {
     size_t room = size + PAGE + HUGE_PAGE;
@@ -132,7 +131,7 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
         munmap(all, (size_t)(head - all));
     if (end < all + room)
         munmap(end, (size_t)(all + room - end));
-    /* A huge page that is filled by less than half stays a row of small ones. */
+    /* A last huge page that would be less than half full is left as small pages. */
     size_t huge = (size + HUGE_PAGE / 2) & ~(size_t)(HUGE_PAGE - 1);
     madvise(data, huge < size ? huge : size, MADV_HUGEPAGE);
     struct reserve_block *b = (struct reserve_block *)(void *)head;
@@ -145,8 +144,8 @@ static void *hand_out(struct reserve_block *b)
     return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
 }
 
-/* A large one is mapped by itself, as blocks of a reserve are: nobody needs to clear it, it comes by huge pages, and
- * kernels go through it faster. */
+/* A large one gets a mapping of its own, as blocks of a reserve do: it need not be cleared, it consists of huge pages, and
+ * kernels are faster on it. */
 void *mem_zalloc(size_t size)
 {
     if (size > SIZE_MAX / 2)
@@ -167,7 +166,8 @@ static void unmap_blocks(struct reserve_block *b)
     }
 }
 
-/* Takes idle blocks, those that came back first, out of the reserve until it holds `keep` at most. */
+/* Takes idle blocks out of the reserve, those longest idle first, until it holds at most `keep` bytes. Returns them as a
+ * list. */
 static struct reserve_block *take_oldest(struct reserve *r, size_t keep)
 {
     struct reserve_block **at = &r->newest;
@@ -182,7 +182,7 @@ static struct reserve_block *take_oldest(struct reserve *r, size_t keep)
     return rest;
 }
 
-/* The smallest idle block that has room, if it is not much too large. */
+/* The smallest idle block that is large enough without being much too large. */
 static struct reserve_block *take_idle(struct reserve *r, size_t size)
 {
     struct reserve_block **best = NULL, *b;

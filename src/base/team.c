@@ -1,9 +1,9 @@
 /*
  * team.c: a few threads that share the parts of a task.
  *
- * Threads are started by the first task that is worth sharing. Between tasks they look out for the next one
- * for some microseconds, for a task often follows another, and then sleep. Whoever is free takes the next
- * part, so which thread does what changes from run to run: results must not depend on it.
+ * Threads are started by the first task that is worth sharing. Between tasks they poll for some microseconds, since one
+ * task often follows another, and then sleep. Whoever is free takes the next part, so which thread does which part changes
+ * from run to run: results must not depend on it.
  */
 #include "base/guard.h"
 
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { LOOKS = 2000 }; /* some tens of microseconds, until waiting becomes sleeping */
+enum { LOOKS = 2000 }; /* polls, some tens of microseconds, before a thread goes to sleep */
 
 struct task {
     team_fn *fn;
@@ -30,14 +30,14 @@ struct member {
 
 struct team {
     struct taken taken;
-    int size, started;    /* threads wanted and there, the caller among them */
+    int size, started;    /* threads wanted and running, the caller included */
     pthread_mutex_t busy; /* held by the caller whose task runs */
-    pthread_mutex_t lock; /* of what follows, but for what is atomic */
+    pthread_mutex_t lock; /* guards what follows, except what is atomic */
     pthread_cond_t begun, left;
     struct task task;
     bool open;                  /* the task may be joined */
-    atomic_bool starved;        /* a member found no memory for its part */
-    atomic_int inside;          /* members at work, but for the caller */
+    atomic_bool starved;        /* a member ran out of memory during its part */
+    atomic_int inside;          /* members at work, not counting the caller */
     atomic_bool ended;          /* no task comes any more */
     atomic_uint_fast64_t round; /* tasks so far */
     atomic_int_fast64_t next;   /* part */
@@ -89,7 +89,7 @@ static void do_next_parts(struct team *t, const struct task *task, int member)
         task->fn(task->context, part, member);
 }
 
-/* No member leaves before all are done, not even where memory runs out. */
+/* No member leaves before all parts are done, not even when memory runs out. */
 static void do_parts(struct team *t, const struct task *task, int member)
 {
     struct guard g;
@@ -101,7 +101,7 @@ static void do_parts(struct team *t, const struct task *task, int member)
     guard_leave(&g);
 }
 
-/* Waits for a task after `seen`; false: there will be none. */
+/* Waits for a task newer than `seen`; false: there will be none. */
 static bool wait_for_round(struct team *t, uint64_t seen)
 {
     for (int k = 0; k < LOOKS; k++) {
@@ -116,7 +116,7 @@ static bool wait_for_round(struct team *t, uint64_t seen)
     return !atomic_load(&t->ended);
 }
 
-/* One who comes late finds the task closed, and nobody waits for him. */
+/* A member that comes too late finds the task closed, and nobody waits for it. */
 static void join_task(struct team *t, int member, uint64_t *seen)
 {
     pthread_mutex_lock(&t->lock);
@@ -144,7 +144,8 @@ static void *member_main(void *argument)
     return NULL;
 }
 
-/* Signals are for the thread that calls, which may have blocked them to wait for them; those of a fault are for who made it. */
+/* Signals are for the calling thread, which may have blocked them in order to wait for them; signals of a fault stay with
+ * the thread that caused it. */
 static void without_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
@@ -155,7 +156,7 @@ static void without_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
-/* What can't be started isn't missed: the others do its parts. */
+/* If a thread can't be started, that does no harm: the others do its parts. */
 static void start_members(struct team *t)
 {
     sigset_t before;
@@ -207,7 +208,7 @@ static void open_task(struct team *t, struct task task)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Returns when nobody works on it. */
+/* Returns once no member is working on it any more. */
 static void close_task(struct team *t)
 {
     pthread_mutex_lock(&t->lock);

@@ -1,8 +1,8 @@
 /*
- * wide.h: products of two whole numbers of 64 bits.
+ * wide.h: full products of two 64-bit integers.
  *
- * Integers of 128 bits are not to be had everywhere, least of all where pointers have 32: HAS_U128 says whether they
- * are. Where they are not, there is another way to the same bits.
+ * Not every compiler has integers of 128 bits, least of all where pointers have 32. HAS_U128 says whether they exist; where
+ * they don't, other code computes the same bits.
  */
 #ifndef HLO_BASE_WIDE_H
 #define HLO_BASE_WIDE_H
@@ -33,10 +33,10 @@ static inline uint64_t mul_high(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Both halves of the product, folded: every bit of a and b reaches every bit of it. */
+/* Both halves of the product, xored: every bit of a and of b reaches every bit of the result. */
 static inline uint64_t mul_fold(uint64_t a, uint64_t b)
 {
-#if HAS_U128 /* one multiplication where the other way takes two */
+#if HAS_U128 /* one multiplication instead of two */
     u128 product = (u128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 #else
