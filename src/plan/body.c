@@ -1,5 +1,5 @@
 /*
- * Computations that are applied to elements: which types they work in, and whether they are
+ * body.c: computations that are applied to elements (reducers, comparators): which types they work in, and whether they do
  * something that a kernel does by itself.
  */
 #include "plan/plan_priv.h"
@@ -81,7 +81,7 @@ static void find_order(const struct kern_tiles *tiles, struct body *b)
     for (int key = 0; key < b->arg_count / 2; key++)
         for (int total = 0; total < 2; total++) {
             enum dtype t = b->args[2 * key];
-            if (!dtype_is_complex(t) && /* no key of 64 bits has their order */
+            if (!dtype_is_complex(t) && /* keys of 64 bits can't order complex numbers */
                 is_order(b, tiles->compare(KERN_LT, total, t), tiles->compare(KERN_GT, total, t),
                          key)) {
                 b->key = key;
@@ -98,7 +98,7 @@ static enum dtype *new_types(struct planner *pl, int n)
     return ARENA_ARRAY(&pl->p->arena, enum dtype, n);
 }
 
-/* A body that takes and gives `b`'s types: as a scalar program, else as a function. */
+/* A body that takes and gives the types of `b`: as a scalar program if possible, else as a function. */
 static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, struct body *b)
 {
     struct scalar_types types = {b->args, b->results, 0};
@@ -109,7 +109,7 @@ static bool make_body(struct planner *pl, const struct inst *i, const struct com
     return b->function != NULL;
 }
 
-/* A reducer that no kernel knows, on many results at once. */
+/* A reducer that no kernel knows, applied to many results at once. */
 static void make_lanes(struct planner *pl, const struct computation *c, struct body *b)
 {
     struct scalar_types types = {b->args, b->results, KERN_LANES};
@@ -147,7 +147,7 @@ static bool reduce_body(struct planner *pl, struct step *s, struct body *b)
     return make_reducer(pl, s->inst, c, n, types, b);
 }
 
-/* What folds the operands of all participants, one operand at a time. */
+/* The body that folds the operands of all participants, one operand at a time. */
 static bool collective_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
@@ -221,7 +221,7 @@ static bool sort_body(struct planner *pl, struct step *s, struct body *b)
     return make_predicate(pl, s->inst, inst_computation(s->inst, A_TO_APPLY), 2 * n, args, b);
 }
 
-/* The comparator of a custom-call, which the verifier does not look at: no body where it is none. */
+/* The comparator of a custom call. The verifier does not look at it, so it may be something else: then there is no body. */
 static bool partial_reduce_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct inst *i = s->inst;

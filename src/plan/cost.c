@@ -1,9 +1,10 @@
 /*
- * What an instruction costs, told from its shapes: arithmetic operations, and bytes that must be read and written.
+ * cost.c: what an instruction costs, estimated from its shapes: arithmetic operations, and bytes that must be read and
+ * written.
  *
- * A model for comparing and for finding what is slow, not a count of what a kernel does: an elementwise
- * function is one operation for each element, whatever it is; what may be a view moves its result once
- * and reads as much.
+ * This is a model for comparing and for finding what is slow, not a count of what a kernel does. An elementwise function
+ * counts as one operation per element, whichever it is; something that may be a view counts as reading and writing its
+ * result once.
  */
 #include "plan/plan.h"
 
@@ -96,7 +97,7 @@ static double read_and_written(const struct inst *i)
     return sum;
 }
 
-/* Of an update in place, and of a scatter: what is written, once read and once where it goes. */
+/* Of an update in place, or a scatter: the bytes that are written, read once and written once. */
 static double of_update(const struct inst *i, int update)
 {
     return 2 * bytes(operand(i, update)) + (i->opcode == OP_SCATTER ? bytes(operand(i, update - 1)) : 0);
@@ -141,7 +142,7 @@ struct cost plan_cost_of_inst(const struct inst *i)
     return c;
 }
 
-/* Whether operand j of member k is made within the step, or was read by it before. */
+/* Whether operand j of member k is made within the step, or has been read by it already. */
 static bool costs_nothing(const struct step *s, int k, int j)
 {
     const struct inst *x = s->members[k]->operands[j];
@@ -161,7 +162,7 @@ static bool costs_nothing(const struct step *s, int k, int j)
 struct cost plan_cost(const struct step *s)
 {
     if (s->callee_count > 0 || s->scalar)
-        return (struct cost){0, 0}; /* what is called has costs of its own, or depends on what happens */
+        return (struct cost){0, 0}; /* the called steps have costs of their own, or the cost depends on what happens */
     if (s->fused_steps == 0)
         return plan_cost_of_inst(s->inst);
     struct cost all = {0, 0};

@@ -1,5 +1,5 @@
 /*
- * What a step does and by what means, in words, for `hlo plan` and `hlo prof`.
+ * describe.c: what a step does, and how, in words, for `hlo plan` and `hlo prof`.
  */
 #include "plan/plan.h"
 

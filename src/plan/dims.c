@@ -1,9 +1,9 @@
 /*
- * Lists of attributes, as kernels take them.
+ * dims.c: attributes that are lists of dimensions, in the form that kernels take.
  */
 #include "plan/plan.h"
 
-/* How many there are; none when the attribute is absent. */
+/* Returns how many there are: none when the attribute is absent. */
 static int copy_dims(int64_t *out, const struct inst *i, enum attr_id a)
 {
     struct ints from = inst_ints(i, a);

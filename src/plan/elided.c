@@ -9,7 +9,7 @@
  */
 #include "plan/plan_priv.h"
 
-/* Elements past this repeat the ones before, so that filling huge constants takes no time. */
+/* Elements beyond this repeat the ones before, so that filling huge constants takes no time. */
 enum { RANDOM_BLOCK = 1 << 22 };
 
 /* ---- numbering ---- */
@@ -45,7 +45,7 @@ void elided_collect(struct planner *pl)
 
 /* ---- filling ---- */
 
-/* Whatever the bits are, the element has to be one its type can hold. */
+/* Whatever the bits are, each element has to be one that its type can hold. */
 static void normalise(enum dtype t, uint8_t *bytes, size_t n)
 {
     unsigned bits = dtype_bits(t);

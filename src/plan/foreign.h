@@ -1,16 +1,16 @@
 /*
- * Custom calls to code that is none of ours, in what a program is planned with.
+ * foreign.h: custom calls to code that is not ours, as far as planning needs to know of them.
  *
- * plan asks which targets there are, because they come before the meanings that markers have;
- * eval makes the calls; who finds and runs the code is above both.
+ * plan asks which targets exist, because they take precedence over the meaning that marker targets have; eval makes the
+ * calls; finding and running the code is up to a room above both.
  */
 #ifndef HLO_PLAN_FOREIGN_H
 #define HLO_PLAN_FOREIGN_H
 
 #include "ir/ir.h"
 
-/* A leaf of the operands or of the result: dense, row-major, in our storage (types below a byte
- * take one byte an element), whatever layout the shape has. A token: no data. */
+/* A leaf of the operands or of the result: dense, row-major, in our storage (types below a byte take one byte per element),
+ * whatever layout the shape has. A token has no data. */
 struct foreign_array {
     const struct shape *shape;
     void *data;
@@ -19,13 +19,13 @@ struct foreign_array {
 struct foreign_call {
     const struct inst *inst;
     int64_t participant;
-    struct budget *budget; /* of the run: who waits for others looks at it */
+    struct budget *budget; /* of the run: code that waits for others checks it */
     int operand_count, result_count; /* leaves, tuples flattened in order */
     const struct foreign_array *operands; /* to be read only */
     const struct foreign_array *results;  /* the bytes of the operand they alias, else zeros */
 };
 
-/* Who knows a target: looked up once, when the program is planned. */
+/* The code behind a target: looked up once, when the program is planned. */
 struct foreign_target {
     const void *entry; /* NULL: nobody */
     void (*code)(void); /* where it is machine code */
@@ -33,7 +33,7 @@ struct foreign_target {
 
 struct foreign {
     void *context;
-    /* `left_over`: who knows whatever nobody else has a meaning for, HLO itself included. */
+    /* `left_over`: asks for code that takes every target that nobody else, HLO included, has a meaning for. */
     struct foreign_target (*find)(void *context, struct str target, bool left_over);
     /* Several participants call at once. False: the reason has been put into `why`, unless a limit was
      * hit. */

@@ -1,19 +1,20 @@
 /*
- * Steps that feed each other become one loop (kern/fused.c): their values go from op to op in tiles, and
- * only what others read becomes an array. These are elementwise steps, reductions of the innermost dimensions,
- * broadcasts of what came of such reductions, and what only renames dimensions of size 1.
+ * fuse.c: which steps become one loop (kern/fused.c)? Steps that feed each other do: their values go from op to op in
+ * tiles, and only what others read becomes an array. The steps in question are elementwise ones, reductions of the
+ * innermost dimensions, broadcasts of the results of such reductions, and reshapes that only add or drop dimensions of size
+ * 1.
  *
- * From the last step to the first, a step joins the group that is the first to read its value, if it fits the group's
- * rows and elements; whoever else reads the value, reads one more result of the group. The group runs where its last
- * step stands; that the others run later than they stand must not keep an array alive that somebody in between wants
- * to change in place.
+ * Going from the last step to the first, a step joins the group that reads its value first, if it fits the group's rows and
+ * elements. Other readers of the value then read one more result of that group. A group runs where its last step stands.
+ * Its other steps thus run later than they stand; this must not keep an array alive that a step in between wants to change
+ * in place.
  */
 #include "plan/fuse.h"
 
 enum { NOBODY = -1 };
 enum {
     MOST_STEPS = 48, /* with two ops for most of them there are still fewer than KERN_FUSED_OPS */
-    MOST_COLUMNS = 1 << 16 /* of rows that are kept while their fold is made: they are to stay in the caches */
+    MOST_COLUMNS = 1 << 16 /* longest row that is buffered while its fold is made; rows should stay in the caches */
 };
 
 struct fusing {
@@ -23,14 +24,14 @@ struct fusing {
     int *root;        /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
     int *next;        /* by step: the one after it in its group; meaningless for the last */
     int *reader;      /* by value: the first group that reads it, or NOBODY */
-    int *next_array;  /* by value: where it is needed as an array, by another group, a step, a result; INT_MAX: nowhere */
+    int *next_array;  /* by value: the first group, step or result that needs it as an array; INT_MAX: none */
     int *next_other;  /* by value: the first step known to read it outside of any group */
-    bool *from_fold;  /* by value: it comes of a reduction, element by element */
+    bool *from_fold;  /* by value: it is made, element by element, from the result of a reduction */
     enum fuse_role *roles; /* by step */
     const struct shape **shapes; /* by value */
 };
 
-/* ---- dimensions, but for those of size 1 ---- */
+/* ---- dimensions, ignoring those of size 1 ---- */
 
 static int squeeze(const struct shape *s, int64_t *dims)
 {
@@ -41,7 +42,7 @@ static int squeeze(const struct shape *s, int64_t *dims)
     return rank;
 }
 
-/* The rank of `s` when its dimensions are the first of the given ones, else -1. */
+/* The rank of `s` when its dimensions are the first ones of `dims`, else -1. */
 static int prefix_rank(const struct shape *s, int rank, const int64_t *dims)
 {
     int64_t own[VIEW_MAX_RANK];
@@ -56,7 +57,7 @@ static bool same_dims(const struct shape *a, const struct shape *b)
     return prefix_rank(a, rank, dims) == rank;
 }
 
-/* How many dimensions come before the inner ones, which are to be the last (but for those of size 1); else -1. */
+/* How many dimensions come before the inner ones, which must be the last (those of size 1 aside); else -1. */
 static int split_at(const struct shape *s, const bool *inner)
 {
     int rank = 0;
@@ -72,7 +73,7 @@ static int split_at(const struct shape *s, const bool *inner)
     return rank;
 }
 
-/* The same of the dimensions that a reduction folds away or a broadcast adds. */
+/* The same for the dimensions that a reduction folds away or a broadcast adds. */
 static int split_of(const struct inst *i)
 {
     bool inner[VIEW_MAX_RANK] = {false};
@@ -163,8 +164,8 @@ static bool begins(const int64_t *dims, int rank, const int64_t *first, int coun
     return count <= rank && memcmp(dims, first, (size_t)count * sizeof *dims) == 0;
 }
 
-/* The dimensions of `s` are to be the group's, and the first of them its rows. A group that has no rows yet gets
- * them: what it has of values are its elements, or, when they are fewer, its rows. */
+/* The dimensions of `s` must be the group's, and the first ones of them its rows. A group that has no rows yet gets them
+ * here: the values it has so far are its elements, or, when they are fewer, its rows. */
 static bool set_rows(struct fusing *z, struct fuse_group *g, const struct shape *s, int rows)
 {
     int64_t dims[VIEW_MAX_RANK];
@@ -189,7 +190,7 @@ static int64_t columns_of(const struct fuse_group *g)
     return n;
 }
 
-/* Whether a step fits the rows and elements of a group, which may get rows by that. */
+/* Whether a step fits the rows and elements of a group, which may get its rows by this. */
 static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, enum fuse_role role)
 {
     const int rank = prefix_rank(s->shapes[0], g->rank, g->dims);
@@ -206,7 +207,7 @@ static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, e
     }
 }
 
-/* A value that is read outside of its group is one more result of it. */
+/* A value that is read outside its group becomes one more result of the group. */
 static bool add_result(const struct fusing *z, struct fuse_group *g, int k)
 {
     const struct step *s = &z->f->steps[k];
@@ -264,7 +265,7 @@ static void place(struct fusing *z, int k)
     add_leaves(g, s);
 }
 
-/* Single elements that are repeated come from outside. */
+/* Single elements that are repeated must come from outside the group. */
 static bool is_repeated(const struct fusing *z, int k, int operand)
 {
     const struct step *s = &z->f->steps[k];
@@ -295,14 +296,14 @@ static void note_reads(struct fusing *z, int k)
             note_array(z, v, root == NOBODY ? k : root);
         } else if (*reader == NOBODY) {
             *reader = root;
-        } else if (*reader != root) { /* the later group reads a result of the other */
+        } else if (*reader != root) { /* the later group reads a result of the earlier one */
             note_array(z, v, *reader > root ? *reader : root);
             *reader = *reader < root ? *reader : root;
         }
     }
 }
 
-/* ---- broadcasts of single elements: elementwise steps repeat those by themselves ---- */
+/* ---- broadcasts of single elements: elementwise steps repeat these without help ---- */
 
 static void keep_steps(struct function *f, const bool *stays)
 {
@@ -338,7 +339,8 @@ static void read_elements(struct planner *pl, struct function *f, const int *mak
     }
 }
 
-/* Elementwise steps read elements instead of their broadcasts, of which those go that nobody reads now. */
+/* Makes elementwise steps read single elements instead of their broadcasts, and drops the broadcasts that nobody reads any
+ * more. */
 static void drop_broadcasts(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     int *maker = ARENA_ARRAY(&pl->scratch, int, value_count);
@@ -397,7 +399,7 @@ static bool make_group(struct fusing *z, int root)
     return fuse_make(z->pl, g, leaves, steps, roles, outs, &z->f->steps[root]);
 }
 
-/* A single elementwise step is a loop when that is large: loops know better how to move much. */
+/* A single elementwise step becomes a loop when it is large: fused loops are better at moving much data. */
 static bool is_worth_while(const struct fusing *z, int root)
 {
     enum { LARGE = 1 << 16 };

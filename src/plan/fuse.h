@@ -1,12 +1,12 @@
 /*
- * fuse.h: what fuse.c, which groups steps, and fuse_ops.c, which makes one step of a group, share. Private to plan/.
+ * fuse.h: what fuse.c, which groups steps, and fuse_ops.c, which turns a group into one step, share. Private to plan/.
  */
 #ifndef HLO_PLAN_FUSE_H
 #define HLO_PLAN_FUSE_H
 
 #include "plan/plan_priv.h"
 
-/* What a step is in a fused loop. */
+/* What a step is within a fused loop. */
 enum fuse_role {
     FUSE_NOT,
     FUSE_APPLY,
@@ -15,18 +15,18 @@ enum fuse_role {
     FUSE_RENAME  /* nothing moves */
 };
 
-/* Steps from `first` on become the last one of them. */
+/* A chain of steps, from `first` on, that will become one: the last of them. */
 struct fuse_group {
-    int steps, work, first;      /* how many, and how many of them do something; the first of them */
+    int steps, work, first;      /* number of steps; how many of them compute something; the first of them */
     int rank, row_rank;          /* as of struct kern_fused */
     const int64_t *dims;         /* but for those of size 1 */
     int leaf_count;
     int leaves[KERN_FUSED_VIEWS]; /* values from outside, each once */
     int out_count;
-    int outs[KERN_FUSED_RESULTS]; /* steps whose values are read outside as well, the last one first */
+    int outs[KERN_FUSED_RESULTS]; /* steps whose values are read outside too, last one first */
 };
 
-/* Where a value is among the leaves; their number when it is none. */
+/* The place of a value among the leaves; leaf_count when it is not there. */
 static inline int fuse_find_leaf(const struct fuse_group *g, int value)
 {
     int k = 0;
@@ -46,7 +46,7 @@ struct fuse_leaf {
     int rank; /* without dimensions of size 1 */
 };
 
-/* Makes `to`, the last of the steps, do what they all do; false when that takes too many ops. */
+/* Makes `to`, the last step of the group, do the work of all; false when that takes too many ops. */
 bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
                const struct step *const *steps, const enum fuse_role *roles, const struct step *const *outs,
                struct step *to);

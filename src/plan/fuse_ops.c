@@ -1,27 +1,27 @@
 /*
- * One step of a group: its steps as ops of a fused loop, whose values share tiles when they don't live at the
- * same time.
+ * fuse_ops.c: turns a group of steps into one: its steps become ops of a fused loop, whose values share tiles when they
+ * don't live at the same time.
  *
- * Inside of a loop, numbers of bf16 and f16 are held as f32: what would be rounded to the narrow type and widened
- * again by each op is rounded once, and not at all where an op gives what the narrow type has. So a value may
- * have two forms, its own and the wide one, each made when something asks for it. (What a NaN carries beyond its sign
- * is kept by ops that need no rounding, where a pass for each of them would lose it.)
+ * Inside a loop, bf16 and f16 numbers are held as f32. What each op would round to the narrow type, only for the next op to
+ * widen it again, is rounded once, or not at all where the op's result is exact in the narrow type. So a value may have two
+ * forms, its own and the wide one; each is made when something asks for it. (A NaN's payload survives ops that need no
+ * rounding; a conversion after each op would lose it.)
  */
 #include "plan/fuse.h"
 
 enum { NONE = -1, MOST_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
-/* A value of the plan in the loop: numbers of values there, NONE as long as that form isn't made. */
+/* A value of the plan within the loop: the number of each form; NONE as long as that form isn't made. */
 struct held {
     int value; /* of the plan */
     enum dtype type;
-    bool rows, rounded; /* `rounded`: its wide form came of rounding, which has made NaN what the type's NaN is */
+    bool rows, rounded; /* `rounded`: its wide form was rounded, so that any NaN has become the type's own NaN */
     int own, wide;
-    struct held *source; /* NULL, or what was held narrow: its wide form is this value */
-    struct held *repeats; /* NULL, or a value of rows: each of its elements is all of a row */
+    struct held *source; /* NULL, or a value that was held narrow and whose wide form is this value */
+    struct held *repeats; /* NULL, or a value of rows, each of whose elements fills a whole row of this one */
 };
 
-/* An op whose tile is not chosen yet: `out` is its own number, of views and ops counted together. */
+/* An op that has no tile yet: `out` is its own number, views and ops counted together. */
 struct making {
     struct planner *pl;
     const struct fuse_group *g;
@@ -120,7 +120,7 @@ static int wide(struct making *m, struct held *f)
 
 /* ---- elementwise steps ---- */
 
-/* Whether an op on numbers of a narrow type gives one of these, computed in f32. */
+/* Whether the op, computed in f32 on numbers of a narrow type, gives numbers of that type without rounding. */
 static bool is_exact(enum opcode op)
 {
     switch (op) {
@@ -150,7 +150,7 @@ static int gather_args(struct making *m, const struct step *s, int *args, bool a
     return s->operand_count;
 }
 
-/* A conversion between f32 and what is held as f32, or between these. */
+/* A conversion that changes no bits: between f32 and a type that is held as f32, or between two such types. */
 static bool rename_form(struct making *m, const struct step *s, bool rows)
 {
     struct held *x = form_of(m, s->operands[0]);
@@ -176,7 +176,7 @@ static bool is_arithmetic(const struct step *s, enum dtype t)
            (op == OP_ADD || op == OP_DIVIDE || op == OP_MULTIPLY || op == OP_SUBTRACT);
 }
 
-/* Whether all that reads a narrow number in the group is content with it as it is. */
+/* Whether everything in the group that reads this narrow value can use it as it is. */
 static bool is_read_narrow(const struct making *m, int value, enum dtype t)
 {
     for (int k = 0; k < m->g->steps; k++) {
@@ -189,7 +189,7 @@ static bool is_read_narrow(const struct making *m, int value, enum dtype t)
     return true;
 }
 
-/* Whether an operation can take its operands as they lie in tiles, one of them perhaps a single element: of all, or of
+/* Whether an operation can take its operands as they lie in tiles. One operand may be a single element, of everything or of
  * each row. */
 static bool make_direct(struct making *m, const struct step *s, bool rows)
 {
@@ -254,14 +254,14 @@ static void rename_value(struct making *m, int value, const struct held *x, bool
     f->rows = rows;
 }
 
-/* What reads it may be content with the value of rows. */
+/* Readers may be content with the value of rows itself. */
 static void make_repeat(struct making *m, const struct step *s)
 {
     struct held *x = form_of(m, s->operands[0]);
     add_form(m, s->results[0], x->type, false, NONE, NONE)->repeats = x;
 }
 
-/* Sums of bf16 read it as it is. */
+/* Sums of bf16 read narrow numbers directly. */
 static bool sums_narrow(const struct held *x, const struct body *body)
 {
     return x->type == DT_BF16 && x->own != NONE && x->wide == NONE && body->combine == KERN_ADD &&
@@ -291,7 +291,7 @@ static void make_fold(struct making *m, const struct step *s)
     add_form(m, s->results[0], type, true, out, NONE);
 }
 
-/* ---- sums of squares: one op, which keeps no squares ---- */
+/* ---- sums of squares: one op, which does not store the squares ---- */
 
 static void remove_op(struct making *m, int at)
 {
@@ -315,7 +315,7 @@ static int count_readers(const struct making *m, int value)
     return n;
 }
 
-/* The op that makes the squares, which nobody but the fold reads, or -1. */
+/* The op that makes the squares, if only the fold reads it; else -1. */
 static int find_squares(const struct making *m, const struct kern_fused_op *op, const int *args)
 {
     const int at = op->kind == KERN_FUSED_FOLD ? args[0] - m->g->leaf_count : -1;
@@ -360,8 +360,8 @@ static int take_tile(bool *busy, int *count)
     return t;
 }
 
-/* Tiles for what the ops make. An op may write where it reads numbers as wide as its own, but not where it reads what
- * chooses between them, so it gets a tile that none of its arguments has. */
+/* Chooses tiles for the results of ops. An op may write over an operand whose numbers are as wide as its own, but not over
+ * the operand that chooses between others (a select's predicate): then it gets a tile that none of its arguments has. */
 static int choose_tiles(struct making *m)
 {
     const int views = m->g->leaf_count;
@@ -429,7 +429,7 @@ static void make_ops(struct making *m, const struct step *const *steps, const en
     }
 }
 
-/* The op that makes a value writes it where it is to be, unless other ops read it or it is a leaf. */
+/* The op that makes a value writes it straight to where the result belongs, unless other ops read it or it is a leaf. */
 static void make_result(struct making *m, const struct step *s, int number, struct kern_fused_result *result)
 {
     const int views = m->g->leaf_count;
@@ -446,11 +446,11 @@ static void make_result(struct making *m, const struct step *s, int number, stru
     struct kern_fused_op *op = &m->ops[v - views];
     op->result = (int8_t)number;
     op->once = m->fixed[v] = false;
-    op->late |= op->rows && op->kind != KERN_FUSED_FOLD; /* a fold knows itself when it is done */
+    op->late |= op->rows && op->kind != KERN_FUSED_FOLD; /* a fold knows by itself when it is done */
     *result = (struct kern_fused_result){.rows = f->rows, .width = dtype_bytes(f->type)};
 }
 
-/* Leaves that no op reads after the one that makes a result: this may lie where they lie. */
+/* Leaves that no op reads after the op that makes a result: the result may take over their storage. */
 static void find_room(const struct making *m, struct kern_fused_result *results)
 {
     for (int k = 0; k < m->op_count; k++) {
@@ -465,7 +465,7 @@ static void find_room(const struct making *m, struct kern_fused_result *results)
     }
 }
 
-/* The step gets the group's operands and results. */
+/* Gives the step the operands and results of the group. */
 static void set_values(struct making *m, const struct step *const *outs, struct step *to)
 {
     struct arena *keep = &m->pl->p->arena;

@@ -1,10 +1,9 @@
 /*
- * Calls taken apart: the instructions of a called computation become steps of the caller, so that fusing,
- * merging and liveness see through, and nothing is handed over at run time. Messages name the instruction
- * that went wrong all the same, for it is the one that the step has.
+ * inline.c: calls inlined: the instructions of a called computation become steps of the caller, so that fusing, merging and
+ * liveness see through the call, and nothing is passed at run time. Messages still name the instruction that failed, since
+ * a step keeps its instruction.
  *
- * A map of elementwise operations becomes these operations on whole arrays: copies of its instructions
- * that differ in nothing but their shapes.
+ * A map of elementwise operations becomes these operations on whole arrays: copies of its instructions with other shapes.
  */
 #include "plan/plan_priv.h"
 
@@ -31,7 +30,7 @@ void inline_prepare(struct planner *pl)
 
 static int size_of(struct planner *pl, const struct computation *c, int depth);
 
-/* Random numbers go on from a state that each such instruction has once. */
+/* Each random number generator has one state, which goes on from one run to the next. */
 static bool has_state(struct planner *pl, const struct inst *i, int depth)
 {
     int n = i->opcode == OP_RNG || i->opcode == OP_RNG_GET_AND_UPDATE_STATE ? -1 : inst_callees(i, NULL);
@@ -68,7 +67,7 @@ static int size_of(struct planner *pl, const struct computation *c, int depth)
             sum += size_of_inst(pl, c->insts[k], depth);
         *known = sum < INLINE_NEVER ? sum : INLINE_NEVER;
     }
-    return *known ? *known : INLINE_NEVER; /* too deep to tell; planning it will say so */
+    return *known ? *known : INLINE_NEVER; /* nested too deep to tell; planning will report that */
 }
 
 /* ---- calls ---- */
@@ -125,7 +124,7 @@ static bool is_elementwise(const struct inst *i)
                        family == FAMILY_compare);
 }
 
-/* Elements go in and come out in the types that the computation says. */
+/* Whether elements go in and come out in the types that the computation declares. */
 static bool fits(const struct inst *i, const struct computation *c, struct inst *const *order, int count)
 {
     bool ok = i->shape->rank > 0 && c->param_count == i->operand_count && c->root->shape->dtype == i->shape->dtype;
@@ -136,7 +135,7 @@ static bool fits(const struct inst *i, const struct computation *c, struct inst 
     return ok;
 }
 
-/* The instruction on arrays; as it is where all its operands are the same for every element. */
+/* The instruction on whole arrays; unchanged where all its operands are the same for every element. */
 static struct inst *lift(struct arena *a, const struct shape *like, struct inst *i, struct inst *const *lifted)
 {
     bool changed = i->opcode == OP_PARAMETER;
@@ -152,7 +151,7 @@ static struct inst *lift(struct arena *a, const struct shape *like, struct inst 
     return copy;
 }
 
-/* NULL where the computation is not for this, or its result is the same for every element. */
+/* NULL where the computation is not suitable, or its result is the same for every element. */
 static struct inst **lift_all(struct planner *pl, const struct inst *map, struct inst *const *order, int count)
 {
     const struct computation *c = inst_computation(map, A_TO_APPLY);

@@ -1,8 +1,8 @@
 /*
- * Which instructions are needed, and which of them only give another name to values that exist.
+ * names.c: which instructions are needed, and which of them only give another name to existing values?
  *
- * Values never change once made (storage is taken over only from values that nobody reads again),
- * so a copy, a tuple or a barrier is the value itself.
+ * Values never change once made (storage is only taken over from values that nobody reads again), so a copy, a tuple or a
+ * barrier is the value itself.
  */
 #include "plan/plan_priv.h"
 
@@ -44,7 +44,7 @@ static void no_values(struct planner *pl, int n, struct leaves *out)
         out->at[j] = NO_VALUE;
 }
 
-/* copy-start: the copy, the operand, and a context that means nothing */
+/* copy-start: the copy, the operand, and a context without meaning */
 static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env,
                               struct leaves *out)
 {
@@ -57,8 +57,8 @@ static void rename_copy_start(struct planner *pl, const struct inst *i, const st
             out->at[j++] = plan_zero(pl, i->shape->elements[e]);
 }
 
-/* Targets that mark a place, a device, a layout or a bound and hand their operand through. Those that
- * go from the shape of all devices to that of one, and back, do so where both are the same. */
+/* Targets that mark a place, a device, a layout or a bound and pass their operand through. Those that convert between the
+ * shape of all devices and that of one, either way, pass it through where both shapes are the same. */
 static bool is_marker(const struct inst *i)
 {
     static const char *const targets[] = {
@@ -111,7 +111,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
             return false;
         /* fallthrough */
     case OP_COPY:
-    case OP_BITCAST: /* of an array it may be another order of its elements */
+    case OP_BITCAST: /* of an array it may reorder the elements */
         if (i->opcode == OP_BITCAST && shape_is_array(s))
             return false;
         /* fallthrough */
@@ -177,9 +177,9 @@ static bool has_effect(struct planner *pl, const struct computation *c)
     return *known == KNOWN_YES;
 }
 
-/* ---- what changes a large array comes after what reads it ---- */
+/* ---- updates of a large array are delayed until its other readers are done ---- */
 
-enum { WORTH_WAITING = 4096, MOST_WAITED_FOR = 4096 }; /* bytes of the array, instructions looked at */
+enum { WORTH_WAITING = 4096, MOST_WAITED_FOR = 4096 }; /* bytes of the array; instructions looked at */
 
 static bool updates_large(const struct inst *i)
 {
@@ -211,7 +211,8 @@ static bool must_follow(const struct inst *i, const struct inst *x)
     return reads(i, x);
 }
 
-/* An update whose array is read between it and whoever wants its result first, which would cost a copy, waits. */
+/* Delays an update whose array is read between the update and the first use of its result: otherwise the array would have
+ * to be copied. */
 static void delay_updates(struct inst **order, int count)
 {
     for (int k = count - 1; k >= 0; k--) {

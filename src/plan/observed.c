@@ -1,14 +1,14 @@
 /*
- * Functions whose every instruction is a step, so that somebody can be told of each and see what it has made.
+ * observed.c: functions whose every instruction is a step, so that an observer can be told of each one and see its value.
  *
- * What is another name for values that exist, a tuple, a parameter, a constant, is a step here that makes them its own:
- * its results are the same values in slots that nobody else has, and may be replaced without a change to what they
- * were named after. All operands of the instruction are operands of its step, read or not, so that they are still there
- * when it is done.
+ * Instructions that only rename existing values (tuples, parameters, constants) become steps here too, with results of
+ * their own: the same values, in slots that nobody else has, so that an observer may replace them without changing what
+ * they were named after. All operands of an instruction are operands of its step, read or not, so that they still exist
+ * when the step is done.
  */
 #include "plan/plan_priv.h"
 
-/* The last step has made just these. */
+/* Whether the last step has made exactly these values. */
 static bool is_made(const struct build *b, int steps_before, struct leaves l)
 {
     if (b->f->step_count == steps_before)
@@ -20,7 +20,7 @@ static bool is_made(const struct build *b, int steps_before, struct leaves l)
     return l.count == s->result_count;
 }
 
-/* A step that names `given` once more; `names` as in struct step, `out`: the names. */
+/* Emits a step that gives the values `given` new names; `names` as in struct step; `out`: the new names. */
 static bool emit_names(struct build *b, const struct inst *i, struct leaves operands, const int *starts, int *names,
                        struct leaves *out)
 {
@@ -36,7 +36,7 @@ static bool emit_names(struct build *b, const struct inst *i, struct leaves oper
     return true;
 }
 
-/* Operands of its own stand behind those of the instruction. */
+/* The same, where operands of the step itself follow those of the instruction. */
 static bool name_again(struct build *b, const struct inst *i, struct leaves given, struct leaves *out)
 {
     struct arena *keep = &b->pl->p->arena;
@@ -55,7 +55,7 @@ static bool name_again(struct build *b, const struct inst *i, struct leaves give
     return emit_names(b, i, all, starts, names, out);
 }
 
-/* The element is among the operands already. */
+/* The same for get-tuple-element: the element is among the operands already. */
 static bool name_element(struct build *b, const struct inst *i, struct leaves given, struct leaves *out)
 {
     struct arena *keep = &b->pl->p->arena;
@@ -70,7 +70,7 @@ static bool name_element(struct build *b, const struct inst *i, struct leaves gi
 bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
 {
     const int before = b->f->step_count;
-    if (i->opcode != OP_PARAMETER && !plan_inst(b, i, out)) /* the leaves of a parameter are there already */
+    if (i->opcode != OP_PARAMETER && !plan_inst(b, i, out)) /* the leaves of a parameter exist already */
         return false;
     if (is_made(b, before, *out))
         return true;

@@ -1,16 +1,16 @@
 /*
- * Steps of functions that run many times, done fewer times than that.
+ * once.c: steps of functions that run many times, but need to be done less often.
  *
- * What depends on constants alone is done in the first run of a function; what depends, besides, on parts of
- * the state that a loop's body hands on as they are, in the first iteration of each run of the loop. So
- * nothing is done that would not have been done. These steps are put before the others, and what others read
- * of them stays in its slot. That of the entry computation stays with the program, for its later runs.
+ * What depends on constants alone is done in the first run of a function. What depends, besides, on parts of a loop's state
+ * that its body passes on unchanged is done in the first iteration of each run of the loop. So nothing is ever done that
+ * would not have been done otherwise. These steps are moved before all others, and results of theirs that others read stay
+ * in their slots. Those of the entry computation stay with the program, for its later runs.
  */
 #include "plan/plan_priv.h"
 
 static const int64_t KEEP_BYTES = (int64_t)256
-                                  << 20; /* in all functions together; beyond it, computed again */
-static const int64_t PROGRAM_KEEPS = 64 << 20; /* from run to run; the small ones first */
+                                  << 20; /* in all functions together; what exceeds it is computed again */
+static const int64_t PROGRAM_KEEPS = 64 << 20; /* from run to run; the smallest first */
 
 bool plan_is_pure(struct planner *pl, const struct inst *i)
 {
@@ -36,7 +36,7 @@ bool plan_is_pure(struct planner *pl, const struct inst *i)
     return inst_callees(i, NULL) == 0 || (!inst_has_effect(pl, i) && !inline_has_state(pl, i));
 }
 
-/* The same of loops, branches and calls, whose computations do nothing but compute, as do those that these call. */
+/* The same for loops, branches and calls: their computations, and whatever those call, do nothing but compute. */
 static bool computes_only(struct planner *pl, const struct computation *c);
 
 static bool runs_pure(struct planner *pl, const struct inst *i)
@@ -79,7 +79,7 @@ static bool computes_only(struct planner *pl, const struct computation *c)
     return pure;
 }
 
-/* In functions that run more than once, only what is a step of its own. */
+/* In functions that run more than once, only what becomes a step of its own counts. */
 static bool is_pure(struct planner *pl, const struct step *s)
 {
     if (pl->depth == 1 && s->callee_count > 0 && s->result_count > 0)
@@ -106,12 +106,12 @@ static int64_t bytes_of(const struct shape *s)
 struct when {
     struct planner *pl;
     struct function *f;
-    uint8_t *value; /* enum once, of what makes it; by the numbers that values have until slots are given out */
+    uint8_t *value; /* by value number, as they are before slots are given out: enum once of the step that makes it */
     int *maker;     /* the step, by value; -1: a parameter */
     bool *held;     /* values whose storage is kept */
     int value_count;
     struct leaves results;
-    bool *read; /* by a step, or as a result; NULL as long as nobody has asked */
+    bool *read; /* by a step, or as a result; NULL until somebody asks */
 };
 
 static enum once when_of(const struct when *w, int operand)
@@ -119,7 +119,7 @@ static enum once when_of(const struct when *w, int operand)
     return operand == NO_VALUE ? ONCE_NOT : operand < 0 ? ONCE_RUN : (enum once)w->value[operand];
 }
 
-/* The parts of the state that a body hands on as they are. */
+/* Finds the parts of the state that a body passes on unchanged. */
 static void find_invariant_params(struct when *w, struct leaves results)
 {
     const struct function *f = w->f;
@@ -129,7 +129,7 @@ static void find_invariant_params(struct when *w, struct leaves results)
             w->value[f->params[k]] = ONCE_LOOP;
 }
 
-enum { LARGE = 1 << 18 }; /* bytes, of arrays that take their time to copy */
+enum { LARGE = 1 << 18 }; /* bytes, of arrays that take a while to copy */
 
 static void find_read(struct when *w)
 {
@@ -143,7 +143,7 @@ static void find_read(struct when *w)
             w->read[w->results.at[j]] = true;
 }
 
-/* Loops that change large arrays in place go on to do so: what is kept would have to be copied. */
+/* Loops that change large arrays in place should go on doing so: anything kept would have to be copied. */
 static bool hands_on_large(struct when *w, const struct step *s)
 {
     bool large = false;
@@ -187,7 +187,7 @@ static bool is_view(const struct step *s)
     }
 }
 
-/* What has to be read from memory to have the operand. */
+/* Bytes that have to be read from memory to get the operand. */
 static int64_t bytes_read(const struct when *w, const struct step *s, int k)
 {
     int v = s->operands[k], at = v >= 0 ? w->maker[v] : -1;
@@ -198,7 +198,8 @@ static int64_t bytes_read(const struct when *w, const struct step *s, int k)
     return maker ? bytes_of(maker->shapes[0]) : bytes_of(s->inst->operands[k]->shape);
 }
 
-/* A few operations on numbers that are at hand are done sooner than a large array of them is read. */
+/* Whether doing the step again is cheaper than keeping its result: a few operations on numbers at hand take less time than
+ * reading a large array. */
 static bool is_cheaper_again(const struct when *w, const struct step *s)
 {
     if (!s->tile || s->operand_count != s->inst->operand_count)
@@ -224,12 +225,12 @@ static bool is_cheaper_again(const struct when *w, const struct step *s)
     return out >= LARGE && in < out / 2;
 }
 
-/* Of a value, by those readers that have been looked at. */
+/* What is known of the readers of a value, those seen so far. */
 struct readers {
     uint8_t rarest, oftenest; /* enum once */
     bool known;
-    bool wants_array; /* one of them does not compute it on the way */
-    bool taken;       /* one of them makes it its own, or changes it in place, where nobody else holds it */
+    bool wants_array; /* one of them needs it as an array, not just within a fused loop */
+    bool taken;       /* one of them takes it over, or changes it in place where nobody else holds it */
 };
 
 static void add_reader(struct readers *r, enum once once, bool wants_array)
@@ -242,14 +243,14 @@ static void add_reader(struct readers *r, enum once once, bool wants_array)
     r->wants_array |= wants_array;
 }
 
-/* The step may take its operands over: states of loops, arrays that it changes a part of. */
+/* Whether the step may take over its operands: loops take their state, updates the array that they change. */
 static bool takes_over(const struct step *s)
 {
     return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE ||
            s->inst->opcode == OP_SCATTER || s->inst->opcode == OP_SORT;
 }
 
-/* Of a step of the entry computation: to have it made already is no gain, or less than it costs to copy it. */
+/* Of a step of the entry computation: keeping its result gains nothing, or less than copying it costs. */
 static bool is_made_at_once(const struct step *s, const struct readers *r)
 {
     bool moves = is_view(s) || s->inst->opcode == OP_IOTA;
@@ -264,7 +265,7 @@ static bool is_no_gain(const struct when *w, const struct step *s, const struct 
     return !r->wants_array && is_cheaper_again(w, s);
 }
 
-/* From the last step to the first; where all readers are done equally often, the step may be, too. */
+/* Goes from the last step to the first: where all readers are done equally often, the step may be done as often too. */
 static void do_cheap_ones_again(struct when *w, int value_count, struct leaves results)
 {
     struct readers *readers = ARENA_ARRAY(&w->pl->scratch, struct readers, value_count);
@@ -286,7 +287,7 @@ static void do_cheap_ones_again(struct when *w, int value_count, struct leaves r
     }
 }
 
-/* Bytes that stay behind the steps of this kind; a view keeps what it is a view of. */
+/* Bytes held by the results of steps of this kind; a view holds what it is a view of. */
 static int64_t bytes_held(struct when *w, enum once once, int value_count, struct leaves results)
 {
     int64_t sum = 0;
@@ -312,7 +313,7 @@ static int64_t bytes_held(struct when *w, enum once once, int value_count, struc
 
 /* ---- the whole ---- */
 
-/* Steps of this kind are done oftener. */
+/* Makes steps of this kind run more often. */
 static void give_up(struct function *f, enum once once)
 {
     for (int k = 0; k < f->step_count; k++)
@@ -380,14 +381,13 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 
 /* ---- the entry computation ---- */
 
-/* A limit of memory is of one run, which takes the least when it keeps nothing. */
+/* With a memory limit nothing is kept between runs: the limit is on one run, which needs the least memory that way. */
 bool plan_keeps(const struct planner *pl)
 {
     return plan_optimises(pl) && !pl->p->dynamic && pl->p->options.limits.memory == 0;
 }
 
-/* Steps whose results take more than `most` bytes, where these would be held, are done in every run; and so are
- * those that read them. */
+/* Steps whose results would hold more than `most` bytes are done in every run, and so are those that read them. */
 static void give_up_large(struct when *w, int64_t most)
 {
     for (int k = 0; k < w->f->step_count; k++) {
@@ -413,7 +413,7 @@ void plan_once_for_all(struct planner *pl, struct function *f, int value_count, 
     do_cheap_ones_again(&w, value_count, results);
     for (int64_t most = PROGRAM_KEEPS; bytes_held(&w, ONCE_RUN, value_count, results) > PROGRAM_KEEPS; most /= 2) {
         give_up_large(&w, most);
-        do_cheap_ones_again(&w, value_count, results); /* their readers may have changed */
+        do_cheap_ones_again(&w, value_count, results); /* whose readers may have changed */
     }
     pl->p->stats.kept += count(f, ONCE_RUN);
     if (count(f, ONCE_RUN) > 0)

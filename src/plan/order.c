@@ -1,16 +1,16 @@
 /*
- * In which order the instructions of a computation run.
+ * order.c: in which order do the instructions of a computation run?
  *
- * The canonical order is fine for everything but channels: a recv-done waits, and where nothing ties it
- * to the send of its channel that send had better come first, or all participants wait for what each of
- * them was to send afterwards. What the module has scheduled runs as it is written.
+ * The canonical order is fine for everything but channels: a recv-done waits. Where nothing ties it to the send of its
+ * channel, that send should come first; otherwise all participants wait for what each of them was to send later. Modules
+ * that are scheduled run as they are written.
  */
 #include "plan/plan_priv.h"
 
 #include <stdlib.h>
 
-/* Of one computation; a module that calls what has thousands of channels thousands of times gets no order
- * of its own for the rest. */
+/* For one computation. A module that calls something with thousands of channels thousands of times keeps the canonical
+ * order beyond this. */
 enum { MOST_TRAFFIC = 1 << 20 };
 
 /* ---- channels that an instruction, or what it calls, sends to or waits for ---- */
@@ -68,7 +68,7 @@ static const struct traffic_list *traffic_of(struct planner *pl, const struct co
     static const struct traffic_list nothing;
     struct traffic_list **known = &pl->traffic[c->index];
     if (*known || pl->depth >= PLAN_MAX_DEPTH)
-        return *known ? *known : &nothing; /* too deep to tell; planning it will say so */
+        return *known ? *known : &nothing; /* nested too deep to tell; planning will report that */
     pl->depth++;
     *known = ARENA_NEW(&pl->scratch, struct traffic_list);
     struct traffic_list all = {0};
@@ -83,7 +83,7 @@ static const struct traffic_list *traffic_of(struct planner *pl, const struct co
     return *known;
 }
 
-/* ---- what has to come before what, and what had better ---- */
+/* ---- what must come before what, and what should ---- */
 
 struct edge {
     int before, after; /* places in the canonical order */
@@ -94,17 +94,17 @@ struct ordering {
     struct inst **canonical;
     int count;
     int *place;          /* in the canonical order, by index of the instruction */
-    struct edge *wishes; /* a send before the recv-done that is to get what it sends */
+    struct edge *wishes; /* a send that should come before the recv-done that gets its data */
     size_t wish_count, wish_capacity;
-    int *first_user, *users; /* of the instruction at place k: those from users[first_user[k]] on */
+    int *first_user, *users; /* users of the instruction at place k: from users[first_user[k]] on */
     int *first_wish;         /* of its wishes, which are sorted by who comes before */
-    int *needed, *wished;    /* how many are still to come before it */
-    int *walked;             /* number of the last walk that came by */
+    int *needed, *wished;    /* how many instructions must, and how many should, still come before it */
+    int *walked;             /* number of the last walk that visited it */
     bool *done;
     int *ready, ready_count; /* a heap: the smallest place on top */
 };
 
-/* The k-th send of a channel goes with its k-th recv-done. True: one would come too late. */
+/* The k-th send of a channel belongs to its k-th recv-done. True when one of them would come too late. */
 static bool find_wishes(struct planner *pl, struct ordering *o)
 {
     struct traffic_list all = {0};
@@ -121,7 +121,7 @@ static bool find_wishes(struct planner *pl, struct ordering *o)
             next++;
         for (size_t k = 0; first + k < waits && waits + k < next; k++) {
             struct edge e = {all.at[first + k].place, all.at[waits + k].place};
-            if (e.before == e.after) /* both in what one instruction calls */
+            if (e.before == e.after) /* both lie within what one instruction calls */
                 continue;
             VEC_PUSH(o->arena, o->wishes, o->wish_count, o->wish_capacity) = e;
             late |= e.before > e.after;
@@ -206,8 +206,8 @@ static int undone_send(const struct ordering *o, int place)
     return o->wishes[k].before;
 }
 
-/* A recv-done whose send can't come first: backwards through what is still to run until a circle closes.
- * Only recv-dones that have all they need are left through a wish, so one of them is found. */
+/* Finds a recv-done that can't wait for its send: walks backwards through what has not run yet until it closes a cycle.
+ * Along wishes it only leaves recv-dones that have all they need, so such a one is found. */
 static int give_way(struct ordering *o, int walk)
 {
     int k = 0;
@@ -241,7 +241,7 @@ static void run_next(struct ordering *o, int place)
     }
 }
 
-/* Near to the canonical order; all that is needed before, and what is wished before as far as possible. */
+/* Stays close to the canonical order: what must come before does, what should come before does where possible. */
 static struct inst **arrange(struct planner *pl, struct ordering *o)
 {
     struct inst **order = ARENA_ARRAY(&pl->scratch, struct inst *, o->count);

@@ -1,8 +1,9 @@
 /*
- * Reducers of a value and an index that keep the greater, or the lesser, value with its index: argmax,
- * argmin. Clients write them in many ways, and treat ties and NaNs in as many. A body that does nothing but
- * compare its arguments and choose among them answers by how they compare; so it is asked once for every way,
- * and its answers are the table that the kernel works by.
+ * pick.c: reducers of a value and an index that keep the greater, or the lesser, value with its index: argmax, argmin.
+ *
+ * Clients write them in many ways, and treat ties and NaNs in as many. A body that does nothing but compare its arguments
+ * and choose among them is determined by how its arguments compare. So it is evaluated once for each possible outcome of
+ * the comparisons, and its answers are the table that the kernel works by.
  */
 #include <math.h>
 
@@ -53,7 +54,7 @@ static bool is_any(const struct kern_tiles *tiles, kern_tile_fn *fn, const char 
     return false;
 }
 
-/* What an operation gives, when it is one of those. */
+/* What the result of an operation is, if it is one of those roles. */
 static enum role role_of_result(const struct roles *r, const struct scalar_op *op)
 {
     static const char *const logic[] = {"and", "or", "xor"}, *const best[] = {"maximum", "minimum"};
@@ -75,7 +76,7 @@ static enum role role_of_result(const struct roles *r, const struct scalar_op *o
         return NO_ROLE;
     if (is_comparison(r->tiles, op->fn, t) || (first == TRUTH && is_any(r->tiles, op->fn, logic, COUNT_OF(logic), t)))
         return TRUTH;
-    /* of floats they look at signs of zeros, too */
+    /* floats don't count: minimum and maximum look at signs of zeros too */
     return !dtype_is_float(t) && is_any(r->tiles, op->fn, best, COUNT_OF(best), t) ? first : NO_ROLE;
 }
 
@@ -115,7 +116,7 @@ static void set_number(enum dtype t, union element *e, double v)
         e->bytes[0] = (uint8_t)v; /* little-endian */
 }
 
-/* Two values that compare in this way, of bits that differ as far as the type allows. */
+/* Sets two values that compare in this way, with bits that differ as much as the type allows. */
 static void set_values(enum dtype t, enum kern_relation r, union element *so_far, union element *element)
 {
     static const double pairs[KERN_RELATIONS][2] = {
@@ -129,7 +130,7 @@ static void set_values(enum dtype t, enum kern_relation r, union element *so_far
         so_far->bytes[dtype_bytes(t) - 1] &= 0x7f;
 }
 
-/* Of two the one that this is: 0, 1; -1 when it is neither. */
+/* Which of the two values the answer is: 0 or 1; -1 when it is neither. */
 static int which(const union element *answer, const union element *so_far, const union element *element,
                  enum dtype t)
 {
@@ -137,7 +138,7 @@ static int which(const union element *answer, const union element *so_far, const
     return memcmp(answer, so_far, width) == 0 ? 0 : memcmp(answer, element, width) == 0 ? 1 : -1;
 }
 
-/* The answer where indices compare by `order`: the first less, equal, greater. */
+/* The body's answer where the indices compare by `order`: the first is less, equal, greater. */
 static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r, int order,
                 uint8_t *takes)
 {
@@ -154,7 +155,7 @@ static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_
     return value >= 0 && index >= 0;
 }
 
-/* The better value brings its index along, whatever that is. (Of equal indices none is brought.) */
+/* Whether the better value always brings its own index along. (For equal indices it makes no difference.) */
 static bool is_regular(const struct kern_pick *p)
 {
     enum kern_relation better = p->greatest ? KERN_BELOW : KERN_ABOVE,

@@ -11,7 +11,7 @@ bool plan_where(struct planner *pl, const struct inst *i, struct diag *d)
 
 /* ---- shapes ---- */
 
-/* Every value is a strided view in the end: bounded rank, known sizes, a size that can be counted. */
+/* Every value will be a strided view: bounded rank, known sizes, a number of elements that fits. */
 static bool check_leaf(struct planner *pl, const struct inst *i, const struct shape *s)
 {
     int64_t bytes;
@@ -126,13 +126,14 @@ static bool sets_size(const struct inst *i)
     }
 }
 
-/* What comes from outside the program. */
+/* Whether the instruction's value comes from outside the program. */
 static bool brings_value(const struct inst *i)
 {
     return i->opcode == OP_PARAMETER || i->opcode == OP_INFEED || i->opcode == OP_RECV_DONE;
 }
 
-/* Sizes come from outside where the shape says so, and from operations whatever their shape says. */
+/* Whether sizes can change at run time: values from outside do so where their shape says so, some operations whatever their
+ * shape says. */
 static bool is_dynamic(const struct module *m)
 {
     for (int c = 0; c < m->computation_count; c++)
@@ -197,6 +198,6 @@ void program_free(struct program *p)
         p->pool_free(p->pool);
     reserve_release(p->reserve);
     arena_free(&p->scratch);
-    struct arena arena = p->arena; /* the program itself lives in it */
+    struct arena arena = p->arena; /* the program itself lives in this arena */
     arena_free(&arena);
 }

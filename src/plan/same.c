@@ -1,11 +1,13 @@
 /*
- * Common subexpressions: a step that would make once more what an earlier one has made becomes another name
- * for its values. Two steps are the same when all that counts is: opcode, operands, shape of the result,
- * attributes but for those that every instruction may carry, which say nothing about values.
+ * same.c: common subexpressions. A step that would repeat what an earlier one has made becomes another name for that one's
+ * values.
+ *
+ * Two steps are the same when everything that affects the value is: opcode, operands, shape of the result, and attributes
+ * except those that every instruction may carry, which say nothing about values.
  */
 #include "plan/plan_priv.h"
 
-enum { KEY_SIZE = 512 }; /* whoever needs more bytes to say what it is has no equal */
+enum { KEY_SIZE = 512 }; /* a step whose description needs more bytes is never merged */
 
 struct key {
     char bytes[KEY_SIZE];
@@ -80,7 +82,7 @@ static void add_shape(struct key *k, const struct shape *s)
         add_shape(k, s->elements[e]);
 }
 
-/* A bitcast goes by the layouts of its shapes, which no value has. */
+/* A bitcast depends on the layouts of its shapes, which values don't have. */
 static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands, struct key *k)
 {
     k->size = 0;

@@ -1,8 +1,8 @@
 /*
- * Instructions that are less than they seem: another name for a value that is there, a rearrangement that one
- * step can do instead of two, an operation on small constants that may as well be done now.
+ * simple.c: instructions that are less than they seem: another name for an existing value, a rearrangement that can be
+ * merged into the next one, an operation on small constants that can be done while planning.
  *
- * Only what holds for every bit: of floats, x * 1 and x + 0 are not x where that is -0 or a signalling NaN.
+ * Only what holds for every bit counts: for floats, x * 1 and x + 0 are not always x (-0, signalling NaNs).
  */
 #include "plan/plan_priv.h"
 
@@ -16,7 +16,7 @@ static const struct step *maker_of(const struct build *b, int value)
     return at >= 0 ? &b->f->steps[at] : NULL;
 }
 
-/* The constant that repeats one element and is an operand, by itself or broadcast; or NULL. */
+/* The constant, as operand or broadcast to it, whose single element the operand repeats; or NULL. */
 static const struct view *splat_of(const struct build *b, int operand)
 {
     const struct step *s = maker_of(b, operand);
@@ -33,7 +33,7 @@ static const struct view *splat_of(const struct build *b, int operand)
     return n > 0 && n <= FOLD_ELEMENTS ? v : NULL;
 }
 
-/* Of integers. */
+/* For integers only. */
 static bool is_number(const struct build *b, int operand, int64_t number)
 {
     const struct view *v = splat_of(b, operand);
@@ -78,7 +78,7 @@ static bool pads_nothing(const struct inst *i)
     return true;
 }
 
-/* The second rearrangement undoes the first. */
+/* Whether the second rearrangement undoes the first. */
 static bool undoes(const struct inst *first, const struct inst *second)
 {
     struct ints a = inst_ints(first, A_DIMENSIONS), b = inst_ints(second, A_DIMENSIONS);
@@ -90,7 +90,7 @@ static bool undoes(const struct inst *first, const struct inst *second)
     return second->opcode == OP_TRANSPOSE || second->opcode == OP_REVERSE;
 }
 
-/* Of a binary operation: the operand that it gives, or -1. */
+/* Which operand of a binary operation its result is equal to, or -1. */
 static int neutral(const struct build *b, const struct inst *i, const int *x)
 {
     enum dtype t = i->shape->dtype;
@@ -118,7 +118,7 @@ static int chosen(const struct build *b, const int *x)
     return p ? (*p->data ? 1 : 2) : x[1] == x[2] ? 1 : -1;
 }
 
-/* The operand that the result is, or -1. */
+/* Which operand the result is equal to, or -1. */
 static int same_as(const struct build *b, const struct inst *i, const int *x)
 {
     switch (i->opcode) {
@@ -138,7 +138,7 @@ static int same_as(const struct build *b, const struct inst *i, const int *x)
     }
 }
 
-/* The result has the shape of what it is said to be: so slices are of everything, updates too. */
+/* The result must have the shape of the operand: so a slice must be of everything, and an update too. */
 static bool find_name(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
 {
     int k = x.count == i->operand_count && x.count > 0 ? same_as(b, i, x.at) : -1, value = k >= 0 ? x.at[k] : NO_VALUE;

@@ -1,17 +1,17 @@
 /*
- * Reductions in two parts: where the elements are there less often than the value that their fold begins with,
- * as constants folded from a parameter are, f(init, fold of the elements) is made instead. The fold begins with
- * the combiner's identity then, and once.c has it made as seldom as the elements are.
+ * split.c: reductions in two parts. Where the elements are available less often than the initial value, as when a constant
+ * array is folded starting from a parameter, f(init, fold of the elements) is computed instead. The inner fold starts from
+ * the combiner's identity, and once.c has it done as seldom as the elements are made.
  *
- * For combiners that give the same in whatever order. Sums of floats are such where they run in f64: the part
- * keeps its f64, so the sum is rounded once, as if it had been in one piece. Sums of f64 themselves have no order
- * that is promised. Products of floats could overflow on the way, and stay as they are.
+ * This needs combiners whose result does not depend on the order. Float sums qualify where they are accumulated in f64: the
+ * inner part stays in f64, so that the sum is rounded once, as if it had been made in one go. For sums of f64 themselves no
+ * order is promised. Products of floats could overflow on the way, so they are left alone.
  */
 #include "plan/plan_priv.h"
 
 enum {
-    LEAST = 4096, /* elements that are worth the steps that come in */
-    UNDER = 16    /* at least so many under each result, as the results are read in every run */
+    LEAST = 4096, /* fewer elements than this are not worth the extra steps */
+    UNDER = 16    /* elements per result, at least: results are read in every run */
 };
 
 struct split {
@@ -32,7 +32,7 @@ static bool is_large(const struct step *s)
            in >= LEAST && in / out >= UNDER;
 }
 
-/* What is folded is there less often than what the fold begins with. */
+/* Whether the elements are available less often than the initial value. */
 static bool comes_later(const struct step *s, const uint8_t *when)
 {
     uint8_t elements = ONCE_RUN, first = ONCE_RUN;
@@ -88,7 +88,7 @@ static bool may_be_split(struct split *p, const uint8_t *when)
 
 /* ---- how ---- */
 
-/* An instruction on values of these shapes, that has the place and name of the reduction. */
+/* A new instruction on values of these shapes, with the place and name of the reduction. */
 static struct inst *new_inst(struct split *p, enum opcode op, const struct shape *result, int n,
                              const struct shape *const *operands)
 {
@@ -98,7 +98,7 @@ static struct inst *new_inst(struct split *p, enum opcode op, const struct shape
     i->shape = result;
     i->operand_count = n;
     i->operands = ARENA_ARRAY(keep, struct inst *, n);
-    for (int k = 0; k < n; k++) { /* no more than their shapes is known of them */
+    for (int k = 0; k < n; k++) { /* only the shapes of its operands will be looked at */
         i->operands[k] = ARENA_DUP(keep, p->whole->inst->operands[k], 1);
         i->operands[k]->shape = operands[k];
         i->operands[k]->index = k;
@@ -113,7 +113,7 @@ static const struct shape *as_type(struct split *p, const struct shape *s, enum 
     return shape_array(&p->b->pl->p->arena, t, s->rank, s->dims, NULL, NULL);
 }
 
-/* The step that does it, of one leaf for each operand; NULL with a message. */
+/* Emits the step of an instruction with one leaf per operand; NULL with a message. */
 static struct step *emit(struct split *p, const struct inst *i, const int *operands, struct leaves *out)
 {
     struct arena *keep = &p->b->pl->p->arena;
@@ -136,7 +136,7 @@ static struct step *apply(struct split *p, enum opcode op, const struct shape *r
     return s;
 }
 
-/* The fold of the elements, of which none but the identity comes first. */
+/* The inner fold, which starts from the identity. */
 static bool make_part(struct split *p, struct leaves *out)
 {
     const struct step *s = p->whole;
@@ -154,7 +154,7 @@ static bool make_part(struct split *p, struct leaves *out)
     struct step *part = emit(p, new_inst(p, OP_REDUCE, result, 2 * n, shapes), operands, out);
     if (!part)
         return false;
-    if (p->types[0] != s->bodies->args[0]) { /* recognised, so that only the combiner counts */
+    if (p->types[0] != s->bodies->args[0]) { /* it was recognised, so only the combiner counts */
         struct body *body = ARENA_DUP(keep, part->bodies, 2);
         enum dtype *types = ARENA_ARRAY(keep, enum dtype, 2);
         types[0] = types[1] = p->types[0];
@@ -177,7 +177,7 @@ static enum opcode opcode_of(enum kern_combine c)
     }
 }
 
-/* Result k from what its fold begins with and the part. */
+/* Makes result k from the initial value and the inner fold. */
 static bool finish(struct split *p, int k, int part)
 {
     const struct step *s = p->whole;

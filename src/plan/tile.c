@@ -1,8 +1,8 @@
 /*
- * Which tile kernel computes an instruction, and what must be converted before and after.
+ * tile.c: which tile kernel computes an instruction, and what must be converted before and after?
  *
- * Modules may mix float types (`add(f32, bf16)`) and declare results of another precision than the
- * operands; the kernels know one type, so the operands are brought to it and the result from it.
+ * Modules may mix float types (`add(f32, bf16)`) and declare results of another precision than the operands. Kernels work
+ * in one type, so operands are converted to it and results from it.
  */
 #include "plan/plan_priv.h"
 
@@ -12,7 +12,7 @@ int plan_bits(const struct inst *i, enum attr_id a)
     return bits > 64 ? 64 : (int)bits;
 }
 
-/* The type that all operands have, or that they meet in. */
+/* The type that all operands have, or the one that they can all be converted to. */
 static enum dtype common_type(const struct inst *i, int first)
 {
     enum dtype t = i->operands[first]->shape->dtype;
@@ -31,9 +31,8 @@ static int kind_of(enum dtype t)
     return dtype_is_complex(t) ? 3 : dtype_is_float(t) ? 2 : t == DT_PRED ? 0 : 1;
 }
 
-/* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not summed from converted operands
- * but converted from the sum, which is rounded to the operands' type first, as in XLA (both compiled and
- * folded). */
+/* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not a sum of converted operands: the sum is first
+ * rounded to the operands' type and then converted, as XLA does (both compiled and folded). */
 enum dtype plan_sum_type(const struct inst *i)
 {
     enum dtype lhs = i->operands[0]->shape->dtype, rhs = i->operands[1]->shape->dtype;
