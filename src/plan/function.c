@@ -57,7 +57,7 @@ static bool add_callee(struct build *b, struct step *s, const struct computation
     return f != NULL;
 }
 
-/* A test that looks at a few scalars of the state is worth a scalar program of its own. */
+/* A test that looks at a few scalars of the state is worth making a scalar program. */
 static bool add_condition(struct build *b, struct step *s)
 {
     struct computation *c = inst_computation(s->inst, A_CONDITION);
@@ -90,7 +90,7 @@ static bool add_callees(struct build *b, struct step *s)
     return true;
 }
 
-/* The called computation of other targets means something to their code alone. */
+/* For other targets, a called computation only means something to the target's own code. */
 static bool add_onnx_loop(struct build *b, struct step *s)
 {
     struct onnx_loop *loop = ARENA_NEW(build_arena(b), struct onnx_loop);
@@ -106,8 +106,8 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     return true;
 }
 
-/* The verifier takes some operations, as XLA's does, on types that the specification gives them no
- * meaning for: shifts of floats, the remainder of complex numbers. */
+/* Like XLA's, the verifier accepts some operations on types for which the specification gives them no meaning: shifts of
+ * floats, the remainder of complex numbers. */
 static bool find_tile(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
@@ -121,7 +121,7 @@ static const struct computation *called(const struct inst *i)
     return inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS);
 }
 
-/* The whole instruction as a scalar program; calls of the same computation have the same. */
+/* The whole instruction as a scalar program; all calls of one computation share it. */
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
 {
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
@@ -164,15 +164,15 @@ bool plan_prepare(struct build *b, struct step *s)
     }
 }
 
-/* ---- asynchronous operations: what they do is done at the start ---- */
+/* ---- asynchronous operations: all their work is done at the start ---- */
 
-/* operands, then the results that were made, then contexts that mean nothing */
+/* Operands, then the results, then contexts without meaning. */
 static void start_leaves(struct build *b, const struct shape *s, struct leaves operands,
                          struct leaves results, struct leaves *out)
 {
     int n = (int)leaf_count(s), j = 0;
     *out = (struct leaves){n, ARENA_ARRAY(&b->pl->scratch, int, n)};
-    int given = (int)leaf_count(s->elements[0]); /* not the offsets of a permute in place */
+    int given = (int)leaf_count(s->elements[0]); /* without the offsets of a permute in place */
     for (int k = 0; k < operands.count && k < given && j < n; k++)
         out->at[j++] = operands.at[k];
     for (int k = 0; k < results.count && j < n; k++)
@@ -202,7 +202,7 @@ static const struct inst *async_first(const struct inst *i)
     return i;
 }
 
-/* The arguments may come in pieces; the computation runs once all of them are there. */
+/* Operands may arrive bit by bit, in start and updates; the computation runs once all of them are there. */
 static bool plan_async(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
@@ -341,7 +341,7 @@ static struct function *new_function(struct planner *pl, const struct computatio
     return f;
 }
 
-/* What the function returns, and what the rest of its loop reads. */
+/* What is read after the steps: by the function's caller, and by the scalar program for the rest of its loop. */
 static struct leaves read_from_outside(struct build *b, struct leaves results)
 {
     int kept = b->rest ? b->rest->kept_count : 0;

@@ -1,10 +1,10 @@
 /*
- * plan: from a verified module to a program: what is to be done, in which order, and where values live.
+ * plan: from a verified module to a program: what is done, in which order, and where values live.
  *
- * Values are flattened. A tuple is nothing but its array leaves, so tuple, get-tuple-element, copy,
- * opt-barrier and the like are names for values that exist already and become no steps; the state
- * of a loop is a row of arrays. Each leaf that a step makes has a slot in the frame of its function;
- * slots are shared by values that don't live at the same time. Constants have no slot.
+ * Values are flattened: a tuple is nothing but its array leaves. So tuple, get-tuple-element, copy, opt-barrier and the
+ * like are names for existing values and become no steps, and the state of a loop is a row of arrays. Each leaf that a step
+ * makes has a slot in the frame of its function; values that don't live at the same time share slots. Constants have no
+ * slot.
  */
 #ifndef HLO_PLAN_H
 #define HLO_PLAN_H
@@ -21,14 +21,14 @@ enum elided_mode { ELIDED_REFUSE, ELIDED_ZERO, ELIDED_IOTA, ELIDED_RANDOM }; /* 
 
 struct plan_options {
     bool plain;                 /* plain kernels */
-    enum elided_mode elided;    /* what stands for constants written `{...}` */
+    enum elided_mode elided;    /* how constants written `{...}` are filled */
     uint64_t seed;              /* of ELIDED_RANDOM */
     int64_t replica, partition; /* which participant this is */
-    bool observed;              /* every instruction becomes a step, so that each can be looked at */
-    const _Atomic bool *interrupt; /* set by who wants a run to end; or NULL */
+    bool observed;              /* every instruction becomes a step, for an observer to look at */
+    const _Atomic bool *interrupt; /* set by whoever wants a run to end; or NULL */
     struct limits limits;       /* of one run */
-    struct team *team;          /* who runs its kernels, beside the caller; it must outlive the program. NULL: nobody */
-    struct foreign foreign;     /* targets of custom calls; all NULL: none but ours */
+    struct team *team;          /* threads for its kernels, beside the caller; must outlive the program. NULL: none */
+    struct foreign foreign;     /* the user's custom-call targets; all NULL: only ours */
 };
 
 /* Where a step finds a value: slot number, or ~n for constant n of the program. */
@@ -36,56 +36,56 @@ enum { NO_VALUE = INT_MIN }; /* a token: nothing is there */
 
 enum use {
     USE_KEEP, /* read again later, or not ours */
-    USE_LAST, /* nothing reads the value after this operand; other operands of the step may be the same */
+    USE_LAST, /* nothing reads the value after this step; another operand of the step may be the same value */
     USE_ONLY  /* the same, and no other operand of the step is that value: its storage may be taken over */
 };
 
 enum once {
     ONCE_NOT,
     ONCE_LOOP, /* in the first iteration of each run of the loop */
-    ONCE_RUN   /* the first time in a run of the program; of the entry computation: in its first run */
+    ONCE_RUN   /* the first time in a run of the program; for the entry computation: in its first run */
 };
 
 struct step {
     const struct inst *inst;
-    uint8_t once;      /* enum once; what others read of it stays in its slot */
-    bool goes_on;      /* of an observed function: the step after it belongs to the same instruction */
+    uint8_t once;      /* enum once; unless ONCE_NOT, results that others read stay in their slots */
+    bool goes_on;      /* of an observed function: the next step belongs to the same instruction */
     int operand_count; /* leaves of all operands, one operand after the other */
     const int *operands;
     const uint8_t *uses; /* enum use, for each of them */
     const int *starts;   /* first leaf of each operand of the instruction, and one past the last */
     int result_count;    /* leaves */
     const int *results;  /* slots; NO_VALUE for tokens */
-    const int *names;    /* of an observed function, where the instruction is but another name: for each result the
-                          * operand leaf that it is, or ~n for constant n; else NULL */
+    const int *names;    /* of an observed function, where the instruction just renames: the operand leaf that
+                          * each result is, or ~n for constant n; else NULL */
     const struct shape *const *shapes; /* of the leaves */
     int release_count;
-    const int *release; /* slots that hold nothing of use once the step is done */
+    const int *release; /* slots whose contents are not needed any more once the step is done */
     int callee_count;
-    struct function **callees; /* computations that run on whole values; while: body, condition */
+    struct function **callees; /* computations that run on whole values; of while: body, condition */
     const struct body *bodies; /* computations applied to elements: to_apply; or select, scatter */
     const struct scalar_code
         *scalar;            /* the whole step as a scalar program, or NULL; arrays in and out are dense */
-    const struct onnx_loop *loop; /* of a custom call to onnx.Loop, whose body is the only callee */
-    struct foreign_target foreign, left_over; /* custom-call: code that comes before ours, and after it */
-    uint64_t *counter;      /* rng: 128 bits of its own, which go on from run to run */
+    const struct onnx_loop *loop; /* of a custom call to onnx.Loop, whose only callee is the body */
+    struct foreign_target foreign, left_over; /* of a custom call: code that comes before our own targets, and after them */
+    uint64_t *counter;      /* rng: its own 128-bit state, which persists from run to run */
     kern_tile_fn *tile;     /* elementwise, compare, convert */
     enum dtype tile_type;   /* its operands are to be of this type (select's first: pred) ... */
     enum dtype tile_result; /* ... and its result is of this one */
     const struct kern_fused *fused; /* several elementwise steps in one, of which `inst` was the last; or NULL */
     const enum dtype *fused_types;  /* of its operands */
-    int fused_steps;                /* how many there were, and their instructions, in order */
+    int fused_steps;                /* how many steps it was, and their instructions, in order */
     const struct inst *const *members;
-    const struct inst *const *makers;  /* and which of them its results are of */
+    const struct inst *const *makers;  /* and which of these instructions makes which result */
 };
 
-/* Of an observed function: it names an element of a tuple. All such steps of one tuple have the same array of operands, all
- * its leaves: there may be N of them for N elements. */
+/* Of an observed function: whether the step takes an element of a tuple. All such steps of one tuple share one array of
+ * operands, the tuple's leaves: there may be N such steps for N elements. */
 static inline bool step_takes_element(const struct step *s) { return s->names && s->inst->opcode == OP_GET_TUPLE_ELEMENT; }
 
 struct scalar_rest;
 
-/* A computation, planned. Nothing is recursive, so one frame for each function is enough. */
+/* A planned computation. Nothing is recursive, so one frame per function is enough. */
 struct function {
     const struct computation *computation;
     int index; /* in the program */
@@ -96,37 +96,37 @@ struct function {
     bool is_body; /* of a loop */
     int step_count;
     struct step *steps;
-    int once_steps, loop_steps; /* how many are done once in a run; in a run of the loop, those included: the first ones */
+    int once_steps, loop_steps; /* number of first steps that are done once in a run; and once in a run of the loop, those included */
     const struct scalar_rest *rest; /* of a body, or NULL */
     int loop_kept_count;
-    const int *loop_kept; /* slots of what is kept through a run of the loop */
+    const int *loop_kept; /* slots of values kept during a run of the loop */
     int run_kept_count;
-    const int *run_kept; /* of the entry computation: slots of what is kept from one run to the next */
-    const bool *passes;   /* of a body, by leaf of the state: it is handed on as it is, and stays in its slot */
+    const int *run_kept; /* of the entry computation: slots of values kept from one run to the next */
+    const bool *passes;   /* of a body, by leaf of the state: it is passed on unchanged, and stays in its slot */
     int result_count; /* leaves of the root */
     const int *results;
-    const bool *result_moves; /* the slot may be emptied: its last occurrence here */
+    const bool *result_moves; /* by result: the slot may be emptied; this is its last occurrence here */
     const struct shape *const *result_shapes;
-    const struct scalar_code *code; /* of a loop's condition, of onnx.Loop's body: all of it as a scalar program, or NULL */
+    const struct scalar_code *code; /* of a loop's condition, or onnx.Loop's body: the whole of it as a scalar program, or NULL */
 };
 
-/* What the passes did, for those who ask why a plan is as it is. Steps are counted before they are fused. */
+/* What the passes did, for `hlo plan`. Steps are counted before they are fused. */
 struct plan_stats {
     int inlined;    /* calls and fusions whose instructions became steps of their callers */
     int mapped;     /* maps that became elementwise steps on whole arrays */
-    int merged;     /* steps that would have made once more what another one made */
+    int merged;     /* steps that would have repeated what another one makes */
     int simplified; /* instructions that turned out to be another name for a value, or a simpler step */
     int folded;     /* steps on small constants that were done while planning */
-    int split;      /* reductions in two parts, of which the first is made less often than the second */
+    int split;      /* reductions in two parts, of which the first is done less often than the second */
     int dropped;    /* steps whose results nobody reads */
-    int once;       /* steps of functions that depend on constants alone: done once in a run */
-    int kept;       /* steps of the entry computation that depend on constants alone: done in the first run */
-    int invariant;  /* steps of loop bodies that depend on nothing that the loop changes: done once for a loop */
-    int rests;      /* loops that are scalar programs after their first iteration */
+    int once;       /* steps of functions that depend on constants alone: done once per run */
+    int kept;       /* steps of the entry computation that depend on constants alone: done in the first run only */
+    int invariant;  /* steps of loop bodies that depend on nothing the loop changes: done once per loop */
+    int rests;      /* loops that become scalar programs after their first iteration */
 };
 
-/* Told of every step of a run as it begins and ends; steps within steps come in between. An observer (eval.h) is told
- * of instructions, and of their values. */
+/* Told of every step of a run as it begins and ends, steps within steps included. (An observer, eval.h, is told of
+ * instructions and their values.) */
 struct watch {
     void *context;
     void (*begin)(void *context, const struct function *f, const struct step *s);
@@ -137,18 +137,18 @@ struct foresight; /* eval.h */
 struct observer;
 struct pool;
 
-/* What the steps that are done once for all runs have left behind, beside their results. */
+/* What the steps that are done once for all runs have left behind, besides their results. */
 struct kept {
     bool there;     /* they are done */
-    uint64_t steps; /* that they took of the budget; every run pays as much */
-    size_t peak;    /* bytes that were alive at once while they were done */
+    uint64_t steps; /* steps they took from the budget; every run pays for as many */
+    size_t peak;    /* bytes that were alive at once while they ran */
 };
 
 struct scalar_step;
-/* Where the run that is going on is, for whoever asks from elsewhere: other threads, handlers of signals. */
+/* Where the current run is, for others to ask: other threads, signal handlers. */
 struct run_mark {
-    _Atomic(const struct step *) at; /* of the entry computation; NULL: before the first */
-    _Atomic int64_t iteration;       /* of a loop that this step is; -1: nobody counts */
+    _Atomic(const struct step *) at; /* step of the entry computation; NULL: before the first */
+    _Atomic int64_t iteration;       /* iteration of that step, if it is a loop; -1: not counted */
 };
 
 struct program {
@@ -166,22 +166,22 @@ struct program {
     struct plan_stats stats;
     struct literal **filled; /* storage made for elided constants, freed with the program */
     struct budget budget;    /* of the run that is going on */
-    void *run;               /* the run that is going on, and how it runs a step within a scalar program */
+    void *run;               /* the current run, and how it runs a step within a scalar program */
     bool (*run_step)(void *run, const struct scalar_step *s);
-    struct arena scratch;    /* of its runs, empty between them; they would take longer to get it than to run */
+    struct arena scratch;    /* for its runs, empty between them: getting it anew would take longer than a short run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
-    struct pool *pool;             /* small storage, likewise: eval's, which frees it; NULL before the first run */
+    struct pool *pool;             /* small storage, likewise; belongs to eval, which frees it; NULL before the first run */
     void (*pool_free)(struct pool *pool);
     const struct watch *watch;     /* of its runs; NULL: nobody */
-    const struct observer *observer; /* likewise, where it is planned to be observed */
-    struct foresight *foresight;   /* what eval has found out about the memory of a run; NULL: nobody has asked */
-    struct kept kept;              /* of its first run, for the later ones */
+    const struct observer *observer; /* likewise, for programs planned to be observed */
+    struct foresight *foresight;   /* what eval foresees of the memory of a run; NULL: nobody has asked */
+    struct kept kept;              /* from its first run, for later ones */
     struct run_mark mark;
     size_t peak;                   /* bytes of values that were alive at once in the last run */
 };
 
-/* NULL with diagnostics: an elided constant that may not be filled, ranks and nesting beyond the
- * limits, no memory. The module must outlive the program. */
+/* NULL with diagnostics: an elided constant that may not be filled, ranks or nesting beyond the limits, no memory. The
+ * module must outlive the program. */
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options);
 void program_free(struct program *p);
 
@@ -189,7 +189,7 @@ void program_free(struct program *p);
 
 int plan_bits(const struct inst *i,
               enum attr_id a); /* of reduce-precision: more than any type has is all it has */
-/* What a dot or convolution sums its products to: the result's type, or one to be converted to it. */
+/* The type in which a dot or convolution sums its products: the result's, or one to be converted to it afterwards. */
 enum dtype plan_sum_type(const struct inst *i);
 
 /* ---- dims.c: lists of attributes, as kernels take them ---- */

@@ -1,9 +1,8 @@
 /*
- * Making scalar programs: computations all of whose values are scalars or small arrays become a flat
- * list of kernels on addresses that are fixed here. Calls are taken apart, loops and branches become
- * jumps, what depends on constants alone is computed at once.
- *
- * Whatever is not understood makes the attempt fail; then the computation is run as a function.
+ * scalar.c: makes scalar programs. A computation all of whose values are scalars or small arrays becomes a flat list of
+ * kernels on addresses that are fixed here. Calls are inlined, loops and branches become jumps, and what depends on
+ * constants alone is computed at once. If anything is not supported, the attempt fails and the computation is run as a
+ * function.
  */
 #include "plan/scalar.h"
 
@@ -104,8 +103,8 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     return reg >= 0;
 }
 
-/* The number of what a kernel does with one element. Kernels of functions have none where they don't give the
- * bits of libm, nor comparisons where total order is not that of C. */
+/* The number of the operation that does to one element what the kernel does (kern/quick.h). Kernels of functions have none
+ * where they don't give libm's bits; nor have comparisons where total order is not C's order. */
 static int quick_of(const struct kern_tiles *tiles, const struct inst *i, enum dtype t, kern_tile_fn *fn)
 {
     if (i->opcode == OP_COMPARE) {
@@ -159,7 +158,7 @@ static bool make_convert(struct maker *m, const struct inst *i, const struct lea
 static bool make_elided(struct maker *m, const struct inst *i, struct leaves *out)
 {
     int64_t n;
-    bool allowed = m->pl->p->options.elided != ELIDED_REFUSE && m->lanes == 1; /* who runs it as a function says why not */
+    bool allowed = m->pl->p->options.elided != ELIDED_REFUSE && m->lanes == 1; /* the function that runs instead will say why not */
     int reg = allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n) ? scalar_new_reg(m, i->shape->dtype, n) : -1;
     const struct literal *l = reg < 0 ? NULL : elided_fill(m->pl, i, i->literal);
     if (!l)
@@ -207,8 +206,8 @@ static bool make_precision(struct maker *m, const struct inst *i, const struct l
     return scalar_one_leaf(m, reg, out);
 }
 
-/* The same bits under another type; not where bits would have to be made ones that the type has, nor
- * where layouts say in which order they stand. */
+/* The same bits under another type. Not done where bits would have to be turned into values that the type has, nor where
+ * layouts determine the order of elements. */
 static bool make_bitcast(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     const struct shape *x = i->operands[0]->shape;
@@ -251,7 +250,7 @@ static struct leaves operand_leaves(struct maker *m, const struct inst *i, const
     return out;
 }
 
-/* New registers for values of the same form; NO_VALUE stays. */
+/* New registers for values of the same types and sizes; NO_VALUE stays. */
 static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
 {
     *out = (struct leaves){l.count, ARENA_ARRAY(&m->pl->scratch, int, l.count + 1)};
@@ -266,7 +265,7 @@ static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
     return true;
 }
 
-/* Brings the registers of `l` to the types of those of `model`. */
+/* Converts the registers of `l` to the types of those of `model`. */
 static bool make_like(struct maker *m, struct leaves *l, struct leaves model)
 {
     if (l->count != model.count)
@@ -291,9 +290,9 @@ static void move_all(struct maker *m, struct leaves to, struct leaves from)
             push_move(m, to.at[k], from.at[k]);
 }
 
-/* Bytes that registers take, by where they begin. */
+/* The bytes of registers, sorted by where they begin. */
 struct bytes {
-    const char *at, *end; /* of this one and all that begin before it, the last end */
+    const char *at, *end; /* of this one; and the greatest end of this one and all before it */
 };
 struct taken {
     struct bytes *list;
@@ -320,7 +319,7 @@ static struct taken bytes_taken(struct maker *m, struct leaves l)
     return p;
 }
 
-/* Whether a register lies in one of these, wholly or in part. */
+/* Whether a register overlaps any of these. */
 static bool overlaps(const struct maker *m, struct taken p, int reg)
 {
     const char *at = m->regs[reg].at, *end = at + bytes_of(m, reg);
@@ -335,7 +334,7 @@ static bool overlaps(const struct maker *m, struct taken p, int reg)
     return low > 0 && at < p.list[low - 1].end;
 }
 
-/* The next state may consist of pieces of the present one in other taken: by way of copies then. */
+/* The next state may consist of parts of the present one in another order: then they are moved by way of copies. */
 static bool move_state(struct maker *m, struct leaves state, struct leaves next)
 {
     struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
@@ -450,7 +449,7 @@ static bool make_conditional(struct maker *m, const struct inst *i, const struct
 
 /* ---- dispatch ---- */
 
-/* Side by side there are no turnings: what one lane does all do. */
+/* In lanes there is no control flow: all lanes do the same. */
 static bool works_in_lanes(const struct inst *i)
 {
     return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID &&
@@ -514,7 +513,7 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
            (scalar_array_inst(m, i, env, out) || (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
 }
 
-/* Whether a value fits in registers, but for arrays that stay where they are if it may have such. */
+/* Whether a value fits in registers; with `large`, arrays that stay where they are count as fitting. */
 static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 {
     if (!shape_is_tuple(s))
@@ -566,7 +565,7 @@ bool scalar_takes(const struct maker *m, const struct inst *i)
     return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(m->pl, i);
 }
 
-/* What is not live may be anything: conditions of loops look at one or two of their parameters. */
+/* Only live instructions need be small: conditions of loops often look at just one or two of their parameters. */
 static bool all_live_small(const struct maker *m, struct inst *const *order, int count)
 {
     for (int k = 0; k < count; k++) {
@@ -612,7 +611,7 @@ bool scalar_computation(struct maker *m, const struct computation *c, struct lea
     return ok;
 }
 
-/* ---- the ends: arguments in, results out ---- */
+/* ---- arguments in, results out ---- */
 
 static struct scalar_slot slot_of(const struct maker *m, int reg)
 {
@@ -632,7 +631,7 @@ void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves ar
         code->args[k] = slot_of(m, args.at[k]);
 }
 
-/* Which of its arguments a program changes is known when it is made. */
+/* Only when the program is complete is it known which of its arguments it changes. */
 static void mark_written(struct maker *m, struct scalar_code *code)
 {
     for (int k = 0; k < code->arg_count; k++)
@@ -738,8 +737,8 @@ static bool make_operand(struct maker *m, const struct inst *i, int first, struc
     return true;
 }
 
-/* Leaves by the index of an instruction. The same array for each call: a new one as large as the computation for each
- * of its instructions would be as much memory as the square of it. */
+/* Leaves by the index of an instruction. All calls share one array: a new one, as large as the computation, for each of its
+ * instructions would take memory that grows with the square of its size. */
 static struct leaves *loose_leaves(struct planner *pl, int count)
 {
     if (pl->loose_room < count) {

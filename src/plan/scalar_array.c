@@ -1,8 +1,8 @@
 /*
- * Small arrays in scalar programs: rearranging, slices at computed places, sums and products.
+ * scalar_array.c: small arrays in scalar programs: rearranging, slices at computed places, sums and products.
  *
- * Parts that lie in one piece are names for addresses inside their operand; nothing is written twice
- * but the states of loops, and those are copied into registers of their own.
+ * A part that is contiguous is just another name for addresses within its operand. Nothing is written twice except the
+ * states of loops, which are copied into registers of their own.
  */
 #include "plan/scalar.h"
 
@@ -46,7 +46,7 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
     scalar_done(m, out, constant);
 }
 
-/* The view `v` over a register as a value: another name where it lies in one piece, else a copy. */
+/* The view `v` over a register as a value: another name where it is contiguous, else a copy. */
 static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s,
                         struct leaves *out)
 {
@@ -145,7 +145,7 @@ static char *const *cell_of(const struct maker *m, int reg)
     return c ? &c->at : NULL;
 }
 
-/* Where the result of an operation on `whole` goes: in its own place when it changes a large one. */
+/* Where the result of an operation on `whole` goes: in place, when it changes a large array. */
 static int result_of(struct maker *m, const struct inst *i, int whole, bool update)
 {
     return update && m->regs[whole].cell ? scalar_write_large(m, whole)
@@ -241,7 +241,7 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
     return scalar_one_leaf(m, made, out);
 }
 
-/* The batching dimensions of these are not looked at here, and they may be unsound. */
+/* Batching dimensions are not checked here, and may be unsound. */
 static struct scalar_gather *new_gather(struct maker *m, const struct inst *i, const struct leaves *env)
 {
     int indices = operand(i, env, 1);

@@ -1,6 +1,6 @@
 /*
- * Large arrays in scalar programs: the state of a loop that changes a row of it in each iteration stays where it is, and
- * the loop around it is one of scalars all the same.
+ * scalar_large.c: large arrays in scalar programs. A loop that changes one row of a large array per iteration leaves the
+ * array where it is, so that the loop can still be a scalar program.
  */
 #include "plan/scalar.h"
 
@@ -32,7 +32,7 @@ bool scalar_may_be_large(const struct inst *i)
     }
 }
 
-/* Whatever is in the cell now. */
+/* A register for what is in the cell now. */
 static int add_reg(struct maker *m, struct cell *c)
 {
     int64_t n = 0;

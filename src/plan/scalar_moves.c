@@ -1,24 +1,24 @@
 /*
- * Tidying scalar programs: values are made where they are wanted in the end, as far as that is possible, and what
+ * scalar_moves.c: tidies scalar programs: values are made where they are needed in the end, as far as possible, and what
  * nobody reads is not made at all.
  *
- * Loops and branches are made with moves at their ends, into the registers of the state or of the result. Where
- * the value moved is made by one operation and nobody looks at the old contents in between, that operation may
- * as well write there.
+ * Loops and branches are generated with moves at their ends, into the registers of the state or of the result. Where the
+ * moved value is made by one operation and nobody looks at the old contents in between, that operation may write there
+ * directly.
  */
 #include "plan/scalar.h"
 
 #include <stdlib.h>
 
-enum { TIDY_BUDGET = 1 << 22 }; /* operations looked at; only what is made to be slow needs so many */
+enum { TIDY_BUDGET = 1 << 22 }; /* operations looked at; only programs made to be slow need so many */
 
 struct home { /* a register that is storage of its own */
     const char *at;
     size_t size;
     int writes, reads; /* operations that do */
-    int first, made, last_read; /* the first and the last that write, the last that reads */
+    int first, made, last_read; /* the first and the last operation that write it, the last that reads it */
     bool outside;        /* arguments and results */
-    int *touching, touching_count; /* the operations that read or write it, in their order */
+    int *touching, touching_count; /* the operations that read or write it, in order */
 };
 
 struct tidy {
@@ -144,7 +144,7 @@ static void list_homes(struct tidy *t, const struct maker *m)
 struct counting {
     struct tidy *t;
     int at;
-    const struct home *made; /* several places of one operation may be in one home: it is written once */
+    const struct home *made; /* several places of one operation may share a home: it counts as written once */
 };
 
 static void count_place(void *context, const void **at, bool write)
@@ -181,7 +181,7 @@ static void note_touching(void *context, const void **at, bool write)
         h->touching[h->touching_count++] = c->at;
 }
 
-/* After the count: what reads and writes is an upper bound. */
+/* Called after counting: what is read and written is an upper bound. */
 static void list_touching(struct tidy *t)
 {
     size_t total = 0;
@@ -208,12 +208,12 @@ static void count_places(struct tidy *t)
     mark_outside(t, t->code->results, t->code->result_count);
 }
 
-/* Jumps backward close loops, which lie one inside the other. */
+/* Backward jumps close loops, which are nested. */
 static void find_loops(struct tidy *t)
 {
     for (int k = 0; k < t->op_count; k++)
         t->loop[k] = -1;
-    for (int k = t->op_count - 1; k >= 0; k--) /* outer loops end later: the inner ones have the last word */
+    for (int k = t->op_count - 1; k >= 0; k--) /* outer loops end later, so the inner ones overwrite them */
         if (t->ops[k].kind == SCALAR_JUMP && t->ops[k].count <= k)
             for (int j = t->ops[k].count; j <= k && t->budget > 0; j++, t->budget--)
                 t->loop[j] = t->ops[k].count;
@@ -240,7 +240,7 @@ static bool touches(const struct tidy *t, int k, const struct home *h)
     return s.found;
 }
 
-/* Whether one that is still there does, of those after one and before another. */
+/* Whether an operation that is still there, after one and before another, reads or writes it. */
 static bool touched_between(struct tidy *t, const struct home *h, int after, int before)
 {
     int low = 0, high = h->touching_count;
@@ -269,7 +269,7 @@ static void rename_place(void *context, const void **at, bool write)
         *at = r->to->at + ((const char *)*at - r->from->at);
 }
 
-/* An operation may write over what it reads when it takes that element by element from where it writes. */
+/* An operation may write over what it reads if it reads that element by element, from the very place it writes. */
 static bool may_overwrite(const struct tidy *t, const struct scalar_op *op, const struct home *h)
 {
     if (op->kind != SCALAR_APPLY)
@@ -293,8 +293,8 @@ static bool can_be_made_there(struct tidy *t, int k, const struct home *from, co
     return !touched_between(t, to, made, k);
 }
 
-/* The value moved began as a copy of what is where it goes, as the state of a loop does that has a piece changed: the
- * piece may as well be changed there. */
+/* The moved value began as a copy of its destination, as the state of a loop does when a piece of it is changed: the piece
+ * can be changed in the destination itself. */
 static bool comes_from_there(struct tidy *t, int k, const struct home *from, const struct home *to)
 {
     int first = from ? from->first : -1;
@@ -308,7 +308,7 @@ static bool comes_from_there(struct tidy *t, int k, const struct home *from, con
     return !touched_between(t, to, first, k);
 }
 
-/* The two lists as one, in `to`. */
+/* Merges the two lists into `to`. */
 static void join_touching(struct tidy *t, struct home *from, struct home *to)
 {
     int *both = ARENA_ARRAY(t->scratch, int, from->touching_count + to->touching_count), n = 0, i = 0, j = 0;
@@ -324,7 +324,7 @@ static void join_touching(struct tidy *t, struct home *from, struct home *to)
     from->touching_count = 0;
 }
 
-/* All that is said of `from` is said of `to` from now on. */
+/* Everything known of `from` is transferred to `to`. */
 static void make_one(struct tidy *t, int k, struct home *from, struct home *to)
 {
     struct renaming r = {t, from, to};
@@ -391,7 +391,7 @@ static void drop_unread(struct tidy *t)
     }
 }
 
-/* ---- the rest closes up ---- */
+/* ---- removing gaps ---- */
 
 static void close_up(struct tidy *t, struct arena *scratch)
 {
@@ -421,7 +421,7 @@ static bool has_loop(const struct maker *m)
     return false;
 }
 
-/* What runs once is not worth the time that this takes. */
+/* Not worth the time for a program that runs once. */
 void scalar_tidy(struct maker *m, struct scalar_code *code)
 {
     struct arena *scratch = &m->pl->scratch;

@@ -1,12 +1,12 @@
 /*
- * The form in which scalar programs run: what is done to one element gets its number, comparisons that are there for a
- * jump become one with it, and copies between views become lists of pieces that are worked out here.
+ * scalar_quick.c: the form in which scalar programs run: operations on one element get the number of what they do,
+ * comparisons that only feed a jump are merged with it, and copies between views become lists of pieces, worked out here.
  */
 #include "plan/scalar.h"
 
 /* ---- copies ---- */
 
-/* Elements that lie side by side in both, and whose neighbours by index they are. */
+/* The number of elements that are adjacent in both views, in index order. */
 static int64_t run_length(const struct view *a, const struct view *b)
 {
     int64_t n = 1, width = (int64_t)dtype_bytes(a->dtype);
@@ -18,7 +18,7 @@ static int64_t run_length(const struct view *a, const struct view *b)
     return n;
 }
 
-/* From `x` to `out`, of equal dims; where both begin is left open. */
+/* Copies from `x` to `out`, which have the same dims; where both begin is left open. */
 static const struct scalar_pieces *pieces_of(struct arena *keep, const struct view *out, const struct view *x)
 {
     int64_t all = view_elements(out), n = run_length(out, x), index[VIEW_MAX_RANK] = {0};
@@ -91,7 +91,7 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
     w->cell = s->cell;
     w->pieces = s->update ? pieces_of(&pl->p->arena, &window, &s->piece) : pieces_of(&pl->p->arena, &s->piece, &window);
     for (int d = 0; d < s->whole.rank; d++)
-        if (s->whole.dims[d] > s->piece.dims[d]) /* else there is one place only */
+        if (s->whole.dims[d] > s->piece.dims[d]) /* otherwise there is only one place */
             w->index[w->rank++] = (struct scalar_index){s->index[d].at, s->index[d].type,
                                                         s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
     if (set_window(pl, q, s, w))
@@ -150,7 +150,7 @@ static void mark_targets(const struct scalar_code *c, bool *target)
     }
 }
 
-/* The comparison before a jump that asks for its result takes the jump over. */
+/* Merges the comparison before a jump into the jump. */
 static bool join_branch(struct quick_op *before, const struct scalar_op *op)
 {
     int code = quick_branch(before->code);
@@ -183,7 +183,7 @@ static int operations_of(const struct scalar_op *op)
     return op->kind == SCALAR_APPLY && op->quick != QUICK_NONE && op->count > 0 && op->count <= SCALAR_FEW ? op->count : 1;
 }
 
-/* An operation, or one for each of its elements. */
+/* One operation, or one for each of its elements. */
 static int set_ops(struct planner *pl, struct quick_op *q, const struct scalar_op *op)
 {
     int n = operations_of(op);

@@ -1,7 +1,8 @@
 /*
- * What is known of numbers while a scalar program is made. In the body of a loop that counts from one constant to
- * another, the counter lies between these: whether it is negative, as clients ask before each access, or needs to be
- * held within bounds, needs no operation then.
+ * scalar_range.c: what is known of numbers while a scalar program is made.
+ *
+ * In the body of a loop that counts from one constant to another, the counter lies between the two. So whether it is
+ * negative, which clients check before each access, is known beforehand, and clamping it needs no operation.
  */
 #include "plan/scalar.h"
 
@@ -21,14 +22,14 @@ static bool constant_of(const struct inst *i, int64_t *v)
     return true;
 }
 
-/* Which part of the one parameter of a computation this is, or -1. */
+/* Which part of its computation's only parameter this is, or -1. */
 static int part_of_parameter(const struct inst *i)
 {
     const bool part = i->opcode == OP_GET_TUPLE_ELEMENT && i->operands[0]->opcode == OP_PARAMETER;
     return part ? (int)inst_int(i, A_INDEX, -1) : -1;
 }
 
-/* What part k of the state is before the first iteration. */
+/* The value of part k of the state before the first iteration. */
 static bool first_value(const struct maker *m, const struct inst *loop, struct leaves init, int k, int64_t *v)
 {
     const struct inst *state = loop->operands[0];
@@ -39,7 +40,7 @@ static bool first_value(const struct maker *m, const struct inst *loop, struct l
     return state->opcode == OP_TUPLE && constant_of(state->operands[k], v);
 }
 
-/* A constant, or a part of the state that begins as one and stays. */
+/* A constant, or a part of the state that starts as one and never changes. */
 static bool bound_of(const struct maker *m, const struct inst *loop, struct leaves init, const struct inst *bound, int64_t *v)
 {
     const int k = part_of_parameter(bound);
@@ -59,7 +60,7 @@ static int64_t step_of(const struct inst *next, int k)
     return 0;
 }
 
-/* Whether parts of the state are counted as its registers are. */
+/* Whether parts of the state and its registers are numbered alike. */
 static bool is_flat(const struct inst *tuple)
 {
     bool flat = tuple->opcode == OP_TUPLE;

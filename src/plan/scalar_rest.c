@@ -1,6 +1,6 @@
 /*
- * Loops that are scalar programs but for what is done once: the first iteration is run step by step, the others
- * as one scalar program made of the steps that are left, with the loop around them.
+ * scalar_rest.c: loops that are scalar programs except for what is done once. The first iteration is run step by step; the
+ * others are one scalar program, made of the remaining steps with the loop around them.
  */
 #include "plan/scalar.h"
 
@@ -14,7 +14,7 @@ struct rest {
     struct leaves *env; /* by index, for the operands of one instruction */
 };
 
-/* ---- arguments: the state, then what is kept ---- */
+/* ---- arguments: the state, then what was kept ---- */
 
 static int new_argument(struct maker *m, const struct shape *s, int arg)
 {
@@ -45,7 +45,7 @@ static void mark_read(const struct rest *r, bool *read)
             read[r->results.at[j]] = true;
 }
 
-/* Results of steps that are done once, where the others read them. */
+/* Results of steps that are done once, where the remaining steps read them. */
 static bool add_kept(struct rest *r, struct maker *m, const struct step *s, const bool *read, struct leaves *given)
 {
     for (int k = 0; k < s->result_count; k++) {

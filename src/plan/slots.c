@@ -4,9 +4,9 @@
  */
 #include "plan/plan_priv.h"
 
-enum { FOR_EVER = INT_MAX }; /* as last use: of what is kept from one time to the next */
+enum { FOR_EVER = INT_MAX }; /* as last use: the value is kept from one call of the function to the next */
 
-/* What several steps have in common: all leaves of a tuple that each of them takes an element of. */
+/* The operands of several steps that share them: all leaves of a tuple from which each step takes an element. */
 struct table {
     int last; /* of those steps */
     int *slots;
@@ -17,12 +17,12 @@ struct slots {
     int *slot;     /* by value */
     int *free;
     int free_count;
-    int *loop_kept; /* slots of what is kept for one run of a loop */
+    int *loop_kept; /* slots of values kept for one run of a loop */
     int *run_kept;  /* and for all runs */
-    struct table *tables; /* by instruction; of observed functions */
+    struct table *tables; /* by instruction; only for observed functions */
 };
 
-/* The operands of the step, when it shares them with others. */
+/* The table of a step that shares its operands with others, else NULL. */
 static struct table *table_of(const struct slots *s, const struct step *step)
 {
     return step_takes_element(step) ? &s->tables[step->inst->operands[0]->index] : NULL;
@@ -34,7 +34,7 @@ static int take_slot(struct build *b, struct slots *s, int value)
     return s->slot[value];
 }
 
-/* What steps that are done less often make is kept for those that read it more often. */
+/* Keeps the results of steps that are done less often, where steps that are done more often read them. */
 static void find_kept(struct build *b, struct slots *s, struct leaves results)
 {
     const struct function *f = b->f;
@@ -79,8 +79,8 @@ static void find_last_uses(struct build *b, struct slots *s, struct leaves resul
             s->last_use[results.at[j]] = f->step_count;
 }
 
-/* Marks the operands `from` to `to` of a step that nothing reads afterwards: the last occurrence of each. `seen`
- * counts occurrences by value and is all zero before and after. */
+/* Marks those operands `from` to `to` of a step that nothing reads afterwards, at their last occurrence. `seen` counts
+ * occurrences by value and is all zero before and after. */
 static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to, uint8_t *uses,
                        uint8_t *seen)
 {
@@ -98,7 +98,7 @@ static void mark_range(const struct slots *s, const struct step *step, int numbe
     }
 }
 
-/* Of the branches of a conditional only one runs, and what it is given it may have to itself. */
+/* Only one branch of a conditional runs, so each branch may take over its own operands. */
 static void mark_uses(const struct slots *s, struct step *step, int number, uint8_t *uses, uint8_t *seen)
 {
     const struct inst *i = step->inst;
@@ -123,7 +123,7 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
 {
     struct step *step = &b->f->steps[number];
     struct table own = {.last = number}, *shared = table_of(s, step), *t = shared ? shared : &own;
-    const int ending = t->last == number ? step->operand_count : 0; /* operands that may be read for the last time */
+    const int ending = t->last == number ? step->operand_count : 0; /* operands that may be read here for the last time */
     int *release = ARENA_ARRAY(build_arena(b), int, ending + step->result_count);
     int *results = ARENA_ARRAY(build_arena(b), int, step->result_count);
     assign_operands(b, s, step, t);
@@ -151,7 +151,7 @@ static void assign_step(struct build *b, struct slots *s, int number, uint8_t *s
             seen[step->operands[j]] = 0;
     for (int j = 0; j < step->release_count; j++)
         s->free[s->free_count++] = release[j];
-    if (plan_observes(b->pl)) /* who looks at the step when it is done sees its operands, too */
+    if (plan_observes(b->pl)) /* an observer sees the operands of a step after it is done */
         memset(t->uses, USE_KEEP, (size_t)ending);
     step->uses = t->uses;
     step->release = release;
@@ -188,7 +188,7 @@ static void assign_results(struct build *b, struct slots *s, struct leaves resul
     f->result_count = results.count;
 }
 
-/* Parts of the state that the body hands on as they are. */
+/* Parts of the state that the body passes on unchanged. */
 static void find_passing(struct build *b)
 {
     struct function *f = b->f;
