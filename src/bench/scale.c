@@ -323,14 +323,14 @@ static bool check(const char *hlo, const struct command *c, const struct kind *k
 /* All kinds, where that takes no time; of what runs a module those that a run which is looked at once found hard. */
 static bool is_checked(const struct command *c, const struct kind *k)
 {
-    return named_in("verify,plan", c->name) || (named_in("diff", c->name) && named_in("branches,elements,loop-wide", k->name));
+    return named_in("verify,plan,repl", c->name) || (named_in("diff", c->name) && named_in("branches,elements,loop-wide", k->name));
 }
 
 static int check_all(const char *hlo)
 {
     int n = 0, bad = 0;
     for (const struct command *c = commands; c < commands + COUNT(commands); c++) {
-        if (!named_in("verify,plan,diff", c->name))
+        if (!named_in("verify,plan,diff,repl", c->name))
             continue;
         const struct kind *chain = find_kind("chain", 5);
         make_file(chain, 2);

@@ -23,6 +23,34 @@ void make_script(long n)
         printf("v%ld = maximum(v%ld, x)\n", i, i - 1);
 }
 
+void make_script_computations(long n)
+{
+    puts("x = f32[4] constant({1, 2, 3, 4})");
+    for (long i = 0; i < n; i++)
+        printf("call%ld { p = f32[4] parameter(0) ROOT r = f32[4] abs(p) }\ncall%ld(x)\n", i, i);
+}
+
+void make_script_entry(long n) /* of many lines */
+{
+    puts("f {\n  x = f32[4] parameter(0)\n  v0 = f32[4] add(x, x)");
+    for (long i = 1; i < n; i++)
+        printf("  v%ld = f32[4] maximum(v%ld, x)\n", i, i - 1);
+    puts("}");
+}
+
+void make_script_looks(long n) /* between what is typed */
+{
+    puts("x = f32[4] constant({1, 2, 3, 4})\nv0 = add(x, x)");
+    for (long i = 1; i < n; i++)
+        printf("v%ld = add(multiply(v%ld, x), x);\nv%ld[0]\n.print v%ld\n", i, i - 1, i / 2, i);
+}
+
+void make_script_unnamed(long n)
+{
+    puts("x = f32[4] constant({1, 2, 3, 4})");
+    times(n, "add(x, x)\n");
+}
+
 void make_literal(long n)
 {
     printf("f32[%ld] {", n);

@@ -178,7 +178,7 @@ static int make_up(struct giving *g)
 
 static void giving_begin(struct giving *g, struct session *s, hlo_messages *m)
 {
-    *g = (struct giving){.s = s, .next = state_copy(session_state(s)), .count = hlo_param_count(s->built.module), .m = m,
+    *g = (struct giving){.s = s, .next = state_copy(session_state(s)), .count = hlo_param_count(session_module(s)), .m = m,
                          .random = s->o->random, .seed = (int64_t)s->o->seed};
     g->given = repl_alloc(g->count * sizeof *g->given);
 }

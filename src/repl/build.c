@@ -85,7 +85,7 @@ static void put_open_header(struct module_text *t, const struct entry *e)
 }
 
 /* Parameters and result may be others than the header speaks of. */
-void module_text_begin(struct module_text *t, const struct state *s)
+void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named)
 {
     *t = (struct module_text){0};
     arena_init(&t->arena);
@@ -94,8 +94,9 @@ void module_text_begin(struct module_text *t, const struct state *s)
     else
         put_open_header(t, s->header);
     put_made(t, STR("\n\n"));
-    for (size_t i = 0; i < s->computation_count; i++) {
-        put_entry(t, s->computations[i]);
+    const size_t count = named ? named->computation_count : s->computations.count;
+    for (size_t i = 0; i < count; i++) {
+        put_entry(t, state_computation(s, named ? named->computations[i] : i));
         put_made(t, STR("\n\n"));
     }
     module_text_made(t, "ENTRY %%%s {\n", s->entry_name);
@@ -146,7 +147,7 @@ static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
     for (size_t c = 0; c + 1 < count; c++) {
         struct hlo_listed_computation comp = hlo_list_computation(l, c);
         long typed = state_find_computation(s, str_of(comp.name));
-        uint64_t mark = typed >= 0 ? s->computations[typed]->hash : 1;
+        uint64_t mark = typed >= 0 ? state_computation(s, (size_t)typed)->hash : 1;
         for (size_t i = comp.first; i < comp.first + comp.count; i++) {
             struct hlo_listed at = hlo_list_inst(l, i);
             mark = mark_callees(&at, marks, typed >= 0 ? mark : mix(mark, mark_of_text(l, i)));
@@ -156,21 +157,32 @@ static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
     return marks;
 }
 
+/* Of number I of LISTING, the text of ENTRY or made of another's, from the marks of its operands. */
+static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i, const struct entry *e, const uint64_t *computations,
+                          const uint64_t *operands)
+{
+    const struct hlo_listed at = hlo_list_inst(l, i);
+    const struct setting *set = e ? state_setting(s, e->name) : NULL;
+    uint64_t mark = e ? e->hash : mark_of_text(l, i);
+    for (size_t k = 0; k < at.operand_count; k++)
+        mark = mix(mark, operands[k]);
+    mark = mark_callees(&at, computations, mark);
+    if (set)
+        mark = mix(set->id, 1);
+    return mark ? mark : 1;
+}
+
 static void mark_all(const struct state *s, struct built *b)
 {
-    uint64_t *computations = mark_computations(s, b->listing);
+    uint64_t *computations = mark_computations(s, b->listing), *operands = NULL;
     for (size_t i = 0; i < b->count; i++) {
         struct hlo_listed at = hlo_list_inst(b->listing, b->first + i);
-        const struct entry *e = b->entries[i];
-        const struct setting *set = e ? state_setting(s, e->name) : NULL;
-        uint64_t mark = e ? e->hash : mark_of_text(b->listing, b->first + i);
+        operands = heap_grow(operands, (at.operand_count + 1) * sizeof *operands);
         for (size_t k = 0; k < at.operand_count; k++)
-            mark = mix(mark, b->marks[at.operands[k] - b->first]);
-        mark = mark_callees(&at, computations, mark);
-        if (set)
-            mark = mix(set->id, 1);
-        b->marks[i] = mark ? mark : 1;
+            operands[k] = b->marks[at.operands[k] - b->first];
+        b->marks[i] = mark_inst(s, b->listing, b->first + i, b->entries[i], computations, operands);
     }
+    heap_free(operands);
     heap_free(computations);
 }
 
@@ -180,15 +192,16 @@ static void find_entries(const struct state *s, struct built *b)
 {
     struct hlo_listed_computation main = hlo_list_computation(b->listing, hlo_list_computations(b->listing) - 1);
     b->first = main.first;
-    b->count = main.count;
+    b->count = b->listed = b->capacity = main.count;
+    b->number_capacity = s->insts.count;
     b->marks = repl_alloc(b->count * sizeof *b->marks);
     b->entries = repl_alloc(b->count * sizeof *b->entries);
-    b->numbers = repl_alloc(s->inst_count * sizeof *b->numbers);
-    for (size_t i = 0; i < s->inst_count; i++) {
-        long n = hlo_list_find(b->listing, s->insts[i]->name);
+    b->numbers = repl_alloc(s->insts.count * sizeof *b->numbers);
+    for (size_t i = 0; i < s->insts.count; i++) {
+        long n = hlo_list_find(b->listing, state_inst(s, i)->name);
         b->numbers[i] = (size_t)n;
         if (n >= (long)b->first)
-            b->entries[(size_t)n - b->first] = s->insts[i];
+            b->entries[(size_t)n - b->first] = state_inst(s, i);
     }
 }
 
@@ -197,11 +210,12 @@ bool build(const struct state *s, struct built *out, hlo_messages *m)
     struct module_text t;
     const struct entry *root = state_root(s);
     *out = (struct built){0};
-    if (s->computation_count == 0 && s->inst_count == 0)
+    arena_init(&out->arena);
+    if (s->computations.count == 0 && s->insts.count == 0)
         return true;
-    module_text_begin(&t, s);
-    for (size_t i = 0; i < s->inst_count; i++)
-        module_text_entry(&t, s->insts[i], s->insts[i] == root);
+    module_text_begin(&t, s, NULL);
+    for (size_t i = 0; i < s->insts.count; i++)
+        module_text_entry(&t, state_inst(s, i), state_inst(s, i) == root);
     if (!root)
         module_text_made(&t, "  ROOT nothing = () tuple()\n");
     module_text_end(&t, s);
@@ -222,17 +236,88 @@ void built_free(struct built *b)
     heap_free(b->marks);
     heap_free(b->entries);
     heap_free(b->numbers);
+    heap_free(b->later);
+    arena_free(&b->arena);
     hlo_listing_free(b->listing);
     hlo_module_free(b->module);
     *b = (struct built){0};
 }
 
-long built_find(const struct built *b, struct str name)
+/* ---- what came after it ---- */
+
+struct hlo_listed built_at(const struct built *b, size_t number)
 {
-    if (!b->listing)
-        return -1;
-    char *z = repl_copy(name);
-    long n = hlo_list_find(b->listing, z);
-    heap_free(z);
-    return n >= (long)b->first ? n : -1;
+    const size_t i = number - b->first;
+    return number < b->first || i < b->listed ? hlo_list_inst(b->listing, number) : b->later[i - b->listed];
+}
+
+static size_t grown(size_t capacity, size_t count)
+{
+    return capacity > count ? capacity : count < 8 ? 16 : 2 * count;
+}
+
+static void make_room(struct built *b, size_t insts, size_t numbers)
+{
+    if (b->count + insts > b->capacity || !b->later) {
+        b->capacity = grown(b->capacity, b->count + insts);
+        b->marks = heap_grow(b->marks, b->capacity * sizeof *b->marks);
+        b->entries = heap_grow(b->entries, b->capacity * sizeof *b->entries);
+        b->later = heap_grow(b->later, (b->capacity - b->listed) * sizeof *b->later);
+    }
+    if (numbers > b->number_capacity) {
+        b->number_capacity = grown(b->number_capacity, numbers);
+        b->numbers = heap_grow(b->numbers, b->number_capacity * sizeof *b->numbers);
+    }
+}
+
+/* Number I of L as it is in B, where NUMBERS has those of L. What it has of L would go with that. */
+static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, size_t first, const size_t *numbers)
+{
+    struct hlo_listed at = hlo_list_inst(l, i);
+    size_t *operands = ARENA_ARRAY(&b->arena, size_t, at.operand_count + 1);
+    for (size_t k = 0; k < at.operand_count; k++)
+        operands[k] = numbers[at.operands[k] - first];
+    return (struct hlo_listed){.name = arena_str(&b->arena, str_of(at.name)).ptr,
+                               .op = arena_str(&b->arena, str_of(at.op)).ptr,
+                               .shape = arena_str(&b->arena, str_of(at.shape)).ptr,
+                               .computation = hlo_list_computations(b->listing) - 1,
+                               .parameter = at.parameter,
+                               .operand_count = at.operand_count,
+                               .operands = operands,
+                               .op_name = "",
+                               .where = ""};
+}
+
+bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *parameters)
+{
+    const struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
+    const size_t place = s->insts.count - 1;
+    const long n = hlo_list_find(l, state_inst(s, place)->name);
+    if (n < (long)main.first)
+        return false;
+    uint64_t *computations = mark_computations(s, l), *operands = NULL;
+    size_t *numbers = repl_alloc(main.count * sizeof *numbers);
+    make_room(b, main.count, place + 1);
+    for (size_t i = main.first; i < main.first + main.count; i++) {
+        const struct hlo_listed at = hlo_list_inst(l, i);
+        size_t *number = &numbers[i - main.first];
+        if (at.parameter >= 0) {
+            *number = b->numbers[parameters[at.parameter]];
+            continue;
+        }
+        struct entry *e = (long)i == n ? state_inst(s, place) : NULL;
+        *number = b->first + b->count;
+        operands = heap_grow(operands, (at.operand_count + 1) * sizeof *operands);
+        for (size_t k = 0; k < at.operand_count; k++)
+            operands[k] = b->marks[numbers[at.operands[k] - main.first] - b->first];
+        b->marks[b->count] = mark_inst(s, l, i, e, computations, operands);
+        b->entries[b->count] = e;
+        b->later[b->count++ - b->listed] = moved(b, l, i, main.first, numbers);
+    }
+    b->numbers[place] = numbers[(size_t)n - main.first];
+    b->behind = true;
+    heap_free(operands);
+    heap_free(computations);
+    heap_free(numbers);
+    return true;
 }

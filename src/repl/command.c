@@ -222,7 +222,7 @@ static int show_result(struct session *s, bool anew)
     struct entry *root = entry_hold(state_root(session_state(s)));
     if (!root)
         return say_error(s, HLO_USAGE, "there are no instructions yet");
-    size_t inst = (size_t)built_find(&s->built, str_of(root->name));
+    size_t inst = (size_t)session_find(s, str_of(root->name));
     struct held *h = NULL;
     hlo_messages *m = hlo_messages_new();
     s->abandoned = false;
@@ -300,7 +300,7 @@ static void forget_from(struct session *s, size_t inst)
     struct built *b = &s->built;
     bool *stale = repl_alloc(b->count * sizeof *stale);
     for (size_t i = inst - b->first; i < b->count; i++) {
-        struct hlo_listed at = hlo_list_inst(b->listing, b->first + i);
+        struct hlo_listed at = built_at(b, b->first + i);
         stale[i] = b->first + i == inst;
         for (size_t k = 0; k < at.operand_count; k++)
             stale[i] |= stale[at.operands[k] - b->first];
@@ -319,7 +319,7 @@ static int cmd_rerun(struct session *s, struct str args)
         return show_result(s, true);
     if (name.len == 0)
         return bad(s, "rerun");
-    long n = built_find(&s->built, name);
+    long n = session_find(s, name);
     if (n < 0)
         return say_unknown(s, name);
     forget_from(s, (size_t)n);
@@ -351,14 +351,14 @@ static int list_settings(struct session *s)
 
 static int set_value(struct session *s, struct str name, const char *text)
 {
-    long n = built_find(&s->built, name);
+    long n = session_find(s, name);
     if (n < 0)
         return say_unknown(s, name);
     const struct entry *e = s->built.entries[(size_t)n - s->built.first];
     if (!e)
         return say_error(s, HLO_USAGE, "`" STR_FMT "` is part of what another instruction stands for", STR_ARG(name));
     hlo_messages *m = hlo_messages_new();
-    hlo_literal *l = text ? value_read(e->name, hlo_list_inst(s->built.listing, (size_t)n).shape, text, m) : NULL;
+    hlo_literal *l = text ? value_read(e->name, built_at(&s->built, (size_t)n).shape, text, m) : NULL;
     bool ok = l || !text;
     if (ok) {
         struct state *next = state_copy(session_state(s));

@@ -93,7 +93,7 @@ static long find_inst(const struct running *r, struct str name)
 /* What is there of a value of the entry computation apart from this run. */
 static struct held *session_value(struct session *s, struct str name)
 {
-    long n = built_find(&s->built, name);
+    long n = session_find(s, name);
     const struct entry *e = n >= 0 ? s->built.entries[(size_t)n - s->built.first] : NULL;
     const struct setting *set = e ? state_setting(session_state(s), e->name) : NULL;
     if (set)
@@ -290,9 +290,9 @@ void running_free(struct running *r)
 /* ---- breakpoints ---- */
 
 /* Whether there is something that it could stop at. */
-static bool reaches(const struct session *s, const struct breakpoint *p)
+static bool reaches(struct session *s, const struct breakpoint *p)
 {
-    const hlo_listing *l = s->running && s->running->at ? s->running->listing : s->built.listing;
+    const hlo_listing *l = s->running && s->running->at ? s->running->listing : session_listing(s);
     bool any = p->watch && (strcmp(p->text, "nan") == 0 || strcmp(p->text, "inf") == 0);
     for (size_t i = 0; l && !any && i < hlo_list_count(l); i++)
         any = fits(l, p->text, i);

@@ -35,13 +35,8 @@ void session_drop_old(struct session *s)
     s->old_count = 0;
 }
 
-bool session_take(struct session *s, struct state *next, hlo_messages *m)
+static void push_state(struct session *s, struct state *next)
 {
-    struct built b;
-    if (!build(next, &b, m)) {
-        state_free(next);
-        return false;
-    }
     drop_states_from(s, s->state_at + 1);
     if (s->state_count == STATES_KEPT) {
         state_free(s->states[0]);
@@ -49,8 +44,58 @@ bool session_take(struct session *s, struct state *next, hlo_messages *m)
     }
     s->states[s->state_count] = next;
     s->state_at = s->state_count++;
+}
+
+bool session_take(struct session *s, struct state *next, hlo_messages *m)
+{
+    struct built b;
+    if (!build(next, &b, m)) {
+        state_free(next);
+        return false;
+    }
+    push_state(s, next);
     take_built(s, &b);
     return true;
+}
+
+/* A run that goes on needs what is built as it was when it began. */
+static bool may_add(const struct session *s)
+{
+    return !s->running && s->built.module && session_state(s)->insts.count > 0;
+}
+
+static void catch_up(struct session *s)
+{
+    struct built b;
+    hlo_messages *m = hlo_messages_new();
+    if (s->built.behind && build(session_state(s), &b, m))
+        take_built(s, &b);
+    say_messages(s, m);
+}
+
+const hlo_listing *session_listing(struct session *s)
+{
+    catch_up(s);
+    return s->built.listing;
+}
+
+const hlo_module *session_module(struct session *s)
+{
+    catch_up(s);
+    return s->built.module;
+}
+
+/* What was typed is told by its own name; what the module has beside that, by the one that it has there. */
+long session_find(struct session *s, struct str name)
+{
+    const long at = state_find(session_state(s), name.len && name.ptr[0] == '%' ? (struct str){name.ptr + 1, name.len - 1} : name);
+    long n = at >= 0 && s->built.module ? (long)s->built.numbers[at] : -1;
+    if (n < 0 && session_listing(s)) {
+        char *z = repl_copy(name);
+        n = hlo_list_find(s->built.listing, z);
+        heap_free(z);
+    }
+    return n >= (long)s->built.first ? n : -1;
 }
 
 int session_undo(struct session *s, long steps)
@@ -89,9 +134,10 @@ struct typing { /* of an instruction */
 /* Names that nobody has thought of: _1, _2, ... */
 static struct str make_name(const struct session *s, struct arena *a)
 {
-    for (int n = 1;; n++) {
-        struct str name = arena_printf(a, "_%d", n);
-        if (state_find(session_state(s), name) < 0 && state_find_computation(session_state(s), name) < 0)
+    struct state *state = session_state(s);
+    for (;; state->unnamed++) {
+        struct str name = arena_printf(a, "_%zu", state->unnamed + 1);
+        if (state_find(state, name) < 0 && state_find_computation(state, name) < 0)
             return name;
     }
 }
@@ -164,7 +210,7 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
 /* NAME = @x.npy: a parameter that has this value. */
 static struct entry *file_entry(const struct typing *t, struct arena *a, struct held **value, hlo_messages *m)
 {
-    const struct session *s = t->s;
+    struct session *s = t->s;
     const char *path = arena_str(a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
     hlo_arrays *file = hlo_arrays_open(path, m);
     hlo_literal *l = file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, m) : NULL;
@@ -173,7 +219,7 @@ static struct entry *file_entry(const struct typing *t, struct arena *a, struct 
         return NULL;
     hlo_text shape = hlo_literal_shape(l);
     const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data,
-                                    s->built.module ? hlo_param_count(s->built.module) : 0)
+                                    session_module(s) ? hlo_param_count(s->built.module) : 0)
                            .ptr;
     hlo_text_free(&shape);
     *value = held_new(l);
@@ -187,6 +233,10 @@ static bool put_entry(struct session *s, struct entry *e, bool root, struct held
     long at = state_find(next, str_of(e->name));
     state_put(next, entry_hold(e), root);
     state_set(next, str_of(e->name), value, value ? ++s->ids : 0);
+    if (at < 0 && !root && !value && may_add(s) && build_more(next, &s->built)) {
+        push_state(s, next);
+        return true;
+    }
     struct state *moved = at >= 0 ? state_copy(next) : NULL;
     bool ok = session_take(s, next, m);
     if (!ok && moved) {
@@ -202,8 +252,8 @@ static bool put_entry(struct session *s, struct entry *e, bool root, struct held
 
 static int show_made(struct session *s, struct str name, bool quiet)
 {
-    long n = built_find(&s->built, name);
-    struct hlo_listed at = hlo_list_inst(s->built.listing, (size_t)n);
+    long n = session_find(s, name);
+    struct hlo_listed at = built_at(&s->built, (size_t)n);
     struct held *h = NULL;
     if (at.parameter >= 0 && !state_setting(session_state(s), at.name)) {
         if (!quiet)
@@ -268,8 +318,8 @@ int entry_type(struct session *s, struct str text)
     bool ok = e && put_entry(s, e, false, value, m);
     say_messages(s, m);
     if (ok) {
-        long n = built_find(&s->built, str_of(e->name));
-        fprintf(s->out, "%s\n", hlo_list_inst(s->built.listing, (size_t)n).shape);
+        long n = session_find(s, str_of(e->name));
+        fprintf(s->out, "%s\n", built_at(&s->built, (size_t)n).shape);
         take_back(s);
     }
     entry_drop(e);
@@ -291,9 +341,15 @@ static int do_computations(struct session *s, struct typed *from, const struct r
     }
     struct state *next = state_copy(session_state(s));
     hlo_messages *m = hlo_messages_new();
+    const size_t before = next->computations.count;
     for (size_t i = 0; i < module.count; i++)
         state_put_computation(next, entry_new(module.computations[i].name, from, module.computations[i].whole, "", ""));
-    bool ok = session_take(s, next, m);
+    bool ok = next->computations.count == before + module.count && may_add(s) &&
+              build_more_computations(next, module.count, &s->built);
+    if (ok)
+        push_state(s, next);
+    else
+        ok = session_take(s, next, m);
     say_messages(s, m);
     arena_free(&a);
     return ok ? HLO_OK : HLO_REJECTED;

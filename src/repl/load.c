@@ -231,19 +231,19 @@ static void put_constant(struct module_text *t, const struct setting *set, bool 
 }
 
 /* Values that were set become constants; other parameters are numbered anew where one is gone. */
-static hlo_module *module_to_save(const struct session *s, hlo_messages *m)
+static hlo_module *module_to_save(struct session *s, hlo_messages *m)
 {
     const struct state *state = session_state(s);
     struct module_text t;
     size_t gone = 0;
-    size_t *order = repl_alloc((hlo_param_count(s->built.module) + 1) * sizeof *order);
+    size_t *order = repl_alloc((hlo_param_count(session_module(s)) + 1) * sizeof *order);
     for (size_t p = 0; p < hlo_param_count(s->built.module); p++) {
         order[p] = p - gone;
         gone += state_setting(state, hlo_param_name(s->built.module, p)) != NULL;
     }
-    module_text_begin(&t, state);
-    for (size_t n = 0; n < state->inst_count; n++) {
-        const struct entry *e = state->insts[n];
+    module_text_begin(&t, state, NULL);
+    for (size_t n = 0; n < state->insts.count; n++) {
+        const struct entry *e = state_inst(state, n);
         const struct setting *set = state_setting(state, e->name);
         struct hlo_listed at = hlo_list_inst(s->built.listing, s->built.numbers[n]);
         bool root = e == state_root(state);

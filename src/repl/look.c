@@ -6,16 +6,16 @@
 /* ---- what is looked at ---- */
 
 /* Where a run has stopped, in the module of the session, of which what is run is often a part; -1: there is no such place. */
-static long stop_place(const struct session *s)
+static long stop_place(struct session *s)
 {
     const struct running *r = s->running;
     struct buf path = {0};
-    if (!r || !r->at || !s->built.listing)
+    if (!r || !r->at || !session_listing(s))
         return -1;
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     struct hlo_listed_computation c = hlo_list_computation(r->listing, at.computation);
     if (c.entry)
-        return built_find(&s->built, str_of(at.name));
+        return session_find(s, str_of(at.name));
     buf_printf(&path, "%s/%s", c.name, at.name);
     long n = hlo_list_find(s->built.listing, path.data);
     buf_free(&path);
@@ -25,7 +25,7 @@ static long stop_place(const struct session *s)
 /* The instruction that a word names, in a stop first in the computation where it is; -1 after saying that there is none. */
 static long named(struct session *s, struct str word, int *status)
 {
-    const hlo_listing *l = s->built.listing;
+    const hlo_listing *l = session_listing(s);
     long stop = stop_place(s);
     *status = HLO_USAGE;
     if (!l) {
@@ -90,7 +90,7 @@ static int list_all(struct session *s, const hlo_listing *l)
 
 int look_list(struct session *s, struct str args)
 {
-    const hlo_listing *l = s->built.listing;
+    const hlo_listing *l = session_listing(s);
     struct str word = next_word(&args);
     int64_t from, to;
     if (!l)
@@ -123,7 +123,7 @@ int look_users(struct session *s, struct str args)
     long n = named(s, next_word(&args), &status);
     if (n < 0)
         return status;
-    const hlo_listing *l = s->built.listing;
+    const hlo_listing *l = session_listing(s);
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     for (size_t k = 0; k < at.user_count; k++)
         put_line(s, l, at.users[k]);
@@ -165,7 +165,7 @@ int look_info(struct session *s, struct str args)
     long n = named(s, next_word(&args), &status);
     if (n < 0)
         return status;
-    const hlo_listing *l = s->built.listing;
+    const hlo_listing *l = session_listing(s);
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     struct hlo_cost cost = hlo_list_cost(l, (size_t)n);
     hlo_text line = hlo_list_print(l, (size_t)n, HLO_PRINT_SHORT);
@@ -229,7 +229,7 @@ int look_graph(struct session *s, struct str args)
     long n = named(s, word.len || !root ? word : str_of(root->name), &status);
     if (n < 0)
         return status;
-    const hlo_listing *l = s->built.listing;
+    const hlo_listing *l = session_listing(s);
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     put_node(s, l, (size_t)n, 0, "");
     put_operands(s, l, (size_t)n, 1);

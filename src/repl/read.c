@@ -18,7 +18,8 @@ static enum line_result read_file(struct input *in)
     in->first = in->line + 1;
     if (!read_line(in, &in->entry))
         return LINE_END;
-    while (!scan_whole(buf_view(&in->entry)) && read_line(in, &in->entry))
+    struct scan_progress progress = {0};
+    while (!scan_whole_on(&progress, buf_view(&in->entry)) && read_line(in, &in->entry))
         ;
     return LINE_ENTRY;
 }

@@ -16,7 +16,7 @@ static const uint64_t VALUES_KEPT = UINT64_C(1) << 30; /* bytes */
 static void add_names(void *context, struct completions *out)
 {
     struct session *s = context;
-    const hlo_listing *l = s->running && s->running->at ? s->running->listing : s->built.listing;
+    const hlo_listing *l = s->running && s->running->at ? s->running->listing : session_listing(s);
     for (size_t i = 0; l && i < hlo_list_count(l); i++) {
         struct hlo_listed at = hlo_list_inst(l, i);
         completions_add(out, str_of(at.name), str_of(at.shape), "");

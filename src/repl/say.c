@@ -77,7 +77,7 @@ static void keep_nearest(struct str word, const char *candidate, unsigned *best,
 int say_unknown(struct session *s, struct str name)
 {
     const char *nearest = "", *command = command_meant(name);
-    const hlo_listing *l = s->built.listing;
+    const hlo_listing *l = session_listing(s);
     unsigned best = UINT_MAX;
     for (size_t i = 0; l && i < hlo_list_count(l); i++) {
         struct hlo_listed at = hlo_list_inst(l, i);

@@ -104,31 +104,69 @@ size_t scan_group(struct str s, size_t at)
     return NOWHERE;
 }
 
-/* READ_OTHER: all is closed. */
-static enum reading_kind balance(struct str s)
+static bool is_command_at(struct str s, size_t at)
 {
-    int depth = 0;
-    for (size_t at = 0; at < s.len;) {
-        depth += opens(s.ptr[at]) ? 1 : closes(s.ptr[at]) ? -1 : 0;
-        if (depth < 0)
-            return READ_UNOPENED;
-        at = step(s, at);
-        if (at == NOWHERE)
-            return READ_UNCLOSED;
-    }
-    return depth ? READ_UNCLOSED : READ_OTHER;
-}
-
-static bool is_command(struct str s)
-{
-    size_t at = scan_blanks(s, 0);
     char c = at_or_nul(s, at), next = at_or_nul(s, at + 1);
     return c == '!' || (c == '.' && !(next >= '0' && next <= '9'));
 }
 
+static bool is_command(struct str s)
+{
+    return is_command_at(s, scan_blanks(s, 0));
+}
+
+/* To the end of the string or comment that P is within, or of the text. */
+static void go_on_within(struct scan_progress *p, struct str s)
+{
+    for (; p->at < s.len && p->within; p->at++) {
+        const char c = s.ptr[p->at], next = at_or_nul(s, p->at + 1);
+        if (p->within == SCAN_LINE_COMMENT && c == '\n') {
+            p->within = SCAN_CODE;
+            return;
+        }
+        const bool two = (p->within == SCAN_STRING && c == '\\') || (p->within == SCAN_COMMENT && c == '*' && next == '/');
+        if ((p->within == SCAN_STRING && c == '"') || (p->within == SCAN_COMMENT && two))
+            p->within = SCAN_CODE;
+        p->at += two;
+    }
+}
+
+static void go_on(struct scan_progress *p, struct str s)
+{
+    const char c = s.ptr[p->at], next = at_or_nul(s, p->at + 1);
+    const bool comment = c == '/' && (next == '/' || next == '*');
+    if (!p->begun && !comment && !char_is_blank(c)) {
+        p->begun = true;
+        p->command = is_command_at(s, p->at);
+    }
+    p->depth += opens(c) ? 1 : closes(c) ? -1 : 0;
+    p->within = c == '"' ? SCAN_STRING : !comment ? SCAN_CODE : next == '/' ? SCAN_LINE_COMMENT : SCAN_COMMENT;
+    p->at += comment ? 2 : 1;
+}
+
+bool scan_whole_on(struct scan_progress *p, struct str text)
+{
+    while (p->at < text.len && p->depth >= 0 && !p->command) {
+        if (p->within)
+            go_on_within(p, text);
+        else
+            go_on(p, text);
+    }
+    const bool open = p->depth > 0 || p->within == SCAN_STRING || p->within == SCAN_COMMENT;
+    return p->command || p->depth < 0 || !open;
+}
+
 bool scan_whole(struct str text)
 {
-    return is_command(text) || balance(text) != READ_UNCLOSED;
+    return scan_whole_on(&(struct scan_progress){0}, text);
+}
+
+/* READ_OTHER: all is closed. */
+static enum reading_kind balance(struct str s)
+{
+    struct scan_progress p = {.begun = true};
+    const bool whole = scan_whole_on(&p, s);
+    return p.depth < 0 ? READ_UNOPENED : whole ? READ_OTHER : READ_UNCLOSED;
 }
 
 /* ---- shapes and operations ---- */

@@ -11,6 +11,14 @@
 
 /* Brackets, quotes and comments are closed, or can't be any more; a command ends with its line. */
 bool scan_whole(struct str text);
+/* The same of a text that grows by lines: what was looked at before isn't looked at again. {0} is where it begins. */
+struct scan_progress {
+    size_t at;
+    int depth; /* of brackets; below 0 one is closed that wasn't opened */
+    enum { SCAN_CODE, SCAN_STRING, SCAN_LINE_COMMENT, SCAN_COMMENT } within;
+    bool begun, command;
+};
+bool scan_whole_on(struct scan_progress *p, struct str text);
 
 enum reading_kind {
     READ_BLANK,

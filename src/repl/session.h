@@ -3,8 +3,9 @@
  *
  * The truth of a session is text: computations, and the instructions of the entry computation, each as it was typed or
  * loaded. A change makes a new state, which is built, parsed and verified, and taken up only when it is sound; older states
- * stay for .undo. Values are kept by marks, which say all that a value depends on, so what is there already need not be
- * done again, and what is stale isn't found.
+ * stay for .undo. Of a line that only adds, what it adds is all that is read (more.c); the module follows when it is asked
+ * for. Values are kept by marks, which say all that a value depends on, so what is there already need not be done again, and
+ * what is stale isn't found.
  */
 #ifndef HLO_REPL_SESSION_H
 #define HLO_REPL_SESSION_H
@@ -60,6 +61,17 @@ struct entry *entry_of_parts(struct str name, struct typed *from, const char *be
 struct entry *entry_hold(struct entry *e);
 void entry_drop(struct entry *e);
 
+struct entry_list { /* that grows at its end alone once states share it */
+    size_t holders, count, capacity;
+    struct entry **at;
+    struct map places; /* by name: one more than the place; names that are gone may be among it */
+    struct arena arena;
+};
+struct entries { /* the first so many of a list; NULL: there are none */
+    struct entry_list *list;
+    size_t count;
+};
+
 struct setting { /* .set NAME = VALUE */
     char *name;
     struct held *value;
@@ -68,16 +80,17 @@ struct setting { /* .set NAME = VALUE */
 enum { LAST = -1 };
 struct state {
     struct entry *header;        /* HloModule and what goes with it; NULL: there is none */
-    struct entry **computations; /* all but the entry computation */
-    size_t computation_count;
-    struct entry **insts;        /* of the entry computation, in order */
-    size_t inst_count;
+    struct entries computations; /* all but the entry computation */
+    struct entries insts;        /* of the entry computation, in order */
+    size_t unnamed;              /* _1 to _N are taken */
     char *entry_name;
     char *entry_tail;            /* attributes behind its braces */
     long root;                   /* one of `insts`; LAST: the last */
     struct setting *settings;
     size_t setting_count;
 };
+static inline struct entry *state_inst(const struct state *s, size_t i) { return s->insts.list->at[i]; }
+static inline struct entry *state_computation(const struct state *s, size_t i) { return s->computations.list->at[i]; }
 struct state *state_new(void);
 struct state *state_copy(const struct state *s);
 void state_free(struct state *s);
@@ -91,21 +104,47 @@ void state_set(struct state *s, struct str name, struct held *value, uint64_t id
 const struct setting *state_setting(const struct state *s, const char *name); /* NULL: none */
 struct entry *state_root(const struct state *s); /* NULL: there are no instructions */
 
+/* ---- more.c: what a text names, and what can be added without making the module anew ---- */
+
+struct naming { /* places in a state */
+    const struct state *state;
+    size_t *computations, computation_count, computation_capacity;
+    size_t *insts, inst_count, inst_capacity;
+    struct map seen;
+    struct arena arena;
+};
+void naming_begin(struct naming *n, const struct state *s);
+void naming_add(struct naming *n, const struct entry *e, bool insts); /* and the computations that those name in turn */
+void naming_sort(struct naming *n);                                   /* as they stand in the state */
+void naming_end(struct naming *n);
+
+/* The last instruction of the state, and its last COUNT computations, are added to what is built of the state without
+ * them; false, without a message: the state has to be built as a whole. */
+struct built;
+bool build_more(const struct state *s, struct built *b);
+bool build_more_computations(const struct state *s, size_t count, struct built *b);
+
 /* ---- build.c: the module of a state ---- */
 
 struct built {
     hlo_module *module; /* NULL: nothing has been typed yet */
     hlo_listing *listing;
-    size_t first, count;   /* instructions of the entry computation */
+    bool behind;           /* module and listing lack what was added since */
+    size_t first, count;   /* instructions of the entry computation, what was added among them */
+    size_t listed;         /* so many of those are in the listing */
+    struct hlo_listed *later; /* and these are not; their users and callees aren't known */
     uint64_t *marks;       /* theirs, by number - first */
     struct entry **entries; /* theirs; NULL: it was made of the text of another */
     size_t *numbers;        /* of the instructions of the state */
+    size_t capacity, number_capacity;
+    struct arena arena;     /* of what came later */
 };
 /* False with messages when the text is not sound. */
 bool build(const struct state *s, struct built *out, hlo_messages *m);
+/* The last instruction of S, as a module has it whose parameters stand for the instructions at these places of S. */
+bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *parameters);
+struct hlo_listed built_at(const struct built *b, size_t number);
 void built_free(struct built *b);
-/* The number of a value of the entry computation; -1. */
-long built_find(const struct built *b, struct str name);
 
 /* The text of a module made of some instructions. */
 struct module_text {
@@ -113,7 +152,7 @@ struct module_text {
     size_t count, capacity;
     struct arena arena;
 };
-void module_text_begin(struct module_text *t, const struct state *s);
+void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named); /* NULL: all computations */
 /* An instruction as it was typed; and one that is made. */
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
 void module_text_made(struct module_text *t, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -210,6 +249,11 @@ struct session {
 
 static inline struct state *session_state(const struct session *s) { return s->states[s->state_at]; }
 enum { STATES_KEPT = 200 };
+/* What the module of the session is, and lists, with all that was added; numbers in `later` may be others then. NULL: none. */
+const hlo_listing *session_listing(struct session *s);
+const hlo_module *session_module(struct session *s);
+/* The number of a value of the entry computation; -1. */
+long session_find(struct session *s, struct str name);
 /* Takes the state over: it is built and becomes the one that counts, or is freed with messages. */
 bool session_take(struct session *s, struct state *next, hlo_messages *m);
 int session_undo(struct session *s, long steps);

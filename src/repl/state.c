@@ -137,6 +137,91 @@ void held_drop(struct held *h)
     heap_free(h);
 }
 
+/* ---- lists of entries, which states share ---- */
+
+static struct entry_list *list_new(void)
+{
+    struct entry_list *l = repl_alloc(sizeof *l);
+    l->holders = 1;
+    arena_init(&l->arena);
+    map_init(&l->places, &l->arena);
+    return l;
+}
+
+static void note_place(struct entry_list *l, size_t at)
+{
+    const struct str name = str_of(l->at[at]->name);
+    const struct str key = map_get(&l->places, name) ? name : arena_str(&l->arena, name); /* the entry may go before the list */
+    map_put(&l->places, key, (void *)(uintptr_t)(at + 1));
+}
+
+static void list_add(struct entry_list *l, struct entry *e)
+{
+    if (l->count == l->capacity) {
+        l->capacity = l->capacity ? 2 * l->capacity : 8;
+        l->at = heap_grow(l->at, l->capacity * sizeof *l->at);
+    }
+    l->at[l->count++] = e;
+    note_place(l, l->count - 1);
+}
+
+static struct entries entries_hold(struct entries e)
+{
+    if (e.list)
+        e.list->holders++;
+    return e;
+}
+
+static void entries_drop(struct entries e)
+{
+    if (!e.list || --e.list->holders > 0)
+        return;
+    for (size_t i = 0; i < e.list->count; i++)
+        entry_drop(e.list->at[i]);
+    heap_free(e.list->at);
+    arena_free(&e.list->arena);
+    heap_free(e.list);
+}
+
+/* A list that no other state shares: what it has may be changed. */
+static void entries_own(struct entries *e)
+{
+    const struct entries shared = *e;
+    if (shared.list && shared.list->holders == 1 && shared.list->count == shared.count)
+        return;
+    e->list = list_new();
+    for (size_t i = 0; i < shared.count; i++)
+        list_add(e->list, entry_hold(shared.list->at[i]));
+    entries_drop(shared);
+}
+
+static long entries_find(const struct entries *e, struct str name)
+{
+    const size_t place = e->list ? (size_t)(uintptr_t)map_get(&e->list->places, name) : 0;
+    return place > 0 && place <= e->count ? (long)place - 1 : -1;
+}
+
+/* Behind the others, which stay shared: another state has so many of them and no more. Its number. */
+static long entries_add(struct entries *e, struct entry *added)
+{
+    if (!e->list || e->list->count != e->count)
+        entries_own(e);
+    list_add(e->list, added);
+    return (long)e->count++;
+}
+
+/* In place of the one of its name, or behind the others. Its number. */
+static long entries_put(struct entries *e, struct entry *put)
+{
+    const long at = entries_find(e, str_of(put->name));
+    if (at < 0)
+        return entries_add(e, put);
+    entries_own(e);
+    entry_drop(e->list->at[at]);
+    e->list->at[at] = put;
+    return at;
+}
+
 /* ---- states ---- */
 
 struct state *state_new(void)
@@ -148,21 +233,13 @@ struct state *state_new(void)
     return s;
 }
 
-static struct entry **copy_entries(struct entry *const *from, size_t count)
-{
-    struct entry **to = repl_alloc((count + 1) * sizeof *to); /* room for one more */
-    for (size_t i = 0; i < count; i++)
-        to[i] = entry_hold(from[i]);
-    return to;
-}
-
 struct state *state_copy(const struct state *from)
 {
     struct state *s = repl_alloc(sizeof *s);
     *s = *from;
     entry_hold(s->header);
-    s->computations = copy_entries(from->computations, from->computation_count);
-    s->insts = copy_entries(from->insts, from->inst_count);
+    entries_hold(s->computations);
+    entries_hold(s->insts);
     s->entry_name = repl_copy(str_of(from->entry_name));
     s->entry_tail = repl_copy(str_of(from->entry_tail));
     s->settings = repl_alloc((from->setting_count + 1) * sizeof *s->settings);
@@ -174,20 +251,13 @@ struct state *state_copy(const struct state *from)
     return s;
 }
 
-static void drop_entries(struct entry **e, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        entry_drop(e[i]);
-    heap_free(e);
-}
-
 void state_free(struct state *s)
 {
     if (!s)
         return;
     entry_drop(s->header);
-    drop_entries(s->computations, s->computation_count);
-    drop_entries(s->insts, s->inst_count);
+    entries_drop(s->computations);
+    entries_drop(s->insts);
     for (size_t i = 0; i < s->setting_count; i++) {
         heap_free(s->settings[i].name);
         held_drop(s->settings[i].value);
@@ -198,71 +268,49 @@ void state_free(struct state *s)
     heap_free(s);
 }
 
-static long find_entry(struct entry *const *entries, size_t count, struct str name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_is(name, entries[i]->name))
-            return (long)i;
-    return -1;
-}
-
 long state_find(const struct state *s, struct str name)
 {
-    return find_entry(s->insts, s->inst_count, name);
+    return entries_find(&s->insts, name);
 }
 
 long state_find_computation(const struct state *s, struct str name)
 {
-    return find_entry(s->computations, s->computation_count, name);
-}
-
-static long add_entry(struct entry ***entries, size_t *count, struct entry *e)
-{
-    struct entry **more = heap_grow(*entries, (*count + 1) * sizeof *more);
-    *entries = more;
-    more[*count] = e;
-    return (long)(*count)++;
-}
-
-/* In place of the one of its name, or behind the others. Its number. */
-static long put_entry(struct entry ***entries, size_t *count, struct entry *e)
-{
-    long at = find_entry(*entries, *count, str_of(e->name));
-    if (at < 0)
-        return add_entry(entries, count, e);
-    entry_drop((*entries)[at]);
-    (*entries)[at] = e;
-    return at;
+    return entries_find(&s->computations, name);
 }
 
 void state_put(struct state *s, struct entry *e, bool root)
 {
-    long at = put_entry(&s->insts, &s->inst_count, e);
+    long at = entries_put(&s->insts, e);
     if (root)
         s->root = at;
 }
 
 void state_add(struct state *s, struct entry *e, bool root)
 {
-    long at = add_entry(&s->insts, &s->inst_count, e);
+    long at = entries_add(&s->insts, e);
     if (root)
         s->root = at;
 }
 
 void state_move_last(struct state *s, long at)
 {
-    struct entry *e = s->insts[at];
-    memmove(&s->insts[at], &s->insts[at + 1], (s->inst_count - (size_t)at - 1) * sizeof *s->insts);
-    s->insts[s->inst_count - 1] = e;
+    const size_t last = s->insts.count - 1;
+    entries_own(&s->insts);
+    struct entry_list *l = s->insts.list;
+    struct entry *e = l->at[at];
+    memmove(&l->at[at], &l->at[at + 1], (last - (size_t)at) * sizeof *l->at);
+    l->at[last] = e;
+    for (size_t i = (size_t)at; i <= last; i++)
+        note_place(l, i);
     if (s->root == at)
-        s->root = (long)s->inst_count - 1;
+        s->root = (long)last;
     else if (s->root > at)
         s->root--;
 }
 
 void state_put_computation(struct state *s, struct entry *e)
 {
-    put_entry(&s->computations, &s->computation_count, e);
+    entries_put(&s->computations, e);
 }
 
 static struct setting *setting_of(const struct state *s, struct str name)
@@ -295,7 +343,7 @@ void state_set(struct state *s, struct str name, struct held *value, uint64_t id
 
 struct entry *state_root(const struct state *s)
 {
-    if (s->inst_count == 0)
+    if (s->insts.count == 0)
         return NULL;
-    return s->insts[s->root == LAST ? (long)s->inst_count - 1 : s->root];
+    return state_inst(s, s->root == LAST ? s->insts.count - 1 : (size_t)s->root);
 }

@@ -6,7 +6,15 @@
  */
 #include "repl/session.h"
 
+#include <stdlib.h>
+
 /* ---- what is needed ---- */
+
+struct need { /* an instruction that is needed */
+    size_t i;          /* number - first */
+    size_t place;      /* in the state; of what isn't there, which stands for another, behind all */
+    struct held *from; /* the value that stands for it; NULL: it is run */
+};
 
 struct making {
     struct session *s;
@@ -14,8 +22,10 @@ struct making {
     const size_t *targets;
     size_t count;
     bool anew;
-    bool *need;         /* by number - first */
-    struct held **from; /* values that stand for instructions */
+    struct need **needs; /* in order; few of many instructions, so they are found by a map */
+    size_t need_count, need_capacity;
+    struct map places;
+    struct arena arena;
     const hlo_literal **args;
     size_t arg_count, wanted; /* targets that have to be run for */
     hlo_messages *m;
@@ -46,26 +56,54 @@ static enum made no_value(const struct making *k, const struct hlo_listed *p)
     return UNMADE;
 }
 
-/* Operands have smaller numbers than what uses them. */
+static struct need *need_of(const struct making *k, size_t i)
+{
+    return map_get(&k->places, (struct str){(const char *)&i, sizeof i});
+}
+
+static void add_need(struct making *k, size_t i)
+{
+    if (need_of(k, i))
+        return;
+    struct need *n = ARENA_NEW(&k->arena, struct need);
+    const struct entry *e = k->b->entries[i];
+    *n = (struct need){.i = i, .place = e ? (size_t)state_find(session_state(k->s), str_of(e->name)) : SIZE_MAX};
+    map_put(&k->places, (struct str){(const char *)&n->i, sizeof n->i}, n);
+    VEC_PUSH(&k->arena, k->needs, k->need_count, k->need_capacity) = n;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct need *const *x = a, *const *y = b;
+    return ((*x)->place > (*y)->place) - ((*x)->place < (*y)->place);
+}
+
+/* In the order of the state. Of parameters without a value the last is spoken of. */
 static enum made find_needs(struct making *k)
 {
+    const struct need *missing = NULL;
+    for (size_t i = k->b->count; k->anew && i-- > 0;)
+        add_need(k, i);
     for (size_t t = 0; t < k->count; t++)
-        k->need[k->targets[t] - k->b->first] = true;
-    for (size_t i = k->b->count; i-- > 0;) {
-        if (!k->need[i] && !k->anew)
+        add_need(k, k->targets[t] - k->b->first);
+    for (size_t n = 0; n < k->need_count; n++) {
+        struct need *need = k->needs[n];
+        struct hlo_listed at = built_at(k->b, k->b->first + need->i);
+        need->from = source_of(k, need->i);
+        if (need->from)
             continue;
-        struct hlo_listed at = hlo_list_inst(k->b->listing, k->b->first + i);
-        k->need[i] = true;
-        k->from[i] = source_of(k, i);
-        if (k->from[i])
-            continue;
-        if (at.parameter >= 0)
-            return no_value(k, &at);
+        if (at.parameter >= 0 && (!missing || missing->i < need->i))
+            missing = need;
         for (size_t o = 0; o < at.operand_count; o++)
-            k->need[at.operands[o] - k->b->first] = true;
+            add_need(k, at.operands[o] - k->b->first);
     }
+    if (missing) {
+        struct hlo_listed at = built_at(k->b, k->b->first + missing->i);
+        return no_value(k, &at);
+    }
+    qsort(k->needs, k->need_count, sizeof *k->needs, by_place);
     for (size_t t = 0; t < k->count; t++)
-        k->wanted += k->from[k->targets[t] - k->b->first] == NULL;
+        k->wanted += need_of(k, k->targets[t] - k->b->first)->from == NULL;
     return MADE;
 }
 
@@ -75,24 +113,22 @@ static bool is_wanted(const struct making *k, size_t i)
 {
     for (size_t t = 0; t < k->count; t++)
         if (k->targets[t] == k->b->first + i)
-            return k->from[i] == NULL;
+            return true;
     return false;
 }
 
 static void put_insts(struct making *k, struct module_text *t)
 {
-    const struct state *state = session_state(k->s);
-    for (size_t n = 0; n < state->inst_count; n++) {
-        size_t i = k->b->numbers[n] - k->b->first;
-        const struct entry *e = state->insts[n];
-        if (!k->need[i])
+    for (size_t n = 0; n < k->need_count; n++) {
+        const struct need *need = k->needs[n];
+        const struct entry *e = k->b->entries[need->i];
+        if (!e)
             continue;
-        if (k->from[i]) {
-            k->args[k->arg_count] = k->from[i]->l;
-            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name, hlo_list_inst(k->b->listing, k->b->first + i).shape,
-                             k->arg_count++);
+        if (need->from) {
+            k->args[k->arg_count] = need->from->l;
+            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name, built_at(k->b, k->b->first + need->i).shape, k->arg_count++);
         } else {
-            module_text_entry(t, e, k->wanted == 1 && is_wanted(k, i));
+            module_text_entry(t, e, k->wanted == 1 && is_wanted(k, need->i));
         }
     }
 }
@@ -106,7 +142,7 @@ static void put_result(const struct making *k, struct module_text *t)
     module_text_made(t, "  ROOT session.result = tuple(");
     for (size_t i = 0; i < k->count; i++) {
         size_t at = k->targets[i] - k->b->first;
-        if (k->from[at])
+        if (need_of(k, at)->from)
             continue;
         module_text_made(t, first ? "%s" : ", %s", k->b->entries[at]->name);
         first = false;
@@ -117,12 +153,19 @@ static void put_result(const struct making *k, struct module_text *t)
 static hlo_module *module_of(struct making *k)
 {
     struct module_text t;
-    module_text_begin(&t, session_state(k->s));
+    struct naming named;
+    naming_begin(&named, session_state(k->s));
+    for (size_t n = 0; n < k->need_count; n++)
+        if (k->b->entries[k->needs[n]->i] && !k->needs[n]->from)
+            naming_add(&named, k->b->entries[k->needs[n]->i], false);
+    naming_sort(&named);
+    module_text_begin(&t, session_state(k->s), k->anew ? NULL : &named);
     put_insts(k, &t);
     put_result(k, &t);
     module_text_end(&t, session_state(k->s));
     hlo_module *module = module_text_parse(&t, k->m);
     module_text_free(&t);
+    naming_end(&named);
     if (module && hlo_verify(module, k->m))
         return module;
     hlo_module_free(module);
@@ -146,9 +189,10 @@ static void note_marks(const struct making *k, struct running *r)
     r->marks = repl_alloc(hlo_list_count(r->listing) * sizeof *r->marks);
     for (size_t n = main.first; n < main.first + main.count; n++) {
         struct hlo_listed at = hlo_list_inst(r->listing, n);
-        long there = hlo_list_find(k->b->listing, at.name);
-        if (there >= (long)k->b->first && k->b->entries[(size_t)there - k->b->first] && may_be_kept(&at))
-            r->marks[n] = k->b->marks[(size_t)there - k->b->first];
+        const long place = state_find(session_state(k->s), str_of(at.name));
+        const size_t i = place >= 0 ? k->b->numbers[place] - k->b->first : SIZE_MAX;
+        if (i < k->b->count && may_be_kept(&at))
+            r->marks[n] = k->b->marks[i];
     }
 }
 
@@ -184,9 +228,10 @@ static enum made take_results(struct making *k, hlo_literal *result, struct held
     size_t component = 0;
     for (size_t t = 0; t < k->count; t++) {
         size_t i = k->targets[t] - k->b->first;
-        struct hlo_listed at = hlo_list_inst(k->b->listing, k->targets[t]);
-        if (k->from[i]) {
-            out[t] = held_hold(k->from[i]);
+        struct hlo_listed at = built_at(k->b, k->targets[t]);
+        struct held *from = need_of(k, i)->from;
+        if (from) {
+            out[t] = held_hold(from);
             continue;
         }
         out[t] = k->wanted == 1 ? held_hold(all) : held_element(all, component++);
@@ -199,10 +244,9 @@ static enum made take_results(struct making *k, hlo_literal *result, struct held
 
 static void making_free(struct making *k)
 {
-    for (size_t i = 0; i < k->b->count; i++)
-        held_drop(k->from[i]);
-    heap_free(k->from);
-    heap_free(k->need);
+    for (size_t n = 0; n < k->need_count; n++)
+        held_drop(k->needs[n]->from);
+    arena_free(&k->arena);
     heap_free(k->args);
 }
 
@@ -210,9 +254,9 @@ static void making_free(struct making *k)
 static bool names_others(const struct making *k)
 {
     static const char words[] = "control-predecessors=";
-    for (size_t i = 0; i < k->b->count; i++) {
-        const struct entry *e = k->b->entries[i];
-        if (e && k->need[i] && !k->from[i] && memmem(e->text.ptr, e->text.len, words, sizeof words - 1))
+    for (size_t n = 0; n < k->need_count; n++) {
+        const struct entry *e = k->b->entries[k->needs[n]->i];
+        if (e && !k->needs[n]->from && memmem(e->text.ptr, e->text.len, words, sizeof words - 1))
             return true;
     }
     return false;
@@ -220,13 +264,13 @@ static bool names_others(const struct making *k)
 
 static enum made make(struct making *k, struct held **out)
 {
-    k->need = repl_alloc(k->b->count * sizeof *k->need);
-    k->from = repl_alloc(k->b->count * sizeof *k->from);
-    k->args = repl_alloc(k->b->count * sizeof *k->args);
+    arena_init(&k->arena);
+    map_init(&k->places, &k->arena);
     enum made made = find_needs(k);
+    k->args = repl_alloc((k->need_count + 1) * sizeof *k->args);
     if (made == MADE && k->wanted == 0) {
         for (size_t t = 0; t < k->count; t++)
-            out[t] = held_hold(k->from[k->targets[t] - k->b->first]);
+            out[t] = held_hold(need_of(k, k->targets[t] - k->b->first)->from);
     } else if (made == MADE && !k->anew && names_others(k)) {
         struct making all = {.s = k->s, .b = k->b, .targets = k->targets, .count = k->count, .anew = true, .m = k->m};
         made = make(&all, out);
@@ -265,7 +309,7 @@ int value_status(const hlo_messages *m)
 
 struct held *value_named(struct session *s, struct str name, int *status)
 {
-    long n = built_find(&s->built, name);
+    long n = session_find(s, name);
     struct held *h = s->running ? debug_value(s, name) : NULL;
     if (h)
         return h;

@@ -62,9 +62,9 @@ static hlo_module *module_of(struct asking *q)
 {
     const struct state *state = session_state(q->s);
     struct module_text t;
-    module_text_begin(&t, state);
-    for (size_t n = 0; n < state->inst_count; n++) {
-        const struct entry *e = state->insts[n];
+    module_text_begin(&t, state, NULL);
+    for (size_t n = 0; n < state->insts.count; n++) {
+        const struct entry *e = state_inst(state, n);
         const struct setting *set = state_setting(state, e->name);
         if (!q->need[q->b->numbers[n] - q->b->first])
             continue;
@@ -139,10 +139,10 @@ static long target_of(struct session *s, const char *element)
 
 static int answer(struct session *s, const char *element, size_t levels)
 {
-    const struct built b = s->built;
     const long target = target_of(s, element);
     if (target < 0)
         return HLO_USAGE;
+    const struct built b = s->built;
     struct asking q = {.s = s, .b = &b, .m = hlo_messages_new()};
     q.participants = (size_t)(hlo_replica_count(b.module) * hlo_num_partitions(b.module));
     q.need = repl_alloc(b.count * sizeof *q.need);
@@ -161,7 +161,7 @@ static int answer(struct session *s, const char *element, size_t levels)
 
 int why_print(struct session *s, struct str what, int64_t levels)
 {
-    if (!s->built.listing)
+    if (!session_listing(s))
         return say_error(s, HLO_USAGE, "there are no instructions yet");
     char *element = repl_copy(what);
     const int status = answer(s, element, (size_t)levels);

@@ -73,6 +73,24 @@ START_TEST(where_entries_end)
 }
 END_TEST
 
+START_TEST(entries_grow_by_lines)
+{
+    static const char *const texts[] = {"f {\n  a = \"}\\\"\n}\"\n  // }\n  /* } *\n / */\n}\n", " /* {\n*/\n// {\n.list (\n", "x = (\n]\n"};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct scan_progress p = {0};
+        const char *at = texts[i];
+        while (*at) {
+            at = strchr(at, '\n') + 1;
+            const size_t looked_at = p.at;
+            const bool whole = scan_whole_on(&p, (struct str){texts[i], (size_t)(at - texts[i])});
+            ck_assert_msg(whole == scan_whole((struct str){texts[i], (size_t)(at - texts[i])}), "`%.*s`", (int)(at - texts[i]), texts[i]);
+            ck_assert_msg(p.at > looked_at || p.depth < 0 || p.command, "text %zu, at %zu", i, p.at);
+            ck_assert(whole == !*at || i == 1);
+        }
+    }
+}
+END_TEST
+
 START_TEST(where_values_begin)
 {
     ck_assert_uint_eq(scan_literal_shape(STR("f32[2] {1, 2}")), 7);
@@ -113,6 +131,7 @@ int main(void)
     tcase_add_loop_test(t, kinds, 0, (int)COUNT_OF(rows));
     tcase_add_test(t, marks_around_an_entry);
     tcase_add_test(t, where_entries_end);
+    tcase_add_test(t, entries_grow_by_lines);
     tcase_add_test(t, where_values_begin);
     tcase_add_test(t, parts_of_a_module);
     suite_add_tcase(s, t);
