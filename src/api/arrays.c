@@ -137,7 +137,7 @@ static hlo_literal *literal_file(const hlo_module *module, size_t param, const c
 {
     struct file_bytes bytes;
     if (!file_read(path, &bytes)) {
-        DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, FILE_NOT_READ, strerror(errno));
+        DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, FILE_NOT_READ, file_problem(errno));
         return NULL;
     }
     hlo_literal *l = literal_argument(module, param, path, (struct str){bytes.data, bytes.size}, m);

@@ -14,11 +14,6 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool is_archive(struct str bytes)
-{
-    return bytes.len > 4 && memcmp(bytes.ptr, "PK\3\4", 4) == 0;
-}
-
 static bool unpack(hlo_file *f, struct diags *ds)
 {
     struct buf text = {0};
@@ -61,14 +56,13 @@ static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
 
 static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
 {
+    if (file_begins(path, STR("PK\3\4")))
+        return open_bundle(path, strict, m);
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     hlo_file *f = hlo_file_new(strict);
     struct diags *ds = hlo_sink_of_name(m, name, STR(""));
     if (!file_read(path, &f->bytes)) {
-        DIAG(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
-    } else if (is_archive((struct str){f->bytes.data, f->bytes.size})) {
-        hlo_file_free(f);
-        return open_bundle(path, strict, m);
+        DIAG(ds, NO_SPAN, FILE_NOT_READ, file_problem(errno));
     } else if (unpack(f, ds) && is_text(f, ds, path)) {
         hlo_file_split(f, name, (struct str){f->bytes.data, f->bytes.size});
         return f;

@@ -277,13 +277,18 @@ struct file_bytes {
     size_t size;
     struct mapping *mapping; /* NULL: on the heap */
 };
-/* Reads it ("-": standard input): the bytes stay what they are whatever becomes of the file. False with errno set. */
+/* Reads it ("-": standard input): the bytes stay what they are whatever becomes of the file. False with errno set, to EFBIG
+ * where it has 4 GiB, or goes on and on as pipes and devices may. */
 bool file_read(const char *path, struct file_bytes *out);
 void file_release(struct file_bytes *f);
+const char *file_problem(int error); /* strerror, with words of those limits */
+bool file_begins(const char *path, struct str with); /* a regular file, with these few bytes */
 /* The names in a folder, hidden files included, sorted, in the arena. False with errno set. */
 bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count);
-/* Adds the next line with its end, if it has one; false, with nothing in an empty buffer, at the end of the file. */
-bool file_line(FILE *f, struct buf *out);
+/* Adds the next line with its end, if it has one; to an endless one no more than the limit. */
+enum file_line { FILE_LINE, FILE_END, FILE_ENDLESS };
+enum file_line file_line(FILE *f, struct buf *out);
+bool file_too_long(int fd, size_t size); /* for what is read of it into memory, at one time */
 /* Takes over a mapped file (base/mapped.h) that several values will lie in. NULL, and the file is still the caller's, when
  * it is not mapped. The file must not get shorter while it is used: reading past its end is SIGBUS. */
 struct owner *file_share(struct file_bytes *f);

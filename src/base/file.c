@@ -17,9 +17,30 @@
 
 enum { MAP_FROM = 64 * 1024 }; /* below this, reading is cheaper than page faults */
 
-static bool read_all(int fd, size_t guess, struct file_bytes *out)
+/* What is read into memory has an end: places in texts have 32 bits, and what comes through a pipe or of a device may go on
+ * for ever. */
+static const size_t FILE_MOST = UINT32_MAX - (size_t)1, STREAM_MOST = (size_t)1 << 30, DEVICE_MOST = (size_t)16 << 20;
+
+static size_t most_of(int fd)
+{
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return STREAM_MOST;
+    return S_ISREG(st.st_mode) ? FILE_MOST : S_ISCHR(st.st_mode) && !isatty(fd) ? DEVICE_MOST : STREAM_MOST;
+}
+
+const char *file_problem(int error)
+{
+    return error == EFBIG ? "it is too long: of a file 4 GiB are read, of a pipe 1 GiB, of a device 16 MiB" : strerror(error);
+}
+
+static bool read_all(int fd, size_t guess, size_t most, struct file_bytes *out)
 {
     size_t size = 0, capacity = guess + 1;
+    if (guess > most) {
+        errno = EFBIG;
+        return false;
+    }
     char *data = heap_alloc(capacity);
     for (;;) {
         ssize_t n = read(fd, data + size, capacity - size);
@@ -30,6 +51,10 @@ static bool read_all(int fd, size_t guess, struct file_bytes *out)
         if (n < 0 && errno != EINTR)
             break;
         size += n > 0 ? (size_t)n : 0;
+        if (size > most) {
+            errno = EFBIG;
+            break;
+        }
         if (size < capacity)
             continue;
         capacity *= 2;
@@ -75,7 +100,7 @@ static bool file_load(int fd, bool may_map, struct file_bytes *out)
     size_t size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
     if (may_map && size >= MAP_FROM && map_all(fd, size, out))
         return true;
-    return read_all(fd, size ? size : 4096, out);
+    return read_all(fd, size ? size : 4096, most_of(fd), out);
 }
 
 static void close_fd(void *fd)
@@ -144,15 +169,32 @@ struct owner *file_share(struct file_bytes *f)
     return &s->owner;
 }
 
-bool file_line(FILE *f, struct buf *out)
+enum file_line file_line(FILE *f, struct buf *out)
 {
+    const size_t before = out->size, most = most_of(fileno(f));
     int c;
-    while ((c = getc(f)) != EOF) {
+    while (out->size < most && (c = getc(f)) != EOF) {
         buf_putc(out, (char)c);
         if (c == '\n')
-            return true;
+            return FILE_LINE;
     }
-    return out->size > 0;
+    return out->size == most ? FILE_ENDLESS : out->size > before ? FILE_LINE : FILE_END;
+}
+
+bool file_begins(const char *path, struct str with)
+{
+    char bytes[16];
+    struct stat st;
+    const int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t n = fd >= 0 ? read(fd, bytes, with.len < sizeof bytes ? with.len : sizeof bytes) : -1;
+    if (fd >= 0)
+        close(fd);
+    return n == (ssize_t)with.len && memcmp(bytes, with.ptr, with.len) == 0;
+}
+
+bool file_too_long(int fd, size_t size)
+{
+    return size > DEVICE_MOST && size > most_of(fd);
 }
 
 static void close_folder(void *folder)

@@ -51,10 +51,9 @@ static hlo_literal *read_text(const struct arguments *a, const char *path, struc
 static hlo_literal *read_expected(const struct arguments *a, const char *path, size_t p)
 {
     struct file_bytes bytes;
-    if (hlo_arrays_known(path) || !file_read(path, &bytes))
+    if (hlo_arrays_known(path) || file_begins(path, STR("PK")) || !file_read(path, &bytes))
         return hlo_read_result(path, "out", a->module, p, a->m);
-    struct str text = {bytes.data, bytes.size};
-    hlo_literal *l = str_starts(text, STR("PK")) ? hlo_read_result(path, "out", a->module, p, a->m) : read_text(a, path, text);
+    hlo_literal *l = read_text(a, path, (struct str){bytes.data, bytes.size});
     file_release(&bytes);
     return l;
 }

@@ -222,7 +222,7 @@ static bool value_of_text_file(struct model_inputs *in, size_t i, const char *pa
 {
     struct file_bytes file;
     if (!file_read(path, &file)) {
-        hlo_messages_add(in->m, path, arena_printf(&in->arena, "cannot read the file: %s", strerror(errno)).ptr);
+        hlo_messages_add(in->m, path, arena_printf(&in->arena, "cannot read the file: %s", file_problem(errno)).ptr);
         return false;
     }
     bool ok = value_of_text(in, i, (struct str){file.data, file.size});

@@ -352,7 +352,7 @@ static bool take_file(struct options *o, const char *path, bool usual)
     if (o->depth == DEEPEST)
         return usage_error(o, "%s: files of options in files of options, %d deep", path, DEEPEST), false;
     if (!file_read(path, &bytes))
-        return usage_error(o, "cannot read the options in `%s`: %s", path, strerror(errno)), false;
+        return usage_error(o, "cannot read the options in `%s`: %s", path, file_problem(errno)), false;
     o->depth++;
     bool ok = take_text(o, path, (struct str){bytes.data, bytes.size}, usual);
     o->depth--;

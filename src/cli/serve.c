@@ -9,6 +9,7 @@
 
 #include "base/dict.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -367,11 +368,12 @@ int serve_command(const struct options *o)
 {
     struct server *s = o->given[OPT_STDIO] ? serve_begin(o) : NULL;
     struct buf out = {0}, line = {0};
+    enum file_line got;
     if (!o->given[OPT_STDIO])
         return usage_error(o, "`--stdio` says where requests come from");
     if (!s)
         return HLO_USAGE;
-    for (; file_line(stdin, &line); line.size = 0) {
+    for (; (got = file_line(stdin, &line)) == FILE_LINE; line.size = 0) {
         out.size = 0;
         serve_answer(s, buf_view(&line), &out);
         fwrite(out.data, 1, out.size, stdout);
@@ -380,5 +382,8 @@ int serve_command(const struct options *o)
     serve_end(s);
     buf_free(&out);
     buf_free(&line);
-    return HLO_OK;
+    if (got == FILE_END)
+        return HLO_OK;
+    usage_error(o, "a request goes on and on: %s", file_problem(EFBIG));
+    return HLO_LIMIT;
 }

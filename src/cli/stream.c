@@ -42,7 +42,7 @@ static bool try_again(int error)
 static bool complain(hlo_messages *m, const char *path, const char *what, int error)
 {
     struct buf why = {0};
-    buf_printf(&why, "%s: %s", what, strerror(error));
+    buf_printf(&why, "%s: %s", what, file_problem(error));
     hlo_messages_add(m, path, why.data);
     buf_free(&why);
     return false;
@@ -170,6 +170,10 @@ static bool read_some(struct feed_in *in)
         end_with(in, n < 0 ? errno : 0);
     else
         in->ahead.size += (size_t)n;
+    if (file_too_long(in->fd, in->ahead.size)) {
+        in->ahead.size = 0;
+        end_with(in, EFBIG);
+    }
     return true;
 }
 

@@ -51,7 +51,7 @@ bool io_arrays_many(const char *path)
 static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)
 {
     if (!file_map(path, &out->file)) {
-        DIAG(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
+        DIAG(ds, NO_SPAN, FILE_NOT_READ, file_problem(errno));
         return (struct str){NULL, 0};
     }
     struct str bytes = {out->file.data, out->file.size};

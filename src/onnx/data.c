@@ -64,7 +64,7 @@ bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx
     if (type->kind == ONNX_UNKNOWN)
         return onnx_error(m, path, "the model does not say of what type the value is");
     if (!file_read(path, &file))
-        return onnx_error(m, path, "cannot read the file: %s", strerror(errno));
+        return onnx_error(m, path, "cannot read the file: %s", file_problem(errno));
     ProtobufCMessage *message = wire_unpack(descriptor_of(type->kind), (struct str){file.data, file.size}, path, m);
     bool ok = false;
     if (message) {

@@ -64,7 +64,7 @@ enum hlo_status hlo_onnx_open(const char *path, hlo_onnx **out, hlo_messages *m)
     struct file_bytes file;
     *out = NULL;
     if (!file_read(path, &file)) {
-        onnx_error(m, name, "cannot read the file: %s", strerror(errno));
+        onnx_error(m, name, "cannot read the file: %s", file_problem(errno));
         return HLO_USAGE;
     }
     struct onnx_model *model = onnx_read(name, (struct str){file.data, file.size}, m);

@@ -423,6 +423,10 @@ int session_read(struct session *s)
             continue;
         if (got == LINE_END)
             break;
+        if (got == LINE_ENDLESS) {
+            status = say_error(s, HLO_LIMIT, "the entry goes on and on: %s", file_problem(EFBIG));
+            break;
+        }
         struct buf entry = s->input->entry; /* its own: within a run others are read meanwhile */
         s->input->entry = (struct buf){0};
         status = entry_do(s, buf_view(&entry));

@@ -48,7 +48,8 @@ struct line_editor;
 enum line_result {
     LINE_ENTRY,     /* there is one, without the end of its last line; it may be empty */
     LINE_END,       /* Ctrl-D on an empty line, or the terminal is gone */
-    LINE_CANCELLED  /* Ctrl-C: what was typed is dropped */
+    LINE_CANCELLED, /* Ctrl-C: what was typed is dropped */
+    LINE_ENDLESS    /* of a file: the entry is longer than what is read into memory */
 };
 
 /* For standard input, which is a terminal. `history_path`: what is typed is kept in this file from now on, unless it begins with

@@ -3,25 +3,24 @@
  */
 #include "repl/session.h"
 
-/* The next line with its end; false at the end of the file. */
-static bool read_line(struct input *in, struct buf *out)
+static enum file_line read_line(struct input *in)
 {
-    const size_t before = out->size;
-    file_line(in->file, out);
-    in->line += out->size > before;
-    return out->size > before;
+    const enum file_line got = file_line(in->file, &in->entry);
+    in->line += got != FILE_END;
+    return got;
 }
 
 static enum line_result read_file(struct input *in)
 {
     in->entry.size = 0;
     in->first = in->line + 1;
-    if (!read_line(in, &in->entry))
+    enum file_line got = read_line(in);
+    if (got == FILE_END)
         return LINE_END;
     struct scan_progress progress = {0};
-    while (!scan_whole_on(&progress, buf_view(&in->entry)) && read_line(in, &in->entry))
-        ;
-    return LINE_ENTRY;
+    while (got == FILE_LINE && !scan_whole_on(&progress, buf_view(&in->entry)))
+        got = read_line(in);
+    return got == FILE_ENDLESS ? LINE_ENDLESS : LINE_ENTRY;
 }
 
 static void prompt_of(const struct session *s, struct buf *out)
