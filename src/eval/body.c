@@ -1,6 +1,5 @@
 /*
- * Computations handed to kernels: scalar programs as they are, anything else by running the function
- * on scalars.
+ * body.c: computations as kernels call them: scalar programs as they are, anything else by running the function on scalars.
  */
 #include "eval/eval_priv.h"
 
@@ -23,7 +22,7 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
         convert_element(c->values[k].view.data, t, args[k], c->body->args[k]);
     }
     struct sights *sights = c->ev->sights;
-    c->ev->sights = NULL; /* nobody is told of what happens to elements */
+    c->ev->sights = NULL; /* nobody is told of single elements */
     bool ok = eval_function(c->ev, f, c->values, c->values);
     c->ev->sights = sights;
     if (!ok)
@@ -35,7 +34,7 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
     return true;
 }
 
-/* What the kernels call, and with what. */
+/* Sets which function kernels call, and its context. */
 static void bind(struct eval *ev, const struct body *b, struct bound_body *context, kern_call_fn **call,
                  void **with)
 {

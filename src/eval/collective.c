@@ -1,13 +1,12 @@
 /*
- * Collectives: what a participant gives the others of its group, and what it makes of what they gave.
+ * collective.c: collectives: what a participant gives to the others of its group, and what it makes of what they gave.
  *
- * Everything that is computed is computed here, in the order of the group; the exchange only moves
- * blocks of bytes. An all-reduce of something large goes in two rounds: each member folds one part
- * of it for all, then gathers the parts of the others.
+ * All computing is done here, in the order of the group; the exchange only moves blocks of bytes. An all-reduce of
+ * something large takes two rounds: each member folds one part for all, then gathers the parts that the others have folded.
  */
 #include "eval/eval_priv.h"
 
-enum { TWO_ROUNDS = 1 << 14 }; /* bytes; below, each member folds everything */
+enum { TWO_ROUNDS = 1 << 14 }; /* bytes; below this, each member folds everything itself */
 
 bool eval_not_alone(struct eval *ev, const struct step *s)
 {
@@ -33,7 +32,7 @@ void eval_part(struct eval *ev, struct meeting *m)
         ev->exchange->part(ev->exchange->context, m);
 }
 
-/* Blocks of another size come of members that run something else on the same channel. */
+/* Blocks of another size come from members that run another instruction on the same channel. */
 static bool check_sizes(struct eval *ev, const struct step *s, const struct meeting *m, const size_t *sizes)
 {
     for (int64_t j = 0; j < m->count; j++)
@@ -42,7 +41,8 @@ static bool check_sizes(struct eval *ev, const struct step *s, const struct meet
     return true;
 }
 
-/* Gives out[j] to member j. True: all have come, with blocks of these sizes (NULL: of any), and `eval_part` must follow. */
+/* Gives out[j] to member j. True: all blocks have come, with these sizes (NULL: any), and `eval_part` must be called
+ * afterwards. */
 bool eval_meet(struct eval *ev, const struct step *s, struct meeting *m, const size_t *sizes)
 {
     if (m->count == 1) {
@@ -127,8 +127,8 @@ bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers 
     return EVAL_FAIL(ev, s, GROUP_SHAPE, op_spelling(s->inst->opcode), g->count);
 }
 
-/* The operand dense and with its n parts along d one after the other: as it lies, or as a copy, which
- * `made` then holds. */
+/* The operand as dense storage in which its n parts along d follow one another: as it lies, or as a copy, which `made` then
+ * holds. */
 const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made)
 {
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, made);
@@ -177,7 +177,7 @@ static bool fold_meeting(struct eval *ev, const struct step *s, struct meeting *
     return ok;
 }
 
-/* Each member folds its part, then all gather the parts. */
+/* Each member folds its own part, then all gather the parts. */
 static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const struct peers *g, const struct view *x,
                                  struct view *out)
 {
@@ -185,7 +185,7 @@ static bool reduce_in_two_rounds(struct eval *ev, const struct step *s, const st
     size_t width = dtype_bytes(x->dtype), *mine = ARENA_ARRAY(&ev->scratch, size_t, n),
            *theirs = ARENA_ARRAY(&ev->scratch, size_t, n);
     struct block *parts = ARENA_ARRAY(&ev->scratch, struct block, n);
-    for (int64_t j = 0; j < n; j++) { /* the last one takes what is left */
+    for (int64_t j = 0; j < n; j++) { /* the last one takes the remainder */
         theirs[j] = (size_t)(j < n - 1 ? each : elements - (n - 1) * each) * width;
         parts[j] = (struct block){x->data + (size_t)(j * each) * width, theirs[j]};
     }
@@ -238,7 +238,7 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
 
 /* ---- all-gather, all-to-all ---- */
 
-/* The blocks that come become the parts of the result along d. */
+/* The blocks received become the parts of the result along d. */
 static bool take_parts(struct eval *ev, const struct step *s, struct meeting *m, struct view *out, int64_t d)
 {
     struct view part;
@@ -361,7 +361,7 @@ static bool number(struct eval *ev, const struct step *s, int64_t n)
     return out != NULL;
 }
 
-/* Operands one by one, each a meeting of its own. */
+/* One operand after the other, each with a meeting of its own. */
 static bool each_operand(struct eval *ev, const struct step *s, const struct peers *g, operand_fn *fn)
 {
     if (s->operand_count != s->result_count)

@@ -1,5 +1,6 @@
 /*
- * Comparisons are elementwise operations; their kernel was chosen by direction and order.
+ * compare.c: comparisons are elementwise operations; their kernel was chosen by direction and order when the program was
+ * planned.
  */
 #include "eval/eval_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * Control flow: calls, branches, loops, functions applied to elements.
+ * control.c: control flow: calls, branches, loops, functions applied to elements.
  */
 #include "eval/eval_priv.h"
 
@@ -26,7 +26,7 @@ bool eval_call(struct eval *ev, const struct step *s, const struct function *f, 
     return ok;
 }
 
-/* The result that a scalar program makes of a large array that it changes, or -1. */
+/* The result in which a scalar program leaves a large array that it changes, or -1. */
 static int changed_result(const struct scalar_code *c, int arg)
 {
     for (int r = 0; r < c->result_count; r++)
@@ -35,19 +35,19 @@ static int changed_result(const struct scalar_code *c, int arg)
     return -1;
 }
 
-/* An operand of a scalar program where it can read it, or write, too. NULL with a message. */
+/* An operand of a scalar program in a form that it can read, or write if it has to. NULL with a message. */
 static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k, struct value *made)
 {
     const struct scalar_code *c = s->scalar;
     enum dtype t = eval_view(ev, s, k)->dtype;
     made->buffer = NULL;
-    if (!c->args[k].large || !c->args[k].written || c->args[k].arg != k) /* another argument that is the same counts */
+    if (!c->args[k].large || !c->args[k].written || c->args[k].arg != k) /* the same value as another argument counts as one more holder */
         return eval_dense(ev, s, k, t, made);
     int r = changed_result(c, k);
     return r >= 0 ? eval_update(ev, s, r, k) : eval_own(ev, s, k, made);
 }
 
-/* Where a result goes; large arrays are there already. */
+/* The address of a result; large arrays are in their place already. */
 static bool scalar_result(struct eval *ev, const struct step *s, int r, void **at)
 {
     const struct scalar_slot *slot = &s->scalar->results[r];
@@ -65,7 +65,7 @@ static bool scalar_result(struct eval *ev, const struct step *s, int r, void **a
     return true;
 }
 
-/* The whole step as a scalar program. */
+/* Runs the whole step as a scalar program. */
 static bool run_scalar(struct eval *ev, const struct step *s)
 {
     struct arena_mark mark = arena_mark(&ev->scratch);
@@ -130,12 +130,12 @@ static bool conditional(struct eval *ev, const struct step *s)
 
 struct loop {
     const struct function *condition, *body;
-    struct value *state, *shared; /* shared: what the condition is given */
-    struct value **at;            /* where each part of the state is */
-    const void **addresses;       /* the same for a condition that is a scalar program */
+    struct value *state, *shared; /* `shared`: what is passed to the condition */
+    struct value **at;            /* where each part of the state is kept */
+    const void **addresses;       /* the same as addresses, for a condition that is a scalar program */
 };
 
-/* A scalar program wants its arguments in one piece. */
+/* A scalar program needs contiguous arguments. */
 static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
 {
     const struct scalar_code *code = l->condition->code;
@@ -176,7 +176,7 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
     return true;
 }
 
-/* The value in one piece, and where it is to be changed in storage that nobody else sees. */
+/* Makes the value contiguous; if it is to be changed, in storage that nobody else holds. */
 static bool make_ready(struct eval *ev, struct value *v, bool change)
 {
     bool own = v->buffer->refs == 1 && v->buffer->class != POOL_BORROWED;
@@ -191,13 +191,13 @@ static bool make_ready(struct eval *ev, struct value *v, bool change)
     return true;
 }
 
-/* A loop from its second iteration to its end, where that is a scalar program. */
+/* A loop from its second iteration on, as a scalar program. */
 struct rest {
     const struct scalar_rest *plan;
     int state_count, arg_count;
     struct value **args; /* the state, then what is kept */
     const void **addresses;
-    struct value *made; /* parts of the state, as the program leaves them */
+    struct value *made; /* parts of the state as the program leaves them */
     void **results;
 };
 

@@ -1,9 +1,9 @@
 /*
- * Conversions, and the same bits read as something else.
+ * convert.c: conversions, and the same bits read as another type.
  */
 #include "eval/eval_priv.h"
 
-/* ---- bitcast: the bytes of the operand in its layout's order, read in the order of the result's ---- */
+/* ---- bitcast: the operand's bytes, in the order of its layout, are read in the order of the result's layout ---- */
 
 /* perm[k]: the logical dimension that stands k-th in memory, major first. */
 static void physical_order(const struct shape *s, int64_t *perm)
@@ -18,7 +18,7 @@ static void permute(const struct shape *s, const int64_t *perm, int64_t *dims)
         dims[k] = s->dims[perm[k]];
 }
 
-/* The operand in the order of its bytes, as one row. */
+/* The operand as one row, in the order of its bytes. */
 static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *row)
 {
     const struct shape *shape = s->inst->operands[0]->shape;
@@ -33,7 +33,7 @@ static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *
     return true;
 }
 
-/* Elements below a byte lie several in one, from the low end; the last byte is filled up with zeros. */
+/* Elements narrower than a byte share one, from the low end; the last byte is padded with zeros. */
 struct packing {
     int64_t per_byte, bytes_each; /* one of them is 1 */
 };
@@ -50,7 +50,7 @@ static int64_t packed_bytes(enum dtype t, int64_t n)
     return (n / p.per_byte + (n % p.per_byte != 0)) * p.bytes_each;
 }
 
-/* `bytes` as elements of t or back: whole bytes to an element, or whole elements to a byte. */
+/* Converts `bytes` to elements of t, or back: several bytes to an element, or several elements to a byte. */
 static void recast_bytes(struct eval *ev, struct view *bytes, struct view *elements, bool to_bytes)
 {
     const struct packing p = packing_of(elements->dtype);
@@ -74,7 +74,7 @@ static void copy_first(struct eval *ev, const struct view *to, const struct view
     ev->kern->copy(ev->team, &a, &b);
 }
 
-/* A row of n elements with room for those that fill up the last byte, all zero. */
+/* A row of n elements, with room for those that pad the last byte, all zero. */
 static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
 {
     const struct packing p = packing_of(t);
@@ -86,7 +86,7 @@ static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
     return true;
 }
 
-/* out = the bytes of `row`, both one-dimensional and gapless; more than there are is an error. */
+/* out = the bytes of `row`, both one-dimensional and contiguous; it is an error if `out` needs more than there are. */
 static bool recast_row(struct eval *ev, const struct step *s, const struct view *row, struct view *out)
 {
     const int64_t n = view_elements(row), wanted = view_elements(out);
@@ -149,7 +149,7 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     struct value row;
     if (!shape_is_array(from) || !shape_is_array(to))
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "values of different structure");
-    if (layout_problem(from->layout, from) || layout_problem(to->layout, to)) /* nobody has looked yet */
+    if (layout_problem(from->layout, from) || layout_problem(to->layout, to)) /* no verifier rule has checked this */
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST),
                          "a layout that is no order of the dimensions");
     if (bitcast_is_reshape(s->inst))

@@ -1,6 +1,7 @@
 /*
- * Custom calls: the targets that are known here, and the way to code that is none of ours, which comes
- * first. Markers are only names and never become steps (plan/names.c).
+ * custom.c: custom calls: the targets that hlo knows itself, and calls of user code, which takes precedence.
+ *
+ * Targets that only mark something are names of values and never become steps (plan/names.c).
  */
 #include "eval/eval_priv.h"
 
@@ -14,7 +15,7 @@ static bool all_zeros(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* Any number is a seed; the same one makes the run the same each time. */
+/* Any number will do as a seed; the same one each time, so that runs are reproducible. */
 static bool rng_seed(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
@@ -39,7 +40,7 @@ static bool python_callback(struct eval *ev, const struct step *s)
     return call_failed(ev, s, STR("it calls a function of the Python process that made the module"));
 }
 
-/* Sorted by name; a name that ends in `*` stands for all that begin with the rest. */
+/* Sorted by name; a name that ends in `*` stands for all names with that beginning. */
 static const struct target {
     const char *name;
     eval_family_fn *run;
@@ -58,14 +59,14 @@ static const struct target {
     {"onnx.Loop", eval_onnx_loop},
     {"pocketfft", eval_fft_call},
     {"tridiagonal_solve_perturbed_ffi", eval_lapack},
-    {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand and gives nothing */
+    {"xla.sdy.ShardingGroup", all_zeros}, /* marks its operand, and has no result of its own */
     {"xla_buffer_python_cpu_callback", python_callback},
     {"xla_ffi_partitioned_python_cpu_callback", python_callback},
     {"xla_ffi_python_cpu_callback", python_callback},
     {"xla_python_cpu_callback", python_callback},
 };
 
-/* ---- code that is none of ours ---- */
+/* ---- user code ---- */
 
 struct outside {
     struct eval *ev;
@@ -82,7 +83,7 @@ static void list_leaves(const struct shape *s, struct foreign_array *out, int *c
         list_leaves(s->elements[k], out, count);
 }
 
-/* operand_layout_constraints= says how the code wants its operands, else it takes them as they are. */
+/* operand_layout_constraints= says which layouts the code wants; otherwise operands have their own. */
 static void list_operands(struct outside *o)
 {
     const struct inst *i = o->s->inst;
@@ -131,7 +132,7 @@ static bool make_results(struct outside *o)
     return true;
 }
 
-/* The first leaf of the component at an index path. */
+/* The number of the first leaf of the component at an index path. */
 static int64_t leaf_at(const struct shape *s, struct ints path)
 {
     int64_t leaf = 0;

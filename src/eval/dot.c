@@ -28,7 +28,7 @@ bool eval_sum_end(struct eval *ev, const struct step *s, struct value *made, boo
     return ok;
 }
 
-/* The first two operands in the type that is summed to (hlo-values 13.2 and 13.3). */
+/* The first two operands, converted to the type of the sum (hlo-values 13.2 and 13.3). */
 static bool sum_operands(struct eval *ev, const struct step *s, const struct view *out, const struct view *x[2],
                          struct value made[2])
 {
@@ -40,8 +40,8 @@ static bool sum_operands(struct eval *ev, const struct step *s, const struct vie
     return true;
 }
 
-/* The dimensions of lhs that the group sizes have one row each for: batch dimensions, then those of the
- * ragged one's own kind, all before it. */
+/* The dimensions of lhs that have a row of group sizes each: the batch dimensions, then those of its own kind before the
+ * ragged one. */
 static void ragged_prefix(struct kern_ragged_dims *r, int lhs_rank)
 {
     const struct kern_dot_dims *d = &r->dot;
@@ -86,7 +86,7 @@ static bool ragged_dot(struct eval *ev, const struct step *s)
     return eval_sum_end(ev, s, &made, ok);
 }
 
-/* A scale of another rank than its operand's, a scalar most often, says that there is none. */
+/* A scale whose rank differs from its operand's, most often a scalar, means that there is none. */
 static bool scaled_dot(struct eval *ev, const struct step *s)
 {
     struct kern_dot_dims dims;

@@ -1,5 +1,5 @@
 /*
- * Operations that ask for sizes and set them.
+ * dynamic.c: operations that read and set sizes at run time.
  */
 #include "eval/eval_priv.h"
 
@@ -21,7 +21,7 @@ static bool check_size(struct eval *ev, const struct step *s, int64_t size, int 
            EVAL_FAIL(ev, s, SIZE_OUT_OF_BOUNDS, (long long)size, d, (long long)bound);
 }
 
-/* Sizes for all dimensions of the first result, from the operands after the first. */
+/* The sizes of all dimensions of the first result, from the operands after the first. */
 static bool load_sizes(struct eval *ev, const struct step *s, int64_t *sizes)
 {
     const struct shape *to = s->shapes[0];
@@ -37,7 +37,7 @@ static bool load_sizes(struct eval *ev, const struct step *s, int64_t *sizes)
     return true;
 }
 
-/* Result 0 is operand 0, as large as its bounds; shown with other sizes (NULL: with all of them). */
+/* Result 0 is operand 0, with storage up to its bounds; its sizes become these (NULL: the bounds). */
 static bool show(struct eval *ev, const struct step *s, const int64_t *sizes)
 {
     struct value *out = &ev->frame[s->results[0]], x;
@@ -76,7 +76,7 @@ static bool set_dimension_size(struct eval *ev, const struct step *s)
     return check_size(ev, s, sizes[d], d, s->shapes[0]->dims[d]) && show(ev, s, sizes);
 }
 
-/* The elements of x in their row-major order as an array of these sizes. */
+/* The elements of x, in row-major order, as an array of these sizes. */
 static bool dynamic_reshape(struct eval *ev, const struct step *s)
 {
     const struct view *x = eval_view(ev, s, 0);
@@ -106,7 +106,7 @@ static bool same_bounds(const struct shape *a, const struct shape *b)
     return shape_is_array(a) && shape_equal(a, b, IGNORE_LAYOUT | IGNORE_DYNAMIC);
 }
 
-/* Operand: an array; results: all of it up to its bounds, and the size of each dimension. */
+/* Operand: an array; results: all of it, up to its bounds, and the size of each dimension. */
 bool eval_pad_to_static(struct eval *ev, const struct step *s)
 {
     const struct shape *x = s->operand_count == 1 ? s->inst->operands[0]->shape : NULL;

@@ -1,15 +1,16 @@
 /*
- * Elementwise operations: one tile kernel over the operands, in the storage of one that dies.
+ * elementwise.c: elementwise operations: one tile kernel over the operands, in the storage of an operand that nobody reads
+ * again.
  */
 #include "eval/eval_priv.h"
 
-/* A kernel may write where it reads numbers, but not where it reads what chooses between them. */
+/* A kernel may write over numbers that it reads, but not over a predicate that chooses between them. */
 static bool is_chooser(const struct step *s, int k)
 {
     return s->fused ? s->fused_types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
 }
 
-/* Of result r, which may lie over these operands (bits). */
+/* Storage for result r, which may overlap these operands (bits). */
 static struct view *find_storage(struct eval *ev, const struct step *s, int r, uint32_t over)
 {
     for (int k = 0; k < s->operand_count; k++) {
@@ -39,7 +40,7 @@ static bool apply(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* ---- several in one ---- */
+/* ---- several steps in one ---- */
 
 static bool run_fused(struct eval *ev, const struct step *s)
 {
@@ -67,7 +68,7 @@ static bool run_fused(struct eval *ev, const struct step *s)
 
 bool eval_fused(struct eval *ev, const struct step *s)
 {
-    for (int k = 1; k < s->fused_steps; k++) /* each counts as if it were alone */
+    for (int k = 1; k < s->fused_steps; k++) /* each counts as a step of its own */
         if (!budget_step(&ev->p->budget))
             return eval_limit(ev, s);
     struct arena_mark mark = arena_mark(&ev->scratch);

@@ -53,10 +53,10 @@ bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_b
 
 /* ---- arguments and results of the run ---- */
 
-/* Large storage that a program holds while it does not run. */
+/* Large storage that a program keeps while it does not run. */
 static const size_t IDLE_BETWEEN_RUNS = (size_t)1 << 30;
 
-/* The first leaf's type that has no values, or DT_INVALID. */
+/* The type of the first leaf that can't hold values (a token, say); DT_INVALID when all can. */
 static enum dtype find_odd(const struct shape *s)
 {
     if (!shape_is_tuple(s))
@@ -146,7 +146,7 @@ const struct shape *eval_fit_outside(struct eval *ev, struct value *v, const str
     return s->dynamic ? shape_array(a, s->dtype, s->rank, dims, NULL, s->layout) : s;
 }
 
-/* Storage of the result: the value's own where nobody else has it, else a copy. */
+/* Storage of a result: the value's own where nobody else holds it, else a copy. */
 static bool give_result(struct eval *ev, struct value *v, struct literal *l, struct arena *a)
 {
     l->shape = eval_fit_outside(ev, v, l->shape, a);
@@ -219,7 +219,7 @@ static struct literal *run_entry(struct eval *ev, const struct literal *const *a
     return eval_entry(ev, values, a);
 }
 
-/* ---- scratch: kept from run to run, in one piece that is large enough for most ---- */
+/* ---- scratch memory: kept from run to run, as one piece that is large enough for most runs ---- */
 
 enum { LEAST_SCRATCH = 96 << 10, MOST_SCRATCH = 4 << 20 };
 
@@ -288,7 +288,7 @@ static void leave_pool(struct eval *ev)
     *p->pool = ev->pool;
 }
 
-/* Where memory runs out: the program is left as it was before its first run. */
+/* When memory runs out: leaves the program as it was before its first run. */
 static void abandon(void *context)
 {
     struct eval *ev = context;
@@ -328,8 +328,8 @@ void eval_end(struct eval *ev)
     arena_free(&ev->posts);
 }
 
-/* What the plan says is needed must be allowed. Where sizes change at run time it says the most that might be
- * needed, so there the run is watched instead. */
+/* What the plan says a run needs must be within the limit. Where sizes change at run time the plan only knows an upper
+ * bound, so there the run itself is watched instead. */
 static bool check_needs(struct eval *ev)
 {
     const uint64_t limit = ev->p->options.limits.memory;

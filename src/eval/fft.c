@@ -3,8 +3,8 @@
  */
 #include "eval/eval_priv.h"
 
-/* The verifier holds lengths against dimensions of real transforms only. XLA's results for other lengths
- * hold whatever was in memory. */
+/* The verifier only checks the lengths of real transforms. For other wrong lengths, XLA's results contain whatever was in
+ * memory. */
 static bool lengths_fit(const struct step *s, struct ints lengths)
 {
     const struct shape *x = s->inst->operands[0]->shape, *out = s->inst->shape;

@@ -82,7 +82,7 @@ static bool open_descriptor(struct descriptor *d, const struct view *v)
     for (size_t k = 0; k < d->size; k++)
         d->bytes[k] = (unsigned char)v->data[(int64_t)k * v->strides[0]];
     d->table = (size_t)number_at(d, 0, 4);
-    const size_t back = (size_t)number_at(d, d->table, 4); /* signed, but the table stands last */
+    const size_t back = (size_t)number_at(d, d->table, 4); /* a signed offset; but the vtable always comes earlier */
     d->vtable = d->table - back;
     return d->sound && back <= d->table;
 }
@@ -148,13 +148,13 @@ static bool has_strides(const struct list *l, int rank, const int64_t *dims, int
     return list_is(l, rank, strides);
 }
 
-/* The transform's own size: a real array's where there is one. */
+/* The size of the transform itself: that of the real array, where there is one. */
 static const int64_t *whole(const struct call *c)
 {
     return c->type == C2R ? c->out->dims : c->x->dims;
 }
 
-/* What is wrong with the call; NULL when it is sound. */
+/* What is wrong with the call; NULL when it is valid. */
 static const char *problem(const struct call *c, bool in_bytes)
 {
     int rank = c->x->rank;
@@ -180,17 +180,17 @@ static const char *problem(const struct call *c, bool in_bytes)
     return NULL;
 }
 
-/* Forth the kernel gives the plain sum, back it divides by the count: the call says what it wants instead. */
+/* The kernel's forward transform is the plain sum, its inverse divides by the count; the call may want another factor. */
 static void scale_result(struct team *team, const struct call *c, const struct view *out, const int64_t *lengths)
 {
     double factor = c->scale;
     for (int64_t k = 0; k < c->axes.count && !c->forward; k++)
         factor *= (double)lengths[k];
-    if (factor > 1 - 1e-12 && factor < 1 + 1e-12) /* 1, but for the rounding of 1/n */
+    if (factor > 1 - 1e-12 && factor < 1 + 1e-12) /* 1, up to the rounding of 1/n */
         return;
     struct c128 wide = {factor, 0};
     struct c64 narrow = {(float)factor, 0};
-    bool single = dtype_component(out->dtype) == DT_F32; /* a real number is a complex one's first half */
+    bool single = dtype_component(out->dtype) == DT_F32; /* a real number is read as the first half of a complex one */
     struct view args[2] = {*out, {.dtype = out->dtype, .data = single ? (char *)&narrow : (char *)&wide}};
     kern_map_tiles(team, kern_find_elementwise("multiply", out->dtype), out, 2, args);
 }

@@ -1,5 +1,5 @@
 /*
- * Blocks of several participants folded into one, in the order of the group.
+ * fold.c: blocks of several participants folded into one, in the order of the group.
  */
 #include "eval/eval_priv.h"
 
@@ -23,7 +23,7 @@ bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type, s
     return true;
 }
 
-/* acc = f(acc, x) on up to KERN_LANES elements. */
+/* acc = f(acc, x), for up to KERN_LANES elements. */
 static bool fold_tile(const struct fold *f, char *acc, const char *x, int64_t n)
 {
     size_t width = dtype_bytes(f->acc);

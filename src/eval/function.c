@@ -85,7 +85,7 @@ static bool watched_step(struct eval *ev, const struct function *f, const struct
     return ok;
 }
 
-/* Steps that are done already; their results are in their slots. */
+/* The first step that has not been done yet; results of those before are in their slots. */
 static int first_step(const struct eval *ev, const struct function *f)
 {
     uint8_t done = ev->done[f->index];
@@ -112,7 +112,7 @@ static bool run_range(struct eval *ev, const struct function *f, int from, int t
     return true;
 }
 
-/* What functions have kept since the run began; they do it again when they are called again, as in a later run. */
+/* Forgets what functions have kept since the run began: like any later run, they do it again when they are called. */
 static void forget_functions(struct eval *ev)
 {
     const struct program *p = ev->p;
@@ -125,7 +125,7 @@ static void forget_functions(struct eval *ev)
     }
 }
 
-/* The steps that the first run does for all. A run that finds them done counts as if it had done them. */
+/* Does the steps that the first run does for all runs. A run that finds them done counts them as if it had done them. */
 static bool run_for_all(struct eval *ev, const struct function *f)
 {
     struct kept *kept = &ev->p->kept;
@@ -158,7 +158,7 @@ static bool run_steps(struct eval *ev, const struct function *f)
     return true;
 }
 
-/* The run of the loop is over. */
+/* Called when a run of the loop is over. */
 static void forget_loop(struct eval *ev, const struct function *f)
 {
     if (ev->done[f->index] == ONCE_LOOP)

@@ -1,5 +1,5 @@
 /*
- * Reading and writing at places that an array of indices names.
+ * gather.c: gather and scatter: reading and writing at the places that an array of indices names.
  */
 #include "eval/eval_priv.h"
 
@@ -12,8 +12,8 @@ int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept)
     return n;
 }
 
-/* What is wrong with batching dimension k of the array, or NULL. XLA's verifier lets these pass; no place in
- * the array would follow from them, or one outside of it. */
+/* What is wrong with batching dimension k of the array, or NULL. XLA's verifier accepts these; but they would name no place
+ * in the array, or one outside it. */
 static const char *batching_problem(const struct kern_gather_dims *d, int k, const struct shape *array,
                                     const struct shape *indices)
 {
@@ -47,7 +47,7 @@ static bool gather(struct eval *ev, const struct step *s)
     plan_gather_dims(s->inst, &d);
     if (!batching_sound(ev, s, &d, s->inst->operands[0]->shape, s->inst->operands[1]->shape))
         return false;
-    if (ev->sizes) { /* a window of an array that is smaller now is no larger than that */
+    if (ev->sizes) { /* a window can't be larger than the array is now */
         const struct view *x = eval_view(ev, s, 0);
         for (int n = eval_gather_kept(&d, x->rank, kept), k = 0; k < n; k++)
             if (d.slice_sizes[kept[k]] > x->dims[kept[k]])

@@ -1,10 +1,10 @@
 /*
- * Who takes part in a collective with this participant, and in which order (hlo-values 16.2).
+ * group.c: who takes part in a collective together with this participant, and in which order (hlo-values 16.2)?
  */
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
 
-/* ---- ids as the text has them ---- */
+/* ---- ids as they are in the text ---- */
 
 /* Element p of the order: an iota over `reshape`, transposed. */
 static int64_t iota_at(const struct iota_order *o, int64_t p)
@@ -20,13 +20,13 @@ static int64_t iota_at(const struct iota_order *o, int64_t p)
     return id;
 }
 
-/* The device at place p of the mesh. */
+/* The device at position p of the mesh. */
 static int64_t device_at(const struct mesh *m, int64_t p)
 {
     return m->has_list ? m->device_ids.at[p] : m->has_iota ? iota_at(&m->order, p) : p;
 }
 
-/* How far apart neighbours along an axis, or a part of one, stand; and how many there are. */
+/* The stride of an axis, or of part of one, and its size. */
 static int64_t axis_stride(const struct mesh *m, struct axis_ref a, int64_t *size)
 {
     int64_t stride = 1, whole = m->axes[a.axis].size;
@@ -36,8 +36,8 @@ static int64_t axis_stride(const struct mesh *m, struct axis_ref a, int64_t *siz
     return a.size ? stride * (whole / (a.pre_size * a.size)) : stride;
 }
 
-/* Place of member k of the group in which place p is: it differs along the axes, the last of which
- * varies fastest. */
+/* The position of member k of the group that position p is in: members differ along the axes, of which the last varies
+ * fastest. */
 static int64_t mesh_member(const struct device_list *d, int64_t p, int64_t k)
 {
     for (int j = d->axes->count - 1; j >= 0; j--) {
@@ -48,7 +48,7 @@ static int64_t mesh_member(const struct device_list *d, int64_t p, int64_t k)
     return p;
 }
 
-/* Member k of group g; of a mesh, g is a place of the group. */
+/* Member k of group g; in a mesh, g is a position in the group. */
 static int64_t listed_id(const struct device_list *d, int64_t g, int64_t k)
 {
     switch (d->form) {
@@ -58,7 +58,7 @@ static int64_t listed_id(const struct device_list *d, int64_t g, int64_t k)
     }
 }
 
-/* How many members the group of this id has, and which group it is; 0: it is in none. */
+/* The number of members in this id's group, and which group that is; 0: it is in none. */
 static int64_t find_group(const struct device_list *d, int64_t id, int64_t *g)
 {
     int64_t count = d->form == GROUPS_LIST ? d->groups.count : d->group_count;
@@ -96,8 +96,8 @@ static int64_t ids_of(const struct crowd *c, int mode)
                                           : c->replicas;
 }
 
-/* The participant that an id names, -1: there is none. In mode CROSS_REPLICA_AND_PARTITION it is the
- * first partition of the replica. */
+/* The participant that an id names; -1: there is none. In mode CROSS_REPLICA_AND_PARTITION, the first partition of the
+ * replica. */
 static int64_t named(const struct crowd *c, int mode, int64_t id)
 {
     if (id < 0 || id >= ids_of(c, mode))
@@ -155,7 +155,7 @@ bool eval_peers(struct eval *ev, const struct step *s, struct peers *out)
     if (d && d->form == GROUPS_LIST && d->groups.count == 0)
         d = NULL;
     if (d && d->form != GROUPS_LIST && d->group_count > ids_of(&c, mode) / d->group_size)
-        return nobody(ev, s, ids_of(&c, mode)); /* they name more than there are */
+        return nobody(ev, s, ids_of(&c, mode)); /* the groups name more ids than there are */
     out->count = d ? find_group(d, own_id(&c, mode), &g) : ids_of(&c, mode);
     return fill(ev, s, d, g, mode, out);
 }

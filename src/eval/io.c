@@ -1,12 +1,12 @@
 /*
- * Feeds and channels: what a participant gets from the host and gives it, and messages between participants.
+ * io.c: feeds and channels: what a participant gets from the host and gives to it, and messages between participants.
  *
- * A send goes on its way at once; what waits is the recv-done. Whom a channel connects says the
- * attribute that XLA's own backends use, a list of pairs in text; without one it leads back to the sender.
+ * A send never waits; what waits is the recv-done. Which participants a channel connects is said by an attribute that XLA's
+ * own backends use, a list of pairs as text; without it a channel leads back to the sender.
  */
 #include "eval/eval_priv.h"
 
-/* A recv whose recv-done is still to come. */
+/* A recv whose recv-done has not run yet. */
 struct posted {
     int64_t channel, from; /* from: NOBODY, HOST or a participant */
     struct posted *next;
@@ -15,7 +15,7 @@ enum { NOBODY = -1, HOST = -2 };
 
 /* ---- items: arrays and flat tuples of them ---- */
 
-/* A copy of leaf k of the operands, as large as it is now; false with a message. */
+/* A copy of leaf k of the operands, with its size of the moment; false with a message. */
 static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct literal *l)
 {
     struct value v;
@@ -34,7 +34,7 @@ static bool copy_leaf(struct eval *ev, const struct step *s, int k, struct liter
     return copy || eval_no_memory(ev, s, l->shape);
 }
 
-/* The leaves of an operand, from `*next` on, as a literal in the arena, its storage to be freed. */
+/* The leaves of an operand, from `*next` on, as a literal in the arena; its storage must be freed. */
 static struct literal *item_of(struct eval *ev, const struct step *s, const struct shape *shape, int *next, bool *ok)
 {
     struct arena *a = &ev->scratch;
@@ -75,7 +75,7 @@ static bool is_flat(const struct shape *s)
     return flat;
 }
 
-/* XLA's verifier takes more results than make sense; whoever looks at one must find something. */
+/* XLA's verifier accepts more results than make sense; the extra ones must still hold something. */
 static bool clear_from(struct eval *ev, const struct step *s, int r)
 {
     for (; r < s->result_count; r++)
@@ -84,13 +84,13 @@ static bool clear_from(struct eval *ev, const struct step *s, int r)
     return true;
 }
 
-/* What infeed and recv-done bring. */
+/* The shape of the data that infeed and recv-done bring. */
 static const struct shape *data_of(const struct inst *i)
 {
     return shape_is_tuple(i->shape) && i->shape->count > 0 ? i->shape->elements[0] : i->shape;
 }
 
-/* Of a call of the host that brought nothing about. Who gave up because a limit was reached has not said so. */
+/* A call of the host has failed. If it gave up because of a limit, nothing has been reported yet. */
 static bool host_failed(struct eval *ev, const struct step *s)
 {
     return ev->p->budget.hit == LIMIT_NONE ? false : eval_limit(ev, s);
@@ -134,7 +134,7 @@ static bool to_host(struct eval *ev, const struct step *s)
 
 /* ---- channels ---- */
 
-/* Numbers of a text such as {{0,1},{1,2}}, in pairs. */
+/* The numbers of a text such as {{0,1},{1,2}}, in pairs. */
 static struct ints_list read_pairs(struct arena *a, struct str text)
 {
     struct ints *pairs = ARENA_ARRAY(a, struct ints, text.len / 4 + 1);
@@ -152,7 +152,7 @@ static struct ints_list read_pairs(struct arena *a, struct str text)
     return (struct ints_list){count / 2, pairs};
 }
 
-/* Whom the channel of a send or recv connects this participant with. */
+/* The participants that the channel of a send or recv connects with this one. */
 static bool find_partners(struct eval *ev, const struct step *s, struct partners *out)
 {
     const struct attr *a = inst_attr(s->inst, A_FRONTEND_ATTRIBUTES);
@@ -181,7 +181,7 @@ static bool send_dense(struct eval *ev, const struct step *s, const struct view 
     return ev->exchange->send(ev->exchange->context, s->inst, tag, to, data) || eval_no_memory(ev, s, s->inst->shape);
 }
 
-/* Leaf k, in messages of its own: before it its dimensions, where they may be smaller than their bounds. */
+/* Sends leaf k in messages of its own; its dimensions go first where they may be smaller than their bounds. */
 static bool send_leaf(struct eval *ev, const struct step *s, int k, int64_t to)
 {
     struct value made;

@@ -1,6 +1,6 @@
 /*
- * Custom calls of LAPACK routines, in every form in which JAX has written them (lapack.def). All sizes
- * come from the shapes; what the call says of them besides must agree.
+ * lapack.c: custom calls of LAPACK routines, in every form in which JAX has written them (lapack.def). All sizes come from
+ * the shapes; what else the call says about them must agree.
  */
 #include "base/dict.h"
 #include "eval/eval_priv.h"
@@ -51,7 +51,7 @@ struct call {
     struct option options[KERN_LAPACK_OPTIONS];
     int batch_rank; /* UNKNOWN until an array has been seen */
     int64_t batch[VIEW_MAX_RANK];
-    int64_t sizes['z' + 1]; /* by the letters of lapack.def, UNKNOWN at first */
+    int64_t sizes['z' + 1]; /* by the letters of lapack.def; UNKNOWN at first */
 };
 
 /* ---- the words of lapack.def ---- */
@@ -68,7 +68,7 @@ static bool next_word(struct str *rest, struct str *word)
     return n > 0;
 }
 
-/* What stands before a sign, and behind it; nothing, when there is no such sign. */
+/* Cuts off and returns what precedes a sign; returns nothing when there is no such sign. */
 static struct str cut(struct str *word, char sign)
 {
     const char *at = memchr(word->ptr, sign, word->len);
@@ -113,7 +113,7 @@ static void read_routine(struct call *c, const struct routine *r)
 
 /* ---- which form it is ---- */
 
-/* Of a target that has no letter in its name. */
+/* For a target that has no type letter in its name. */
 static char letter_of_operand(const struct call *c)
 {
     if (c->s->operand_count == 0 || c->s->operands[0] == NO_VALUE)
@@ -239,7 +239,8 @@ static struct str wanted_shape(struct call *c, const struct role *r)
     return text;
 }
 
-/* Free dimensions are what the first array says; with `all`, the others are held against the options too. */
+/* Free dimensions are determined by the first array that has them; with `all`, the others are checked against the options
+ * too. */
 static bool dims_fit(struct call *c, const struct role *r, int rank, const int64_t *dims, bool all)
 {
     int own = (int)r->dims.len, batch = rank - own;
@@ -390,7 +391,7 @@ static bool read_numbers(struct call *c)
     return true;
 }
 
-/* Letters may be given as numbers, 76, or as what they are, "L". */
+/* Letters may be given as numbers, 76, or as text, "L". */
 static bool set_attribute(struct call *c, struct option *o, struct str map, const struct dict_value *v, struct str name)
 {
     struct arena *a = &c->ev->scratch;
@@ -402,7 +403,7 @@ static bool set_attribute(struct call *c, struct option *o, struct str map, cons
     return wrong_value(c, where, STR("something else"), STR("a number"));
 }
 
-/* A word of the form, `option:attribute@map`, taken apart; the attribute's name is the option's unless it says so. */
+/* Splits a word of the form, `option:attribute@map`; without `:attribute` the attribute has the option's name. */
 static struct str attribute_name(struct str *word, struct str *map)
 {
     *map = cut(word, '@');
@@ -472,7 +473,7 @@ static bool run(struct call *c, const struct routine *r)
     }
     for (int n = 0; n < c->option_count; n++)
         k.options[n] = c->options[n].value;
-    for (int n = 0; n < s->result_count; n++) /* work space: nobody is to read it, but it is there */
+    for (int n = 0; n < s->result_count; n++) /* work space: nobody should read it, but it must have a value */
         if ((n >= (int)COUNT_OF(is_array) || !is_array[n]) && s->results[n] != NO_VALUE && !eval_clear(ev, s, n))
             return false;
     switch (kern_lapack(&k)) {

@@ -1,6 +1,6 @@
 /*
- * Runs of observed programs: every instruction is shown to an observer before and after it is done, with its operands and
- * its value, which the observer may replace.
+ * observe.c: runs of observed programs: every instruction is shown to an observer before and after it is done, with its
+ * operands and its value, which the observer may replace.
  */
 #include "eval/eval_priv.h"
 
@@ -22,7 +22,7 @@ bool eval_names(struct eval *ev, const struct step *s)
 
 /* ---- what an observer sees ---- */
 
-/* The value as it goes outside, in `copy`: dense, with the dimensions that its shape says it has. */
+/* Prepares the value to be shown, in `copy`: dense, with the dimensions that its shape gives it. */
 static const struct shape *show_array(struct eval *ev, const struct value *v, struct value *copy, const struct shape *s)
 {
     value_share(copy, v);
@@ -43,7 +43,7 @@ static const struct shape *no_shape(struct eval *ev)
     return shape_tuple(&ev->sights->arena, 0, NULL);
 }
 
-/* Leaves from `at` on, and where those that are shown are held meanwhile, in the same order. */
+/* The leaves from `at` on, and where their copies are kept, in the same order. */
 struct showing {
     struct sighting *sighting;
     const int *at;
@@ -112,7 +112,7 @@ static bool set_array(struct eval *ev, const struct literal *l, const struct sha
     return true;
 }
 
-/* Values for the leaves of a shape. */
+/* Sets the leaves of a shape to the values of a literal. */
 static bool set_leaves(struct sighting *s, const struct literal *l, const struct shape *shape, struct value **next)
 {
     if (!shape_is_tuple(shape)) {
@@ -180,7 +180,7 @@ static bool tell(struct sighting *s, bool (*observer)(void *context, struct sigh
     return go;
 }
 
-/* Steps of one instruction, the last of them at `s->step`. */
+/* Runs the steps of one instruction; `s->step` is the last of them. */
 static bool run(struct sighting *s, const struct function *f, const struct step *first)
 {
     struct eval *ev = s->eval;

@@ -1,15 +1,15 @@
 /*
- * The operator Loop of ONNX: custom calls to onnx.Loop (hlo-values 18).
+ * onnx_loop.c: ONNX's operator Loop: custom calls to onnx.Loop (hlo-values 18).
  *
- * The values of the body's call stand in one row, [iteration, condition, carried..., scanned...]: what it
- * takes begins at the first, what it gives at the second, so that what is carried stays where it is, and
- * what the body hands on unchanged is never copied. Scanned values go into storage that is made at its
- * length where that is known beforehand, and else doubles as it fills up, so that a loop costs the iterations
- * it makes and not those it could make.
+ * Arguments and results of the body share one row of values: [iteration, condition, carried..., scanned...]. The arguments
+ * start at the first, the results at the second, so that carried values stay in place, and what the body passes on
+ * unchanged is never copied. Scanned values go into storage of the final length where that is known beforehand, and
+ * otherwise into storage that doubles as it fills up: a loop costs as much as the iterations it makes, not as those it
+ * could make.
  */
 #include "eval/eval_priv.h"
 
-enum { FIRST_BYTES = 1 << 16 }; /* of a scan output, if it may become so large */
+enum { FIRST_BYTES = 1 << 16 }; /* initial size of a scan output that may become larger */
 
 struct scan {
     struct value rows; /* as many as there is storage for */
@@ -23,9 +23,9 @@ struct onnx_run {
     struct scan *scans;
     int carried, scanned; /* leaves */
     bool has_count, has_condition;
-    bool go;              /* the condition, true where there is none */
-    int64_t count, done;  /* iterations that M allows, and those made */
-    struct value number, always; /* what the body is given as iteration, and as condition where there is none */
+    bool go;              /* the condition; true where there is none */
+    int64_t count, done;  /* number of iterations that M allows, and of those made */
+    struct value number, always; /* passed to the body as its iteration number, and as its condition where there is none */
 };
 
 /* ---- sizes ---- */
@@ -39,7 +39,7 @@ static bool check_dim(struct eval *ev, const struct step *s, const char *what, i
     return size == to->dims[d] || EVAL_FAIL(ev, s, LOOP_SIZE, what, number, size, d, to->dims[d]);
 }
 
-/* The carried value that leaf k belongs to. */
+/* Which carried value leaf k belongs to. */
 static int carried_number(const struct step *s, const struct onnx_run *l, int k)
 {
     int heads = l->has_count + l->has_condition, j = 0;
@@ -53,7 +53,7 @@ static bool same_bounds(const int64_t *bounds, const struct shape *to)
     return bounds == to->dims || memcmp(bounds, to->dims, (size_t)to->rank * sizeof *bounds) == 0;
 }
 
-/* Carried leaf k as an array of this shape; what it holds stays where it is. */
+/* Gives carried leaf k this shape; its contents stay in place. */
 static bool fit(struct eval *ev, const struct step *s, struct onnx_run *l, int k, const struct shape *to)
 {
     struct value *v = &l->row[2 + k];
@@ -80,14 +80,14 @@ static const struct shape *scan_shape(const struct step *s, const struct onnx_ru
     return s->shapes[l->carried + j];
 }
 
-/* How many rows a scan output can have in the end. */
+/* The most rows that a scan output can have in the end. */
 static int64_t most_rows(const struct step *s, const struct onnx_run *l, int j)
 {
     int64_t bound = scan_shape(s, l, j)->dims[0];
     return l->has_count && l->count < bound ? l->count : bound;
 }
 
-/* A count that nothing cuts short says exactly how many there will be. */
+/* If nothing can cut the loop short, the count says exactly how many rows there will be. */
 static int64_t next_capacity(const struct step *s, const struct onnx_run *l, int j)
 {
     const struct scan *scan = &l->scans[j];
@@ -114,7 +114,7 @@ static bool grow(struct eval *ev, const struct step *s, struct onnx_run *l, int 
     return true;
 }
 
-/* The dimensions of the first element are those of all. */
+/* The first element's dimensions are those of all others. */
 static bool begin_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank, const int64_t *dims)
 {
     struct scan *scan = &l->scans[j];
@@ -141,7 +141,7 @@ static bool same_element(struct eval *ev, const struct step *s, struct onnx_run 
     return true;
 }
 
-/* Where the next element goes, which has these dimensions; NULL with a message. */
+/* Where the next element, which has these dimensions, goes; NULL with a message. */
 static char *next_row(struct eval *ev, const struct step *s, struct onnx_run *l, int j, int rank, const int64_t *dims)
 {
     struct scan *scan = &l->scans[j];
@@ -177,7 +177,7 @@ static bool append_all(struct eval *ev, const struct step *s, struct onnx_run *l
     return true;
 }
 
-/* Whether all scan outputs have room for an iteration more. */
+/* Whether all scan outputs have room for one more iteration. */
 static bool check_room(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
     for (int j = 0; j < l->scanned; j++)
@@ -201,7 +201,7 @@ static bool new_scalar(struct eval *ev, const struct step *s, struct value *v, e
     return value_new(ev, v, t, 0, NULL) || eval_no_memory(ev, s, s->inst->shape);
 }
 
-/* The number of the iteration, in its old storage unless the body has kept that. */
+/* Sets the iteration number, in its old storage unless the body has kept that. */
 static bool set_number(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
     if (l->number.buffer && l->number.buffer->refs > 1)
@@ -213,7 +213,7 @@ static bool set_number(struct eval *ev, const struct step *s, struct onnx_run *l
     return true;
 }
 
-/* What the body said last, where there is a condition; otherwise nobody heeds that, and it is true for ever. */
+/* Sets the condition to what the body returned. Where there is no condition, that is ignored, and it stays true. */
 static void set_condition(struct eval *ev, struct onnx_run *l)
 {
     if (l->has_condition) {
@@ -245,7 +245,7 @@ static bool begin(struct eval *ev, const struct step *s, struct onnx_run *l)
     return !l->has_count || l->has_condition || check_lengths(ev, s, l, l->count); /* known beforehand */
 }
 
-/* Whether there is another iteration, which is paid for. */
+/* Whether there is another iteration; pays for it. */
 static bool next(struct eval *ev, const struct step *s, struct onnx_run *l, bool *ok)
 {
     if (!l->go || (l->has_count && l->done >= l->count))
@@ -270,7 +270,7 @@ static bool run(struct eval *ev, const struct step *s, struct onnx_run *l)
 
 /* ---- the loop, where the body is a scalar program ---- */
 
-/* Storage that nobody else sees and that is in one piece. */
+/* Makes sure that the value is contiguous, in storage that nobody else holds. */
 static bool own(struct eval *ev, const struct step *s, struct value *v)
 {
     struct value copy;
@@ -284,7 +284,7 @@ static bool own(struct eval *ev, const struct step *s, struct value *v)
     return true;
 }
 
-/* Carried values are read and written where they are, scanned ones written where they belong. */
+/* Carried values are read and written in place, scanned ones are written to where they belong. */
 static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l)
 {
     const void **args = ARENA_ARRAY(&ev->scratch, const void *, l->carried + 2);
@@ -320,7 +320,7 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
 
 /* ---- the end, and all of it ---- */
 
-/* Without an iteration a scan output has the dimensions that are declared, and none of them. */
+/* Without any iteration, a scan output has the declared dimensions and zero rows. */
 static bool finish_scan(struct eval *ev, const struct step *s, struct onnx_run *l, int j)
 {
     struct value *out = &ev->frame[s->results[l->carried + j]];

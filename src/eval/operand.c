@@ -1,6 +1,6 @@
 /*
- * What a step reads, and where its results go: new storage, the storage of an operand that nobody
- * reads again, or a view over an operand's bytes.
+ * operand.c: what a step reads, and where its results go: into new storage, into storage of an operand that nobody reads
+ * again, or over an operand's bytes, as a view.
  */
 #include "eval/eval_priv.h"
 
@@ -104,7 +104,7 @@ struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, boo
         !view_is_dense(&x->view))
         return NULL;
     out->buffer =
-        x->buffer; /* the operand keeps its view for the kernel to read, but no longer the storage */
+        x->buffer; /* the operand keeps its view, for the kernel to read, but gives up the storage */
     x->buffer = NULL;
     out->bounds = NULL;
     view_dense(&out->view, shape->dtype, shape->rank, dims, x->view.data);

@@ -1,5 +1,5 @@
 /*
- * Collectives between pairs: collective-permute, whole and in place, and the ragged all-to-all.
+ * permute.c: collectives between pairs: collective-permute, of whole arrays and in place, and ragged-all-to-all.
  */
 #include "eval/eval_priv.h"
 #include "verify/verify.h"
@@ -26,7 +26,7 @@ static bool receive(struct eval *ev, const struct step *s, const struct view *de
 
 /* ---- whole arrays ---- */
 
-/* Of arrays that may be smaller than their bounds, the dimensions go before. */
+/* Where arrays may be smaller than their bounds, their dimensions go first. */
 static bool send_sized(struct eval *ev, const struct step *s, const struct view *dense, int64_t to)
 {
     struct extent_message dims;
@@ -90,7 +90,7 @@ static bool permute(struct eval *ev, const struct step *s, const struct partners
 
 struct slices_in_place {
     int buffers, slices;
-    struct ints_list sizes; /* of slice number buffer * slices + slice; the last stands for those after it */
+    struct ints_list sizes; /* of slice number buffer * slices + slice; later slices have the last one's */
 };
 
 /* The window of `whole` for a slice, at clamped offsets that begin at operand leaf `first`. */
@@ -118,7 +118,7 @@ static struct ints slice_size(const struct slices_in_place *p, int b, int64_t n)
     return p->sizes.at[k < p->sizes.count ? k : p->sizes.count - 1];
 }
 
-/* The offsets of slice n of buffer b among the leaves of an operand. */
+/* Where the offsets of slice n of buffer b begin among the leaves of an operand. */
 static int offsets_of(const struct slices_in_place *p, const struct view *buffer, int first, int b, int64_t n)
 {
     return first + (b * p->slices + (int)n) * buffer->rank;
@@ -230,7 +230,7 @@ static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t 
     out->dims[0] = rows;
 }
 
-/* Bytes of a slice in a block: what comes after it stays aligned. */
+/* Bytes of a slice within a block, padded so that what follows is aligned. */
 static size_t padded(int64_t rows, size_t row)
 {
     return ((size_t)rows * row + 15) / 16 * 16;
@@ -243,7 +243,7 @@ static size_t row_size(const struct view *v)
     return size_of(&row);
 }
 
-/* What member j gets, in the pool; NULL with a message. */
+/* The block for member j, in storage from the pool; NULL with a message. */
 static struct buffer *pack_ragged(struct eval *ev, const struct step *s, int64_t j, int64_t slices, size_t *size)
 {
     const struct view *x = eval_view(ev, s, 0);

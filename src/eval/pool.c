@@ -1,13 +1,13 @@
 /*
- * Storage of values: counted, and used again within a run.
+ * pool.c: storage of values: counted, and reused within a run.
  *
- * Sizes fall into four classes for each doubling. Fresh pages cost more than most operations do,
- * so storage that is given back is kept for the next value of about its size; large storage by the
- * reserve of the program, from one run to the next.
+ * There are four size classes to each doubling of the size. Fresh pages cost more than most operations, so storage that is
+ * freed is kept for the next value of about that size. Large storage comes from the reserve of the program, which keeps it
+ * from one run to the next.
  */
 #include "eval/eval_priv.h"
 
-/* What may lie idle: this much, and half of what is in use. */
+/* How much may be idle: this much, and half of what is in use. */
 enum { IDLE_BYTES = 64 << 20 };
 
 static unsigned class_of(size_t size, size_t *rounded)
@@ -31,7 +31,7 @@ void pool_init(struct pool *p)
 void *pretend(struct pretence *p, size_t size)
 {
     enum { LINE = 64 };
-    size = (size + LINE) & ~(size_t)(LINE - 1); /* no two begin at one place */
+    size = (size + LINE) & ~(size_t)(LINE - 1); /* never 0: no two begin at the same address */
     if (size > p->size)
         return NULL;
     if (p->at + size > p->size)
@@ -99,7 +99,7 @@ static void count_used(struct pool *p, struct buffer *b, size_t size)
         p->peak = p->live;
 }
 
-/* Something up to twice as big will do. */
+/* Anything up to twice as large will do. */
 static struct buffer *find_idle(struct pool *p, unsigned class, size_t size)
 {
     for (unsigned c = class; c <= class + 4 && c < POOL_CLASSES; c++)
@@ -121,7 +121,7 @@ static size_t idle_large(const struct pool *p)
     return p->reserve ? reserve_idle(p->reserve) : 0;
 }
 
-/* Gives back all that is idle. */
+/* Frees all idle storage. */
 static void trim_all(struct pool *p)
 {
     trim(p);
@@ -129,7 +129,7 @@ static void trim_all(struct pool *p)
         reserve_trim(p->reserve, 0);
 }
 
-/* Whether so much more may be in use; idle storage goes where it stands in the way. */
+/* Whether so many more bytes may be in use; frees idle storage if that makes the difference. */
 static bool has_room(struct pool *p, size_t more)
 {
     if (p->limit && p->live + p->cached + idle_large(p) + more > p->limit)
@@ -205,7 +205,7 @@ void pool_drop(struct pool *p, struct buffer *b)
     p->free[b->class] = b;
 }
 
-/* What nobody refers to is idle or spare already. */
+/* Buffers without references are in the free lists already. */
 void pool_settle(struct pool *p)
 {
     size_t kept = 0;
@@ -228,9 +228,9 @@ void *pool_steal(struct pool *p, struct buffer *b)
 {
     if (b->refs != 1 || b->class == POOL_BORROWED)
         return NULL;
-    void *data = b->data; /* which goes on counting: it is handed out, but not gone */
+    void *data = b->data; /* it still counts as in use, now by the caller */
     make_spare(p, b);
-    return p->pretence ? data : mem_guard(data); /* it may be of an earlier run */
+    return p->pretence ? data : mem_guard(data); /* it may have been taken by an earlier run */
 }
 
 void view_copy(struct view *to, const struct view *from)

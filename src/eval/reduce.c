@@ -3,7 +3,7 @@
  */
 #include "eval/eval_priv.h"
 
-/* One element of the type the body accumulates in, for each operand; storage in the scratch arena. */
+/* One element for each operand, of the type that the body accumulates in; storage in the scratch arena. */
 const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
                               const enum dtype *types)
 {
@@ -69,7 +69,7 @@ struct scan {
     const struct function *f;
     int inputs, carries, outputs;
     int64_t dimension, length;
-    struct value *values; /* what the function takes, then what it gives */
+    struct value *values; /* arguments of the function, then its results */
 };
 
 static void slice_at(struct view *v, const struct view *x, int64_t dimension, int64_t t)
@@ -83,7 +83,7 @@ static void slice_at(struct view *v, const struct view *x, int64_t dimension, in
     v->rank--;
 }
 
-/* Piece t of a result. Pieces may be smaller than the result has room for: then it is cut to the smallest. */
+/* Puts piece t of a result in place. Pieces may be smaller than the room for them: then the result is cut to the smallest. */
 static void give_piece(struct eval *ev, struct view *whole, const struct view *piece, int64_t dimension, int64_t t)
 {
     struct view out, x;
@@ -112,7 +112,7 @@ static bool scan_step(struct eval *ev, const struct step *s, const struct scan *
         give_piece(ev, &ev->frame[s->results[k]].view, &c->values[k].view, c->dimension, t);
         value_drop(ev, &c->values[k]);
     }
-    /* The carries stand after the outputs; they go to where they are taken from: after the inputs. */
+    /* Carries follow the outputs; they must be moved to where they are read, behind the inputs. */
     if (c->outputs > c->inputs)
         for (int k = 0; k < c->carries; k++)
             value_move(&c->values[c->inputs + k], &c->values[c->outputs + k]);

@@ -1,10 +1,10 @@
 /*
- * A rehearsal: a run whose storage is not there and whose kernels do nothing.
+ * rehearse.c: a rehearsal: a run whose storage does not exist and whose kernels do nothing.
  *
- * Which step makes its results where, as a view, in place, in storage of its own, is decided by the code
- * that runs them, from how many hold an operand's storage and how it lies there. The same code decides it
- * here, so that what is foreseen is what happens, without a second set of rules to keep in step with it.
- * Only families that look at values, and not just at how they lie, are stood in for.
+ * Whether a step makes its results as a view, in place, or in new storage is decided by the code that runs it, from how
+ * many values hold an operand's storage and how it lies there. In a rehearsal the very same code decides, so that what is
+ * foreseen is what happens, without a second set of rules to be kept in step. Only families that look at values, and not
+ * just at how they lie in memory, are replaced here.
  */
 #include "eval/rehearse.h"
 
@@ -12,13 +12,13 @@
 #include <sys/mman.h>
 
 enum {
-    MOST_STEPS = 1 << 22, /* of a rehearsal; loops in loops in loops, calls in calls: then it gives up */
-    MOST_ITERATIONS = 4,  /* of a loop whose state lies differently after each */
+    MOST_STEPS = 1 << 22, /* steps of a rehearsal; with nested loops and calls there can be more: then it gives up */
+    MOST_ITERATIONS = 4,  /* iterations of a loop whose state lies differently after each */
 };
 
 /* ---- one step ---- */
 
-/* All results in new storage: what a family does whose steps depend on the values, or on others. */
+/* Makes all results in new storage: for families whose steps depend on values, or on other participants. */
 static bool make_results(struct eval *ev, const struct step *s)
 {
     for (int r = 0; r < s->result_count; r++) {
@@ -43,7 +43,7 @@ static bool depends_on_values(const struct step *s)
     }
 }
 
-/* Steps within a scalar program are not rehearsed: what they take is little, but not nothing. */
+/* Steps within a scalar program are not rehearsed: they take little memory, but some. */
 static bool has_steps(const struct scalar_code *c)
 {
     for (int k = 0; c && k < c->op_count; k++)
@@ -63,7 +63,7 @@ static bool runs_small_steps(const struct step *s)
     return has_steps(s->scalar);
 }
 
-/* What can't be run is no reason not to foresee the rest. */
+/* If something can't be run, that is no reason not to foresee the rest. */
 static bool run(struct eval *ev, const struct step *s)
 {
     size_t before = ev->pool.peak;
@@ -96,7 +96,7 @@ static int number_of(struct eval *ev, struct buffer *b)
     return b->number;
 }
 
-/* Storage that an operand was in before the step; not by its address, which may be another's by now. */
+/* The storage that an operand was in before the step, by number: its address may be another buffer's by now. */
 struct held {
     int number, operand;
 };
@@ -107,13 +107,13 @@ static int by_number(const void *a, const void *b)
     return x->number != y->number ? (x->number > y->number) - (x->number < y->number) : x->operand - y->operand;
 }
 
-/* Operands whose storage a result may be in: all, or of a tuple those leaves that are taken. */
+/* The number of operands whose storage a result may be in: all, or for a tuple those leaves that are taken. */
 static int candidates(const struct step *s)
 {
     return step_takes_element(s) ? s->result_count : s->operand_count;
 }
 
-/* By number: steps with many operands often have as many results. */
+/* Sorted by number: steps with many operands often have as many results. */
 static struct held *held_before(struct eval *ev, const struct step *s)
 {
     const int count = candidates(s);
@@ -128,7 +128,7 @@ static struct held *held_before(struct eval *ev, const struct step *s)
     return held;
 }
 
-/* The first operand that was in storage of this number, or -1. */
+/* The first operand that was in the storage of this number, or -1. */
 static int operand_in(const struct held *held, int count, int number)
 {
     int low = 0, high = count;
@@ -158,7 +158,7 @@ static void note_result(struct eval *ev, const struct step *s, int r, const stru
     out->making = eval_operand(ev, s, k)->buffer == b ? MADE_VIEW : MADE_IN_PLACE;
     out->operand = k;
     if (s->inst->opcode == OP_DYNAMIC_SLICE && out->storage > 0)
-        ev->rehearsal->out->exact = false; /* a part that begins where all begins can be given away as it is */
+        ev->rehearsal->out->exact = false; /* a piece at the very beginning can be given away without a copy */
 }
 
 void rehearse_choice(struct eval *ev, const char *choice, size_t room)
@@ -181,13 +181,13 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
     n->room = h->room;
     if (h->room > h->out->room)
         h->out->room = h->room;
-    rehearse_choice(ev, NULL, 0); /* a step around this one has another */
+    rehearse_choice(ev, NULL, 0); /* this was for the steps within; the step around them has a kernel of its own */
     n->visits++;
     for (int r = 0; r < s->result_count && ok; r++)
         note_result(ev, s, r, before, s->callee_count > 0, &n->results[r]);
     if (ev->pool.peak > n->peak)
         n->peak = ev->pool.peak;
-    if (ev->pool.peak > h->out->peak) { /* steps within this one have had their say */
+    if (ev->pool.peak > h->out->peak) { /* steps within this one have been counted already */
         h->out->peak = ev->pool.peak;
         h->out->at = s;
         h->out->in = f;
@@ -200,7 +200,7 @@ bool rehearse_step(struct eval *ev, const struct function *f, const struct step 
 
 /* ---- bodies that are functions ---- */
 
-/* With elements that nobody looks at. */
+/* The values of elements don't matter. */
 static bool call_once(kern_call_fn *call, void *context)
 {
     if (call != eval_call_body)
@@ -236,7 +236,7 @@ static void mix(uint64_t *h, uint64_t v)
     *h ^= *h >> 29;
 }
 
-/* How values lie in storage, and whether others hold it. */
+/* A hash of how values lie in storage, and whether others hold it. */
 static uint64_t layout_of(const struct value *v, int count)
 {
     uint64_t h = 0xcbf29ce484222325;
@@ -265,7 +265,7 @@ bool rehearse_again(const struct eval *ev, struct rehearsed_loop *l, const struc
 
 /* ---- branches ---- */
 
-/* What a branch is given and takes over, so that the next one can be given the like. */
+/* What a branch is given and takes over, so that the next branch can be given the same. */
 struct given {
     struct value value;
     struct buffer was;
@@ -300,7 +300,7 @@ static void note_given(struct eval *ev, const struct step *s, int first, int cou
     }
 }
 
-/* Storage that is held by nobody else is gone, or is somebody's by now: the like of it is taken instead. */
+/* Storage that nobody else held is gone now, or is somebody else's: similar storage is taken instead. */
 static bool give_again(struct eval *ev, const struct step *s, int first, int count, const struct given *g)
 {
     for (int k = 0; k < count; k++) {
@@ -365,7 +365,7 @@ bool rehearse_branches(struct eval *ev, const struct step *s)
 
 /* ---- the whole ---- */
 
-/* Far more addresses than there is memory; who may not have so many gets fewer. */
+/* Far more addresses than there is memory; where the system grants fewer, fewer are taken. */
 static bool open_pages(struct pretence *p)
 {
     for (size_t size = (size_t)min_i64(INT64_C(1) << 42, PTRDIFF_MAX / 2 + 1); size >= (size_t)1 << 30; size >>= 2) {
@@ -410,7 +410,7 @@ static bool rehearse(struct eval *ev, struct rehearsal *h)
     return true;
 }
 
-/* Where memory runs out, nothing is known. */
+/* When memory runs out: nothing is known. */
 static void forget(void *context)
 {
     struct eval *ev = context;
@@ -437,7 +437,7 @@ const struct foresight *eval_foresee(struct program *p)
     guard_undo(&forgetting, forget, &ev);
     eval_begin(&ev);
     ev.pool.pretence = &h.pretence;
-    ev.pool.reserve = p->reserve; /* large storage is counted as it is there; none is taken */
+    ev.pool.reserve = p->reserve; /* large storage counts as usual; none is taken */
     budget_start(&p->budget, &(struct limits){.steps = MOST_STEPS}, NULL);
     out->known = rehearse(&ev, &h);
     eval_end(&ev);

@@ -1,5 +1,5 @@
 /*
- * Kernels that do nothing: a rehearsal runs what stands around them.
+ * rehearse_kernels.c: kernels that do nothing: a rehearsal runs only the code around them.
  */
 #include "eval/rehearse.h"
 

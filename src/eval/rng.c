@@ -1,6 +1,6 @@
 /*
- * Random numbers: bits are a function of the state that goes in; numbers come from a counter that
- * each instruction has for itself and that goes on from run to run.
+ * rng.c: random numbers: rng-bit-generator computes its bits from the state it is given; rng draws from a counter that each
+ * instruction has for itself and that goes on from run to run.
  */
 #include "eval/eval_priv.h"
 

@@ -1,11 +1,11 @@
 /*
- * Moving elements. Most of these are views over the operand's bytes and cost nothing; the plain kernels
- * write them out.
+ * shape.c: operations that move elements. Most results are views over the operand's bytes and cost nothing; the plain
+ * kernels write them out.
  */
 #include "eval/eval_priv.h"
 
-/* A small piece of something big is copied: a view would keep all of it alive, and in the way of
- * updates in place. Borrowed storage lives through the run anyhow. */
+/* A small piece of something large is copied: a view would keep all of it alive and prevent updates in place. Borrowed
+ * storage lives through the whole run anyway. */
 static bool worth_copying(const struct value *x, const struct view *piece)
 {
     int64_t bytes = view_elements(piece) * (int64_t)dtype_bytes(piece->dtype);
@@ -132,7 +132,7 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     return true;
 }
 
-/* One line of numbers that is repeated along the other dimensions. */
+/* Makes one row of numbers, repeated along the other dimensions by a view. */
 static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimension)
 {
     const struct shape *shape = s->shapes[0];

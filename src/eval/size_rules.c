@@ -1,9 +1,9 @@
 /*
- * Which sizes results have, and how much of the operands is read, where an operand is smaller now than
- * its bounds: one rule for each family (hlo-values 17).
+ * size_rules.c: which sizes do results have, and how much of the operands is read, when an operand is smaller than its
+ * bounds? One rule for each family (hlo-values 17).
  *
- * Arrays that are walked side by side are cut to the smallest. What must keep its place although part
- * of it is missing (groups of features, lines to be transformed) is filled up to its bounds.
+ * Arrays that are processed side by side are cut to the smallest. Where elements must keep their place although some are
+ * missing (groups of features, rows to be transformed), the array is filled up to its bounds.
  */
 #include "eval/eval_priv.h"
 
@@ -25,7 +25,7 @@ static void cut(struct sizes *z, int k, int64_t d, int64_t size)
     dims_of(z, k)[d] = min_i64(dims_of(z, k)[d], size);
 }
 
-/* Dimension d of operand j and dimension e of operand k are walked together. */
+/* Dimension d of operand j and dimension e of operand k are traversed together. */
 static void pair(struct sizes *z, int j, int64_t d, int k, int64_t e)
 {
     cut(z, j, d, dims_of(z, k)[e]);
@@ -42,7 +42,7 @@ static bool fill_all(struct eval *ev, const struct step *s, struct sizes *z, int
     return value_whole(ev, &z->operands[k]) || eval_no_memory(ev, s, s->inst->shape);
 }
 
-/* Fills operand k up to its bound in one dimension and leaves the others as they are. */
+/* Fills operand k up to its bound in one dimension, and leaves the others alone. */
 static bool fill(struct eval *ev, const struct step *s, struct sizes *z, int k, int64_t dimension)
 {
     struct view *v = &z->operands[k].view;
@@ -59,23 +59,23 @@ static bool fill(struct eval *ev, const struct step *s, struct sizes *z, int k, 
     return true;
 }
 
-/* Operands [first, first + n) of one rank are walked together; all have the bounds of the first. */
+/* Operands [first, first + n), of one rank, are traversed together; all have the bounds of the first. */
 static void cut_together(struct sizes *z, int first, int n)
 {
-    for (int turn = 0; turn < 2; turn++) /* the first gathers what is least, then all take it over */
+    for (int turn = 0; turn < 2; turn++) /* the first pass finds the smallest size, the second applies it to all */
         for (int k = first + 1; k < first + n; k++)
             for (int d = 0; d < z->operands[first].view.rank; d++)
                 pair(z, first, d, k, d);
 }
 
-/* Result r is as large as operand k. */
+/* Result r has the size of operand k. */
 static void as_large(const struct step *s, struct sizes *z, int r, int k)
 {
     for (int d = 0; d < s->shapes[r]->rank; d++)
         set(s, z, r, d, dims_of(z, k)[d]);
 }
 
-/* The rule for what has no better one: everything up to its bounds, zeros where nothing is. */
+/* The rule where there is no better one: everything up to its bounds, zeros where nothing is. */
 static bool whole(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int k = 0; k < s->operand_count; k++)
@@ -92,7 +92,7 @@ static bool changes(const struct step *s, const struct sizes *z, int k, int d)
            z->operands[k].view.dims[d] < bounds_of(s, k)[d];
 }
 
-/* Of two arrays whose sizes both may change, one of size 1 is repeated along the other, as XLA does. */
+/* Where both sizes may change, an array of size 1 is repeated along the other, as XLA does. */
 static void repeat_single(const struct step *s, struct sizes *z)
 {
     for (int d = 0; d < z->operands[0].view.rank; d++) {
@@ -127,7 +127,7 @@ static bool elementwise(struct eval *ev, const struct step *s, struct sizes *z)
 static bool bitcast_convert(struct eval *ev, const struct step *s, struct sizes *z)
 {
     int rank = s->shapes[0]->rank, x_rank = z->operands[0].view.rank;
-    if (x_rank > rank && !fill(ev, s, z, 0, x_rank - 1)) /* parts of one element */
+    if (x_rank > rank && !fill(ev, s, z, 0, x_rank - 1)) /* the parts of one element */
         return false;
     for (int d = 0; d < rank && d < x_rank; d++)
         set(s, z, 0, d, dims_of(z, 0)[d]);
@@ -136,7 +136,7 @@ static bool bitcast_convert(struct eval *ev, const struct step *s, struct sizes 
 
 /* ---- rearranging ---- */
 
-/* Dimensions [x, x_end) of an operand hold the same elements as [out, out_end) of a result. */
+/* Dimensions [x, x_end) of an operand hold the same elements as [out, out_end) of a result: reshape works group by group. */
 struct group {
     int x, x_end, out, out_end;
 };
@@ -146,7 +146,7 @@ static bool is_one(const struct shape *s, int d)
     return d < s->rank && s->dims[d] == 1;
 }
 
-/* The next smallest one; dimensions of size 1 without a counterpart belong to the group before them. */
+/* The next group, as small as possible; dimensions of size 1 without a counterpart belong to the group before them. */
 static void next_group(const struct shape *x, const struct shape *out, struct group *g)
 {
     int64_t n = 1, m = 1, total = 0;
@@ -173,8 +173,8 @@ static void next_group(const struct shape *x, const struct shape *out, struct gr
         g->out_end++;
 }
 
-/* Which dimension of the result takes the size of a group: one that is declared to change, the one the
- * attribute names, the first that is larger than 1, the first. */
+/* Which dimension of the result takes the size of a group: one declared to change, the one that the attribute names, the
+ * first one larger than 1, or just the first. */
 static int taker(const struct inst *i, const struct group *g)
 {
     int64_t named = inst_int(i, A_INFERRED_DIMENSION, -1);
@@ -213,7 +213,7 @@ static bool reshape_group(struct eval *ev, const struct step *s, struct sizes *z
     return true;
 }
 
-/* Sizes pass from groups of dimensions to groups of dimensions; the elements keep their order. */
+/* Sizes pass from group to group; the elements keep their order. */
 static bool reshape(struct eval *ev, const struct step *s, struct sizes *z)
 {
     const struct shape *x = s->inst->operands[0]->shape, *out = s->shapes[0];
@@ -246,7 +246,7 @@ static bool transpose(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* One element is there whatever the size; a longer piece ends with the array. */
+/* A slice of one element exists whatever the size; a longer one ends with the array. */
 static bool slice(struct eval *ev, const struct step *s, struct sizes *z)
 {
     const struct slices slices = inst_attr(s->inst, A_SLICE)->v.slices;
@@ -311,8 +311,8 @@ static bool convert(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- indexed ---- */
 
-/* Places are counted in what the array can hold, not in what it holds now: a buffer that grows is
- * written past its end before its size is set. A whole dimension keeps its size. */
+/* Indices refer to what the array can hold, not to its size of the moment: a buffer that grows is written past its end
+ * before its size is set. A slice over a whole dimension has that dimension's size. */
 static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
 {
     bool update = s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE;
@@ -330,7 +330,7 @@ static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* The dimensions of indices and of their results that are no windows, one by one. */
+/* Pairs the dimensions of the indices that are no window dimensions with those of the results, one by one. */
 static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int indices, int array,
                         int64_t *sizes)
 {
@@ -388,7 +388,7 @@ static bool scatter(struct eval *ev, const struct step *s, struct sizes *z)
         for (int k = 0; k < z->operands[n + 1 + j].view.rank; k++)
             if (!is_offset(&d, k))
                 cut(z, n + 1 + j, k, batch[b++]);
-        for (int k = 0; k < d.offset_count; k++) /* a window as large as the array is as large as that */
+        for (int k = 0; k < d.offset_count; k++) /* a window as large as the array has the size of the array */
             if (bounds_of(s, n + 1)[d.offset_dims[k]] == bounds_of(s, 0)[kept[k]])
                 cut(z, n + 1 + j, d.offset_dims[k], dims_of(z, 0)[kept[k]]);
         as_large(s, z, j, j);
@@ -420,7 +420,7 @@ static bool reduce(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* The inputs end together; what the steps give for the other dimensions is seen when they run. */
+/* The inputs end together; the other dimensions are seen when the steps run. */
 static bool scan(struct eval *ev, const struct step *s, struct sizes *z)
 {
     (void)ev;
@@ -518,7 +518,7 @@ static bool dot(struct eval *ev, const struct step *s, struct sizes *z)
     return true;
 }
 
-/* Groups are equal parts of what a dimension can hold, and a kernel has the size that its window says. */
+/* Groups are equal parts of what a dimension can hold, and a kernel has the size that its window gives. */
 static bool conv(struct eval *ev, const struct step *s, struct sizes *z)
 {
     struct kern_conv_dims d;
@@ -594,7 +594,7 @@ static bool batchnorm(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- the others ---- */
 
-/* What goes into slices of an array goes into all that it can hold; it comes out as large as it went in. */
+/* What goes into slices of an array may go anywhere within its bounds; it comes out as large as it went in. */
 static bool collective(struct eval *ev, const struct step *s, struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {

@@ -1,16 +1,17 @@
 /*
- * Collectives of arrays that may be smaller than their bounds, on each member by as much as it likes
- * (hlo-values 17): first all tell each other the dimensions of what they give, then they give it.
+ * sized.c: collectives of arrays that may be smaller than their bounds, on each member by a different amount (hlo-values
+ * 17).
  *
- * Elements that a member does not have take no part in a reduction; a result is as large as the
- * participant's own operand. All-gather and all-to-all put what they get one after the other, without
- * gaps. What is cut into parts must be cut evenly, and along the other dimensions all must agree.
+ * First all members exchange the dimensions of what they give, then the data. Elements that a member does not have take no
+ * part in a reduction; a result is as large as the participant's own operand. All-gather and all-to-all put what they
+ * receive one after the other, without gaps. What is split must split evenly, and in the other dimensions all members must
+ * agree.
  */
 #include "eval/eval_priv.h"
 
 /* ---- dimensions ---- */
 
-/* What each member gives this one: `rank` dimensions each. */
+/* The dimensions of what each member gives this one: `rank` numbers each. */
 struct extents {
     int rank;
     int64_t *dims;
@@ -29,7 +30,7 @@ static int64_t elements(const int64_t *dims, int rank)
     return n;
 }
 
-/* x[j]: what member j gets. */
+/* x[j]: what member j is given. */
 static bool meet_extents(struct eval *ev, const struct step *s, const struct peers *g, const struct view *const *x,
                          struct extents *e)
 {
@@ -60,7 +61,7 @@ static bool meet_same_extents(struct eval *ev, const struct step *s, const struc
     return meet_extents(ev, s, g, all, e);
 }
 
-/* All have the same along d; all members find the same fault. */
+/* Checks that all are equal along d; all members report the same fault. */
 static bool check_along(struct eval *ev, const struct step *s, const struct peers *g, const struct extents *e, int64_t d)
 {
     for (int64_t j = 1; j < g->count; j++)
@@ -78,7 +79,7 @@ static bool check_others(struct eval *ev, const struct step *s, const struct pee
     return true;
 }
 
-/* Everyone's dimension d falls into as many parts as there are members. */
+/* Checks that everyone's dimension d divides into as many parts as there are members. */
 static bool check_parts(struct eval *ev, const struct step *s, const struct peers *g, const struct extents *e, int64_t d)
 {
     for (int64_t j = 0; j < g->count; j++)
@@ -112,7 +113,7 @@ const struct view *extent_message(struct extent_message *m, int rank, const int6
     return &m->view;
 }
 
-/* A result of that many dimensions and that type. */
+/* A view of this rank and type. */
 static bool is_like(const struct view *x, const struct step *s, int r)
 {
     return x->rank == s->shapes[r]->rank && x->dtype == s->shapes[r]->dtype;
@@ -131,10 +132,10 @@ static size_t *block_sizes(struct eval *ev, const struct peers *g, const struct 
 struct row {
     const char **blocks; /* of the members that take part */
     int64_t *lengths;    /* and how much of the row they have */
-    const char **left;   /* those that have something from some element on */
+    const char **left;   /* the members that have elements from some position on */
 };
 
-/* Folds a row of n elements: pieces of it, in each of which the same members take part. */
+/* Folds a row of n elements in pieces, in each of which the same members take part. */
 static bool fold_row(const struct fold *f, const struct row *row, int64_t members, char *out, int64_t n)
 {
     size_t width = dtype_bytes(f->type);
@@ -152,7 +153,7 @@ static bool fold_row(const struct fold *f, const struct row *row, int64_t member
     return true;
 }
 
-/* How much member j has of the row at `index` (its last entry is not looked at), and where. */
+/* How many elements member j has of the row at `index` (its last entry is ignored), and where they are. */
 static int64_t find_row(const struct extents *e, int64_t j, const int64_t *index, int64_t *at)
 {
     const int64_t *dims = extent(e, j);
@@ -165,7 +166,7 @@ static int64_t find_row(const struct extents *e, int64_t j, const int64_t *index
     return e->rank > 0 ? dims[e->rank - 1] : 1;
 }
 
-/* Blocks of different sizes, into a dense result as large as one's own. */
+/* Folds blocks of different sizes into a dense result of one's own size. */
 static bool fold_boxes(struct eval *ev, const struct fold *f, const struct meeting *m, const struct extents *e, char *out)
 {
     size_t width = dtype_bytes(f->type);
@@ -188,7 +189,7 @@ static bool fold_boxes(struct eval *ev, const struct fold *f, const struct meeti
     return true;
 }
 
-/* Gives `blocks` and folds what comes, which has the dimensions of `e`. */
+/* Gives `blocks` and folds what is received, whose dimensions are in `e`. */
 static bool reduce(struct eval *ev, const struct step *s, const struct peers *g, int r, struct block *blocks,
                    const struct extents *e)
 {
@@ -237,7 +238,7 @@ static bool reduce_scatter(struct eval *ev, const struct step *s, const struct p
 
 /* ---- all-gather, all-to-all, collective-broadcast ---- */
 
-/* Gives `blocks`; what comes, of the dimensions of `e`, is put one after the other along d. */
+/* Gives `blocks`; what is received, with dimensions from `e`, is concatenated along d. */
 static bool concatenate(struct eval *ev, const struct step *s, const struct peers *g, int r, struct block *blocks,
                         const struct extents *e, int64_t d)
 {
@@ -290,7 +291,7 @@ static bool all_to_all_array(struct eval *ev, const struct step *s, const struct
     return ok;
 }
 
-/* What comes becomes results `leaf`, `leaf + leaves` and so on. */
+/* What is received becomes results `leaf`, `leaf + leaves` and so on. */
 static bool take_leaves(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves,
                         struct block *blocks, const struct extents *e)
 {

@@ -1,11 +1,10 @@
 /*
- * Sizes at run time: arrays that are smaller now than the bounds in their shapes.
+ * sizes.c: sizes at run time: arrays that are smaller than the bounds in their shapes.
  *
- * The view of a value has the sizes of the moment, so kernels never see what lies beyond them. The old
- * elements there come back when set-dimension-size makes the array larger again, as long as its storage
- * is still the one that was cut (`roomy`); otherwise zeros do. What one operation makes of operands
- * with sizes of their own is the matter of size_rules.c; a program in which nothing can change its
- * size comes through none of this.
+ * The view of a value has the sizes of the moment, so kernels never see what lies beyond. When set-dimension-size makes an
+ * array larger again, the old elements reappear, as long as its storage is still the one that was cut (`roomy`); otherwise
+ * zeros do. What each operation does with such operands is up to size_rules.c. Programs in which no size can change never
+ * come here.
  */
 #include "eval/eval_priv.h"
 
@@ -63,7 +62,7 @@ static void begin(struct eval *ev, const struct step *s, struct sizes *z)
             z->results[r].made[d] = z->results[r].shown[d] = s->shapes[r]->dims[d];
 }
 
-/* Results that were made as large as their bounds and are shown smaller have room to grow again. */
+/* Results that were made as large as their bounds but are shown smaller have room to grow again. */
 static void show_results(struct eval *ev, const struct step *s, const struct sizes *z)
 {
     for (int r = 0; r < s->result_count; r++) {
@@ -99,7 +98,7 @@ static bool run_by_rule(struct eval *ev, const struct step *s, eval_family_fn *r
 
 bool eval_sized(struct eval *ev, const struct step *s, eval_family_fn *run)
 {
-    const struct sizes *outer = ev->sizes; /* this step may belong to a body that another one applies */
+    const struct sizes *outer = ev->sizes; /* this step may be within a body that another step applies */
     ev->sizes = NULL;
     size_rule *rule = reads_smaller(ev, s) ? find_size_rule(s) : NULL;
     bool ok = rule ? run_by_rule(ev, s, run, rule) : run(ev, s);

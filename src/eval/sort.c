@@ -1,5 +1,5 @@
 /*
- * Sorting, and the k best.
+ * sort.c: sort and topk.
  */
 #include "eval/eval_priv.h"
 
@@ -28,7 +28,7 @@ static bool run_sort(struct eval *ev, const struct step *s)
                    eval_kernel_failed(ev, s, errors));
 }
 
-/* As a custom call nobody has looked at its shapes. */
+/* No verifier rule has checked the shapes of the custom call. */
 static bool topk_fits(struct eval *ev, const struct step *s)
 {
     if (s->operand_count < 1 || s->operands[0] == NO_VALUE || s->result_count != 2)
@@ -59,7 +59,7 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
 
 /* ---- PartialReduce: the first step of an approximate top-k ---- */
 
-/* The dimension that becomes shorter; the last one where none does, -1 where the shapes do not fit. */
+/* The dimension that becomes shorter; the last one if none does; -1 if the shapes don't fit. */
 static int shorter_dimension(const struct view *x, const struct shape *out)
 {
     int found = x->rank - 1;
@@ -96,8 +96,8 @@ static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimens
     return true;
 }
 
-/* XLA:TPU keeps the best of each of some bins, so that the k best are mostly among them. Here they all are:
- * what is kept are the best of all, in order. */
+/* XLA:TPU keeps the best element of each of several bins, which contain most of the k best. Here the result is exact: it
+ * holds the best elements of all, in order. */
 bool eval_partial_reduce(struct eval *ev, const struct step *s)
 {
     int n = s->result_count, dimension = -1;

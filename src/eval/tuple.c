@@ -1,6 +1,6 @@
 /*
- * Tuples, parameters, constants and barriers: plan/ has resolved all of them into names of values,
- * so that none is left as a step unless it is one that can't be run.
+ * tuple.c: tuples, parameters, constants and barriers: plan/ has made all of them names of values, so none is left as a
+ * step unless it can't be run.
  */
 #include "eval/eval_priv.h"
 

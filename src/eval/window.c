@@ -1,5 +1,5 @@
 /*
- * Windows that slide over an array.
+ * window.c: reduce-window and select-and-scatter: windows that slide over an array.
  */
 #include "eval/eval_priv.h"
 

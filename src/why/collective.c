@@ -1,5 +1,6 @@
 /*
- * Collectives: elements of the same operand of other participants, too, of which only its own is given.
+ * collective.c: collectives: an element comes from the same operand on all participants, of which only this participant's
+ * own is known.
  */
 #include "why/why_priv.h"
 

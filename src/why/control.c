@@ -1,5 +1,6 @@
 /*
- * What runs other computations: the element of their root. What they are given is found from there, by their parameters.
+ * control.c: instructions that run other computations: their sources are in the computation's root. From there, parameters
+ * lead back to the operands.
  */
 #include "why/why_priv.h"
 

@@ -1,6 +1,6 @@
 /*
- * Elementwise operations: the same place of each operand. Of select only the side that was chosen; of clamp, minimum and
- * maximum all, and a word for the one that is the result.
+ * elementwise.c: elementwise operations: the same place of each operand. For select, only the side that was chosen; for
+ * clamp, minimum and maximum all operands, and a note on the one that is the result.
  */
 #include "why/why_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * Sorts: which element has come to a place, and the line that was sorted, which decided that.
+ * sort.c: sorts: which element has come to this place, and the row that was sorted, which decided it.
  */
 #include "why/why_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * Tuples, and what only hands values on. A parameter leads to where its computation was called.
+ * tuple.c: tuples, and what only passes values on. A parameter leads to where its computation was called.
  */
 #include "why/why_priv.h"
 
@@ -37,7 +37,7 @@ static struct why_source *point(struct why *w, const struct inst *from, int64_t 
     return s;
 }
 
-/* In a loop it is what the iteration before has made, in the first one what the loop began with. */
+/* In a loop it is what the previous iteration made; in the first iteration, the loop's operand. */
 static void state(struct why *w, int64_t leaf, const int64_t *index)
 {
     int64_t before = w->iteration - 1;

@@ -15,7 +15,7 @@
 #include "ir/ir.h"
 #include "type/type.h"
 
-/* Where a source was made, seen from the instruction that is asked about. */
+/* Where a source is, as seen from the instruction that is asked about. */
 enum why_where {
     WHY_HERE,    /* in the same computation: an operand */
     WHY_INSIDE,  /* in a computation that the instruction calls: its root */
@@ -28,20 +28,20 @@ struct why_source {
     const struct inst *inst;
     enum why_where where;
     int64_t iteration; /* INSIDE of a while and BESIDE: which */
-    int operand;       /* its number among the operands of the instruction, or of the caller; -1: none of them */
+    int operand;       /* number of the operand, of the instruction or of the caller; -1: none */
     int64_t leaf;
     int rank;
     int64_t start[VIEW_MAX_RANK], count[VIEW_MAX_RANK], step[VIEW_MAX_RANK];
     int walk[VIEW_MAX_RANK]; /* the dimensions in the order in which elements are counted, slowest first */
-    bool product;            /* element n is multiplied by element n of the source behind it */
+    bool product;            /* element n is multiplied by element n of the next source */
     const char *role;        /* a word or two: "lhs", "window", "index" */
 };
 
-/* What is known of the run. Either function may answer that it isn't known: NULL, -1. */
+/* What is known of the run. Either function may answer that something isn't known: NULL, -1. */
 struct why_known {
     void *context;
-    const struct literal *(*value)(void *context, const struct inst *i); /* beside the instruction, or its own */
-    int64_t (*iterations)(void *context, const struct inst *i);          /* of a while beside it; or of its caller */
+    const struct literal *(*value)(void *context, const struct inst *i); /* of an instruction of this computation */
+    int64_t (*iterations)(void *context, const struct inst *i);          /* of a while of this computation, or of the caller */
 };
 
 struct why {
@@ -56,10 +56,10 @@ struct why {
 /* Adds the sources of an element. `index` fits the leaf, which has at most VIEW_MAX_RANK dimensions, and so have those of
  * operands: why_fits. */
 void why_element(struct why *w, const struct inst *i, int64_t leaf, const int64_t *index);
-/* Whether all shapes that have a part in it are of a rank that is run. */
+/* Whether all shapes involved have ranks that can be run. */
 bool why_fits(const struct inst *i);
 
-/* The shape of a leaf, tuples flattened in order; its value, NULL where it is not known or a token. */
+/* The shape of a leaf, tuples flattened in order; and its value: NULL where it is not known, or a token. */
 const struct shape *why_leaf_shape(const struct shape *s, int64_t leaf);
 const struct literal *why_leaf(const struct shape *s, const struct literal *l, int64_t leaf);
 

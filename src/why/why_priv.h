@@ -1,5 +1,5 @@
 /*
- * What the families of why share: how boxes are made, and what is known of values.
+ * What the families in why/ share: making boxes, and asking for values.
  */
 #ifndef HLO_WHY_PRIV_H
 #define HLO_WHY_PRIV_H
