@@ -1,6 +1,7 @@
 /*
- * The attributes of a typed FFI call: backend_config=, a dictionary in MLIR's form, laid out as handlers want to
- * find it. Of what MLIR can say, XLA makes attributes of numbers, strings, arrays of numbers and dictionaries.
+ * attributes.c: the attributes of a typed FFI call: backend_config=, a dictionary in MLIR's form, laid out as handlers
+ * expect it. Of the things that MLIR can express, XLA makes attributes of numbers, strings, arrays of numbers and
+ * dictionaries.
  */
 #include "base/dict.h"
 #include "type/type.h"
@@ -73,7 +74,7 @@ static enum dtype float_type(const struct number_type *t)
     return t->dtype == FFI_F16 ? DT_F16 : t->dtype == FFI_BF16 ? DT_BF16 : t->dtype == FFI_F32 ? DT_F32 : DT_F64;
 }
 
-/* Whether an integer has a value of the type; those without a sign in their name may have either. */
+/* Whether the integer is in the range of the type; types without a sign in their name take either range. */
 static bool in_range(const struct number_type *t, struct str word, int64_t v)
 {
     bool negative = word.len > 0 && *word.ptr == '-', is_unsigned = t->dtype >= FFI_U8 && t->dtype <= FFI_U64;
@@ -84,7 +85,7 @@ static bool in_range(const struct number_type *t, struct str word, int64_t v)
     return v >= low && v < (int64_t)1 << (is_unsigned || t->dtype == FFI_PRED ? bits : bits - 1);
 }
 
-/* The number as it is spelled: of an integer more digits count than a double has. */
+/* The number as it is spelled: integers may have more digits than a double holds. */
 static bool store_number(struct maker *m, const struct number_type *t, const struct dict_value *from, void *to)
 {
     uint64_t bits = 0;
@@ -126,7 +127,7 @@ static bool make_type(struct maker *m, struct str name, const struct number_type
     return *out || fail(m, "a type of numbers", name.ptr);
 }
 
-/* A number, with its type or in that which MLIR takes when there is none. */
+/* A number of its written type, or of the type that MLIR assumes when there is none. */
 static bool make_scalar(struct maker *m, const struct dict_value *v, struct ffi_scalar *out)
 {
     bool real = v->kind == DICT_FLOAT && has_point(v->s);

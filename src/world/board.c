@@ -1,22 +1,23 @@
 /*
- * The board, on rank 0: how all participants stand, as far as they have said; who waits for ever; the end.
+ * board.c: the board, on rank 0: the state of all participants, as far as they have reported it; who waits for ever; the
+ * end of the run.
  *
- * Reports are of different times, so one that says it waits may have gone on since. But it goes on only when
- * a message comes from each of those that it waits for, and messages are counted at both ends. Let some wait only for
- * one another and for participants that are over, and let the counts agree between each of them and those
- * it waits for: then none of them has moved since its report. The first that did would have needed a message
- * that its sender had sent after its own report, and so that one would have moved before.
+ * Reports are made at different times, so a participant that reported that it waits may have gone on since. But it can only
+ * go on when it gets a message from each of those that it waits for, and messages are counted at both ends. Suppose that
+ * some participants wait only for each other and for participants that have ended, and that the counts agree between each
+ * of them and those it waits for. Then none of them has moved since its report: the first that did would have needed a
+ * message that its sender sent after its own report, so that the sender would have moved before it.
  */
 #include "world/ranks_priv.h"
 
-/* What a participant has said last. */
+/* The last report of a participant. */
 struct standing {
     enum state state; /* RUNNING: nothing yet */
     bool by_itself, busy;
-    const struct inst *at, *sent_at; /* where it waits; where the first message that is left to it was sent ... */
+    const struct inst *at, *sent_at; /* where it waits; where the first message left for it was sent ... */
     int64_t sender;                  /* ... by whom */
     int64_t whom_count;
-    const int64_t *whom, *sent, *came; /* those two by participant */
+    const int64_t *whom, *sent, *came; /* the last two by participant */
     struct diags ds;
     struct item *report; /* holds these lists */
 };
@@ -29,7 +30,7 @@ struct board {
     int64_t wait_count; /* ... once the run was stopped */
     bool *hope;
     struct diags said; /* of the run */
-    int64_t seen_over, seen_at; /* so many were over when something had changed last, at that time */
+    int64_t seen_over, seen_at; /* how many had ended when something last changed, and when that was */
     bool seen_failed;
 };
 
@@ -161,7 +162,7 @@ static bool any_failed(const struct board *b)
     return false;
 }
 
-/* Of two of which one waits for the other: who has moved since it spoke? Who has, may go on. */
+/* One of the two waits for the other: which has moved since its report? That one may go on. */
 static void compare_counts(struct board *b, int64_t receiver, int64_t sender)
 {
     const struct standing *to = &b->standings[receiver], *from = &b->standings[sender];
@@ -173,7 +174,7 @@ static void compare_counts(struct board *b, int64_t receiver, int64_t sender)
         b->hope[sender] = true;
 }
 
-/* How many `waits` then holds. */
+/* Returns the length of `waits`. */
 static int64_t find_stuck(struct board *b)
 {
     int64_t count = 0;
@@ -195,7 +196,7 @@ static void stop(struct board *b, int64_t stuck)
 {
     struct crew *c = b->crew;
     b->wait_count = stuck;
-    /* The lists that the waits point to go with the next reports. */
+    /* The lists that `waits` points to are freed with the next reports. */
     for (int64_t k = 0; k < b->wait_count; k++)
         b->waits[k].whom = ARENA_DUP(&c->arena, b->waits[k].whom, b->waits[k].count);
     atomic_store(&c->stop, true);
@@ -204,7 +205,7 @@ static void stop(struct board *b, int64_t stuck)
 
 /* ---- the end ---- */
 
-/* Whether all that was sent has come. */
+/* Whether everything that was sent has been received. */
 static bool all_has_come(const struct board *b)
 {
     for (int64_t k = 0; k < b->count; k++)

@@ -1,10 +1,10 @@
 /*
- * Calls of handlers in the form of XLA's typed FFI, on the execute stage.
+ * ffi.c: calls of handlers in the form of XLA's typed FFI, for the execute stage.
  *
- * A handler gets its leaves with types and sizes, its attributes, and a table of functions to ask the runtime
- * for things. Of those there are errors, memory, tasks (which run at once, on the same thread), futures and
- * numbers of devices; what needs a GPU stream, states kept between stages or types registered for contexts
- * gives an error, as it does where XLA has none.
+ * A handler gets its leaves with types and sizes, its attributes, and a table of functions to ask the runtime for things.
+ * Of these there are errors, memory, tasks (which run at once, on the same thread), futures and device numbers. Whatever
+ * needs a GPU stream, state kept between stages, or types registered for contexts gives an error, as it does where XLA has
+ * none.
  */
 #include "world/ffi_abi.h"
 #include "world/targets.h"

@@ -1,7 +1,7 @@
 /*
- * The binary interface of API_VERSION_TYPED_FFI: what a handler that was compiled against XLA's
- * xla/ffi/api/c_api.h of version 0.3 finds in memory. Names are ours; the order of members and the
- * numbers are XLA's. Every struct begins with its size, so that both sides see how much of it there is.
+ * ffi_abi.h: the binary interface of API_VERSION_TYPED_FFI: what a handler compiled against version 0.3 of XLA's
+ * xla/ffi/api/c_api.h finds in memory. The names are ours; the order of members and the numbers are XLA's. Every struct
+ * begins with its size, so that both sides know how much of it is there.
  */
 #ifndef HLO_WORLD_FFI_ABI_H
 #define HLO_WORLD_FFI_ABI_H
@@ -11,7 +11,7 @@
 enum { FFI_MAJOR = 0, FFI_MINOR = 3 };
 enum ffi_stage { FFI_INSTANTIATE, FFI_PREPARE, FFI_INITIALIZE, FFI_EXECUTE };
 enum ffi_attr_type { FFI_ARRAY = 1, FFI_DICTIONARY, FFI_SCALAR, FFI_STRING };
-enum { FFI_BUFFER = 1 }; /* the one type of arguments and results */
+enum { FFI_BUFFER = 1 }; /* the only type of arguments and results */
 enum ffi_code { FFI_OK = 0, FFI_UNKNOWN = 2, FFI_INVALID = 3, FFI_NOT_FOUND = 5, FFI_NO_MEMORY = 8, FFI_UNIMPLEMENTED = 12 };
 enum ffi_dtype { /* as in xla_data.proto */
     FFI_PRED = 1, FFI_S8, FFI_S16, FFI_S32, FFI_S64, FFI_U8, FFI_U16, FFI_U32, FFI_U64, FFI_F16, FFI_F32, FFI_F64,
@@ -75,7 +75,7 @@ struct ffi_frame {
     struct ffi_attrs attrs;
     struct ffi_future *future; /* out */
 };
-enum { FFI_FRAME_SIZE = offsetof(struct ffi_frame, future) }; /* XLA counts it so, and handlers look */
+enum { FFI_FRAME_SIZE = offsetof(struct ffi_frame, future) }; /* XLA counts it this way, and handlers check */
 typedef struct ffi_error *ffi_handler(struct ffi_frame *frame);
 
 /* ---- arguments of the functions of the api ---- */
@@ -140,7 +140,7 @@ struct ffi_ordinal {
 struct ffi_api {
     FFI_HEAD;
     struct ffi_version version;
-    const void *internal; /* XLA's own, not part of what is promised */
+    const void *internal; /* XLA's own, not part of the stable interface */
     struct ffi_error *(*error_create)(struct ffi_error_create *);
     void (*error_message)(struct ffi_error_message *);
     void (*error_destroy)(struct ffi_error_destroy *);

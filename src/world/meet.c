@@ -1,9 +1,9 @@
 /*
- * Threads that meet and send each other messages, and how it is found out that some wait for ever.
+ * meet.c: threads that meet and send each other messages, and how deadlocks are detected.
  *
- * One lock guards all of it; the values themselves are read and written without it, between the
- * moment in which the last member comes and the one in which the last has read. What a participant does
- * depends on nothing but what it is given, so who waits where, once nobody can go on, is the same each time.
+ * One lock guards all of it. The values themselves are read and written without it, between the moment when the last member
+ * comes and the moment when the last has read. What a participant does depends only on what it is given, so who waits
+ * where, once nobody can proceed, is the same each time.
  */
 #include "world/world_priv.h"
 
@@ -11,9 +11,9 @@
 
 /* ---- waiting ---- */
 
-/* Before it sleeps, a thread looks for a while whether what it waits for has come: sleeping and being
- * woken takes longer than most meetings do. Only where every participant has a core to itself, and less
- * and less long as long as that is in vain. */
+/* Before it goes to sleep, a thread polls for a while for what it waits for: sleeping and being woken takes longer than
+ * most meetings. It does so only where every participant has a core of its own, and less and less as long as polling is in
+ * vain. */
 enum { MOST_SPINS = 2000, LEAST_SPINS = 200 };
 
 int world_spins(int64_t participants)
@@ -55,7 +55,7 @@ static void go_on(struct participant *p)
     pthread_cond_signal(&p->wake);
 }
 
-/* With the lock held, which is given up meanwhile. False: the run has failed. */
+/* Called with the lock held; it is released while waiting. False: the run has failed. */
 static bool wait_as(struct participant *p, enum state state, const struct inst *at)
 {
     struct world *w = p->world;
@@ -90,8 +90,8 @@ void world_settle(struct world *w)
 
 /* ---- meetings ---- */
 
-/* A gift that fits is copied, so that its giver need not wait until all have read it. Bytes; what is copied
- * is aligned as storage is. */
+/* A gift that fits is copied, so that the member that gives it need not wait until all have read it. In bytes; what is
+ * copied is aligned as storage is. */
 enum { CELL = 512, ALIGNED = 16 };
 
 static size_t aligned(size_t n)
@@ -117,7 +117,7 @@ static struct gathering *new_gathering(int64_t count)
     return g;
 }
 
-/* One for so many that nobody looks at any more, or a new one. */
+/* A free one for this many members, or a new one. */
 static struct gathering *take_gathering(struct world *w, int64_t count)
 {
     for (struct gathering **at = &w->closed; *at; at = &(*at)->next)
@@ -164,7 +164,7 @@ static void close_gathering(struct world *w, struct gathering *g)
             go_on(&w->participants[g->members[k]]);
 }
 
-/* Copies blocks into the cell, a row of them first. False: they don't fit. */
+/* Copies the blocks into the cell, after a table of them. False: they don't fit. */
 static bool copy_gift(char *cell, const struct block *blocks, int64_t count)
 {
     struct block *row = (struct block *)(void *)cell;
@@ -219,7 +219,7 @@ static bool meet(void *context, struct meeting *m)
     return ok;
 }
 
-/* Everybody comes to part: nothing that could fail lies between. So this is no waiting for ever. */
+/* Everybody does come to part, since nothing in between can fail. So this never waits for ever. */
 static void part(void *context, struct meeting *m)
 {
     struct participant *p = context;

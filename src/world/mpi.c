@@ -1,8 +1,8 @@
 /*
- * The transport on MPI. Built as a shared object of its own; the only file that includes mpi.h.
+ * mpi.c: the transport on MPI. It is built as a shared object of its own, and is the only file that includes mpi.h.
  *
- * A message is one MPI message with its body inside when that is small; else a large body follows as
- * messages of its own, which the receiver asks for once it knows how large it is.
+ * A small body travels within its message; a large one follows in messages of its own, which the receiver asks for once it
+ * knows how large the body is.
  */
 #include "world/transport.h"
 
@@ -19,7 +19,7 @@ struct wire {
 };
 enum { WIRE_HEAD = offsetof(struct wire, body) };
 
-/* A message on its way, in or out. */
+/* A message on its way, out or in. */
 struct passage {
     struct passage *next;
     struct wire *wire; /* going out */
@@ -35,11 +35,11 @@ struct mpi {
     MPI_Comm comm;
     bool ours; /* we began MPI, we end it */
     struct passage *out, *in;
-    MPI_Request next; /* the message that comes next goes into `wire` */
+    MPI_Request next; /* receives the next message into `wire` */
     struct wire wire;
 };
 
-/* What was too long for its place is lost and was meant to be; after anything else nothing goes on. */
+/* A truncated message was lost on purpose. After any other error nothing can go on. */
 static void check(const struct mpi *m, int error)
 {
     int class = MPI_SUCCESS;
@@ -54,7 +54,7 @@ static void check(const struct mpi *m, int error)
     }
 }
 
-/* Room for the requests of a message with so large a body, at most. */
+/* With room for the requests of a body of this size. */
 static struct passage *new_passage(size_t size)
 {
     size_t pieces = size <= SMALL ? 0 : (size + PIECE - 1) / PIECE;
@@ -164,7 +164,7 @@ static void await_next(struct mpi *m)
     check(m, MPI_Irecv(&m->wire, sizeof m->wire, MPI_BYTE, MPI_ANY_SOURCE, TAG_HEAD, m->comm, &m->next));
 }
 
-/* A body for which there is no memory is let come into no place at all. */
+/* If there is no memory for a body, it is received into nowhere. */
 static void ask_for_body(struct mpi *m, struct passage *p)
 {
     struct parcel *c = &p->parcel;
@@ -176,7 +176,7 @@ static void ask_for_body(struct mpi *m, struct passage *p)
     p->left = p->count;
 }
 
-/* One more message has come; false: none has. */
+/* Receives one more message; false: there is none. */
 static bool take_next(struct mpi *m)
 {
     int flag = 0;
@@ -204,7 +204,7 @@ static bool take_next(struct mpi *m)
     return true;
 }
 
-/* Whether an earlier message of the same rank is still coming. */
+/* Whether an earlier message of the same rank is still arriving. */
 static bool is_behind(const struct mpi *m, const struct passage *p)
 {
     for (const struct passage *q = m->in; q != p; q = q->next)

@@ -16,7 +16,7 @@
 #include "kern/kern.h"
 
 enum { GUARD = 64, GUARD_BYTE = 0xA7 };
-static const char nothing[64] = {0}; /* what pointers of tokens and empty arrays lead to */
+static const char nothing[64] = {0}; /* what pointers of tokens and empty arrays point to */
 
 struct XlaCustomCallStatus_ {
     bool failed;
@@ -43,8 +43,8 @@ static bool is_packed(const struct shape *s)
     return dtype_is_subbyte(s->dtype);
 }
 
-/* Room for an array. Packed ones get a byte an element, too: XLA's own header says that they have that size,
- * so that handlers copy so much. */
+/* Room for an array. Packed ones get a byte per element too: XLA's own header says they have that size, so handlers copy as
+ * much. */
 static size_t room_of(const struct shape *s)
 {
     int64_t bytes = 0;
@@ -83,14 +83,14 @@ static void unpack(uint8_t *to, const uint8_t *from, int64_t count, enum dtype t
     }
 }
 
-/* Any byte but 0 is true. */
+/* Any byte but 0 counts as true. */
 static void clean_pred(uint8_t *at, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         at[i] = at[i] != 0;
 }
 
-/* Between ours and the code's, which has room_of bytes. False: no memory. */
+/* Converts between our form and that of the code, which has room_of bytes. False: no memory. */
 static bool convert(const struct shape *s, void *ours, void *native, bool out)
 {
     struct view x, y;

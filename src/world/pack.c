@@ -1,5 +1,5 @@
 /*
- * Values and messages as bytes, for ranks that all run the same program: numbers as they lie in memory.
+ * pack.c: values and messages as bytes, for ranks that all run the same program: numbers as they are in memory.
  */
 #include "world/ranks_priv.h"
 
@@ -132,7 +132,7 @@ static const struct shape *unpack_shape(struct arena *a, struct reader *r)
     return shape_array(a, t, rank, dims, dynamic, NULL);
 }
 
-/* Bytes of an array's values that a literal holds. */
+/* The bytes of array data that a literal holds. */
 static size_t stored(const struct literal *l)
 {
     int64_t size = 0;
@@ -147,7 +147,7 @@ static size_t values_size(const struct literal *l)
     return size;
 }
 
-/* Each part says whether it was left out, then has its values. */
+/* For each part, whether it is elided, and then its values. */
 static char *put_values(char *to, const struct literal *l)
 {
     int64_t elided = l->elided;

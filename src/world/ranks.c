@@ -1,5 +1,5 @@
 /*
- * Ranks: what they agree on between runs, and the way of messages from one to another.
+ * ranks.c: ranks: what they agree on between runs, and how messages travel from one to another.
  */
 #include "world/ranks_priv.h"
 
@@ -11,7 +11,7 @@
 
 static_assert(sizeof(struct head) <= TRANSPORT_HEAD, "a head fits into a parcel");
 
-/* As where arenas end: nobody could go on. */
+/* As in out_of_memory: nobody could go on. */
 _Noreturn static void no_memory(void)
 {
     fputs("hlo: error: out of memory\n", stderr);
@@ -83,7 +83,7 @@ void ranks_tell(struct ranks *r, int rank, struct head h, struct block body)
         no_memory();
 }
 
-/* One that came before its time, and whose time is now. */
+/* A message that came too early, and whose time has come. */
 static struct item *take_early(struct ranks *r)
 {
     struct items rest = {0};
@@ -115,7 +115,7 @@ struct item *ranks_receive(struct ranks *r)
         if (i->h.phase > r->phase)
             items_push(&r->early, i);
         else
-            item_free(i); /* of a run that failed; nobody wants it any more */
+            item_free(i); /* from a run that failed; nobody wants it any more */
         i = NULL;
     }
     return i;

@@ -1,14 +1,14 @@
 /*
- * What participants ask of each other and of the host, where they run in several processes.
+ * ranks_meet.c: what participants ask of each other and of the host when they run in several processes.
  *
- * Whoever comes to a meeting sends its blocks to the others and waits for theirs. The host is rank 0's:
- * it is asked in messages.
+ * A participant that comes to a meeting sends its blocks to the others and waits for theirs. The host belongs to rank 0;
+ * others ask for it in messages.
  */
 #include "world/ranks_priv.h"
 
-enum { TELL_AFTER_NS = 2000000 }; /* who waits longer says so to rank 0 */
+enum { TELL_AFTER_NS = 2000000 }; /* a participant that waits longer reports it to rank 0 */
 
-/* ---- what comes ---- */
+/* ---- receiving ---- */
 
 void member_take(struct member *p, struct item *i)
 {
@@ -22,7 +22,7 @@ static bool is_it(const struct item *i, enum kind kind, int64_t from, struct tag
     return i->h.kind == (uint32_t)kind && i->h.from == from && i->h.group == group && same_tag(i->h.tag, tag);
 }
 
-/* The first such item, taken out of the inbox; NULL: it hasn't come. */
+/* The first such item, removed from the inbox; NULL: it hasn't arrived. */
 static struct item *take(struct member *p, enum kind kind, int64_t from, struct tag tag, uint64_t group)
 {
     struct item **at = &p->inbox.first, *i;
@@ -36,7 +36,7 @@ static struct item *take(struct member *p, enum kind kind, int64_t from, struct 
     return i;
 }
 
-/* Whoever was to send or to get it fails. */
+/* The participant that was to send or to get the message fails. */
 static bool no_memory(struct member *p, const struct inst *at, size_t size)
 {
     struct str why = arena_printf(&p->ds.arena, "%s: no memory for %zu bytes on their way between participants",
@@ -48,7 +48,7 @@ static bool no_memory(struct member *p, const struct inst *at, size_t size)
 
 /* ---- waiting ---- */
 
-/* Looks whether all that is waited for has come, and notes in `whom` who is still missing. */
+/* Checks whether everything it waits for has arrived, and lists in `whom` who is still missing. */
 typedef bool there_fn(struct member *p, void *what);
 
 /* False: the run has failed. */
@@ -119,7 +119,7 @@ static void drop(struct coming *c)
     mem_free(c->got);
 }
 
-/* Until nobody reads its blocks any more. Their receivers listen to the end of the run. */
+/* Waits until nobody reads its blocks any more. Their receivers listen until the run ends. */
 static void wait_for_readers(struct member *p)
 {
     for (unsigned times = 0; p->pending > 0;)
@@ -193,7 +193,7 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
     h.tag = tag;
     crew_enter(p->crew, &u);
     bool ok = crew_post(p->crew, h, to, data, NULL);
-    pthread_cond_signal(&p->crew->changed); /* somebody must see it off */
+    pthread_cond_signal(&p->crew->changed); /* someone must see the message through until it has left */
     crew_leave(p->crew, &u);
     return ok;
 }
@@ -236,7 +236,7 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
 
 /* ---- the host ---- */
 
-/* Asks rank 0 and waits for the answer; NULL: there is none, the run has failed or its time is over. */
+/* Asks rank 0 and waits for the answer; NULL: there is none, because the run has failed or its time is up. */
 static struct item *ask(struct member *p, enum kind kind, struct block body)
 {
     struct crew *c = p->crew;

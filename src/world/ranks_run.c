@@ -1,7 +1,7 @@
 /*
- * A run on ranks: a thread for each participant that is here. The main thread listens meanwhile, for
- * participants that compute do not. On rank 0 others serve the host to participants elsewhere, as many as there are
- * calls at the same time: each may take long, and wait for what another one brings about.
+ * ranks_run.c: a run on ranks: a thread for each participant of this rank. The main thread handles messages meanwhile,
+ * since participants that compute don't. On rank 0 further threads serve the host to participants on other ranks, one for
+ * each call that may be going on at the same time: each may take long, and wait for what another one brings about.
  */
 #include "world/ranks_priv.h"
 
@@ -22,7 +22,7 @@ static struct member *crew_member(struct crew *c, int64_t number)
     return &c->members[number / ranks_count(c->ranks)];
 }
 
-/* Whoever is over already has said what was left to it before this came. */
+/* A participant that has ended has reported which messages were left for it before this one arrived. */
 static void take_block(struct crew *c, struct item *i)
 {
     struct member *p = crew_member(c, i->h.to);
@@ -31,7 +31,7 @@ static void take_block(struct crew *c, struct item *i)
         crew_report(p);
 }
 
-/* The way of what stays in this process. */
+/* Delivers what stays within this process. */
 static bool hand_over(struct crew *c, struct head h, struct block body)
 {
     void *copy = mem_alloc(body.size);
@@ -63,8 +63,8 @@ static void answer(struct crew *c, const struct item *request, enum feed came, s
 
 static void *serve(void *context);
 
-/* Whether somebody serves the next request: who has nothing to do, a new thread, or, if need be, who is done
- * with another one. */
+/* Finds a thread for the next request: an idle one, a new one, or, if need be, one that is done with another request.
+ * False: there is none. */
 static bool find_host(struct crew *c)
 {
     if (c->serves && c->host_idle <= c->request_count && c->host_count < c->count - c->here &&
@@ -83,7 +83,7 @@ static void take_request(struct crew *c, struct item *i)
         pthread_cond_signal(&c->asked);
         return;
     }
-    enum feed came = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* nobody gives or listens */
+    enum feed came = i->h.kind == KIND_FEED_IN ? FEED_EMPTY : FEED_ITEM; /* nobody feeds, or nobody listens */
     if (c->feeds) {
         board_fail(c->board, "no thread could be started that serves the host to other ranks");
         came = FEED_FAILED;
@@ -109,7 +109,7 @@ static void take_end(struct crew *c, struct item *i)
     unpack_diags(c->ds, &r);
     c->ok = i->h.value != 0;
     c->ended = true;
-    atomic_store(&c->stop, true); /* a call of the host may still wait, for somebody who has given up */
+    atomic_store(&c->stop, true); /* a call of the host may still be waiting for a participant that has given up */
     pthread_cond_signal(&c->changed);
     pthread_cond_broadcast(&c->asked);
     item_free(i);
@@ -169,7 +169,7 @@ void crew_rest(struct crew *c, unsigned times)
 
 /* ---- participants ---- */
 
-/* Until what was sent is on its way for good: rank 0 ends the run once all have said that they are over. */
+/* Waits until everything it has sent has really left: rank 0 ends the run once all have reported their end. */
 static void see_off(struct crew *c)
 {
     for (unsigned times = 0; c->ranks->transport.busy(c->ranks->transport.context);)
@@ -179,7 +179,7 @@ static void see_off(struct crew *c)
             crew_rest(c, times++);
 }
 
-/* False: no memory for that. */
+/* False: no memory for it. */
 static bool deliver_result(struct member *p)
 {
     struct crew *c = p->crew;
@@ -197,7 +197,7 @@ static bool deliver_result(struct member *p)
     return ok || DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "no memory to send the result");
 }
 
-/* The last that a participant does; its report comes after all else that it sent. */
+/* The last thing that a participant does; its report follows everything else that it has sent. */
 static void end(struct member *p)
 {
     struct crew *c = p->crew;
@@ -264,7 +264,7 @@ static void feed_in(struct crew *c, const struct item *request)
     size_t size = 0;
     void *bytes = NULL;
     arena_init(&a);
-    budget_start(&b, &(struct limits){0}, &c->stop); /* who asked looks at the clock */
+    budget_start(&b, &(struct limits){0}, &c->stop); /* the participant that asked watches the clock */
     enum feed came = c->feeds->infeed(c->feeds->context, request->h.from, &b, &a, &l);
     if (came == FEED_ITEM) {
         bytes = pack_literal(l, &size);
@@ -339,7 +339,7 @@ static void tell_who_is_busy(struct crew *c)
     }
 }
 
-/* Participants that wait listen for themselves; all others need somebody who does. */
+/* Participants that wait listen for messages themselves; for all others somebody has to. */
 static void watch(struct crew *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -382,7 +382,7 @@ static void init(struct crew *c, struct source *source)
         c->tasks[k].result = NULL;
     c->board = rank == 0 ? board_new(c) : NULL;
     c->serves = c->feeds && c->here < c->count;
-    if (c->serves) /* each participant waits for the answer before it asks again */
+    if (c->serves) /* each participant waits for an answer before it asks again */
         c->hosts = ARENA_ARRAY(&c->arena, pthread_t, c->count - c->here);
 }
 

@@ -1,9 +1,9 @@
 /*
- * A run: a thread for each participant, and a verdict when all of them are over.
+ * run.c: a run: a thread for each participant, and a verdict when all of them have ended.
  *
- * A failure doesn't end the others on the spot: they go on until they wait for what can't come any more
- * or are over themselves, so that what is said doesn't depend on who was faster. Only who takes long
- * over it is stopped.
+ * A failure doesn't end the other participants on the spot: they go on until they wait for what can't come any more, or end
+ * by themselves, so that what is reported doesn't depend on who was faster. Only a participant that takes long over it is
+ * stopped.
  */
 #include "world/world_priv.h"
 
@@ -75,7 +75,7 @@ bool world_had_its_time(pthread_t participant)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec >= WORLD_PATIENCE_NS;
 }
 
-/* Whether whoever runs has had the time to come to where it waits, if it ever does. */
+/* Whether every running participant has had time to reach the place where it will wait, if it ever does. */
 static bool all_had_their_time(const struct world *w)
 {
     for (int64_t k = 0; k < w->count; k++) {
@@ -86,8 +86,8 @@ static bool all_had_their_time(const struct world *w)
     return true;
 }
 
-/* Until all are over. From time to time: has one failed and the others don't notice, or do some wait for
- * ever while others have much to do? */
+/* Waits until all have ended. From time to time it checks whether one has failed and the others don't notice, or some wait
+ * for ever while others are busy. */
 static void watch(struct world *w)
 {
     bool failed = false;
@@ -108,7 +108,7 @@ static void watch(struct world *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The first `started` of them run; the others, if any, can't be started, and why is the result. */
+/* The first `started` of them run. If the others can't be started, the reason is returned. */
 static int start(struct world *w)
 {
     pthread_attr_t attr;

@@ -1,5 +1,5 @@
 /*
- * Which targets there are, and the rules that need no code.
+ * targets.c: which targets exist, and the rules that need no code.
  */
 #include "world/targets.h"
 
@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <link.h>
 
-/* A library, or a name with its meaning. */
+/* A library, or a name with what it does. */
 struct entry {
     struct entry *older;
     void *library;
@@ -64,7 +64,7 @@ void targets_add(struct targets *t, struct str name, target_fn *fn, void *user, 
 
 bool targets_add_library(struct targets *t, const char *path, struct buf *why)
 {
-    /* Without a slash it would be looked for where the system keeps its own. */
+    /* Without a slash, the system would look for it among its own libraries. */
     struct str file = arena_printf(&t->arena, strchr(path, '/') ? "%s" : "./%s", path);
     void *library = dlopen(file.ptr, RTLD_NOW | RTLD_LOCAL);
     if (library)
@@ -76,7 +76,7 @@ bool targets_add_library(struct targets *t, const char *path, struct buf *why)
 
 /* ---- finding ---- */
 
-/* A function that this library itself defines: not one of those that it was linked with. */
+/* A function that the library itself defines, not one of a library it was linked with. */
 static native_fn *find_function(void *library, struct str name)
 {
     char text[512];
@@ -96,11 +96,11 @@ static native_fn *find_function(void *library, struct str name)
     if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
         (symbol->st_info & 0xf) != STT_FUNC)
         return NULL;
-    memcpy(&code, &at, sizeof code); /* C has no conversion from one to the other */
+    memcpy(&code, &at, sizeof code); /* C has no conversion between the two kinds of pointers */
     return code;
 }
 
-/* The newest entry that knows a target, or, for what is left over, that stands for all. */
+/* The newest entry that knows a target; with `left_over`, the newest that stands for all targets. */
 static struct foreign_target find(void *context, struct str target, bool left_over)
 {
     const struct targets *t = context;

@@ -1,7 +1,6 @@
 /*
- * The code behind custom calls that is none of ours: shared libraries, functions, rules.
- *
- * Everything is added before the first run; runs only read, so several threads may call at once.
+ * targets.h: user code behind custom calls: shared libraries, functions, rules. Everything is added before the first run;
+ * runs only read, so several threads may call at once.
  */
 #ifndef HLO_WORLD_TARGETS_H
 #define HLO_WORLD_TARGETS_H
@@ -9,8 +8,7 @@
 #include "plan/foreign.h"
 
 struct targets;
-/* The meaning of a target: fills the results. False: the reason has been put into `why`, unless a limit
- * was hit. */
+/* What a target does: fills in the results. False: the reason has been put into `why`, unless a limit was hit. */
 typedef bool target_fn(void *user, const struct foreign_call *c, struct buf *why);
 
 struct targets *targets_new(void);
@@ -34,14 +32,14 @@ target_fn target_identity, target_zeros;
 typedef void native_fn(void);
 bool native_call(native_fn *code, const struct foreign_call *c, struct buf *why);
 
-/* What libraries find in the program to say that a call has failed. */
+/* Libraries find this in the program, to report that a call has failed. */
 struct XlaCustomCallStatus_;
 void XlaCustomCallStatusSetSuccess(struct XlaCustomCallStatus_ *status);
 void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const char *message, size_t length);
 
 /* ---- ffi.c: API_VERSION_TYPED_FFI ---- */
 
-/* `in` and `out`: the leaves as the code sees them, those of tokens with the address of something. */
+/* `in` and `out`: the leaves as the code sees them; those of tokens have some valid address. */
 bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
               const struct foreign_array *out, struct buf *why);
 

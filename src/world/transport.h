@@ -1,9 +1,9 @@
 /*
- * A transport: messages of bytes between ranks, the processes of one run.
+ * transport.h: a transport: messages of bytes between ranks, the processes of one run. It is all that participants in
+ * several processes need of MPI.
  *
- * It is all that participants in several processes need of MPI. Whoever provides one is a shared
- * object of its own, opened when it is asked for, so that nobody else pays for the library behind it.
- * No two threads call it at the same time; nothing in it waits.
+ * A transport comes as a shared object of its own, which is opened when it is asked for, so that nobody else pays for the
+ * library behind it. No two threads call it at the same time; nothing in it waits.
  */
 #ifndef HLO_WORLD_TRANSPORT_H
 #define HLO_WORLD_TRANSPORT_H
@@ -12,10 +12,10 @@
 
 enum { TRANSPORT_HEAD = 64 };
 
-/* A message that has come. */
+/* A message that has arrived. */
 struct parcel {
     int rank;                         /* whose it is */
-    int64_t head[TRANSPORT_HEAD / 8]; /* what the sender put in front */
+    int64_t head[TRANSPORT_HEAD / 8]; /* what the sender put before the body */
     size_t size;
     void *body; /* the receiver's, who gives it to mem_free */
     bool lost;  /* there was no memory for the body */
@@ -24,18 +24,18 @@ struct parcel {
 struct transport {
     void *context;
     int rank, size;
-    /* Messages from one rank to another arrive in the order in which they were sent. The body is read
-     * until `pending`, which is counted up here, is counted down by `receive`; NULL: it is copied. False:
+    /* Messages from one rank to another arrive in the order in which they were sent. `pending` is incremented here, and
+     * decremented by `receive` once the body has been read; until then the body must stay. NULL: the body is copied. False:
      * no memory for that. */
     bool (*send)(void *context, int to, const void *head, const void *body, size_t size, int *pending);
-    /* The next message, if one is there. Messages move only while somebody calls this. */
+    /* The next message, if there is one. Messages only make progress while somebody calls this. */
     bool (*receive)(void *context, struct parcel *out);
     bool (*busy)(void *context); /* something that was sent has not left yet */
     void (*close)(void *context);
 };
 
-/* What a shared object offers. Opens the transport; or says why it can't. The number in the name changes
- * with this header. */
+/* What a shared object provides: opens the transport, or returns why it can't. The number in the name changes with this
+ * header. */
 typedef const char *transport_open_fn(struct transport *out);
 #define TRANSPORT_OPEN hlo_transport_open_1
 #define TRANSPORT_OPEN_NAME "hlo_transport_open_1"

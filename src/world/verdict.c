@@ -1,6 +1,6 @@
 /*
- * Who waits for ever, and what is said of a run that failed: the messages of the first participant that
- * failed by itself; else who waits where and for whom; else what was sent and never received.
+ * verdict.c: who waits for ever, and what is said of a run that failed: the messages of the first participant that failed
+ * by itself; otherwise who waits where and for whom; otherwise what was sent and never received.
  */
 #include "world/world_priv.h"
 
@@ -52,14 +52,14 @@ static struct str name_all(const struct outcome *o, const struct wait *wait)
     return s;
 }
 
-/* ---- circles: a send that can only come after the recv-done at which its participant waits ---- */
+/* ---- cycles: a send that can only come after the recv-done at which its participant waits ---- */
 
 static int64_t channel_of(const struct inst *i)
 {
     return inst_int(i->opcode == OP_RECV_DONE && !inst_has(i, A_CHANNEL_ID) ? i->operands[0] : i, A_CHANNEL_ID, 0);
 }
 
-/* Whether `late` needs `early`, or stands after it in what the module has scheduled. */
+/* Whether `late` needs `early`, or comes after it in the schedule of the module. */
 static bool comes_after(struct arena *a, const struct inst *late, const struct inst *early)
 {
     const struct computation *c = early->parent;
@@ -84,8 +84,8 @@ static bool comes_after(struct arena *a, const struct inst *late, const struct i
     return false;
 }
 
-/* What participant `from`, which waits as well, would send on the channel if it went on; NULL: none that
- * is known to come later. */
+/* The send on this channel that participant `from`, which waits too, would reach if it went on; NULL: none that is known to
+ * come later. */
 static const struct inst *held_send(const struct outcome *o, int64_t from, int64_t channel, const struct inst **held_by)
 {
     const struct wait *w = o->waits, *end = o->waits + o->wait_count;
@@ -130,8 +130,8 @@ static void tell_waits(const struct outcome *o, struct diags *ds)
         diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants wait", o->wait_count - MOST_NOTES - 1);
 }
 
-/* Of the first participant that failed by itself; with several, which one that was. A feed that failed
- * has said why already. */
+/* The messages of the first participant that failed by itself; if there are several participants, says which one it was. A
+ * feed that failed has reported its reason already. */
 static bool tell_failure(const struct outcome *o, struct diags *ds)
 {
     int64_t k = 0;

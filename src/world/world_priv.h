@@ -15,8 +15,9 @@
 #include <stdatomic.h>
 
 enum { WORLD_STACK_BYTES = 16 << 20 }; /* of a participant's thread */
-/* So long nobody may come to an end while one has failed, or waits for ever, and others go on: if those have had so much of a
- * processor each, or ask the host; else, on a machine with much else to do, longer. What is said of them is then the same. */
+/* How long to wait before a run is stopped in which one participant has failed, or waits for ever, while others go on:
+ * until each of those has had that much processor time, or asks the host; on a busy machine, longer. So the same is
+ * reported each time. */
 enum { WORLD_PATIENCE_NS = 400000000, WORLD_MOST_PATIENCE = 25 /* as long */ };
 enum state { RUNNING, MEETING, RECEIVING, ENDED, FAILED }; /* of a participant */
 
@@ -27,11 +28,11 @@ static inline bool same_tag(struct tag a, struct tag b)
 
 /* ---- run.c: waiting for a time ---- */
 
-void world_cond_init(pthread_cond_t *c); /* whose waits end by the clock of now_ns */
-int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /* ETIMEDOUT when it is that late */
-bool world_had_its_time(pthread_t participant); /* WORLD_PATIENCE_NS of a processor */
+void world_cond_init(pthread_cond_t *c); /* its timed waits use the clock of now_ns */
+int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /* ETIMEDOUT when it is past `until` */
+bool world_had_its_time(pthread_t participant); /* whether it has used WORLD_PATIENCE_NS of processor time */
 
-/* ---- verdict.c: whatever it is that moves values between participants ---- */
+/* ---- verdict.c: common to threads and ranks ---- */
 
 /* A participant that waits: where, and for which others. */
 struct wait {
@@ -40,11 +41,11 @@ struct wait {
     int64_t count;
     int64_t *whom;
 };
-/* Only those who wait for ever stay in the list, in their order; returns how many. `hope` says of each
- * participant whether it can go on as it is; those whom all others that they wait for may yet help on join them. */
+/* Keeps only those in the list who wait for ever, in their order; returns how many. `hope` says of each participant whether
+ * it can still proceed; participants whom everyone they wait for may yet help join them. */
 int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *hope);
 
-/* What became of a participant. */
+/* How a participant has ended. */
 struct ending {
     bool ended;     /* else it failed ... */
     bool by_itself; /* ... and not because the run had failed elsewhere */
@@ -59,24 +60,24 @@ struct outcome {
     const struct wait *waits; /* who waited for ever */
     int64_t wait_count;
 };
-/* What went wrong, into the messages of the run; true: nothing did. */
+/* Reports what went wrong among the messages of the run; true: nothing did. */
 bool world_verdict(const struct outcome *o, struct diags *ds);
 
 /* ---- threads ---- */
 
-/* What a member brought to a meeting: one block for all, or a row of them. */
+/* What a member has brought to a meeting: one block for everyone, or a block for each. */
 struct gift {
     const struct block *blocks; /* NULL: not here yet */
-    bool same, lent;            /* lent: the member's own storage, which it wants back */
+    bool same, lent;            /* `lent`: it is the member's own storage, which it wants back */
 };
 
-/* A meeting that is under way: from the first to come to the last to leave; then used again. */
+/* A meeting, from the first member that comes to the last that leaves; it is reused afterwards. */
 struct gathering {
     struct tag tag;
     int64_t count, arrived;
     bool lent; /* some gift is */
-    atomic_llong parted, left; /* who need no gift any more, and who don't look at this any more */
-    int64_t *members; /* copied: whoever came first may leave first */
+    atomic_llong parted, left; /* how many need no gift any more; how many don't look at this struct any more */
+    int64_t *members; /* a copy: whoever came first may leave first */
     struct gift *gifts; /* by place in the group */
     char *cells;        /* for each place, room for a small gift */
     struct gathering *next;
@@ -112,18 +113,18 @@ struct participant {
 
 struct world {
     pthread_mutex_t lock; /* of everything here */
-    pthread_cond_t ended; /* for who started them: something has changed */
+    pthread_cond_t ended; /* signalled to the thread that started them: something has changed */
     const struct world_feeds *feeds;
     struct arena arena;
     int64_t count, running, over;
     struct participant *participants;
-    struct gathering *open;   /* that somebody is still to come to */
-    struct gathering *closed; /* that all came to, whether some are still there or not */
-    int spins;                /* how often to look at most before going to sleep */
+    struct gathering *open;   /* members are still missing */
+    struct gathering *closed; /* all members have come; some may still be there */
+    int spins;                /* how often to poll, at most, before going to sleep */
     atomic_bool stop; /* the run has failed: all are to leave */
     struct wait *waits;
     int64_t wait_count;
-    bool *hope;               /* these three have room for the most that there can be, so that nobody takes memory ... */
+    bool *hope;               /* these three are as large as they can ever have to be, so that no memory is needed ... */
     int64_t *whom;            /* ... with the lock held */
     struct guard *guard;      /* of who started it */
     bool starved;             /* a participant found no memory */
@@ -136,8 +137,8 @@ extern const struct exchange world_exchange; /* but for its context, a participa
 int world_spins(int64_t participants);
 /* With the lock held. */
 void world_stop(struct world *w);
-void world_settle(struct world *w); /* after one more waits or is over: is anybody left who can go on? */
-bool world_find_stuck(struct world *w); /* whether some wait for ever; `waits` then tells of them */
+void world_settle(struct world *w); /* called after one more waits or has ended: can anybody proceed? */
+bool world_find_stuck(struct world *w); /* whether some wait for ever; `waits` then describes them */
 void world_clean(struct world *w);  /* messages that nobody took */
 
 #endif
