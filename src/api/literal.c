@@ -215,7 +215,6 @@ struct literal *hlo_literal_take(struct arena *a, struct literal *from)
     l->shape = shape_copy(a, from->shape);
     l->data = from->data;
     l->owner = from->owner;
-    l->elided = from->elided;
     if (shape_is_tuple(l->shape)) {
         l->elements = ARENA_ARRAY(a, struct literal *, l->shape->count);
         for (int i = 0; i < l->shape->count; i++)

@@ -112,7 +112,7 @@ static bool from_host(struct eval *ev, const struct step *s)
     if (came != FEED_ITEM)
         return host_failed(ev, s);
     int next = 0;
-    bool ok = eval_fits(want, l->shape) && !l->elided
+    bool ok = eval_fits(want, l->shape)
                   ? take_item(ev, s, l, &next)
                   : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
                               STR_ARG(shape_text(&ev->ds->arena, l->shape)));

@@ -272,7 +272,7 @@ static bool take(struct answer *t, const struct literal *l)
         return buf_puts(t->why, "the command writes more arrays than its result has"), false;
     const struct foreign_array *to = &t->c->results[t->leaf];
     int64_t bytes;
-    if (!shape_compatible(to->shape, l->shape) || l->elided || !shape_bytes(l->shape, &bytes)) {
+    if (!shape_compatible(to->shape, l->shape) || !shape_bytes(l->shape, &bytes)) {
         buf_printf(t->why, "leaf %d of the result is " STR_FMT "; the command writes " STR_FMT, t->leaf,
                    STR_ARG(shape_text(&t->arena, to->shape)), STR_ARG(shape_text(&t->arena, l->shape)));
         return false;

@@ -12,7 +12,7 @@ static const struct literal *first_array(const struct literal *l)
     int64_t elements = 0;
     for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count && !found; i++)
         found = first_array(l->elements[i]);
-    if (shape_is_array(l->shape) && !l->elided && shape_elements(l->shape, &elements) && elements > 0)
+    if (shape_is_array(l->shape) && shape_elements(l->shape, &elements) && elements > 0)
         found = l;
     return found;
 }

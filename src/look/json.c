@@ -74,7 +74,7 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
             look_json(out, l->elements[i], v);
         }
         buf_putc(out, ']');
-    } else if (shape_is_array(s) && shape_elements(s, &elements) && !l->elided) {
+    } else if (shape_is_array(s) && shape_elements(s, &elements)) {
         bool few = !v || v->most == 0 || (uint64_t)elements <= v->most;
         buf_puts(out, few ? ",\"values\":" : ",\"stats\":");
         if (few) {

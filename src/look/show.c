@@ -238,9 +238,7 @@ static void put_array(struct show *w, const struct literal *l)
         look_put_stats(w->out, l->shape->dtype, &s);
         buf_puts(w->out, " */ ");
     }
-    if (l->elided)
-        buf_puts(w->out, "{...}");
-    else if (l->shape->rank == 0 && l->shape->dtype == DT_PRED)
+    if (l->shape->rank == 0 && l->shape->dtype == DT_PRED)
         buf_puts(w->out, *(const uint8_t *)l->data ? "true" : "false");
     else if (l->shape->rank == 0)
         look_put_element(w->out, l->shape->dtype, l->data, &w->v);

@@ -227,10 +227,6 @@ static struct literal *cut_bracket(struct reading *r, const struct literal *l)
     size_t n = read_bracket(r, parts);
     if (n == 0)
         return NULL;
-    if (l->elided) {
-        buf_puts(r->why, "its values were left out of the text: `{...}`");
-        return NULL;
-    }
     if (!shape_is_array(l->shape)) {
         buf_printf(r->why, "`" STR_FMT "`: a token has no elements", STR_ARG(r->text));
         return NULL;

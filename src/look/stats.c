@@ -143,7 +143,7 @@ static void gather(struct gathering *g, const struct literal *l)
     int64_t elements = 0;
     for (int i = 0; shape_is_tuple(l->shape) && i < l->shape->count; i++)
         gather(g, l->elements[i]);
-    if (!shape_is_array(l->shape) || l->elided || !shape_elements(l->shape, &elements))
+    if (!shape_is_array(l->shape) || !shape_elements(l->shape, &elements))
         return;
     if (t == DT_F32 || t == DT_BF16 || t == DT_F16)
         singles(g, t, l->data, (size_t)elements);
@@ -198,9 +198,7 @@ void look_put_summary(struct buf *out, const struct literal *l)
     if (shape_is_token(s))
         return;
     buf_putc(out, ' ');
-    if (l->elided) {
-        buf_puts(out, "{...}");
-    } else if (shape_is_array(s) && shape_elements(s, &elements) && elements == 1) {
+    if (shape_is_array(s) && shape_elements(s, &elements) && elements == 1) {
         look_put_element(out, s->dtype, l->data, &(struct hlo_view){0});
     } else {
         struct hlo_stats stats = look_stats(l);

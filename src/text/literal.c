@@ -189,8 +189,11 @@ static bool count_element(struct literal_reader *r)
     return r->depth == r->rank && ++r->seen[r->rank - 1] <= r->shape->dims[r->rank - 1];
 }
 
+/* Only a constant of a module is good without its values: it can be printed, and a run may put something in their place. */
 static bool parse_elided(struct literal_reader *r)
 {
+    if (r->p->bare_literals)
+        return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_LEFT_OUT);
     if (r->depth != 1)
         return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_DOTS);
     r->seen[0] = r->shape->dims[0];
