@@ -3,15 +3,19 @@
  *
  * protobuf-c recurses into messages and allocates as it goes. So the bytes are walked first: they must be
  * well-formed, not nest too deep, and give a message that is not repeated only once (many would be merged,
- * each at the cost of all before it). Then it unpacks with an allocator that has a limit.
+ * each at the cost of all before it); and what unpacking will take is counted. Then it unpacks with an allocator
+ * that has the same limit, so that what is miscounted has an end, too.
  */
 #include "onnx/protobuf.h"
 
 /* A graph within a graph is three messages deeper. */
 enum { DEEPEST = 100 };
 /* What unpacking may take beyond the file: an empty message is two bytes there and some hundred in memory,
- * a field of the usual size about ten times what it was. */
-enum { ALLOWED_AT_LEAST = 64 << 20, ALLOWED_FOR_EACH_BYTE = 40 };
+ * real models take 5 to 13 times what their nodes and no more than what their weights were. */
+enum { ALLOWED_AT_LEAST = 64 << 20, ALLOWED_FOR_EACH_BYTE = 24 };
+static const char TOO_MUCH[] = "it would take many times its size to read";
+/* Fields that protobuf-c notes on its stack, and what it allocates to note another; a field that it doesn't know. */
+enum { NOTED_FREE = 16, NOTE_BYTES = 80, UNKNOWN_BYTES = 32 };
 enum { VARINT = 0, BITS64 = 1, BYTES = 2, BITS32 = 5 };
 
 struct cursor {
@@ -21,6 +25,7 @@ struct cursor {
 struct walk {
     const char *begin, *wrong_at;
     const char *why;
+    uint64_t taken, most; /* bytes that unpacking takes */
 };
 
 static bool wrong(struct walk *w, const char *at, const char *why)
@@ -58,10 +63,24 @@ static bool take_value(struct cursor *c, unsigned type, struct str *bytes)
     return true;
 }
 
+/* What a field takes beside the message that it is in, and the one that it is. */
+static uint64_t bytes_of_field(const ProtobufCFieldDescriptor *f, struct str value)
+{
+    if (!f)
+        return UNKNOWN_BYTES + value.len;
+    const bool text = f->type == PROTOBUF_C_TYPE_STRING || f->type == PROTOBUF_C_TYPE_BYTES;
+    const bool fixed = f->type == PROTOBUF_C_TYPE_FLOAT || f->type == PROTOBUF_C_TYPE_DOUBLE;
+    const uint64_t item = f->label == PROTOBUF_C_LABEL_REPEATED ? sizeof(void *) : 0;
+    if (text)
+        return item + sizeof(ProtobufCBinaryData) + value.len + 1;
+    return f->type == PROTOBUF_C_TYPE_MESSAGE ? item : item + (fixed ? value.len : 8 * value.len); /* packed numbers */
+}
+
 static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, struct str bytes, int depth)
 {
     struct cursor c = {bytes.ptr, bytes.ptr + bytes.len};
-    uint64_t seen = 0, tag;
+    uint64_t seen = 0, tag, fields = 0;
+    w->taken += d->sizeof_message;
     if (depth > DEEPEST)
         return wrong(w, bytes.ptr, "messages nest too deep");
     while (c.at < c.end) {
@@ -70,6 +89,9 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, st
         if (!take_varint(&c, &tag) || tag >> 3 == 0 || tag > UINT32_MAX || !take_value(&c, tag & 7, &value))
             return wrong(w, start, "a field is malformed or cut short");
         const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
+        w->taken += bytes_of_field(f, value) + (++fields > NOTED_FREE ? NOTE_BYTES : 0);
+        if (w->taken > w->most)
+            return wrong(w, start, TOO_MUCH);
         if (!f || f->type != PROTOBUF_C_TYPE_MESSAGE || (tag & 7) != BYTES)
             continue;
         uint64_t bit = (uint64_t)1 << ((f - d->fields) & 63);
@@ -108,17 +130,17 @@ static void bounded_release(void *data, void *p)
 
 ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str bytes, const char *path, hlo_messages *m)
 {
-    struct walk w = {.begin = bytes.ptr};
-    struct bounded b = {.left = ALLOWED_AT_LEAST};
+    const uint64_t most = ALLOWED_AT_LEAST + (uint64_t)bytes.len * ALLOWED_FOR_EACH_BYTE;
+    struct walk w = {.begin = bytes.ptr, .most = most};
+    struct bounded b = {.left = most < SIZE_MAX ? (size_t)most : SIZE_MAX};
     ProtobufCAllocator allocator = {bounded_alloc, bounded_release, &b};
     if (!walk_message(&w, d, bytes, 1)) {
         onnx_error(m, path, "no sound ONNX file: %s, at byte %zu", w.why, (size_t)(w.wrong_at - w.begin));
         return NULL;
     }
-    b.left += bytes.len < (SIZE_MAX - b.left) / ALLOWED_FOR_EACH_BYTE ? bytes.len * ALLOWED_FOR_EACH_BYTE : 0;
     ProtobufCMessage *message = protobuf_c_message_unpack(d, &allocator, bytes.len, (const uint8_t *)bytes.ptr);
     if (!message && b.exceeded)
-        onnx_error(m, path, "no sound ONNX file: it would take %d times its size to read", ALLOWED_FOR_EACH_BYTE);
+        onnx_error(m, path, "no sound ONNX file: %s", TOO_MUCH);
     else if (!message)
         onnx_error(m, path, "no sound ONNX file: a field is not of the type that its number stands for");
     return message;
