@@ -274,6 +274,30 @@ START_TEST(broken_tensors_are_refused)
 }
 END_TEST
 
+/* Wherever they lie, and also where the file has nothing but them. */
+START_TEST(empty_tensors_are_read)
+{
+    static const char *const headers[] = {
+        "{\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[0,0]}}",
+        "{\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[0,0]},\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}",
+        "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[4,4]}}",
+        "{\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[4,4]},\"f\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[4,4]},"
+        "\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}",
+    };
+    struct buf b = tensors(headers[_i], "1234", _i ? 4 : 0);
+    struct literal *l = tensor_of(buf_view(&b), "e", NULL);
+    ck_assert_msg(l != NULL, "%s", ds.first ? ds.first->text.ptr : "");
+    ck_assert(l->shape->dtype == DT_F32 && l->shape->rank == 2 && l->shape->dims[0] == 3 && l->shape->dims[1] == 0);
+    literal_free_data(l);
+    if (_i) {
+        l = tensor_of(buf_view(&b), "a", NULL);
+        ck_assert(l && !memcmp(l->data, "1234", 4));
+        literal_free_data(l);
+    }
+    buf_free(&b);
+}
+END_TEST
+
 /* No part of a file is a sound file, and none is read beyond its end (which sanitizers see). */
 START_TEST(tensors_cut_short)
 {
@@ -299,6 +323,7 @@ int main(void)
     tcase_add_test(t, raw_bytes_have_no_shape);
     tcase_add_loop_test(t, tensor_types_are_read, 0, COUNT_OF(tensor_types));
     tcase_add_loop_test(t, broken_tensors_are_refused, 0, COUNT_OF(broken));
+    tcase_add_loop_test(t, empty_tensors_are_read, 0, 4);
     tcase_add_test(t, tensors_cut_short);
     suite_add_tcase(s, t);
     return check_run(s);
