@@ -117,6 +117,18 @@ static int given_arguments(struct arguments *a)
     return status;
 }
 
+/* A file with the module that is a bundle is --bundle, too, unless something else says what the arguments are. */
+static const char *find_bundle(const struct arguments *a)
+{
+    const struct options *o = a->o;
+    bool others = a->given_count > 0 || a->make_up || a->as || o->given[OPT_INPUTS] || o->given[OPT_FAKE] || o->given[OPT_RANDOM];
+    for (size_t k = 0; k < o->each_count; k++)
+        others |= o->each[k].id == OPT_INPUTS;
+    if (o->given[OPT_BUNDLE] || others || o->arg_count == 0)
+        return o->value[OPT_BUNDLE];
+    return file_is_bundle(o->args[0]) ? o->args[0] : NULL;
+}
+
 /* --inputs@N=FILE, then --inputs=FILE; then what a bundle has */
 static int input_files(struct arguments *a)
 {
@@ -127,9 +139,9 @@ static int input_files(struct arguments *a)
         if (e->id == OPT_INPUTS && !all_from(a, e->value, e->participant))
             return HLO_USAGE;
     }
-    static const enum option_id files[] = {OPT_INPUTS, OPT_BUNDLE};
+    const char *const files[] = {a->o->value[OPT_INPUTS], a->bundle};
     for (size_t k = 0; k < COUNT_OF(files); k++)
-        if (a->o->given[files[k]] && !all_from(a, a->o->value[files[k]], EVERYBODY))
+        if (files[k] && !all_from(a, files[k], EVERYBODY))
             return HLO_USAGE;
     return HLO_OK;
 }
@@ -220,6 +232,7 @@ int arguments_collect(struct arguments *a)
     a->common = heap_zalloc(a->count + 1, sizeof(hlo_literal *));
     a->own = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
     a->all = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
+    a->bundle = find_bundle(a);
     int status = given_arguments(a);
     if (status == HLO_OK)
         status = input_files(a);

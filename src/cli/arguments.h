@@ -21,6 +21,7 @@ struct arguments {
     size_t given_count;
     bool make_up;               /* what is not given, --random or not */
     const struct made_up *as;   /* whatever the options say of it; or NULL */
+    const char *bundle;         /* that they come from, and what the results should be; NULL */
     size_t participants, count; /* count: parameters */
     hlo_literal **common;       /* one for each parameter, NULL where there is none */
     hlo_literal **own;          /* of one participant after the other, in place of the common ones */

@@ -153,6 +153,7 @@ void status_end(const struct options *o); /* before anything else is written */
 
 /* open.c: the first argument; where there is none, the bundle. NULL: neither. */
 const char *file_argument(const struct options *o);
+bool file_is_bundle(const char *path); /* --save-bundle may have written it */
 /* What PATH names, of which --module picks. To be freed with hlo_file_free; NULL with messages. */
 hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m);
 

@@ -50,8 +50,8 @@ static int judge_results(const struct arguments *a, hlo_literal *const *results)
     const struct options *o = a->o;
     if (o->given[OPT_EXPECT])
         return expect_results(a, o->value[OPT_EXPECT], results);
-    if (o->given[OPT_BUNDLE] && bundle_has_results(o->value[OPT_BUNDLE], a->m))
-        return expect_results(a, o->value[OPT_BUNDLE], results);
+    if (a->bundle && bundle_has_results(a->bundle, a->m))
+        return expect_results(a, a->bundle, results);
     return HLO_OK;
 }
 

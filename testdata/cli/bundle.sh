@@ -2,6 +2,12 @@
 # stdout: f32[2] {2, 3}
 # stdout: f32[2] {2, 3}
 # stdout: same: 0
+# stdout: f32[2] {2, 3}
+# stdout: as a file: 0
+# stdout: f32[2] {4, 5}
+# stdout: other arguments: 0
+# stdout: f32[2] {1, 1}
+# stdout: made up: 0
 # stdout: HloModule add, entry_computation_layout={(f32[2]{0}, f32[])->f32[2]{0}}
 # stdout: f32[2] {2, 3}
 # stdout: other module: 1
@@ -11,6 +17,9 @@
 # stdout: expected: 1
 # stdout: failed: 4
 # stdout: s32[] 3
+# stdout: s32[] 3
+# stdout: s32[] 0
+# stdout: as a file, other results: 1
 # stdout: s32[2] {0, 1}
 # stdout: replicas: 0
 # stderr: io.npz: the result differs
@@ -26,6 +35,9 @@ E
 sed 's/add(x, b)/add(x, c)/; s/^  ROOT/  d = f32[] constant(1.125)  c = f32[2] broadcast(d), dimensions={}\n  ROOT/' add.hlo >off.hlo
 $HLO run add.hlo '{1, 2}' 1 --save-bundle=io.npz
 $HLO run --bundle io.npz; echo same: $?
+$HLO run io.npz; echo as a file: $?
+$HLO run io.npz '{1, 2}' 3; echo other arguments: $?
+$HLO run io.npz --fake=ones s=0; echo made up: $?
 $HLO fmt --short io.npz | head -1
 $HLO run add.hlo --bundle=io.npz --output=/dev/stdout | cat
 $HLO run off.hlo --bundle=io.npz >off.txt; echo other module: $?
@@ -47,6 +59,8 @@ ENTRY e { x = s32[] parameter(0)  ROOT y = s32[] custom-call(x), custom_call_tar
 E
 $HLO run call.hlo 3 --custom-call='fails=false' --save-bundle=bad.npz 2>why.txt; echo failed: $?
 $HLO run --bundle=bad.npz --custom-call='fails=identity'
+$HLO run call.hlo 3 --custom-call='fails=identity' --save-bundle=good.npz
+$HLO run good.npz --custom-call='fails=zeros' 2>>why.txt; echo as a file, other results: $?
 $HLO run sum.hlo --replicas=2 x@0=1 x@1=2 --save-bundle=two.npz >two.txt
 $HLO run --bundle=two.npz --output=back.npz; status=$?
 cat >stack.hlo <<'E'
