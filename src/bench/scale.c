@@ -54,6 +54,7 @@ static const struct command {
     {"diff", SCALE_CODE, .words = {"diff", "{}", "{}", "--random"}},
     {"why", SCALE_CODE, .words = {"why", "{}", "{name}", "--random", "--levels=100"}},
     {"extract", SCALE_CODE, .words = {"extract", "{}", "{name}", "--random"}},
+    {"reduce", SCALE_CODE, .words = {"reduce", "{}", "--random", "--check=grep -q '{name}' \"$1\""}},
     {"test", SCALE_GOLDEN, .words = {"test", "{}"}},
     {"repl", SCALE_SCRIPT, true, .words = {"repl"}},
     {"serve", SCALE_REQUESTS, true, .words = {"serve", "--stdio"}},
