@@ -203,12 +203,26 @@ static bool finish_link(struct parser *p, struct draft *d)
     return true;
 }
 
+/* What a line of the chain says of these holds for the root that the chain runs, too; the last line has the word. */
+static void tell_root(struct parser *p, const struct draft *d, const struct inst *start)
+{
+    static const uint8_t told[] = {A_FRONTEND_ATTRIBUTES, A_STATISTICS, A_ORIGIN, A_METADATA, A_BACKEND_CONFIG};
+    struct computation *c = inst_computation(start, A_CALLS);
+    for (size_t k = 0; k < COUNT_OF(told) && c && c->root; k++) {
+        const struct attr *a = inst_attr(&d->i, (enum attr_id)told[k]);
+        if (a)
+            inst_set_attr(p->m, c->root, (enum attr_id)told[k], a->v, a->span);
+    }
+}
+
 bool async_finish(struct parser *p, struct draft *d)
 {
-    if (d->i.opcode == OP_ASYNC_START)
-        return finish_start(p, d);
-    if (d->i.opcode == OP_ASYNC_UPDATE || d->i.opcode == OP_ASYNC_DONE)
-        return finish_link(p, d);
+    bool starts = d->i.opcode == OP_ASYNC_START;
+    if (!starts && d->i.opcode != OP_ASYNC_UPDATE && d->i.opcode != OP_ASYNC_DONE)
+        return true;
+    if (!(starts ? finish_start(p, d) : finish_link(p, d)))
+        return false;
+    tell_root(p, d, starts ? &d->i : chain_start(d->i.operands[0]));
     return true;
 }
 

@@ -78,7 +78,6 @@ static bool parse_opcode(struct parser *p, struct draft *d)
 struct attr_target {
     enum attr_id id;
     struct inst *inst; /* the draft, or what an async start wraps */
-    bool both;
     bool renamed; /* the word is the specification's, not HLO's */
 };
 
@@ -141,7 +140,6 @@ static bool find_attribute(struct parser *p, struct draft *d, struct str name, s
         return true;
     out->renamed = false;
     out->id = attr_find_common(name);
-    out->both = d->inner && (out->id == A_FRONTEND_ATTRIBUTES || out->id == A_STATISTICS);
     if (out->id != A_NONE)
         return true;
     struct diag *said = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(d->word), STR_ARG(name));
@@ -217,8 +215,6 @@ static bool parse_attribute(struct parser *p, struct draft *d)
     inst_set_attr(p->m, t.inst, t.id, v, span);
     if (d->inner && t.inst == &d->inner->i)
         d->inner->seen[t.id / 64] |= UINT64_C(1) << t.id % 64;
-    if (t.both)
-        inst_set_attr(p->m, &d->inner->i, t.id, v, span);
     return true;
 }
 
