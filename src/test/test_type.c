@@ -338,10 +338,10 @@ START_TEST(layouts)
     ck_assert(!layout_is_descending(&l));
     ck_assert_ptr_null(layout_problem(&l, s));
     int64_t cuts[] = {2, 4};
-    struct split_config split = {1, 2, cuts}; /* dimension 1 is looked up: order[1] is 1, of size 6 */
+    struct split_config split = {0, 2, cuts}; /* the most major dimension: order[1] is 1, of size 6 */
     l.split_count = 1, l.splits = &split;
     ck_assert_ptr_null(layout_problem(&l, s));
-    split.dimension = 0; /* of size 4 */
+    split.dimension = 1; /* of size 4 */
     ck_assert_ptr_nonnull(layout_problem(&l, s));
     split.dimension = 2;
     ck_assert_ptr_nonnull(layout_problem(&l, s));

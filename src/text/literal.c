@@ -430,14 +430,14 @@ static void scan_plain(struct literal_reader *r)
 
 /* ---- arrays and tuples ---- */
 
-/* The shape of the constant: static, no buffer, no E(n) on types below a byte. */
+/* The shape of the constant: static, no buffer, no E(n). */
 static const struct shape *literal_shape(struct parser *p, const struct shape *s)
 {
     if (s->dtype == DT_BUFFER)
         s = s->elements[0];
     if (s->dynamic)
         s = shape_array(p->arena, s->dtype, s->rank, s->dims, NULL, s->layout);
-    if (dtype_is_subbyte(s->dtype) && s->layout->element_bits) {
+    if (s->layout->element_bits) {
         struct layout *l = ARENA_DUP(p->arena, s->layout, 1);
         l->element_bits = 0;
         s = shape_with_layout(p->arena, s, l);

@@ -76,7 +76,7 @@ static const char *tile_problem(const struct tile *tile)
     return NULL;
 }
 
-/* The size that split indices are held against is found through the minor-to-major list, as XLA does. */
+/* Split dimensions count from the most major dimension on, as XLA does when it holds their indices against a size. */
 static const char *split_problem(const struct layout *l, int i, const struct shape *s)
 {
     const struct split_config *split = &l->splits[i];
@@ -85,7 +85,7 @@ static const char *split_problem(const struct layout *l, int i, const struct sha
     for (int k = 0; k < i; k++)
         if (l->splits[k].dimension == split->dimension)
             return "a dimension is split twice";
-    int64_t size = s->dims[l->minor_to_major[split->dimension]], previous = 0;
+    int64_t size = s->dims[l->minor_to_major[s->rank - 1 - split->dimension]], previous = 0;
     for (int k = 0; k < split->count; k++) {
         if (split->indices[k] <= previous)
             return "split indices are not positive and increasing";
