@@ -1,12 +1,11 @@
 /*
- * conv: convolution, in an order of dimensions that suits us. It runs as a product of matrices (conv_tiled.c), or, where one
- * input feature to a group leaves no matrices to multiply, directly (depthwise.c). A dilated input whose windows step by one
- * is taken phase by phase, so that nothing is multiplied with the holes.
+ * conv.c: convolution, with the dimensions brought into a convenient order. It is computed as a product of matrices
+ * (conv_tiled.c), or directly (depthwise.c) where one input feature per group leaves no matrices to multiply. A dilated
+ * input with windows that step by one is done phase by phase, so that nothing is multiplied by the holes.
  *
- * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN. Where zeros stand in for it,
- * such kernels go to the plain loop.
- *
- * Order and accumulation: as dot; the contracted index is (kernel position row-major, input feature).
+ * Padding must not take part: a zero there times an infinity or NaN in the kernel would be NaN. Where zeros stand in for
+ * it, kernels that hold such values are left to the plain loop. Order and accumulation: as dot; the contracted index is
+ * (kernel position row-major, input feature).
  */
 #include <stdlib.h>
 
@@ -62,7 +61,7 @@ bool conv_pads(const struct conv *c)
     return needs;
 }
 
-/* An infinity or NaN less itself is NaN. */
+/* An infinity or NaN minus itself is NaN. */
 KERN_CLONES static bool run_is_finite_f32(const float *x, int64_t n)
 {
     uint32_t odd = 0;
@@ -86,7 +85,7 @@ bool conv_run_is_finite(enum dtype t, const void *x, int64_t n)
     return t == DT_F64 ? run_is_finite_f64(x, n) : run_is_finite_f32(x, n);
 }
 
-/* All parts of all elements, in the order of memory. */
+/* All parts of all elements, in memory order. */
 static void memory_order(struct nest *n, const struct view *k, enum dtype part)
 {
     int64_t order[VIEW_MAX_RANK];
@@ -146,7 +145,7 @@ static enum conv_outcome conv_whole(struct team *team, const struct conv *c)
 
 /* ---- base dilation ---- */
 
-/* A spatial dimension whose input is dilated and whose windows step by one, or -1. */
+/* A spatial dimension with dilated input and windows that step by one, or -1. */
 static int dilated_dimension(const struct conv *c)
 {
     for (int d = 0; d < c->spatial; d++)
@@ -163,8 +162,8 @@ static void thin_out(struct view *v, int d, int64_t first, int64_t step)
     v->strides[d] *= step;
 }
 
-/* Results `phase`, `phase` + dilation, ... along d see only every dilation-th kernel position: an undilated
- * convolution of the rest. */
+/* Results `phase`, `phase` + dilation, ... along d only see every dilation-th kernel position: that is an undilated
+ * convolution with those. */
 static void take_phase(struct conv *c, int d, int64_t phase)
 {
     struct kern_window_dim *w = &c->window[d];
@@ -177,7 +176,7 @@ static void take_phase(struct conv *c, int d, int64_t phase)
     w->base_dilation = 1;
 }
 
-/* Nothing is multiplied with the zeros between the elements of a dilated input. */
+/* Multiplies nothing by the zeros between the elements of a dilated input. */
 static enum conv_outcome fast_conv(struct team *team, const struct conv *c)
 {
     int d = dilated_dimension(c);
@@ -231,7 +230,7 @@ bool kern_conv(struct team *team, const struct view *out, const struct view *lhs
     sort_dims(&c, out, lhs, rhs, dims);
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     c.work = types.work;
-    if (c.in.dtype == DT_F8E8M0FNU) /* has no zero for what lies in the padding */
+    if (c.in.dtype == DT_F8E8M0FNU) /* which has no zero to stand for padding */
         types.via[0] = types.work;
     if (product_convert_operand(team, &c.in, types.via[0], &storage[0]) &&
         product_convert_operand(team, &c.kernel, types.via[1], &storage[1]))

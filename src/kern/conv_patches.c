@@ -1,7 +1,7 @@
 /*
- * conv_patches: what the windows of a convolution see (spec: ConvWithGeneralPadding), copied out of the input into the
- * blocks that are multiplied. Of an image nothing is ever made but these blocks: padding and the holes of a dilated
- * input become zeros here.
+ * conv_patches.c: what the windows of a convolution see (spec: ConvWithGeneralPadding), copied from the input into the
+ * blocks that are multiplied. No larger part of the patches ever exists; padding and the holes of a dilated input become
+ * zeros here.
  */
 #include "kern/conv_patches.h"
 

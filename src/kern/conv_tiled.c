@@ -1,10 +1,10 @@
 /*
- * conv_tiled: convolution by blocks of a matrix product (spec: ConvWithGeneralPadding). Where the features of the result
- * lie side by side, positions are rows of the left matrix and the kernel is the right one, packed once for all; else the
- * kernel is the left matrix and positions are columns of the right one. Either way a block of patches is packed when it is
- * needed, straight from the input (conv_patches.c), and stays in the second level of the cache.
+ * conv_tiled.c: convolution by blocks of a matrix product (spec: ConvWithGeneralPadding).
  *
- * Blocks follow from the shapes alone, so the threads of a team make no difference to any bit.
+ * Where the features of the result are adjacent in memory, positions are rows of the left matrix, and the kernel is the
+ * right one, packed once for all; otherwise the kernel is the left matrix, and positions are columns of the right one.
+ * Either way a block of patches is packed when it is needed, straight from the input (conv_patches.c), and stays in the
+ * second-level cache. Blocks depend on the shapes alone, so the number of threads changes no bit.
  */
 #include "kern/conv_patches.h"
 #include "kern/gemm.h"
@@ -18,7 +18,7 @@ enum {
     LEAST_ROWS = 48,         /* of a part, where more parts are wanted */
     ROWS = 12,               /* a number of rows that suits gemm_block */
     LINE = 64,
-    SMALL = 1 << 20          /* products that are done before a second thread has begun */
+    SMALL = 1 << 20          /* products; fewer are done before a second thread has started */
 };
 
 struct tiled {
@@ -109,7 +109,7 @@ static void count_parts(struct tiled *t)
     t->slices = ratio_up(t->features, t->slice);
 }
 
-/* Even shares of n, of a number that `unit` divides. */
+/* Divides n into even shares of at most `most`, each a multiple of `unit`. */
 static int64_t even_share(int64_t n, int64_t most, int64_t unit)
 {
     const int64_t shares = ratio_up(n, most);
@@ -465,7 +465,7 @@ static void shape_up(struct tiled *t)
     choose_form(t);
 }
 
-/* An input that lies in another order than patches are packed in is turned round, where it is looked at several times. */
+/* An input whose order differs from that in which patches are packed is transposed first, if it is looked at several times. */
 static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
 {
     const struct view *in = &t->c->in;
@@ -496,7 +496,7 @@ bool conv_by_rows(const struct conv *c)
     return t.by_rows;
 }
 
-/* Products that a team is worth. */
+/* Too few products for a team. */
 static bool is_small(const struct tiled *t)
 {
     int64_t products;

@@ -1,10 +1,11 @@
 /*
- * copy: moves elements between views of any strides (spec: Copy, Transpose, Broadcast and whatever else
- * only moves). The dimensions are put in the order in which the result lies in memory, turned so that it
- * is written upward, and joined where both sides step alike; then the innermost two go to one of three
- * loops: runs of bytes, elements a stride apart, or a transposition in square blocks. Results too large for
- * the caches are written past them, a whole line at a time: nobody waits for what lay there before. Threads
- * share a large copy, cut along one dimension.
+ * copy.c: moves elements between views with any strides (spec: Copy, Transpose, Broadcast and everything else that only
+ * moves elements).
+ *
+ * The dimensions are put into the order in which the result is laid out in memory, reversed where needed so that it is
+ * written upward, and merged where both sides step alike. Then the innermost two go to one of three loops: runs of bytes,
+ * elements with a stride, or a transposition in square blocks. Results too large for the caches are written past them,
+ * whole lines at a time, so that nobody waits for the old contents. Threads share a large copy, cut along one dimension.
  */
 #include "kern/nest.h"
 

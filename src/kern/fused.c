@@ -1,35 +1,32 @@
 /*
- * fused.c: several tile kernels, and folds of rows, in one pass over their operands (no kernel of its own).
- * Each element is computed by the same kernels in the same order as by one pass for each of them, so the bits are
- * the same.
+ * fused.c: several tile kernels, and folds of rows, in one pass over their operands (no kernel of its own). Each element is
+ * computed by the same kernels in the same order as with one pass for each of them, so the bits are the same.
  *
- * The loop goes block by block: some rows, or a piece of one, with about as many elements as a tile has. Where
- * elements depend on a fold of their row (the maximum that a softmax takes off), a block is whole rows, which
- * stay in the caches from op to op. Views that are not packed along a block are gathered into tiles of their
- * own; what is repeated is gathered once for each thread.
- *
- * Blocks are shared by a team in parts that the shape alone decides. Rows that are folded in blocks of their own
- * (fold.h) are cut into these.
+ * The loop goes block by block: a block is several rows, or a piece of one, with about as many elements as a tile has.
+ * Where elements depend on a fold of their row (the maximum that a softmax subtracts), a block consists of whole rows,
+ * which stay in the caches from op to op. Views that are not packed along a block are gathered into tiles of their own;
+ * what is repeated is gathered once for each thread. A team shares the blocks, in parts that depend on the shape alone.
+ * Rows that are folded in several blocks (fold.h) are cut into these.
  */
 #include "kern/fused.h"
 
 enum {
-    FOLD_TILE = 4 * KERN_TILE, /* elements of a tile, where rows are folded: more if a row has more and is to be whole */
+    FOLD_TILE = 4 * KERN_TILE, /* elements of a tile, where rows are folded; more if a row is longer and must be whole */
     SHARE = 1 << 15,           /* elements of a part */
-    WORTH_A_TEAM = 1 << 19,    /* elements, times what is done with each of them */
-    FEW_ROWS = 8,              /* below so many rows, long ones are cut */
-    FETCH_FROM = 1 << 19,      /* bytes of a view that the nearest caches don't hold */
+    WORTH_A_TEAM = 1 << 19,    /* elements, times the work done on each */
+    FEW_ROWS = 8,              /* with fewer rows than this, long rows are cut */
+    FETCH_FROM = 1 << 19,      /* bytes of a view that is too large for the nearest caches */
     FAR_APART = 64,            /* bytes */
-    PANEL_ROWS = 16,           /* whose elements of one column share a line of the caches */
+    PANEL_ROWS = 16,           /* rows whose elements in one column share a cache line */
     PANEL_BYTES = 1 << 20      /* of a panel at most */
 };
 
-/* How the elements of a view reach the ops. */
+/* How the elements of a view get to the ops. */
 enum way {
     WAY_IN_PLACE,
-    WAY_ONCE, /* all blocks see the same, which is in the view's tile */
+    WAY_ONCE, /* all blocks see the same elements, which are in the view's tile */
     WAY_GATHERED,
-    WAY_PANEL, /* its elements along a row lie far apart: some rows are copied at once */
+    WAY_PANEL, /* its elements along a row are far apart: several rows are copied at once */
     WAY_ROWS_IN_PLACE, /* of a value of rows */
     WAY_ROWS_GATHERED
 };
@@ -37,15 +34,15 @@ enum way {
 struct loop {
     const struct kern_fused *f;
     const struct view *results, *views;
-    struct nest outer, inner; /* of the views: where rows begin, and what a row is */
+    struct nest outer, inner; /* of the views: where rows begin, and within a row */
     enum way ways[KERN_FUSED_VIEWS];
     bool fetches[KERN_FUSED_VIEWS]; /* it is large, and read from one end to the other */
     bool streams[KERN_FUSED_RESULTS];
-    bool claims[KERN_FUSED_RESULTS]; /* it is large, and written into the caches */
+    bool claims[KERN_FUSED_RESULTS]; /* it is large, and its cache lines are claimed before it is written */
     bool any_gathered, any_panel;
     int64_t rows, columns;
     int64_t block_rows, block_columns; /* one of them is 1, or all columns */
-    int64_t part_rows;                 /* of a part; 1 where rows are cut */
+    int64_t part_rows;                 /* rows of a part; 1 where rows are cut */
     int64_t segments, segment_columns; /* of a row */
     size_t tile_bytes, seat_bytes;
     char *seats;
@@ -53,7 +50,7 @@ struct loop {
     struct fused_fold folds[KERN_FUSED_FOLDS];
 };
 
-/* Where a thread works. */
+/* The work space of a thread. */
 struct seat {
     bool ready; /* what is done once is done */
     char *tiles;
@@ -82,7 +79,7 @@ static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
         *(d < f->row_rank ? rows : columns) *= f->dims[d];
 }
 
-/* Folds are many ops for few elements where rows are short: the longer a block the better. */
+/* Where rows are short, folds are many ops on few elements: the longer a block, the better. */
 static int64_t full_tile(const struct kern_fused *f)
 {
     return f->fold_count > 0 ? FOLD_TILE : KERN_TILE;
@@ -101,7 +98,7 @@ static size_t tile_bytes(const struct kern_fused *f)
     return in_lines((size_t)tile_elements(f) * f->width);
 }
 
-/* Of the cells of a fold: no more rows than elements, nor than a tile has. */
+/* For the cells of a fold: there are no more rows than elements, nor than a tile has. */
 static size_t cell_bytes(const struct kern_fused *f)
 {
     const int64_t n = tile_elements(f);
@@ -115,7 +112,7 @@ static size_t seat_bytes(const struct kern_fused *f)
            (size_t)f->fold_count * 2 * cell_bytes(f);
 }
 
-/* Of rows that may be cut: a segment has a tile at least. */
+/* Of rows that may be cut: a segment has at least a tile. */
 static size_t most_segments(const struct kern_fused *f)
 {
     int64_t rows, columns;
@@ -155,7 +152,7 @@ static char *segment_cell(const struct loop *l, int fold, int64_t row, int64_t s
 
 /* ---- the shape of the loop ---- */
 
-/* The strides of a view along the loop's dimensions; how many of these it has. */
+/* The strides of a view along the loop's dimensions; returns how many dimensions it has. */
 static int lay_along(const struct kern_fused *f, const struct view *v, int64_t *strides)
 {
     int rank = 0;
@@ -185,7 +182,7 @@ static void make_nests(struct loop *l, bool *of_rows)
     }
     nest_merge(&l->outer);
     nest_merge(&l->inner);
-    if (f->row_rank == f->rank && l->outer.rank > 0) { /* no rows are asked for: the longest runs there are */
+    if (f->row_rank == f->rank && l->outer.rank > 0) { /* rows are not needed: take the longest runs there are */
         struct nest *all = &l->outer;
         int64_t along[NEST_MAX_VIEWS];
         for (int k = 0; k < f->view_count; k++)
@@ -197,13 +194,13 @@ static void make_nests(struct loop *l, bool *of_rows)
     l->columns = nest_points(&l->inner);
 }
 
-/* Of a panel: that many blocks. */
+/* Rows of a panel: several blocks. */
 static int64_t panel_rows(const struct loop *l)
 {
     return PANEL_ROWS * l->block_rows;
 }
 
-/* Columns of a segment. Folds go by their own blocks, and all of them are to be alike. */
+/* Columns of a segment. Folds have blocks of their own, and all folds must agree. */
 static int64_t choose_segment(const struct loop *l)
 {
     const struct kern_fused *f = l->f;
@@ -228,7 +225,7 @@ static void choose_blocks(struct loop *l)
     l->part_rows = l->segments > 1 ? 1 : round_up(ratio_up(SHARE, l->columns), l->block_rows);
 }
 
-/* What the ops' folds begin with is there before the loop: it comes from outside. */
+/* The initial values of folds come from outside, so they are there before the loop. */
 static void init_folds(struct loop *l)
 {
     const struct kern_fused *f = l->f;
@@ -276,7 +273,7 @@ static enum way choose_way(const struct loop *l, int k, bool of_rows)
     return is_worth_a_panel(l, k, width) ? WAY_PANEL : WAY_GATHERED;
 }
 
-/* Whether a result lies over a view. */
+/* Whether a result lies over one of the views. */
 static bool in_place(const struct loop *l, int result)
 {
     for (int k = 0; k < l->f->view_count; k++)
@@ -285,7 +282,7 @@ static bool in_place(const struct loop *l, int result)
     return false;
 }
 
-/* A fold by itself goes from one end to the other as fast as the processor foresees it; between several ops it does not. */
+/* A fold alone runs from end to end as fast as the processor can prefetch; with several ops it does not. */
 static bool only_folds(const struct kern_fused *f)
 {
     for (int k = 0; k < f->op_count && f->fold_count == 1; k++)
@@ -353,7 +350,7 @@ static void fill(void *out, const void *x, size_t width, int64_t n)
     }
 }
 
-/* Columns of a row that begins at `from`. */
+/* Gathers columns of a row that begins at `from`. */
 static void gather_row(const struct loop *l, int k, char *to, const char *from, int64_t column, int64_t count)
 {
     const struct nest *n = &l->inner;
@@ -392,7 +389,7 @@ static void gather_once(const struct loop *l, const struct seat *s, int k)
         memcpy(to + (size_t)r * row, to, row);
 }
 
-/* To the beginning of a row. */
+/* Moves to the beginning of a row. */
 static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
 {
     char *at[NEST_MAX_VIEWS];
@@ -417,7 +414,7 @@ static char *panel_at(const struct loop *l, const struct seat *s, int k, const s
     return s->panels[k] + (row * l->columns + b->column) * (int64_t)dtype_bytes(l->views[k].dtype);
 }
 
-/* Rows of a view from `row` on, which `w` is at, as many as are evenly spaced, to their places in the panel. */
+/* Copies rows of a view, from `row`, where `w` is, as many as are evenly spaced, to their places in the panel. */
 static void copy_to_panel(const struct loop *l, const struct seat *s, int k, const struct nest_walk *w, int64_t row, int64_t rows)
 {
     struct view x = {.dtype = l->views[k].dtype, .rank = 1 + l->inner.rank, .data = w->at[k]}, out;
@@ -446,22 +443,21 @@ static void fill_panels(const struct loop *l, const struct seat *s, int64_t row,
     }
 }
 
-/* What lies behind the block in memory is mostly the next one; while the ops are at work on this one, nobody else would
- * ask for it. */
+/* What follows the block in memory is usually the next block; while the ops work on this one, nothing else would fetch it. */
 static void fetch_next(const char *at, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += LINE)
         __builtin_prefetch(at + bytes + k, 0, 2);
 }
 
-/* Where a result will be written, before the ops that come to it: its lines are on their way meanwhile. */
+/* Claims the cache lines that a result will be written to, before its ops run, so that they arrive meanwhile. */
 static void claim(const char *at, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += LINE)
         __builtin_prefetch(at + k, 1, 2);
 }
 
-/* The views along a block whose rows begin where `w` is; moves `w` to the rows behind them. */
+/* Gathers the views for a block whose rows begin where `w` is, and moves `w` past them. */
 static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w,
                    char **at)
 {
@@ -475,7 +471,7 @@ static void gather(const struct loop *l, const struct seat *s, const struct bloc
         if (l->fetches[k])
             fetch_next(at[k], b->rows * b->columns * (int64_t)width);
     }
-    const bool stays = b->column + b->columns < l->columns; /* the next block is of the same row */
+    const bool stays = b->column + b->columns < l->columns; /* the next block belongs to the same row */
     for (int64_t r = 0; r < b->rows; r++) {
         for (int k = 0; k < f->view_count && (l->any_gathered || l->any_panel); k++) {
             const size_t width = dtype_bytes(l->views[k].dtype);
@@ -499,7 +495,7 @@ struct run {
     struct block b;
 };
 
-/* Where a result's elements of the block are in the end. */
+/* Where a result's elements of this block belong. */
 static char *result_at(const struct run *r, int result)
 {
     const struct kern_fused_result *x = &r->l->f->results[result];
@@ -542,7 +538,7 @@ static void fold(const struct run *r, const struct kern_fused_op *op, char *out)
         fused_fold_finish(f, c, out, r->b.rows, r->l->columns);
 }
 
-/* Elements with the single ones of their rows; what they are made of has the width of what is made. */
+/* Elements combined with single elements of their rows; operands are as wide as the result. */
 static void apply_by_row(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const size_t row = (size_t)r->b.columns * op->width;
@@ -646,7 +642,7 @@ static void run_part(void *context, int64_t part, int member)
     copy_stream_end();
 }
 
-/* What the segments of a row gave is joined in their order. */
+/* Combines the results of a row's segments, in their order. */
 static void join_segments(const struct run *r, const struct kern_fused_op *op, char *out)
 {
     const struct loop *l = r->l;
@@ -657,7 +653,7 @@ static void join_segments(const struct run *r, const struct kern_fused_op *op, c
     fold_store(f, out, 0, cell, 1);
 }
 
-/* Values of rows, after all segments. */
+/* Makes the values of rows, after all segments. */
 static void finish_rows(const struct loop *l)
 {
     struct seat *s = seat_of(l, 0);

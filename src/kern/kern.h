@@ -1,13 +1,14 @@
 /*
- * kern: numerics on plain strided tensors; knows no instruction.
+ * kern: numerics on plain strided tensors; knows no instruction. The only room that includes cblas, lapacke, fftw3 or
+ * sleef.
  *
- * The only room that includes cblas, lapacke, fftw3 or sleef. Two layers: tile kernels work on n
- * packed elements and are what everything element by element is made of (whole arrays, fused loops,
- * scalar programs); the rest take views. Results never overlap operands unless a comment says so.
- * A team, where a kernel takes one, shares the work; it may be NULL, and the bits are the same whatever its size.
- * No kernel allocates what a user could make too large without saying so: those return false when
- * memory runs out. kern/plain/ holds one plain kernel per op, kern/ the fast ones beside them; a
- * program runs one set or the other, by way of `struct kernels` below.
+ * There are two layers. Tile kernels work on n packed elements; everything that is done element by element is made of them
+ * (whole arrays, fused loops, scalar programs). The other kernels take views. Results never overlap operands unless a
+ * comment says so. A team, where a kernel takes one, shares the work; it may be NULL, and the bits are the same whatever
+ * its size. A kernel that needs memory whose size depends on the user's shapes returns false when there is none.
+ *
+ * kern/plain/ has one plain kernel per op, kern/ the fast ones beside them; a program uses one set or the other, through
+ * `struct kernels` below.
  */
 #ifndef HLO_KERN_H
 #define HLO_KERN_H
@@ -20,8 +21,8 @@
  * widths are equal. */
 typedef void kern_tile_fn(void *out, const void *const *args, int64_t n);
 
-/* The kernel of an elementwise opcode (its spelling in the text) for operands of type `t`; NULL when
- * the op is not defined for it. For select `t` is the type of the branches, for clamp of all three. */
+/* The kernel of an elementwise opcode, named as in the text, for operands of type `t`; NULL when the op is not defined for
+ * it. For select, `t` is the type of the branches, for clamp that of all three. */
 typedef kern_tile_fn *kern_find_elementwise_fn(const char *opcode, enum dtype t);
 kern_find_elementwise_fn kern_find_elementwise;
 
@@ -31,8 +32,8 @@ kern_tile_fn *kern_find_compare(enum kern_direction d, bool total_order, enum dt
 /* spec: ConvertElementType. NULL only for what the language does not allow. */
 kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 
-/* out[i] = fn(args[0][i], ...) over views of equal dims (a rank-0 arg is repeated). `out` may be the
- * same view as an arg. */
+/* out[i] = fn(args[0][i], ...) over views of equal dims (an arg of rank 0 is repeated). `out` may be the same view as an
+ * arg. */
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
 void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
 
@@ -44,25 +45,25 @@ enum kern_combine { /* recognised bodies f(accumulator, value) */
 };
 
 /*
- * What finds the tile kernels of one instruction set; NULL where there is no such kernel. kern_find_... ask which set
- * this processor and its environment want each time they are called, which takes longer than the look-up; who plans many
+ * How the tile kernels of one instruction set are found; NULL where there is no such kernel. kern_find_... find out at each
+ * call which set this processor and its environment want, which takes longer than the look-up itself; code that plans many
  * steps asks once.
  */
 struct kern_tiles {
     kern_find_elementwise_fn *elementwise;
-    /* The same, with functions that are libm's there computed in lanes: the same bits on every instruction set in f32,
-     * where most are within 0.51 of the last place (vector.h), some within 0.8 (vector_single.h); in f64 within 1.0
+    /* The same, but functions that libm computes one by one are computed in lanes: in f32 with the same bits on every
+     * instruction set, most within 0.51 of the last place (vector.h), some within 0.8 (vector_single.h); in f64 within 1.0
      * (elementwise_sleef.c). */
     kern_find_elementwise_fn *vector;
     kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
     kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
-    /* Rounds f32 numbers to those that bf16 or f16 have, which stay f32; or an operation on f32 that ends in this (opcode
-     * not NULL). */
+    /* Rounds f32 numbers to values that bf16 or f16 can hold, which stay f32; with `opcode`, an operation on f32 followed
+     * by that. */
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
-    /* Converts f32 numbers that were rounded to those of a narrow type: no more than moving bits. */
+    /* Converts f32 numbers that have been rounded in this way to the narrow type, which only moves bits. */
     kern_tile_fn *(*shorten)(enum dtype t);
-    /* An operation on two operands of type `t`, one of which may be a `single` element for all of the other's: 0 for
-     * none, 1 for the first, 2 for the second. For bf16 there is one where it takes less time than by way of f32. */
+    /* An operation on two operands of type `t`, one of which may be a `single` element for all of the other's: 0: none, 1:
+     * the first, 2: the second. For bf16, where that takes less time than going through f32. */
     kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
 };
 const struct kern_tiles *kern_tiles(void);
@@ -70,10 +71,10 @@ const struct kern_tiles *kern_tiles(void);
 /* ---- fused.c: several steps in one pass ---- */
 
 /*
- * A fused loop goes over rows of elements: `rank` dimensions, the first `row_rank` of which count the rows. A
- * value has an element for each of these, or for each row, or is a single one that is repeated. What one op
- * makes for another stays in a tile, in the nearest caches, and never becomes an array. Values are numbered:
- * the views first, then tiles, then results.
+ * A fused loop goes over rows of elements: `rank` dimensions, of which the first `row_rank` count the rows. A value has an
+ * element for each of these, or for each row, or is a single element that is repeated. What one op makes for another stays
+ * in a tile, in the nearest caches, and never becomes an array. Values are numbered: the views first, then tiles, then
+ * results.
  */
 enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 128, KERN_FUSED_FOLDS = 8, KERN_FUSED_RESULTS = 4 };
 enum kern_fused_kind {
@@ -81,12 +82,12 @@ enum kern_fused_kind {
     KERN_FUSED_REPEAT, /* from a value of rows to one of elements */
     KERN_FUSED_FOLD   /* from elements to rows: args[0] folded, starting with the one element args[1] */
 };
-/* A recognised fold: of elements, by an accumulator, to a result. */
+/* A recognised fold: of elements, in an accumulator, to a result. */
 enum { KERN_SQUARES_FROM = 64 };
 struct kern_fold {
     enum kern_combine combine;
     enum dtype x, acc, out;
-    bool squares; /* the sum of their squares; of bf16, where there is a direct `multiply`, and KERN_SQUARES_FROM in a row */
+    bool squares; /* folds the elements' squares; bf16 with a direct `multiply`, from KERN_SQUARES_FROM in a row */
 };
 struct kern_fused_op {
     kern_tile_fn *fn;
@@ -96,34 +97,34 @@ struct kern_fused_op {
     uint8_t out;   /* a tile or a result */
     int8_t result; /* which result; -1: none */
     uint8_t width; /* of an element that it makes */
-    uint8_t by_row; /* its operands (bits) that are values of rows, where it makes elements: fn takes a single one */
+    uint8_t by_row; /* which of its operands (bits) are values of rows, when it makes elements: fn takes a single one */
     bool rows;     /* it makes a value of rows */
-    bool once;     /* it depends on repeated elements alone: a single run is enough */
+    bool once;     /* depends on repeated elements alone: running it once is enough */
     bool late;     /* it depends on a fold */
     uint8_t cell;  /* of a fold: its number */
 };
 struct kern_fused_result {
     bool rows;
     size_t width;
-    uint32_t over; /* views (bits) that it may lie over, when they have its dims and no other result is there */
+    uint32_t over; /* views (bits) that it may overwrite, if they have its dims and no other result does so */
 };
 struct kern_fused {
     int view_count, op_count, tile_count, result_count, fold_count;
     int rank, row_rank;
     const int64_t *dims; /* none of them 1 */
-    bool whole_rows; /* elements depend on folds of their row: a row is done op by op */
+    bool whole_rows; /* elements depend on folds of their row, so a row is done op by op */
     size_t width;    /* bytes of the widest element in a tile */
     const struct kern_fused_op *ops;
     const struct kern_fused_result *results;
 };
 /* Whether kern_reduce folds elements of type `x` by an accumulator of type `acc` without calling a body. */
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc);
-/* Whether folds of elements of type `t` may begin later: with `identity` at first, and their result, in type `part`,
- * folded into what they should have begun with. */
+/* Whether a fold of elements of type `t` may be split: starting from `identity`, with a partial result of type `part`,
+ * which is then folded into the initial value. */
 bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
-/* Bytes of `room` for the tiles of so many threads, which is to lie on a cache line. */
+/* Bytes of `room` for the tiles of that many threads; it must begin at a cache line. */
 size_t kern_fused_room(const struct kern_fused *f, int members);
-/* Views have the dims of elements or of rows (but for ones), or a single element. `results` are packed. */
+/* Views have the dims of elements or of rows (or size 1 in their place), or are a single element. `results` are packed. */
 void kern_run_fused(struct team *team, const struct kern_fused *f, const struct view *results, const struct view *views,
                     void *room);
 
@@ -155,7 +156,7 @@ void kern_view_broadcast(struct view *out, const struct view *x, int rank, const
 void kern_view_slice(struct view *out, const struct view *x, const int64_t *start, const int64_t *limit, const int64_t *stride);
 void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions, int count);
 
-/* The same as copies. */
+/* The same, as copies. */
 typedef void kern_reshape_fn(const struct view *out, const struct view *x);
 typedef void kern_transpose_fn(const struct view *out, const struct view *x, const int64_t *permutation);
 typedef void kern_broadcast_fn(const struct view *out, const struct view *x, const int64_t *dimensions);
@@ -165,37 +166,37 @@ typedef void kern_reverse_fn(const struct view *out, const struct view *x, const
 
 /* ---- computations applied to elements ---- */
 
-/* A computation over scalars, called with the addresses of its arguments and of where its results
- * go (packed storage of their types); false stops the kernel, which then returns false. */
+/* A computation over scalars, called with the addresses of its arguments and of its results (packed storage of their
+ * types). If it returns false, the kernel stops and returns false. */
 typedef bool kern_call_fn(void *context, const void *const *args, void *const *results);
 
 enum { KERN_LANES = 256 };
-/* How the value so far compares to the next element's: as numbers, or one of them or both are NaN. */
+/* How the value so far compares to the next element's: as numbers, or because one or both are NaN. */
 enum kern_relation {
     KERN_BELOW, KERN_EQUAL, KERN_ABOVE, KERN_SO_FAR_NAN, KERN_ELEMENT_NAN, KERN_BOTH_NAN, KERN_RELATIONS
 };
 enum { KERN_TAKES_VALUE = 1, KERN_TAKES_INDEX = 2 };
-/* A body of two operands, values and integer indices, that keeps the greater value (or the lesser) with its
- * index: what it takes from the next element, by how the values compare and whether the index so far is less
- * than the element's, equal, greater. A better value comes with its index, from a worse nothing is taken. */
+/* A body of two operands, values and integer indices, that keeps the greater (or lesser) value with its index, as a table:
+ * what it takes from the next element, by how the values compare and whether the index so far is less than, equal to or
+ * greater than the element's. A better value brings its index; nothing is taken from a worse one. */
 struct kern_pick {
     bool greatest;
     uint8_t takes[KERN_RELATIONS][3];
 };
 struct kern_body {
     enum kern_combine combine;
-    kern_call_fn *call;   /* KERN_CALL, and the fallback of the others */
+    kern_call_fn *call;   /* for KERN_CALL, and as fallback for the others */
     void *context;
-    /* The same on KERN_LANES elements at a time: arguments and results are packed arrays of so many.
-     * NULL when there is none; then kernels do without. */
+    /* The same for KERN_LANES elements at a time: arguments and results are packed arrays of that length. NULL: there is
+     * none. */
     kern_call_fn *call_lanes;
     void *lanes_context;
-    const struct kern_pick *pick; /* what the body does, when it does that; else NULL */
+    const struct kern_pick *pick; /* what the body does, if it is of that kind; else NULL */
 };
 
-/* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, init once.
- * n operands of equal dims; out[k] has the kept dims; init[k] is one element of accumulator type.
- * acc[k]: element type the body works in (the operands are converted to it, the results from it). */
+/* spec: Reduce (hlo-values 12.1): accumulator first, row-major over the reduced dims, starting from init once. n operands
+ * of equal dims; out[k] has the kept dims; init[k] is one element of accumulator type. acc[k]: the element type that the
+ * body works in (operands are converted to it, results from it). */
 typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
                             const enum dtype *acc, const bool *reduced, const struct kern_body *body);
 
@@ -229,24 +230,24 @@ typedef bool kern_dot_fn(struct team *team, const struct view *out, const struct
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);
 
-/* A dot whose ragged dimension of lhs falls into groups, one after the other from its start; positions
- * behind the last belong to none. Where the dimension is
- *   free          rhs has one matrix for each group, along `rhs_group`; rows of no group give zeros
- *   contracting   the result has one sum for each group, along a new first dimension
- *   batch         products of no group are zeros */
+/* A dot whose ragged dimension of lhs is divided into groups, one after the other from its start; positions after the last
+ * group belong to none. Depending on what the ragged dimension is:
+ *   free         rhs has one matrix for each group, along `rhs_group`; rows of no group give zeros
+ *   contracting  the result has one sum for each group, along a new first dimension
+ *   batch        products of no group are zeros */
 enum kern_ragged { KERN_RAGGED_FREE, KERN_RAGGED_CONTRACTING, KERN_RAGGED_BATCH };
 struct kern_ragged_dims {
     struct kern_dot_dims dot;
     enum kern_ragged mode;
     int64_t lhs_ragged, rhs_group;
-    int64_t prefix[VIEW_MAX_RANK]; /* dimensions of lhs that those of `sizes` before the last go along */
+    int64_t prefix[VIEW_MAX_RANK]; /* the dimensions of lhs that correspond to those of `sizes` before the last */
 };
-/* spec: RaggedDot (hlo-values 13.2). lhs, rhs and out are of one type; sizes, of s64, hold the groups'
- * along the last dimension. False: out of memory. */
+/* spec: RaggedDot (hlo-values 13.2). lhs, rhs and out have one type; sizes, of s64, has the groups' sizes along its last
+ * dimension. False: out of memory. */
 typedef bool kern_ragged_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                                 const struct view *sizes, const struct kern_ragged_dims *dims);
-/* spec: ScaledDot (hlo-values 13.3). All of one type. scale[i] has the rank of operand i, each of its
- * dimensions divides the operand's; NULL: no scale. False: out of memory. */
+/* spec: ScaledDot (hlo-values 13.3). All have one type. scale[i] has the rank of operand i, and each of its dimensions
+ * divides the operand's; NULL: no scale. False: out of memory. */
 typedef bool kern_scaled_dot_fn(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                                 const struct view *const scale[2], const struct kern_dot_dims *dims);
 
@@ -267,7 +268,7 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
 
 /* ---- gather.c ---- */
 
-struct kern_gather_dims { /* lists as in the text; counts beside them */
+struct kern_gather_dims { /* lists as in the text, each with its length */
     int offset_count, collapsed_count, map_count, batching_count;
     int64_t offset_dims[VIEW_MAX_RANK], collapsed[VIEW_MAX_RANK], start_index_map[VIEW_MAX_RANK];
     int64_t operand_batching[VIEW_MAX_RANK], indices_batching[VIEW_MAX_RANK];
@@ -277,19 +278,19 @@ struct kern_gather_dims { /* lists as in the text; counts beside them */
 /* spec: Gather (hlo-values 11.3) */
 typedef void kern_gather_fn(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
                             const struct kern_gather_dims *dims);
-/* spec: Scatter (hlo-values 11.4). out[k] already holds the operands and is updated in place. For
- * scatter offset_dims is update_window_dims and collapsed is inserted_window_dims. */
+/* spec: Scatter (hlo-values 11.4). out[k] already holds the operands and is updated in place. For a scatter, offset_dims is
+ * update_window_dims and collapsed is inserted_window_dims. */
 typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out, const struct view *indices,
                              const struct view *updates, const struct kern_gather_dims *dims,
                              const struct kern_body *body);
-/* One integer element of any integer type, as the signed value it names (u64 above 2^63-1: INT64_MAX). */
+/* One integer element of any integer type, as a signed number (u64 above 2^63-1: INT64_MAX). */
 int64_t kern_load_index(enum dtype t, const void *p);
 
 /* ---- sort.c ---- */
 
-/* spec: Sort (hlo-values 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns a pred.
- * KERN_ORDER_LESS / GREATER: a plain comparison, of operand `key` or of what make_keys makes of the
- * operands. False: out of memory or `less` failed. */
+/* spec: Sort (hlo-values 12.5): stable. The comparator gets a0, b0, a1, b1, ... and returns a pred. KERN_ORDER_LESS /
+ * GREATER: a plain comparison of operand `key`, or of what make_keys computes from the operands. False: out of memory, or
+ * `less` failed. */
 enum kern_order { KERN_ORDER_CALL, KERN_ORDER_LESS, KERN_ORDER_GREATER };
 struct kern_comparator {
     enum kern_order order;
@@ -297,15 +298,15 @@ struct kern_comparator {
     bool total_order;
     kern_call_fn *call;
     void *context;
-    /* NULL, or: KERN_LANES keys of key_type from as many elements of each operand, in packed arrays.
-     * Takes arguments as `call` does, but looks only at the a's or only at the b's. */
+    /* NULL, or computes KERN_LANES keys of key_type from as many elements of each operand, in packed arrays. Takes
+     * arguments as `call` does, but looks only at the a's or only at the b's. */
     kern_call_fn *make_keys;
     void *keys_context;
     enum dtype key_type;
 };
 typedef bool kern_sort_fn(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                           const struct kern_comparator *less);
-/* How the fast kernel does it, in words, and how much memory it takes for itself; looks at no element. */
+/* How the fast kernel does it, in words, and how much scratch memory it takes; looks at no element. */
 const char *kern_sort_choice(struct team *team, int n, const struct view *out, const struct view *x, int dimension,
                              const struct kern_comparator *less, size_t *room);
 /* spec: TopK (hlo-values 12.6) */
@@ -318,7 +319,7 @@ typedef bool kern_topk_fn(struct team *team, const struct view *values, const st
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
 typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state,
                               int words, uint64_t *next);
-/* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type; the counter goes on. */
+/* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type; the counter is advanced. */
 typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal,
                                  uint64_t *counter);
 
@@ -333,9 +334,9 @@ typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out,
 
 /* ---- lapack.c ---- */
 
-/* An array of a LAPACK routine: matrices (rank 2), vectors (1) or scalars (0), one for each place of the batch
- * dimensions before; `shared`: one for all. It starts as `in` (NULL: as zeros) and ends in `out` (NULL:
- * nobody wants it); where there is neither, the routine does without. */
+/* An array of a LAPACK routine: matrices (rank 2), vectors (1) or scalars (0), one for each place of the batch dimensions
+ * before; `shared`: one for all. Its initial contents are `in` (NULL: zeros), its final contents go to `out` (NULL:
+ * nowhere); if there is neither, the routine does without it. */
 struct kern_lapack_array {
     const struct view *in, *out;
     int rank;
@@ -343,11 +344,11 @@ struct kern_lapack_array {
 };
 enum { KERN_LAPACK_ARRAYS = 8, KERN_LAPACK_OPTIONS = 4 };
 struct kern_lapack {
-    const char *routine; /* without the letter of its type: "potrf" */
+    const char *routine; /* without its type letter: "potrf" */
     enum dtype type;
     int count;
-    struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* of dimensions that fit each other */
-    int info;                                            /* which array takes LAPACK's info; -1: none */
+    struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* with dimensions that match each other */
+    int info;                                            /* number of the array that receives LAPACK's info; -1: none */
     int64_t options[KERN_LAPACK_OPTIONS];                /* letters and numbers */
     int batch_rank;
     const int64_t *batch;
@@ -383,8 +384,8 @@ typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *d
 
 /* ---- table.c: which kernels a program runs ---- */
 
-/* How tile kernels are found, and every op that is not done element by element. kern_plain has the plain ones,
- * kern_fast the fast ones where there are any. Rearrangements are NULL in kern_fast: there a view does. */
+/* How tile kernels are found, and a kernel for every op that is not done element by element. kern_plain has the plain ones,
+ * kern_fast the fast ones where they exist. Rearrangements are NULL in kern_fast: a view does their work. */
 struct kernels {
     kern_reshape_fn *reshape;
     kern_transpose_fn *transpose;
@@ -445,7 +446,7 @@ struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <
 
 /* ---- about.c ---- */
 
-/* Lines for people: the instructions that are used, the libraries and their versions. */
+/* Lines for people: the instruction set in use, the libraries and their versions. */
 void kern_about(struct buf *out);
 
 #endif

@@ -1,13 +1,11 @@
 /*
  * spec: Cholesky, TriangularSolve
  *
- * Cholesky factors and triangular systems by LAPACK and BLAS (hlo-values 13.5, 13.6): floats up to f32 in f32, the
- * others as they are, rounded once at the end. What is small, and where there is no OpenBLAS, is done by the plain
- * kernels; so is each matrix on which the library has habits of its own: pivots that are not positive, diagonals that
- * are not finite, not real or next to zero.
- *
- * Fortran takes row-major memory for the transposed matrix: lower triangles are its upper ones, and a system with
- * the matrix on the left one with it on the right.
+ * Cholesky factors and triangular systems by LAPACK and BLAS (hlo-values 13.5, 13.6): floats up to f32 in f32, the others
+ * in their own type, rounded once at the end. Small ones are done by the plain kernels, as is everything without OpenBLAS,
+ * and each matrix for which the library's behaviour is its own: pivots that are not positive, diagonals that are not
+ * finite, not real or next to zero. Fortran takes row-major memory for the transposed matrix: so lower triangles are its
+ * upper ones, and a system with the matrix on the left is one with it on the right.
  */
 #include <math.h>
 #include <stdatomic.h>

@@ -1,22 +1,21 @@
 /*
- * nest: what the structured kernels share. Loops over several views at once, runs of elements that
- * lie a stride apart, elements read as another type, copies planned once and run often. Private to kern.
+ * nest.h: what the structured kernels share: loops over several views at once, runs of elements with a stride, elements
+ * read as another type, copies that are planned once and run often. Private to kern.
  */
 #ifndef HLO_KERN_NEST_H
 #define HLO_KERN_NEST_H
 
 #include "kern/kern.h"
 
-/* A loop body compiled for several instruction sets, the best one chosen when the program starts.
- * The results are the same: nothing is contracted or reordered. Sanitizers are not there yet when it is
- * chosen.
+/* Marks a loop body that is compiled for several instruction sets, of which the best is chosen when the program starts. The
+ * results are the same: nothing is contracted or reordered. Not with sanitizers, which aren't set up yet at that time.
  *
- * There are also sets of kernels (tile.h, gemm_set.h, matvec.h): files compiled once for each instruction set,
- * and a table of what each set has. That pays where a file is nothing but such loops, where an instruction set
- * has another number of lanes or instructions of its own, and where kernels are looked up by name anyway. The
- * loops marked here are one or two in a file that is otherwise about something else; a set would take a file and
- * a row in a table for each. The price is that the loader chooses, before there is an environment, so that
- * HLO_ISA (cpu.h) does not lower them: since bits are the same, that shows only in what is measured. */
+ * There are also sets of kernels (tile.h, gemm_set.h, matvec.h): files compiled once for each instruction set, with a table
+ * of what each set has. That pays where a file is nothing but such loops, where an instruction set has another number of
+ * lanes or instructions of its own, and where kernels are looked up by name anyway. Loops marked here are one or two in a
+ * file that is otherwise about something else; a set would need a file and a table row for each. The price: the loader
+ * chooses before there is an environment, so HLO_ISA (cpu.h) does not affect them. Since the bits are the same, only
+ * measurements show it. */
 #if defined __has_feature /* what chooses runs before a library is relocated: a sanitizer has no place in it */
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define KERN_SANITIZED
@@ -30,7 +29,7 @@
 #define KERN_CLONES
 #endif
 
-/* Stands before a loop of no more than eight turns, known where it is inlined, whose variables are to be registers. */
+/* Put before a loop of at most eight iterations, known once it is inlined, whose variables should stay in registers. */
 #if defined __clang__
 #define KERN_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -108,17 +107,17 @@ struct copy_plan {
     bool streams; /* past the caches */
 };
 void copy_plan_init(struct copy_plan *p, const struct view *out, const struct view *x);
-/* The copies of this plan make up `whole`: when that is large they are written past the caches. */
+/* The copies of this plan together make up `whole`: if that is large they bypass the caches. */
 void copy_plan_stream(struct copy_plan *p, const struct view *whole);
 void copy_plan_run(const struct copy_plan *p, char *out, const char *x);
-/* The whole copy that was planned, by all of a team. */
+/* The whole copy that was planned, shared by a team. */
 void copy_plan_share(struct team *team, const struct copy_plan *p, const struct view *out, const char *x);
-void copy_plan_end(const struct copy_plan *p); /* after the last run: others may see what was written */
+void copy_plan_end(const struct copy_plan *p); /* called after the last run: what was written is now visible to others */
 
-/* n bytes, written past the caches where that is possible; and after the last of them. */
+/* Copies n bytes, bypassing the caches where possible; and ends a series of such copies. */
 void copy_stream(char *out, const char *x, int64_t n);
 void copy_stream_end(void);
-enum { COPY_STREAM_FROM = 32 << 20 }; /* bytes from which on a result is written so */
+enum { COPY_STREAM_FROM = 32 << 20 }; /* bytes from which on results are written that way */
 
 /* ---- bits.c: one element as a bit pattern ---- */
 
@@ -166,7 +165,7 @@ bool pick_applies(int n, const struct view *out, const struct view *x, const enu
                   const bool *reduced, const struct kern_body *body);
 void reduce_by_pick(struct team *team, const struct view *out, const struct view *x, const void *const *init,
                     const bool *reduced, const struct kern_pick *pick);
-/* The greatest of n elements, or the least; NaNs are passed over and reported. */
+/* The greatest (or least) of n elements; NaNs are skipped and reported. */
 float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);
 
 /* ---- body.c: recognised combiners, and the others called element by element ---- */
@@ -200,7 +199,7 @@ bool call_fold_init(struct call_fold *f, int n, const struct view *out, const st
                     const enum dtype *acc, const struct kern_body *body); /* false: no memory */
 void call_fold_free(struct call_fold *f);
 void call_fold_start(struct call_fold *f, const void *const *init);
-bool call_fold_value(struct call_fold *f); /* folds in what the slots' `at` point to */
+bool call_fold_value(struct call_fold *f); /* folds in the values that the slots' `at` point to */
 void call_fold_store(struct call_fold *f, int k, char *out);
 
 #endif

@@ -1,11 +1,9 @@
 /*
- * reduce: folds dimensions away. Recognised combiners run over tiles of up to KERN_TILE elements (fold.h):
- * either down columns (a tile of results, some rows of operand elements after the others) or along rows
- * (one result; the elements in logical order in tiles). Threads share the results, or blocks of the elements
- * under few of them. Any other body is called element by element.
- *
- * Order and accumulation: fold.c says it; sums of floats up to f32 are rounded once, from f64, those of f64
- * are not in row-major order where they are long.
+ * reduce.c: folds dimensions away. Recognised combiners run over tiles of up to KERN_TILE elements (fold.h): either down
+ * columns (a tile of results, with rows of operand elements folded in one after the other) or along rows (one result, its
+ * elements in logical order, tile by tile). Threads share the results, or, under few results, blocks of elements. Any other
+ * body is called for each element. Order and accumulation: see fold.c; sums of floats up to f32 are rounded once, from f64,
+ * and long sums of f64 are not in row-major order.
  */
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /*
- * sort: orders lines of an array and takes their best elements.
+ * sort.c: sorts rows of an array, and finds their best elements.
  *
- * Every line is sorted as a list of its indices, which then picks the elements of all operands. A plain
- * comparison of one operand becomes unsigned keys (sort_keys.c), which carry the index with them; an
- * operand that is alone is made again from its sorted keys. Any other comparator goes through a merge sort.
- * All are stable, so the result is unique, whoever does what: threads share the lines, or one long line. Only
- * comparators and keys that are called are one thread's, for what is called has but one memory.
- * Partial order: -0 and +0 are equal; where NaNs end up in it no specification says (here: last).
+ * Every row is sorted as a list of its indices, which then picks the elements of all operands. A plain comparison of one
+ * operand becomes unsigned keys (sort_keys.c), which carry the index with them; if there is only one operand, it is
+ * reconstructed from its sorted keys. Any other comparator goes through a merge sort. All sorts are stable, so the result
+ * is unique however the work is divided: threads share the rows, or one long row. Only comparators and keys that are called
+ * stay on one thread, since a called body has only one set of registers. Partial order: -0 and +0 are equal; where NaNs end
+ * up in it no specification says (here: last).
  */
 #include "kern/sort.h"
 #include "kern/plain/plain.h"
