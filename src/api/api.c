@@ -1,5 +1,5 @@
 /*
- * What all files of the public interface use, and what the library says of itself.
+ * Texts that the public interface returns, and what the library says about itself.
  */
 #include "api/api.h"
 

@@ -1,5 +1,5 @@
 /*
- * The public interface to arrays in files, and to made-up ones.
+ * The public interface to arrays in files, arguments as people write them, and made-up values.
  */
 #include "api/api.h"
 
@@ -162,7 +162,8 @@ static bool argument_fits(const hlo_module *module, size_t param, const hlo_lite
     return fits;
 }
 
-/* What people who know other tools write first, and what it is called here; false where the text is nothing of that. */
+/* People who know other tools first write a file's name, or brackets. Whether it is that; a message then says how it is written
+ * here. */
 static bool hint(const hlo_module *module, size_t param, const char *text, hlo_messages *m)
 {
     struct buf called = {0}, why = {0};
@@ -244,7 +245,7 @@ bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *h, h
     return hlo_write_npz_all(path, prefix, &h, 1, m);
 }
 
-/* NULL for what there is none of. */
+/* NULL stands for a value that is missing. */
 static const struct literal **literals_of(const hlo_literal *const *h, size_t count)
 {
     const struct literal **l = heap_zalloc(1, (count + 1) * sizeof *l);

@@ -1,6 +1,6 @@
 /*
- * The public interface, continued: building modules. Every instruction is put into words and read by the
- * parser (text/build.c), so that what embedders build and what people write is the same by construction.
+ * The public interface to building modules. Every instruction is written as text and read by the parser (text/build.c), so that
+ * what embedders build and what people write is the same by construction.
  */
 #include "api/api.h"
 
@@ -10,7 +10,7 @@
 struct hlo_builder {
     struct text_builder *b;
     hlo_messages *messages;
-    struct sink *sink; /* nothing was said into it yet */
+    struct sink *sink; /* has no messages yet */
     const char *name;
     bool failed;
 };
@@ -31,7 +31,7 @@ static struct diags *said(hlo_builder *b)
     return &b->sink->ds;
 }
 
-/* Once something was said: about this text, whose first line has this number. */
+/* If there are messages, they are about this text, whose first line has this number; the next ones get another sink. */
 static void keep_messages(hlo_builder *b, struct str text, uint32_t line)
 {
     struct diags *ds = said(b);
@@ -44,7 +44,7 @@ static void keep_messages(hlo_builder *b, struct str text, uint32_t line)
     b->sink = hlo_sink_new(b->messages);
 }
 
-/* What is built without memory fails, as what is built wrong does. */
+/* Without memory, building fails like after any other mistake. */
 static void *starved(hlo_builder *b)
 {
     b->failed = true;
@@ -61,7 +61,7 @@ static hlo_inst *refuse(hlo_computation *c, const char *why)
 
 /* ---- builders and computations ---- */
 
-/* False without a message when an operand failed before, and with one when it stands elsewhere. */
+/* False without a message when an operand failed before, with one when it is of another computation. */
 static bool operands_fit(hlo_computation *c, hlo_inst *const *operands, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
@@ -123,7 +123,7 @@ bool hlo_computation_finish(hlo_computation *c, hlo_inst *root)
     return ok;
 }
 
-/* The text of the module as a file, which the module holds. */
+/* The text of the module as a file, to which the module holds a reference. */
 static hlo_file *file_of_builder(const hlo_builder *b)
 {
     hlo_file *f = hlo_file_new(false);
@@ -153,7 +153,7 @@ hlo_module *hlo_builder_finish(hlo_builder *b, hlo_computation *entry)
         if (m) {
             out = heap_zalloc(1, sizeof *out);
             *out = (hlo_module){m, f, 0};
-            b->b = NULL; /* it went into the module */
+            b->b = NULL; /* the module has taken it over */
         } else {
             hlo_file_free(f);
         }
@@ -193,14 +193,14 @@ static hlo_inst *read_line(hlo_computation *c, struct buf *line)
     uint32_t number = text_builder_line(b->b);
     struct inst *i = text_build(c->c, said(b), buf_view(line));
     b->failed |= !i;
-    if (!i && said(b)->errors == 0) /* the parser takes names of what failed for a message that was given */
+    if (!i && said(b)->errors == 0) /* the parser says nothing about names of instructions that failed before */
         DIAG(said(b), ((struct span){0, (uint32_t)line->size}), FAILURE, "this names a computation that is not finished, or what failed");
     keep_messages(b, buf_view(line), number);
     buf_free(line);
     return handle_of(i);
 }
 
-/* The opcode, the last word. */
+/* The opcode: the last word. */
 static struct str last_word(const char *what)
 {
     struct str s = str_trim(str_of(what));
@@ -230,7 +230,7 @@ static void put_left(hlo_computation *c, struct buf *line, const char *what)
     buf_puts(line, what);
 }
 
-/* `attributes` and then those of `more`, which begin with a comma each. */
+/* `attributes`, followed by those of `more`, each of which begins with a comma. */
 static hlo_inst *build_with(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count,
                             const char *attributes, struct buf *more)
 {
@@ -464,7 +464,7 @@ hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start,
     return build_one(c, "slice", operand, &b);
 }
 
-/* The operands in front and then the start indices. */
+/* The operands, followed by the start indices. */
 static hlo_inst *build_indexed(hlo_computation *c, const char *what, hlo_inst *const *front, size_t fronts,
                                hlo_inst *const *start, size_t count, struct buf *attributes)
 {
@@ -580,7 +580,7 @@ hlo_inst *hlo_select_and_scatter(hlo_computation *c, hlo_inst *operand, hlo_inst
     return build_with(c, "select-and-scatter", (hlo_inst *[]){operand, source, init}, 3, NULL, &b);
 }
 
-/* ---- computations applied ---- */
+/* ---- operations that apply computations ---- */
 
 hlo_inst *hlo_reduce(hlo_computation *c, hlo_inst *const *operands, hlo_inst *const *init, size_t n,
                      const hlo_computation *computation, const int64_t *dimensions, size_t count)

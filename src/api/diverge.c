@@ -1,10 +1,10 @@
 /*
- * Two programs on the same arguments: what is the first value that differs?
+ * The public interface to comparing runs: the first value that differs when two programs run on the same arguments.
  *
- * Of the first program's values as many are kept as there is room for; of the others only a digest, which tells whether a value of the
- * second one is the same, bit for bit. Where it isn't, that may still be within what the tolerance allows, and only the values
- * themselves can tell: so both run again, and of those values as many are kept as there is room for, until one is outside or
- * all have been seen.
+ * Program a runs first. Its values are kept as long as there is room, together with a digest of each, by which program b's
+ * values are known to be the same bit for bit. Values that aren't may still be within the tolerance; where a's was not kept,
+ * this is found out in further rounds: both programs run again, each time keeping as many of these values as there is room for,
+ * until one is outside or all have been compared.
  */
 #include "api/api.h"
 
@@ -14,17 +14,17 @@
 
 enum { USUAL_ROOM = 512 << 20 };
 
-struct mark { /* an instruction that was done */
+struct mark { /* one time that an instruction of a ran */
     uint64_t digest[2], number;
-    hlo_literal *kept; /* the value; NULL: there was no room */
+    hlo_literal *kept; /* its value; NULL: there was no room */
 };
-struct marks { /* of an instruction and a participant, in order */
+struct marks { /* those of one instruction and participant, in order */
     struct mark *at;
     size_t count, capacity;
 };
-struct suspect { /* what differs bit for bit */
+struct suspect { /* values that differ in some bit */
     size_t participant, a, b;
-    uint64_t occurrence, number; /* the latter in the order of a */
+    uint64_t occurrence, number; /* number: of all values of a, in order */
     hlo_literal *kept;           /* its value in a */
 };
 struct search {
@@ -32,22 +32,22 @@ struct search {
     const hlo_listing *a, *b;
     struct arena arena;
     struct marks *marks;      /* of a, by participant and instruction */
-    uint64_t *seen;           /* how often each was done in this run, likewise */
+    uint64_t *seen;           /* how often each ran in this run, likewise */
     size_t insts, participants;
-    struct suspect *suspects; /* in order */
+    struct suspect *suspects; /* after the first runs: by number */
     size_t suspect_count, suspect_capacity;
-    size_t first, end;        /* of those, whose values are kept in this round */
-    uint64_t room, taken;     /* bytes; the latter by what is kept of the first run */
-    uint64_t done;            /* values of a so far; what runs within an instruction is done before it */
-    struct turns {            /* of an instruction and a participant: those of this round, in order */
+    size_t first, end;        /* the suspects of this round */
+    uint64_t room, taken;     /* bytes; taken: by values kept in the first run of a */
+    uint64_t done;            /* values of a so far; what runs within an instruction comes before it */
+    struct turns {            /* the suspects of this round, in order, by participant and instruction */
         size_t *at, count, next;
     } *turns;
-    struct suspect found;     /* the first that is outside the tolerance, where there is one */
+    struct suspect found;     /* the first that is outside the tolerance, if `out->found` */
     struct hlo_divergence *out;
     hlo_messages *m;
 };
 
-/* Other names for values that are looked at elsewhere. */
+/* Instructions that only name values, which are compared where they are made. */
 static bool is_name(const struct inst *i)
 {
     return i->opcode == OP_PARAMETER || i->opcode == OP_TUPLE || i->opcode == OP_GET_TUPLE_ELEMENT || i->opcode == OP_OPT_BARRIER;
@@ -72,7 +72,8 @@ static void free_values(struct hlo_divergence *d)
     d->value_a = d->value_b = NULL;
 }
 
-/* The value of a suspect in b, held against that in a, which stays the caller's unless it is taken. False: no memory. */
+/* Compares the value of a suspect in b, L, with that in a, which is the caller's unless it is taken (NULL then). False: no
+ * memory. */
 static bool judge(struct search *s, const struct suspect *u, const hlo_literal *l, hlo_literal **kept)
 {
     if (s->out->found && by_number(u, &s->found) > 0)
@@ -127,7 +128,7 @@ static bool note_b(void *context, const struct hlo_sight *sight)
     const struct marks *k = &s->marks[slot];
     uint64_t occurrence = s->seen[slot]++;
     if (occurrence >= k->count)
-        return true; /* a went round less often: what decided that differs, and was seen before */
+        return true; /* a's loop has ended: the value that decided on that differs, and was seen before */
     struct mark *mark = &k->at[occurrence];
     uint64_t digest[2] = {0};
     const hlo_literal *l = hlo_sight_value(sight);
@@ -154,9 +155,9 @@ static void free_kept(struct search *s)
         }
 }
 
-/* ---- the later ones ---- */
+/* ---- the later runs ---- */
 
-/* The suspect that this instruction is, if it is one of this round. */
+/* The suspect of this round that the instruction in `slot` is this time; NULL: none. Counts the time. */
 static struct suspect *suspect_of(struct search *s, size_t slot)
 {
     struct turns *t = &s->turns[slot];
@@ -209,7 +210,7 @@ static void free_results(struct search *s, hlo_literal **results)
     }
 }
 
-/* As many suspects as there is room for, one at least; and where those of each instruction stand. */
+/* Chooses as many suspects as there is room for, at least one, and sorts them into `turns`. */
 static void choose_round(struct search *s, struct arena *scratch)
 {
     uint64_t taken = 0;
@@ -248,7 +249,7 @@ static bool do_round(struct search *s, hlo_literal **results)
     return ok;
 }
 
-/* Whether the results agree, of all participants; the difference of the first ones that don't. */
+/* Whether the results of all participants agree; else the difference of the first that don't. */
 static void compare_results(struct search *s, hlo_literal **a, hlo_literal **b)
 {
     s->out->results_agree = true;

@@ -1,5 +1,5 @@
 /*
- * The public interface to modules made from modules: edit/ by the numbers of a listing, with messages.
+ * The public interface to modules made from modules: edit/, with instructions given by number and problems as messages.
  */
 #include "api/api.h"
 
@@ -30,7 +30,7 @@ void hlo_edit_free(hlo_edit *e)
     heap_free(e);
 }
 
-/* Says what is wrong, if anything is, about an instruction. */
+/* Whether there is no problem; else a message at the instruction. */
 static bool judge(const hlo_edit *e, const struct inst *i, const char *what, const char *problem, hlo_messages *m)
 {
     if (!problem)
@@ -96,7 +96,7 @@ void hlo_edit_strip(hlo_edit *e, unsigned what)
     edit_strip(e->e, what);
 }
 
-/* There was no memory for the module: the edit goes all the same. */
+/* Without memory for the module, the edit is freed all the same. */
 static hlo_module *lost(hlo_edit *e, hlo_messages *m)
 {
     hlo_edit_free(e);
@@ -111,7 +111,7 @@ hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m)
     const char *problem;
     hlo_module *out = heap_zalloc(1, sizeof *out);
     struct module *made = edit_finish(e->e, &problem);
-    e->e = NULL; /* it went */
+    e->e = NULL; /* edit_finish has freed it */
     if (made) {
         *out = (hlo_module){made, hlo_file_hold(from->file), from->part};
     } else {

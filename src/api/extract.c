@@ -1,8 +1,8 @@
 /*
  * The public interface to cutting out: an instruction and what it needs as a module that runs alone.
  *
- * What stays is found first, level by level; what is cut off gets its value from a run that is looked at, which ends when
- * the instruction is about to be done.
+ * First it is decided, level by level of operands, which instructions stay. Those cut off get their values from an observed run,
+ * which ends when the instruction is about to run.
  */
 #include "api/api.h"
 
@@ -15,22 +15,22 @@ struct extract {
     struct arena arena;
     const struct computation *c;
     const struct inst *target;
-    bool *kept, *cut;     /* by the index of an instruction in the computation */
-    hlo_literal **values; /* likewise; NULL: none yet */
-    uint64_t executions;  /* of the target, so far */
-    bool reached;
+    bool *kept, *cut;     /* by the index of an instruction in the computation; cut: replaced by its value or a parameter */
+    hlo_literal **values; /* by the same index; NULL: none yet */
+    uint64_t executions;  /* how often the target has run */
+    bool reached;         /* the run has come to the execution that is wanted */
     bool failed;          /* no memory */
 };
 
 /* ---- what stays ---- */
 
-/* It is made of nothing, so there is nothing to cut off. */
+/* Instructions that need nothing: there is no point in cutting them off. */
 static bool is_source(const struct extract *x, const struct inst *i)
 {
     return i->opcode == OP_CONSTANT || i->opcode == OP_IOTA || (i->opcode == OP_PARAMETER && x->what->parameters);
 }
 
-/* Whether it stays at this height; the ends of transfers want their beginnings. */
+/* Whether it stays at this height. Instructions that nothing can replace (a -start, which its -done needs) always do. */
 static bool stays(const struct extract *x, const struct inst *i, size_t height)
 {
     if (is_source(x, i) || edit_may_change(i))
@@ -55,7 +55,7 @@ static void find_kept(struct extract *x)
 {
     struct level now = {0};
     if (x->target->opcode == OP_PARAMETER && !x->what->parameters)
-        return; /* its value is all */
+        return; /* the module is just its value */
     keep(x, &now, x->target);
     for (size_t height = 1; now.count > 0; height++) {
         struct level above = {0};
@@ -67,7 +67,7 @@ static void find_kept(struct extract *x)
     }
 }
 
-/* What is taken out of a tuple that is cut off is cut off in its place: it is less. */
+/* Instead of a whole tuple, only the components that are taken out of it are cut off: that is less. */
 static bool is_component(const struct extract *x, const struct inst *i)
 {
     return i != x->target && i->opcode == OP_GET_TUPLE_ELEMENT && !x->kept[i->operands[0]->index] && !edit_may_change(i);
@@ -89,7 +89,7 @@ static void find_cut(struct extract *x)
             x->cut[x->c->insts[k]->operands[o]->index] |= !x->kept[x->c->insts[k]->operands[o]->index];
 }
 
-/* ---- what it was ---- */
+/* ---- the values of a run ---- */
 
 static const struct inst *inst_of(const struct extract *x, const struct hlo_sight *s)
 {
@@ -97,7 +97,7 @@ static const struct inst *inst_of(const struct extract *x, const struct hlo_sigh
     return s->participant == 0 && i->parent == x->c ? i : NULL;
 }
 
-/* What it needs has been done by now, and nothing of that will be done again before. */
+/* Before the wanted execution of the target, all that it needs has run: the values kept last are the right ones. */
 static bool before(void *context, const struct hlo_sight *s)
 {
     struct extract *x = context;

@@ -1,5 +1,5 @@
 /*
- * The public interface to what stands in a module: computations and instructions by number.
+ * The public interface to what a module consists of: its computations and instructions by number.
  */
 #include "api/api.h"
 
@@ -11,7 +11,7 @@ struct listed_inst {
     size_t computation;
     size_t *operands, *users, *callees;
     size_t user_count, callee_count;
-    const char *name, *shape, *op_name, *where; /* NULL until somebody asks */
+    const char *name, *shape, *op_name, *where; /* NULL until they are asked for */
 };
 struct listed_computation {
     struct computation *computation;
@@ -25,10 +25,10 @@ struct hlo_listing {
     size_t count, computation_count;
     struct listed_inst *insts;
     struct listed_computation *computations;
-    size_t *by_index;  /* of a computation: its number */
-    size_t **numbers;  /* of an instruction, by the index of its computation and its own */
-    struct map names, computation_names; /* to instructions; to computations */
-    struct map spelled; /* of files and functions: what has been given out */
+    size_t *by_index;  /* numbers of computations, by their index in the module */
+    size_t **numbers;  /* numbers of instructions, by the index of their computation and their own */
+    struct map names, computation_names; /* -> struct listed_inst; -> struct listed_computation */
+    struct map spelled; /* names of files and functions -> the same with a NUL */
 };
 
 /* ---- making ---- */
@@ -75,7 +75,7 @@ static bool last_is(const size_t *list, size_t count, size_t value)
     return count > 0 && list[count - 1] == value;
 }
 
-/* Users come in the order of their numbers, so a second use by the same one is the last that was noted. */
+/* Users are noted in the order of their numbers, so a second use by the same one directly follows the first. */
 static void note_users(struct hlo_listing *l)
 {
     for (size_t n = 0; n < l->count; n++)
@@ -128,7 +128,7 @@ static void note_computations(struct hlo_listing *l)
     }
 }
 
-/* The name as the text has it: a second x is x.1 in the module. */
+/* The name as the text has it: a second x was renamed x.1 in the module. */
 static struct str written_name(const struct hlo_listing *l, const struct inst *i)
 {
     const struct str text = l->module->file->parts[l->module->part].text;
@@ -145,7 +145,7 @@ static void note_name(struct hlo_listing *l, struct str name, size_t n)
         map_put(&l->names, name, &l->insts[n]);
 }
 
-/* The first that is noted has the name: those of the entry computation, which is the last one, by either name. */
+/* Of several instructions of one name, the first to be noted keeps it. So the entry computation, the last one, comes first. */
 static void note_names(struct hlo_listing *l)
 {
     const size_t entry = l->computations[l->computation_count - 1].first;
@@ -244,7 +244,7 @@ static void spell(struct hlo_listing *l, struct listed_inst *at)
 struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
 {
     GUARDED((struct hlo_listed){0});
-    hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* what it spells, it keeps */
+    hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* the spellings are kept in it */
     struct listed_inst *at = &l->insts[i];
     const struct place place = place_of(l, at->inst->span);
     if (!at->name)
@@ -317,7 +317,7 @@ hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style sty
     return hlo_text_of(&b);
 }
 
-/* With a NUL behind it; the same files and functions are asked for again and again. */
+/* The same with a NUL, kept: few files and functions are asked for again and again. */
 static const char *kept(const hlo_listing *listing, struct str s)
 {
     hlo_listing *l = (hlo_listing *)(uintptr_t)listing;
@@ -347,7 +347,7 @@ bool hlo_list_frame(const hlo_listing *l, size_t i, size_t k, struct hlo_frame *
         *out = (struct hlo_frame){kept(l, meta->source_file), "", meta->source_line, meta->source_column};
         return k == 0 && meta->source_file.len > 0;
     }
-    for (size_t n = 0; n < k; n++) { /* a circle of parents ends with k */
+    for (size_t n = 0; n < k; n++) { /* ends even if parents form a cycle */
         frame = t->frames[frame - 1].parent;
         if (frame < 1 || frame > t->frame_count || n >= (size_t)t->frame_count)
             return false;

@@ -55,7 +55,7 @@ void hlo_literals_free(hlo_literal **literals, size_t count)
     heap_free(literals);
 }
 
-/* `own` is a copy of its shape; those of what is in a tuple are mostly in it already. */
+/* `own` is a copy of the literal's shape. It mostly includes the shapes of a tuple's elements. */
 static void own_shape(struct arena *a, struct literal *l, const struct shape *own)
 {
     for (int i = 0; shape_is_tuple(own) && i < own->count; i++) {
@@ -160,7 +160,7 @@ hlo_literal *hlo_literal_new(const char *dtype, size_t rank, const int64_t *dims
     if (dtype_is_array(t) && rank <= INT16_MAX) {
         const struct shape *shape = shape_array(&h->arena, t, (int)rank, dims, NULL, NULL);
         l = literal_new(&h->arena, shape);
-        if (!l) /* nothing is kept among the messages of what went well: there may be many such calls */
+        if (!l) /* only now a sink is made: it stays among the messages, and there may be many calls that go well */
             io_literal_too_large(hlo_sink_of_name(m, dtype, STR("")), &h->arena, shape);
     } else {
         hlo_messages_add(m, dtype, "no element type");
@@ -248,7 +248,7 @@ hlo_literal *hlo_literal_tuple(hlo_literal **elements, size_t count)
     for (size_t i = 0; i < count; i++)
         parts[i] = hlo_literal_take(&h->arena, elements[i]->l);
     hlo_literal *tuple = hlo_literal_end(h, literal_tuple(&h->arena, parts, (int)count));
-    for (size_t i = 0; i < count; i++) { /* only now: where there is no memory they stay the caller's */
+    for (size_t i = 0; i < count; i++) { /* only now: had there been no memory, they would stay the caller's */
         arena_free(&elements[i]->arena);
         heap_free(elements[i]);
     }

@@ -1,5 +1,5 @@
 /*
- * The public interface to values as people look at them, and to how two of them differ.
+ * The public interface to values as people look at them, and to how two values differ.
  */
 #include "api/api.h"
 

@@ -1,8 +1,9 @@
 /*
- * Mapped files that get shorter while they are used: what lies behind their new end can't be read any more, and whoever
- * tries gets SIGBUS. Here that ends the process as any other failure of a run does: with a message that names the file.
+ * The public interface to mapped files that get shorter while they are used. Reading beyond their new end raises SIGBUS; after
+ * hlo_guard_mapped_files, this ends the process like any other failure of a run: with a message that names the file.
  *
- * Which file it is the kernel says: so nothing need be written down of what is mapped, and the handler does nothing that a handler may not.
+ * The handler asks the kernel which file it is. So no list of mapped files must be kept, and the handler only does what a signal
+ * handler may do.
  */
 #include "api/api.h"
 
@@ -20,7 +21,7 @@ struct lines {
     char ahead[1024];
 };
 
-/* Whether there was one; what doesn't fit is left out. */
+/* Reads a line, of which what doesn't fit is dropped. False at the end. */
 static bool next_line(struct lines *l, char *line, size_t room)
 {
     size_t n = 0;
@@ -56,7 +57,7 @@ static uintptr_t take_address(const char **at)
     }
 }
 
-/* The path in a line whose range holds the address; NULL: it doesn't, or is no file's. */
+/* The path in a line whose range holds the address; NULL: it does not, or the range is no file's. */
 static const char *path_if_it_holds(const char *line, uintptr_t address)
 {
     uintptr_t from = take_address(&line);
@@ -92,7 +93,7 @@ static void handle(int number, siginfo_t *info, void *context)
         _exit(HLO_FAILED);
     }
     close(l.fd);
-    signal(number, SIG_DFL); /* no file: it comes again and ends the process as it always does */
+    signal(number, SIG_DFL); /* no file: the signal is raised again and ends the process as usual */
 }
 
 void hlo_guard_mapped_files(void)

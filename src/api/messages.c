@@ -1,5 +1,5 @@
 /*
- * The public interface to messages: one sink for each source that something was said about.
+ * The public interface to messages: a list of sinks, one for each source that messages are about.
  */
 #include "api/api.h"
 
@@ -26,7 +26,7 @@ void hlo_messages_free(hlo_messages *m)
         source_free(&s->own);
         hlo_file_free(s->file);
     }
-    for (hlo_messages *t = m->taken, *next; t; t = next) { /* their sinks are freed, but not what these lie in */
+    for (hlo_messages *t = m->taken, *next; t; t = next) { /* their sinks were freed above, the memory that holds these was not */
         next = t->taken;
         arena_free(&t->arena);
         heap_free(t);
@@ -35,7 +35,7 @@ void hlo_messages_free(hlo_messages *m)
     heap_free(m);
 }
 
-/* What a sink is found by: where the source lies. */
+/* The key of a sink in `by_source`: the address of its source. */
 static struct str source_key(const struct sink *s) { return (struct str){(const char *)&s->ds.source, sizeof s->ds.source}; }
 
 void hlo_messages_take(hlo_messages *m, hlo_messages *from)
@@ -54,7 +54,7 @@ void hlo_messages_take(hlo_messages *m, hlo_messages *from)
     m->taken = from;
 }
 
-/* What is said belongs to whom the messages belong to, not to the call that says it. */
+/* The memory of a message belongs to the owner of the messages, not to the call that adds it. */
 static void sink_init(hlo_messages *m, struct sink *s, struct source *source)
 {
     diags_init(&s->ds, source);

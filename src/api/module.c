@@ -1,5 +1,5 @@
 /*
- * The public interface to modules: read, verified, printed; their parameters and results.
+ * The public interface to modules: parsing, verifying and printing them; their parameters and results.
  */
 #include "api/api.h"
 
@@ -11,7 +11,7 @@ hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_file *f =
-        (hlo_file *)(uintptr_t)file; /* its line maps and count of holders change, its text does not */
+        (hlo_file *)(uintptr_t)file; /* its line maps and reference count change, its text does not */
     struct parse_options options = {.strict = f->strict};
     struct diags *ds = hlo_sink_of_part(m, f, part);
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
@@ -74,7 +74,7 @@ size_t hlo_param_count(const hlo_module *module)
 const char *hlo_param_name(const hlo_module *module, size_t i)
 {
     GUARDED(NULL);
-    /* Names are slices of the text: the copy that ends in NUL is the module's. */
+    /* Names are slices of the text; the copy that ends in NUL lives in the module's arena. */
     return arena_str(&module->m->arena, hlo_param_of(module, i)->name).ptr;
 }
 
@@ -86,7 +86,7 @@ hlo_text hlo_param_shape(const hlo_module *module, size_t i)
     return hlo_text_of(&b);
 }
 
-/* Whether a name is `written` with the number behind it that made it unique in the module: x.1 */
+/* Whether a name is `written` plus a number that made it unique in the module: x.1 */
 static bool is_numbered(struct str name, struct str written)
 {
     size_t i = written.len;

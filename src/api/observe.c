@@ -1,5 +1,5 @@
 /*
- * The public interface to runs that are looked at: what an observer is told of each instruction.
+ * The public interface to observed runs: what an observer is shown of each instruction.
  */
 #include "api/api.h"
 
@@ -7,14 +7,14 @@
 
 #include <pthread.h>
 
-/* Of a program, for all its participants. */
+/* The observer of a program, for all its participants. */
 struct observing {
     const hlo_module *module;
     hlo_listing *listing;
     struct hlo_observer user;
-    bool ours; /* what it calls need not be guarded anew, and what it keeps is the run's until that has ended well */
+    bool ours; /* an observer of the library's own: it runs under the run's guard, which owns the memory that it takes */
     struct observer observer; /* as eval has it */
-    pthread_mutex_t lock;     /* held while the user is told */
+    pthread_mutex_t lock;     /* held while the user's functions run */
     struct arena arena;
     struct hlo_within *within;
     size_t count, capacity;
@@ -48,7 +48,7 @@ struct looked {
     int operand;
 };
 
-/* The value stays where it is; only its handle goes. */
+/* Frees the handle, not the value, which is the run's. */
 static void free_handle(hlo_literal *h)
 {
     arena_free(&h->arena);
@@ -108,7 +108,7 @@ bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages
     }
     for (struct looked *g = w->given; g; g = g->next)
         if (g->operand == SIGHT_VALUE)
-            g->operand = INT_MIN; /* there is another one now */
+            g->operand = INT_MIN; /* outdated: the next one who asks gets the new value */
     return eval_sight_set(w->sighting, l->l) || DIAG_ERROR(ds, NO_SPAN, FAILURE, "no memory for the value");
 }
 

@@ -1,5 +1,6 @@
 /*
- * The public interface, continued: what the language has, from the tables of op/ and type/.
+ * The public interface to what the language has: operations, attributes, examples and element types, from the tables of op/ and
+ * type/.
  */
 #include "hlo.h"
 
@@ -106,7 +107,7 @@ bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out)
     return true;
 }
 
-/* The unsigned type as wide as `t`, for whatever fills its place bit for bit. */
+/* The unsigned type as wide as `t`, for examples that handle its bits. */
 static const char *unsigned_of(enum dtype t)
 {
     for (int u = DT_U1; u <= DT_U64; u++)
@@ -115,14 +116,15 @@ static const char *unsigned_of(enum dtype t)
     return "u64";
 }
 
-/* The dimension that elements of `wide` gain when they are taken apart into those of `narrow`. */
+/* ",4": the dimension that is added when elements of `wide` are taken apart into elements of `narrow`; nothing if they are no
+ * wider. */
 static void put_ratio(struct buf *out, enum dtype wide, enum dtype narrow)
 {
     if (dtype_bits(wide) > dtype_bits(narrow))
         buf_printf(out, ",%u", dtype_bits(wide) / dtype_bits(narrow));
 }
 
-/* What a letter after `$` stands for, for the element types `t` and `u`; doc/all.def lists them. */
+/* What a letter after `$` stands for with the element types `t` and `u`; op/doc/all.def lists the letters. */
 static void put_place(struct buf *out, char letter, enum dtype t, enum dtype u)
 {
     bool complex = dtype_is_complex(t);

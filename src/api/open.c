@@ -1,5 +1,5 @@
 /*
- * The public interface to files of modules: text, compressed or not, folders of dumps, bundles; and why something is none.
+ * The public interface to opening files of modules: text, compressed or not, folders of dumps, bundles; and what else files are.
  */
 #include "api/api.h"
 
@@ -39,7 +39,7 @@ static bool is_text(const hlo_file *f, struct diags *ds, const char *path)
     return !what && f->bytes.size < UINT32_MAX;
 }
 
-/* The text that a bundle holds. */
+/* The text of the module in a bundle. */
 static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
 {
     hlo_arrays *s = hlo_arrays_open(path, m);
@@ -71,7 +71,7 @@ static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
     return NULL;
 }
 
-/* Of several parts, only one is left. */
+/* Drops all parts but the one that PICK names. NULL with a message, and the file is freed, when there is no such part. */
 static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_messages *m)
 {
     int64_t n;

@@ -1,5 +1,6 @@
 /*
- * Where NaN, infinities and denormal numbers come from: the instruction that makes one of operands that have none.
+ * The public interface to where NaN, infinities and denormal numbers come from: instructions that make one of operands without
+ * any.
  */
 #include "api/api.h"
 
@@ -32,7 +33,7 @@ static bool is_odd(enum dtype t, double v, enum hlo_oddity what)
     }
 }
 
-/* An operand that makes what comes of it no wonder. */
+/* Whether an operand explains the oddity: it has the same, or is NaN where infinity is looked for. */
 static bool is_tainted(enum dtype t, double v, enum hlo_oddity what)
 {
     return is_odd(t, v, what) || (what == HLO_ODD_OVERFLOW && isnan(v));
@@ -77,8 +78,9 @@ static bool rearranges(const struct inst *i)
     }
 }
 
-/* A NaN that stands in the program means that something is missing, an element beyond the end of an array for one. Whoever takes
- * it in makes it a part of the results, so such operands do not count as having one. Infinities in programs are limits and masks. */
+/* Whether an operand is a NaN that is written in the program. It means that something is missing, say an element beyond the end
+ * of an array. The instruction that reads it brings it into the results and counts as its origin. Infinities in programs don't
+ * count: they are limits and masks. */
 static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo_oddity what)
 {
     for (int level = s->depth; what == HLO_ODD_NAN; ) {
@@ -94,7 +96,7 @@ static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo
     return what == HLO_ODD_NAN && i->opcode == OP_CONSTANT;
 }
 
-/* An operand that is one, of an instruction that is more than the same in another shape. */
+/* Whether an operand is such a constant, and the instruction does more than give it another shape or type. */
 static bool takes_constant(const struct sighting *s, const struct inst *i, int operand, enum hlo_oddity what)
 {
     return is_constant(s, i->operands[operand], what) && !rearranges(i);
@@ -104,7 +106,7 @@ static bool takes_constant(const struct sighting *s, const struct inst *i, int o
 
 enum { MOST_OPERANDS = 4 };
 
-/* The operands of an instruction that makes each element of one of each; those of rank 0 go to all. */
+/* The operands of an elementwise instruction; those of rank 0 are used for all elements. */
 struct elements {
     int count;
     const struct literal *at[MOST_OPERANDS];
@@ -276,7 +278,7 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_sigh
     const struct literal *l = operand_of(s, k);
     struct buf b = {0};
     for (int j = 0; j < k; j++)
-        if (i->operands[j] == i->operands[k]) /* it has been said */
+        if (i->operands[j] == i->operands[k]) /* has its note already */
             return;
     if (!l)
         return;
@@ -310,7 +312,7 @@ static struct str op_name_of(const struct inst *i)
     return m ? m->op_name : STR("");
 }
 
-/* The line of the user's program, of a caller where the instruction's own is not known. */
+/* The instruction's line in the user's program; where it is not known, that of the nearest caller. */
 static struct str line_of(struct arena *a, const struct sighting *s)
 {
     struct str place = inst_where(a, s->step->inst);
@@ -319,7 +321,7 @@ static struct str line_of(struct arena *a, const struct sighting *s)
     return place;
 }
 
-/* The names that the program gave to what it does, callers first, where those within do not say them again. */
+/* The op_names of the callers and the instruction, joined, callers first; those with which the next one begins are left out. */
 static struct str names_of(struct arena *a, const struct sighting *s)
 {
     struct str place = op_name_of(s->step->inst);
@@ -332,7 +334,7 @@ static struct str names_of(struct arena *a, const struct sighting *s)
     return place;
 }
 
-/* Why no line can be said: dumps are often printed with the numbers of stack frames and without the tables of them. */
+/* Says why no line is known: dumps often have the numbers of stack frames, but lack their tables. */
 static void note_lost_frame(struct diags *ds, struct diag *d, const struct sighting *s)
 {
     const struct inst *i = s->step->inst;

@@ -1,5 +1,5 @@
 /*
- * The public interface to files that are written bit by bit.
+ * The public interface to writing files bit by bit.
  */
 #include "api/api.h"
 
@@ -34,7 +34,7 @@ bool hlo_output_put(hlo_output *o, const char *text, size_t size, hlo_messages *
     return io_output_put(sink(m, o->path), o->to, (struct str){text, size});
 }
 
-/* Where there is no memory for the message, it is closed all the same. */
+/* Without memory for a message, the output is closed and freed all the same. */
 static bool starved(hlo_output *o, hlo_messages *m)
 {
     hlo_messages_no_memory(m);

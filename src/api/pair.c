@@ -1,9 +1,9 @@
 /*
- * Which instruction of one module stands for which of another?
+ * The public interface to pairings: which instruction of one module corresponds to which of another.
  *
- * Computations are paired first, from the entry computation on through the callers; in them instructions by name, by op_name of
- * their metadata, and by their place among those of the same op and shape. What is left is sought by name and op_name in the
- * whole module, for passes move instructions from one computation to another.
+ * Computations are paired first, from the entry computation down to callees. In a pair of computations, instructions are paired
+ * by name, by the op_name of their metadata, and by their place among those of the same op and shape. What is left over is
+ * sought by name and op_name in the whole module, since compiler passes move instructions from one computation to another.
  */
 #include "api/api.h"
 
@@ -11,17 +11,17 @@ struct hlo_pairing {
     const hlo_listing *a, *b;
     struct arena arena;
     struct hlo_pair *of_a, *of_b;
-    long *computations;   /* of a: that of b; -1 */
-    bool *taken;          /* computations of b */
+    long *computations;   /* by computation of a: its partner in b, or -1 */
+    bool *taken;          /* by computation of b: it has a partner */
 };
 
 /* ---- one way to pair ---- */
 
-struct waiting { /* instructions of b with one key, in order */
+struct waiting { /* unpaired instructions of b with the same key, in order; `next` is the first of them */
     size_t *at, count, capacity, next;
 };
 
-/* What two instructions must have in common; empty: it can't be paired in this way. */
+/* What two instructions must have in common; empty: this instruction can't be paired in this way. */
 static struct str key_of(struct arena *a, const struct hlo_listed *i, enum hlo_paired how)
 {
     if (how == HLO_PAIRED_METADATA && i->op_name[0] == '\0')
@@ -44,7 +44,7 @@ static void pair(struct hlo_pairing *p, size_t a, size_t b, enum hlo_paired how)
     p->of_b[b] = (struct hlo_pair){(long)a, how};
 }
 
-/* Whatever is still alone in the two ranges, in order. */
+/* Pairs what is still unpaired in the two ranges, in order. */
 static void pair_range(struct hlo_pairing *p, struct range a, struct range b, enum hlo_paired how)
 {
     struct arena scratch;
@@ -161,7 +161,7 @@ static bool is_long_constant(const hlo_listing *l, size_t i)
     return inst->opcode == OP_CONSTANT && (!shape_elements(inst->shape, &elements) || elements > SHORT_CONSTANT);
 }
 
-/* How often an instruction calls what, by name. */
+/* How often an instruction calls each computation, by name. */
 static void count_calls(struct map *calls, const hlo_listing *l, const struct hlo_listed *inst)
 {
     for (size_t k = 0; k < inst->callee_count; k++) {
@@ -173,13 +173,13 @@ static void count_calls(struct map *calls, const hlo_listing *l, const struct hl
     }
 }
 
-/* The text with `#` for the name of a callee wherever it stands as the value of an attribute, or in a list of such: each as
- * often as it is called. One pass over the text: there may be as many callees as it has words. */
+/* The text, with `#` in place of names of callees that are values of attributes or in lists of such, each at most as often as
+ * it is called. A single pass over the text, since there may be as many callees as words. */
 static struct str without_callees(struct arena *a, const hlo_listing *l, const struct hlo_listed *inst, struct str text)
 {
     struct map calls;
     char *out = ARENA_ARRAY(a, char, text.len + 1);
-    size_t size = 0, word = 0; /* where in `out` the word begins that may be a name; 0: none does */
+    size_t size = 0, word = 0; /* word: where in `out` a word begins that may be a name; 0: there is none */
     map_init(&calls, a);
     count_calls(&calls, l, inst);
     for (size_t k = 0; k <= text.len; k++) {
@@ -199,7 +199,7 @@ static struct str without_callees(struct arena *a, const hlo_listing *l, const s
     return (struct str){out, size - 1};
 }
 
-/* What stands behind the operands, names of callees left out; of a constant the value. */
+/* The text behind the operands, without names of callees; of a constant the value. */
 static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(l, i);

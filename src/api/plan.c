@@ -192,7 +192,7 @@ static void put_spaces(struct buf *out, size_t n)
 
 static void put_table(struct buf *out, const struct table *t)
 {
-    enum { WIDEST = 48 }; /* what is longer stands out */
+    enum { WIDEST = 48 }; /* longer cells make no column wider */
     size_t width[COLUMNS] = {0};
     for (size_t k = 0; k < t->count; k++)
         for (int c = 0; c < COLUMNS; c++)

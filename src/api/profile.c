@@ -1,5 +1,5 @@
 /*
- * The public interface to profiles: a watch on the steps of runs, with a clock.
+ * The public interface to profiles: the time that each step of a run takes.
  */
 #include "api/api.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_SAMPLES = 256,  /* of a step, for its median: when they are full, every second one goes */
+    MOST_SAMPLES = 256,  /* of a step, for its median. When there are as many, every second one is dropped */
     MOST_EVENTS = 1000000
 };
 
@@ -18,13 +18,13 @@ struct timed_step {
     struct cost cost;
     const char *name, *what, *computation;
     uint64_t calls;
-    int64_t spent; /* nanoseconds, without the steps within */
-    float *samples; /* seconds of calls, every `stride`th */
+    int64_t spent; /* nanoseconds of all calls, without steps within */
+    float *samples; /* seconds of every `stride`th call */
     size_t sample_count, stride;
 };
 
 struct open_step {
-    int64_t start, within; /* within: nanoseconds of steps in this one */
+    int64_t start, within; /* within: nanoseconds of the steps that ran inside of this one */
 };
 
 struct hlo_profile {
@@ -34,7 +34,7 @@ struct hlo_profile {
     int64_t born;
     struct timed_step *steps;
     size_t step_count;
-    size_t *first; /* of a function, by its index */
+    size_t *first; /* by the index of a function: where its steps begin in `steps` */
     struct open_step *open;
     size_t open_count, open_capacity;
     struct event {
@@ -87,7 +87,7 @@ static void end(void *context, const struct function *f, const struct step *s)
             (struct event){(uint32_t)number, o.start - p->born, all};
 }
 
-/* A view moves nothing. */
+/* The cost of a step; a view of its operand moves no bytes. */
 static struct cost cost_of(const struct foresight *foresight, const struct function *f, int number)
 {
     const struct step *s = &f->steps[number];

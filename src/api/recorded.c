@@ -1,9 +1,9 @@
 /*
- * The public interface to runs whose values can be asked for afterwards: what is kept, and when it is run again.
+ * The public interface to runs whose values can be asked for afterwards: which are kept, and when the module runs again.
  *
- * A value has a key: its instruction, and the calls and iterations that it was made in. The first run keeps what fits; who asks
- * for another one is told that it isn't known, and the run is made again for all that was asked for. Of what is done several
- * times in one place (conditions of loops), the last time counts.
+ * The key of a value is its instruction, with the calls and iterations in which it was made. The first run keeps what fits. A
+ * question for another value is first answered "unknown" and noted; then the module runs again for all that was asked for. When
+ * an instruction runs several times under the same key (in the condition of a loop), the last time counts.
  */
 #include "api/api.h"
 
@@ -14,11 +14,11 @@
 
 struct entry {
     struct literal *value; /* NULL: it is not kept */
-    hlo_literal *handle; /* of it, once somebody has asked */
-    int64_t iterations;  /* of a while; -1: it isn't known */
-    bool wanted;         /* somebody has asked for it */
+    hlo_literal *handle; /* of the value, once it was asked for */
+    int64_t iterations;  /* of a while; -1: unknown */
+    bool wanted;         /* it was asked for */
 };
-struct last { /* the last time that an instruction was done */
+struct last { /* the last time that an instruction ran */
     bool done;
     size_t depth, capacity;
     struct hlo_within *within;
@@ -33,11 +33,12 @@ struct hlo_recorded {
     struct map entries;
     struct buf key;
     uint64_t bytes; /* kept so far */
-    bool dropped, again; /* not all was kept; this run is for what was asked for */
-    bool missed;         /* something was asked for that another run may have */
+    bool dropped;   /* not all values were kept */
+    bool again;     /* this is a later run, which keeps only what is wanted */
+    bool missed;    /* a value was asked for that another run may give */
     struct last *last;   /* by instruction */
-    const struct shape **shapes; /* of the value that was kept last, likewise */
-    struct when {        /* which time of an instruction is looked for; -1: none */
+    const struct shape **shapes; /* by instruction: of the value that was kept last */
+    struct when {        /* the time of an instruction that is looked for: in these iterations; inst -1: none */
         long inst;
         const int64_t *iterations;
         size_t count;
@@ -49,7 +50,7 @@ enum { KEPT_BY_DEFAULT = 1 << 30, OVERHEAD = 200 /* bytes of an entry, about */,
 
 /* ---- keys ---- */
 
-/* A constant is the same wherever it is. */
+/* Calls and iterations make no difference to a constant. */
 static struct str key_of(struct hlo_recorded *r, size_t inst, const struct hlo_within *within, size_t depth)
 {
     r->key.size = 0;
@@ -96,7 +97,8 @@ static size_t bytes_of(const struct shape *s)
     return shape_bytes(s, &bytes) ? (size_t)bytes : 0;
 }
 
-/* Most values are small, and there are millions of them. OLD: what stood there and is overwritten; or NULL. NULL: no memory. */
+/* A copy of `from`, small ones in the arena, for there may be millions. OLD, unless it is NULL, is a value of the same shape that
+ * is overwritten. NULL: no memory. */
 static struct literal *copy(struct hlo_recorded *r, const struct literal *from, const struct shape *shape, struct literal *old)
 {
     struct literal *l = old ? old : ARENA_NEW(&r->arena, struct literal);
@@ -137,7 +139,7 @@ static void drop(struct entry *e)
     e->handle = NULL;
 }
 
-/* Of one instruction shapes are most often the same. */
+/* Keeps a value in an entry. The shape is shared with the last value of the instruction where it is the same, as it mostly is. */
 static bool put(struct hlo_recorded *r, struct entry *e, size_t inst, const struct literal *from)
 {
     const struct shape **shape = &r->shapes[inst];
@@ -150,7 +152,7 @@ static bool put(struct hlo_recorded *r, struct entry *e, size_t inst, const stru
     return e->value != NULL;
 }
 
-/* What only puts values together, or takes them apart, is looked through when somebody asks. */
+/* Instructions whose tuples only hand values on. These are not kept: whoever asks is led on to what made their components. */
 static bool is_passed_on(const struct inst *i)
 {
     switch (i->opcode) {
@@ -189,7 +191,7 @@ static bool keep(struct hlo_recorded *r, const struct hlo_sight *s)
     return v && put(r, e, s->inst, v->l);
 }
 
-/* An iteration of a loop is done when the root of its body is. */
+/* An iteration is complete when the root of the loop's body has run. */
 static void count_iteration(struct hlo_recorded *r, const struct hlo_sight *s)
 {
     const struct inst *i = hlo_listing_inst(r->l, s->inst);
@@ -205,7 +207,7 @@ static void count_iteration(struct hlo_recorded *r, const struct hlo_sight *s)
         r->dropped = true;
 }
 
-/* Whether it is the time that is looked for: iterations of the loops around it, the innermost last. */
+/* Whether this is the time that is looked for. The wanted iterations of the loops around it are listed innermost last. */
 static bool is_time(const struct hlo_recorded *r, const struct hlo_sight *s)
 {
     size_t k = r->when.count;
@@ -217,7 +219,7 @@ static bool is_time(const struct hlo_recorded *r, const struct hlo_sight *s)
     return k == 0;
 }
 
-/* A loop that has no iteration is known to have none. */
+/* A loop has 0 iterations until one is counted. */
 static bool before(void *context, const struct hlo_sight *s)
 {
     struct hlo_recorded *r = context;
@@ -281,7 +283,7 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
     return true;
 }
 
-/* What it says was said the first time. */
+/* The messages are dropped: they are those of the first run. */
 static void run_again(struct hlo_recorded *r)
 {
     hlo_messages *m = hlo_messages_new();
@@ -300,7 +302,7 @@ hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *opt
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_recorded *r = heap_zalloc(1, sizeof *r);
     *r = (hlo_recorded){.l = l, .options = options, .args = args, .count = count, .when = {.inst = -1}};
-    buf_reserve(&r->key, 64); /* so that it is not of the call that needs it first */
+    buf_reserve(&r->key, 64); /* now, so that it belongs to the handle and not to the call that first uses it */
     if (how)
         r->how = *how;
     if (r->how.most == 0)
@@ -329,7 +331,8 @@ void hlo_recorded_free(hlo_recorded *r)
 
 /* ---- asking ---- */
 
-/* Where memory runs out: values that were kept meanwhile are gone, and which those are nobody knows. A later run gives them again. */
+/* When memory runs out, values that were kept during the call are freed, and it isn't known which. So all are forgotten; a
+ * later run gives them again. */
 static void forget_values(void *recorded)
 {
     struct hlo_recorded *r = recorded;
@@ -373,7 +376,7 @@ hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const st
     struct undo forgetting;
     hlo_text text;
     guard_undo(&forgetting, forget_values, r);
-    for (;;) { /* each run answers what was asked before it, so there are no more of them than steps back */
+    for (;;) { /* each run answers all questions asked before it, so there are at most as many runs as steps back */
         r->missed = false;
         text = hlo_why_print(r->l, e, &known, v);
         if (!r->missed)
@@ -393,8 +396,8 @@ struct finding {
     hlo_messages *m;
     struct str rest;
     const struct inst *inst;
-    const struct shape *shape; /* of what the indices so far name */
-    int64_t iterations[HLO_MAX_RANK];
+    const struct shape *shape; /* of the component that was read so far */
+    int64_t iterations[HLO_MAX_RANK]; /* behind @: `count` of them, outermost first */
     size_t count;
 };
 
@@ -463,7 +466,7 @@ static bool read_iterations(struct finding *f, struct str word)
     return true;
 }
 
-/* When it was done: the last time, or in these iterations. */
+/* Finds the calls and iterations in which the instruction ran: those of the wanted iterations, or of the last time. */
 static bool find_time(struct finding *f, struct hlo_element *e)
 {
     struct hlo_recorded *r = f->r;
@@ -485,7 +488,7 @@ static bool find_time(struct finding *f, struct hlo_element *e)
                         : wrong(f, "it was not done on whole values in this run, so there is nothing to see");
 }
 
-/* The value of the leaf, or NULL; runs again where it isn't kept. */
+/* The value of the leaf; where it wasn't kept, the module runs again. NULL: there is none. */
 static const struct literal *leaf_of(struct hlo_recorded *r, const struct hlo_element *e)
 {
     const hlo_literal *v = value(r, e->inst, e->within, e->depth);
@@ -496,7 +499,7 @@ static const struct literal *leaf_of(struct hlo_recorded *r, const struct hlo_el
     return v ? why_leaf(hlo_listing_inst(r->l, e->inst)->shape, v->l, (int64_t)e->leaf) : NULL;
 }
 
-/* "1,2"; -1 is the last. */
+/* Reads "1,2"; -1 is the last. */
 static bool read_index(struct finding *f, struct str inside, const int64_t *dims, struct hlo_element *e)
 {
     int rank = 0;
@@ -520,7 +523,7 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
     return true;
 }
 
-/* "[1]" goes into a tuple. */
+/* Goes on to the component of a tuple that "[1]" names. */
 static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
 {
     int64_t k;
@@ -533,7 +536,7 @@ static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
     return true;
 }
 
-/* The first element that is no finite number. */
+/* The first element that is not finite. */
 static bool find_odd(struct finding *f, struct hlo_element *e)
 {
     const struct literal *l = leaf_of(f->r, e);

@@ -1,5 +1,5 @@
 /*
- * The public interface to runs: programs, the participants that run them, and the host that feeds them.
+ * The public interface to running: programs, the participants that run them, and the host's feeds.
  */
 #include "api/api.h"
 
@@ -66,12 +66,12 @@ size_t hlo_participants(const hlo_program *p)
     return p->count;
 }
 
-/* ---- feeds: messages are kept by participant and said once all are over, so that their order is the same each time ---- */
+/* ---- feeds: messages are kept by participant and passed on after the run, so that their order is always the same ---- */
 
 struct feeding {
     const struct hlo_feeds *feeds;
     size_t count;
-    hlo_messages **said; /* by participant, each touched by the one call that it makes; NULL: nothing */
+    hlo_messages **said; /* by participant, which makes one call at a time, so no lock is needed; NULL: none */
 };
 struct hlo_feed_call {
     struct budget *budget;
@@ -97,7 +97,7 @@ static void name_participant(hlo_messages *m, size_t participant)
                 diag_note(&s->ds, d, NO_SPAN, "on participant %zu", participant);
 }
 
-/* Of several participants whose feeds went wrong, the first is heard. */
+/* Passes messages on; of several participants whose feeds failed, only those of the first. */
 static void feeding_end(struct feeding *f, hlo_messages *m)
 {
     bool failed = false;
@@ -112,7 +112,7 @@ static void feeding_end(struct feeding *f, hlo_messages *m)
         }
 }
 
-/* What was said in a call; whether an error was among it. */
+/* Keeps the messages of a call. Whether there was an error among them. */
 static bool feeding_keep(struct feeding *f, int64_t participant, hlo_messages *m)
 {
     bool failed = hlo_messages_errors(m) > 0;
@@ -153,7 +153,7 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
     if (!f->feeds->outfeed)
         return true;
     hlo_messages *m = hlo_messages_new();
-    hlo_literal *h = hlo_literal_end(hlo_literal_begin(), (struct literal *)(uintptr_t)l); /* lent: only its handle is freed */
+    hlo_literal *h = hlo_literal_end(hlo_literal_begin(), (struct literal *)(uintptr_t)l); /* borrowed: only the handle is freed */
     bool before = guard_call_out(), ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
     guard_call_in(before);
     feeding_keep(f, participant, m);
@@ -164,7 +164,7 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
 
 /* ---- the run ---- */
 
-/* There was no memory for them. */
+/* Ends a run for whose results there was no memory. */
 static bool no_results(hlo_program *p, hlo_literal **results, hlo_messages *m)
 {
     for (size_t k = 0; k < p->count; k++)
@@ -199,7 +199,7 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     if (feeding)
         feeding_end(feeding, m);
     arena_free(&a);
-    p->interrupted = false; /* that was meant for this run */
+    p->interrupted = false; /* an interrupt was meant for this run */
     return ok;
 }
 

@@ -1,6 +1,5 @@
 /*
- * The public interface to code behind custom calls: libraries, functions and rules for people who embed
- * hlo and for the command line.
+ * The public interface to code behind custom calls: libraries, functions and rules.
  */
 #include "api/api.h"
 

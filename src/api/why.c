@@ -1,5 +1,5 @@
 /*
- * The public interface to where elements come from: one step back.
+ * The public interface to where elements come from: the sources of an element, one step back.
  */
 #include "api/api.h"
 
@@ -7,7 +7,7 @@
 
 _Static_assert((int)HLO_MAX_RANK == (int)VIEW_MAX_RANK, "of arrays that are run");
 
-/* Who asks in the room why, and whom to ask. */
+/* A question for the room why, and the caller's functions that it may ask for values. */
 struct asking {
     const hlo_listing *l;
     const struct hlo_element *e;
@@ -23,7 +23,7 @@ static const struct literal *value(void *context, const struct inst *i)
     return v ? v->l : NULL;
 }
 
-/* The loop is beside the instruction, or around it. */
+/* The loop is in the same computation as the instruction, or it is the one around it. */
 static int64_t iterations(void *context, const struct inst *i)
 {
     const struct asking *q = context;

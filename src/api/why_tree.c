@@ -1,5 +1,5 @@
 /*
- * Where elements come from, as a tree: the element, its sources, theirs, and so on; as lines or as JSON.
+ * The public interface to trees of sources: an element, its sources, their sources, and so on, as lines or as JSON.
  */
 #include "api/api.h"
 
@@ -9,24 +9,24 @@
 #include <float.h>
 #include <math.h>
 
-enum { MOST_SHOWN = 4, MOST_NODES = 100000 /* of a tree, whatever is wanted */ };
+enum { MOST_SHOWN = 4, MOST_NODES = 100000 /* of a tree, even if more are wanted */ };
 
 struct node { /* an element */
     struct hlo_element e;
     const struct shape *shape; /* of its leaf */
     enum dtype dtype;
-    const void *value; /* NULL: it isn't known */
+    const void *value; /* NULL: unknown */
     struct group *groups;
     size_t count;
-    bool above;       /* its sources stand with an earlier line */
+    bool above;       /* its sources are shown below an earlier line */
 };
 struct group { /* sources that belong together: a box, or two whose elements are multiplied */
     const struct hlo_source *box[2];
     const char *role;
     int sides;
     int64_t elements;
-    bool sorted;          /* what counts most comes first */
-    bool known;           /* its values are */
+    bool sorted;          /* elements that count most come first */
+    bool known;           /* its values are known */
     struct node *(*shown)[2];
     double *products;
     size_t count;
@@ -38,9 +38,9 @@ struct tree {
     struct hlo_why_view view;
     struct arena arena;
     size_t nodes;
-    struct map grown; /* elements whose sources are there already */
+    struct map grown; /* elements whose sources are in the tree already */
     struct buf key;
-    hlo_messages *m; /* what nobody hears of */
+    hlo_messages *m; /* dropped in the end */
 };
 
 /* ---- elements and values ---- */
@@ -69,7 +69,7 @@ static const char *element_at(const struct literal *l, const int64_t *index)
     return (const char *)l->data + (size_t)at * dtype_bytes(l->shape->dtype);
 }
 
-/* What makes no value of its own. */
+/* Whether the instruction makes no value of its own. */
 static bool hands_on(const struct tree *t, const struct hlo_element *e)
 {
     switch (inst_of(t, e)->opcode) {
@@ -118,7 +118,7 @@ static bool is_point(const struct hlo_source *s)
     return true;
 }
 
-/* Through what only hands values on, to what has made it. */
+/* Goes back from instructions that only hand the element on to the one that made it. */
 static struct hlo_element look_through(struct tree *t, struct hlo_element e)
 {
     struct hlo_source s;
@@ -141,7 +141,7 @@ static int64_t elements_of(const struct hlo_source *s)
     return n;
 }
 
-/* Element n, counted along its dimensions. */
+/* The index of element n, counted in the order of s->walk. */
 static void place_of(const struct hlo_source *s, int64_t n, int64_t *index)
 {
     for (size_t k = s->rank; k-- > 0;) {
@@ -168,7 +168,7 @@ struct pick {
     double weight;
 };
 
-/* The `most` elements that count most, first the greatest; of equals the first. */
+/* The `most` elements of greatest weight, greatest first; of equal ones, the first. */
 static size_t pick_most(const struct group *g, const struct literal *const *values, size_t most, struct pick *out)
 {
     size_t found = 0;
@@ -198,11 +198,11 @@ static struct node *grow_source(struct tree *t, const struct node *from, const s
     struct node *node = grow(t, look_through(t, e), levels);
     const struct literal *l = node->value ? NULL : leaf_value(t, &e);
     if (l)
-        node->value = element_at(l, e.index); /* what is handed on may be known here and not where it was made */
+        node->value = element_at(l, e.index); /* the value may be known here, though not where it was made */
     return node;
 }
 
-/* Of large boxes that only decide which elements are taken, no element is worth a line. */
+/* Whether elements of a large box are worth a line: not where they only decide which other elements are taken. */
 static bool is_worth_it(const struct group *g)
 {
     static const char *const minor[] = {"line", "index", "state", "group sizes", "scale", "size"};
@@ -220,7 +220,7 @@ static void grow_group(struct tree *t, const struct node *from, struct group *g,
     g->known = true;
     g->sorted = g->elements > (int64_t)most;
     if (most > MOST_NODES)
-        most = MOST_NODES; /* the first ones, where all are wanted */
+        most = MOST_NODES; /* if all are wanted: the first ones */
     for (int side = 0; side < g->sides; side++) {
         const struct hlo_element e = first_of(t, &from->e, g->box[side]);
         values[side] = leaf_value(t, &e);
@@ -263,7 +263,7 @@ static void grow_sources(struct tree *t, struct node *node, size_t levels)
     }
 }
 
-/* Whether an element comes for the first time; what is used twice would else double at each step. */
+/* Whether an element comes up for the first time. Otherwise, elements that are used twice would double the tree at each step. */
 static bool is_new(struct tree *t, const struct node *node)
 {
     const struct hlo_element *e = &node->e;
@@ -300,7 +300,7 @@ static struct node *grow(struct tree *t, struct hlo_element e, size_t levels)
 
 /* ---- names ---- */
 
-/* "@3.0", the iterations of the loops that it is in. */
+/* "@3.0": the iterations of the loops around it. */
 static void put_iterations(struct buf *out, const struct tree *t, const struct hlo_element *e)
 {
     char before = '@';
@@ -316,7 +316,7 @@ static void put_iterations(struct buf *out, const struct tree *t, const struct h
     }
 }
 
-/* "[1][0]", the way to a leaf of a tuple. */
+/* "[1][0]": the way to a leaf of a tuple. */
 static void put_components(struct buf *out, const struct shape *s, int64_t leaf)
 {
     while (shape_is_tuple(s) && s->count > 0) {
@@ -489,7 +489,7 @@ static void put_odd_json(struct buf *out, double v)
     buf_json_str(out, isnan(v) ? STR("nan") : v < 0 ? STR("-inf") : STR("inf"));
 }
 
-/* A number as one, NaN and infinities as strings, a complex number as a pair. */
+/* A number; NaN and infinities as strings, a complex number as a pair. */
 static void put_value_json(struct buf *out, const struct tree *t, const struct node *node)
 {
     struct hlo_view view = t->view.view;
@@ -611,7 +611,7 @@ static void put_groups_json(struct buf *out, struct tree *t, const struct node *
 
 /* ---- the whole ---- */
 
-/* What the element that is asked about only hands on is no step back either. */
+/* If the instruction of the element that is asked about only hands it on, that is no step back either. */
 static struct node *grow_root(struct tree *t, const struct hlo_element *e)
 {
     struct node *root = grow(t, *e, hands_on(t, e) ? 0 : t->view.levels);
@@ -625,7 +625,7 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
     root->count = 1;
     grow_group(t, root, &root->groups[0], t->view.levels);
     if (!root->value && root->groups[0].count == 1)
-        root->value = root->groups[0].shown[0][0]->value; /* of tuples nothing is kept */
+        root->value = root->groups[0].shown[0][0]->value; /* values of tuples aren't kept */
     return root;
 }
 
