@@ -194,7 +194,7 @@ int look_type(struct session *s, struct str args)
     int status;
     if (r.kind == READ_EXPRESSION || r.kind == READ_INSTRUCTION || r.kind == READ_LITERAL)
         return entry_type(s, args);
-    long n = named(s, r.name, &status);
+    long n = named(s, r.kind == READ_NAME ? r.name : args, &status);
     if (n < 0)
         return status;
     fprintf(s->out, "%s: %s\n", hlo_list_inst(s->built.listing, (size_t)n).name, hlo_list_inst(s->built.listing, (size_t)n).shape);

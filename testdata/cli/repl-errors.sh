@@ -11,7 +11,8 @@
 # stderr: has no value: .set p = VALUE
 # stderr: <stdin>:13: error: usage: .set [NAME [= VALUE]]
 # stderr: <stdin>:14: error: usage: .mode hlo|table|json|npy|summary
-# stderr: <stdin>:15: error: the entry ends before its brackets
+# stderr: <stdin>:15: error: nothing is called `.lod`
+# stderr: <stdin>:16: error: the entry ends before its brackets
 # stdout: p: f32[2]{0}
 $HLO repl <<'EOF'
 .bail off
@@ -28,5 +29,6 @@ p = f32[2] parameter(0)
 .print p
 .set p 5
 .mode loud
+.type .lod
 x = add(
 EOF
