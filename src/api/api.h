@@ -45,6 +45,8 @@ struct hlo_literal {
     struct arena arena;
     struct literal *l;
     hlo_literal **elements; /* handles of a tuple's components, which own no storage; NULL: it is no tuple */
+    const struct literal **leaves; /* in order; of what is no tuple, itself */
+    size_t leaf_count;
 };
 
 struct hlo_world {

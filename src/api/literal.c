@@ -8,16 +8,21 @@
 
 /* ---- values ---- */
 
-static hlo_literal *literal_wrap(struct arena *a, struct literal *l)
+/* Leaves are looked up by number, one after the other: LEAVES has room for those of L. */
+static void literal_wrap(struct arena *a, struct literal *l, const struct literal **leaves, hlo_literal *h)
 {
-    hlo_literal *h = ARENA_NEW(a, hlo_literal);
     h->l = l;
-    if (shape_is_tuple(l->shape)) {
-        h->elements = ARENA_ARRAY(a, hlo_literal *, l->shape->count);
-        for (int i = 0; i < l->shape->count; i++)
-            h->elements[i] = literal_wrap(a, l->elements[i]);
+    h->leaves = leaves;
+    if (!shape_is_tuple(l->shape)) {
+        leaves[h->leaf_count++] = l;
+        return;
     }
-    return h;
+    h->elements = ARENA_ARRAY(a, hlo_literal *, l->shape->count);
+    for (int i = 0; i < l->shape->count; i++) {
+        h->elements[i] = ARENA_NEW(a, hlo_literal);
+        literal_wrap(a, l->elements[i], leaves + h->leaf_count, h->elements[i]);
+        h->leaf_count += h->elements[i]->leaf_count;
+    }
 }
 
 hlo_literal *hlo_literal_begin(void)
@@ -34,8 +39,7 @@ hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l)
         heap_free(h);
         return NULL;
     }
-    h->l = l;
-    h->elements = literal_wrap(&h->arena, l)->elements;
+    literal_wrap(&h->arena, l, ARENA_ARRAY(&h->arena, const struct literal *, shape_leaf_count(l->shape) + 1), h);
     return h;
 }
 
@@ -111,7 +115,7 @@ hlo_text hlo_literal_shape(const hlo_literal *h)
 
 size_t hlo_literal_leaves(const hlo_literal *h)
 {
-    return (size_t)shape_leaf_count(h->l->shape);
+    return h->leaf_count;
 }
 size_t hlo_literal_count(const hlo_literal *h)
 {
@@ -120,16 +124,6 @@ size_t hlo_literal_count(const hlo_literal *h)
 const hlo_literal *hlo_literal_element(const hlo_literal *h, size_t i)
 {
     return h->elements[i];
-}
-
-static const struct literal *leaf_at(const struct literal *l, size_t *i)
-{
-    if (!shape_is_tuple(l->shape))
-        return (*i)-- == 0 ? l : NULL;
-    const struct literal *found = NULL;
-    for (int k = 0; k < l->shape->count && !found; k++)
-        found = leaf_at(l->elements[k], i);
-    return found;
 }
 
 struct hlo_array hlo_array_of(const struct shape *s, void *data)
@@ -147,7 +141,7 @@ struct hlo_array hlo_array_of(const struct shape *s, void *data)
 
 struct hlo_array hlo_literal_leaf(const hlo_literal *h, size_t i)
 {
-    const struct literal *l = leaf_at(h->l, &i);
+    const struct literal *l = i < h->leaf_count ? h->leaves[i] : NULL;
     return l ? hlo_array_of(l->shape, l->data) : (struct hlo_array){.dtype = ""};
 }
 

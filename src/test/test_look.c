@@ -595,6 +595,33 @@ START_TEST(integers_are_exact_and_shapes_must_agree)
 }
 END_TEST
 
+/* By number, also of what nests and of empty tuples; to look at each in turn must not cost the square of how many there are,
+ * which would take longer than any test may. */
+START_TEST(leaves_are_found)
+{
+    enum { MANY = 200000 };
+    hlo_messages *m = hlo_messages_new();
+    struct buf text = {0};
+    buf_puts(&text, "((), (s32[] -2, ((s32[] -1)), ())");
+    for (int i = 0; i < MANY; i++)
+        buf_printf(&text, ", s32[] %d", i);
+    buf_putc(&text, ')');
+    hlo_literal *l = hlo_literal_parse(text.data, text.size, m);
+    ck_assert_ptr_nonnull(l);
+    ck_assert_uint_eq(hlo_literal_leaves(l), MANY + 2);
+    for (size_t i = 0; i < hlo_literal_leaves(l); i++)
+        ck_assert(*(const int32_t *)hlo_literal_leaf(l, i).data == (int32_t)i - 2);
+    ck_assert_ptr_null(hlo_literal_leaf(l, MANY + 2).data);
+    const hlo_literal *inner = hlo_literal_element(l, 1);
+    ck_assert_uint_eq(hlo_literal_leaves(inner), 2);
+    ck_assert(*(const int32_t *)hlo_literal_leaf(inner, 1).data == -1);
+    ck_assert_uint_eq(hlo_literal_leaves(hlo_literal_element(l, 0)), 0);
+    hlo_literal_free(l);
+    hlo_messages_free(m);
+    buf_free(&text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("look");
@@ -614,6 +641,7 @@ int main(void)
     tcase_add_test(t, the_worst_come_first);
     tcase_add_loop_test(t, values_are_compared, 0, COUNT_OF(comparisons));
     tcase_add_test(t, integers_are_exact_and_shapes_must_agree);
+    tcase_add_test(t, leaves_are_found);
     suite_add_tcase(s, t);
     return check_run(s);
 }
