@@ -45,6 +45,12 @@ void make_script_looks(long n) /* between what is typed */
         printf("v%ld = add(multiply(v%ld, x), x);\nv%ld[0]\n.print v%ld\n", i, i - 1, i / 2, i);
 }
 
+void make_script_parameters(long n) /* with values */
+{
+    for (long i = 0; i < n; i++)
+        printf("p%ld = f32[2] parameter(%ld)\n.set p%ld = {1, %ld}\nadd(p%ld, p%ld)\n", i, i, i, i, i, i / 2);
+}
+
 void make_script_unnamed(long n)
 {
     puts("x = f32[4] constant({1, 2, 3, 4})");

@@ -46,6 +46,17 @@ void module_text_entry(struct module_text *t, const struct entry *e, bool root)
     put_made(t, STR("\n"));
 }
 
+void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at, size_t size)
+{
+    const size_t behind = at + size;
+    put_made(t, STR("  ROOT "));
+    put_made(t, str_of(e->before));
+    put_typed(t, e->from, (struct str){e->text.ptr, at});
+    put_made(t, STR("0"));
+    put_typed(t, e->from, (struct str){e->text.ptr + behind, e->text.len - behind});
+    put_made(t, STR("\n"));
+}
+
 /* What the header says of the interface of the entry computation: it does not hold for another one. */
 static bool is_of_interface(struct str word)
 {
@@ -132,6 +143,27 @@ static uint64_t mark_of_text(const hlo_listing *l, size_t i)
     return mark;
 }
 
+/* Of one that was made of the text of another: without its name and those of its operands, which depend on what else there
+ * is. */
+static uint64_t mark_of_made(const hlo_listing *l, size_t i)
+{
+    const struct hlo_listed at = hlo_list_inst(l, i);
+    hlo_text t = hlo_list_print(l, i, HLO_PRINT_FULL);
+    struct buf op = {0};
+    buf_printf(&op, " %s(", at.op);
+    const char *equal = strstr(t.data, " = "), *open = equal ? strstr(equal, op.data) : NULL;
+    const size_t begin = open ? (size_t)(open - t.data) + op.size - 1 : 0;
+    const size_t end = open && at.operand_count > 0 ? scan_group((struct str){t.data, t.size}, begin) : begin;
+    uint64_t mark = 0;
+    if (open && end != NOWHERE)
+        mark = mix(hash_bytes(equal, begin - (size_t)(equal - t.data)), hash_bytes(t.data + end, t.size - end));
+    else
+        mark = hash_bytes(t.data, t.size);
+    buf_free(&op);
+    hlo_text_free(&t);
+    return mark;
+}
+
 static uint64_t mark_callees(const struct hlo_listed *at, const uint64_t *computations, uint64_t mark)
 {
     for (size_t k = 0; k < at->callee_count; k++)
@@ -157,19 +189,24 @@ static uint64_t *mark_computations(const struct state *s, const hlo_listing *l)
     return marks;
 }
 
+/* The mark that a value has which is set. */
+static uint64_t mark_set(const struct entry *set)
+{
+    const uint64_t mark = mix(set->id, 1);
+    return mark ? mark : 1;
+}
+
 /* Of number I of LISTING, the text of ENTRY or made of another's, from the marks of its operands. */
 static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i, const struct entry *e, const uint64_t *computations,
                           const uint64_t *operands)
 {
     const struct hlo_listed at = hlo_list_inst(l, i);
-    const struct setting *set = e ? state_setting(s, e->name) : NULL;
-    uint64_t mark = e ? e->hash : mark_of_text(l, i);
+    const struct entry *set = e ? state_setting(s, e->name) : NULL;
+    uint64_t mark = e ? e->hash : mark_of_made(l, i);
     for (size_t k = 0; k < at.operand_count; k++)
         mark = mix(mark, operands[k]);
     mark = mark_callees(&at, computations, mark);
-    if (set)
-        mark = mix(set->id, 1);
-    return mark ? mark : 1;
+    return set ? mark_set(set) : mark ? mark : 1;
 }
 
 static void mark_all(const struct state *s, struct built *b)
@@ -180,6 +217,7 @@ static void mark_all(const struct state *s, struct built *b)
         operands = heap_grow(operands, (at.operand_count + 1) * sizeof *operands);
         for (size_t k = 0; k < at.operand_count; k++)
             operands[k] = b->marks[at.operands[k] - b->first];
+        b->used[i] = at.user_count > 0;
         b->marks[i] = mark_inst(s, b->listing, b->first + i, b->entries[i], computations, operands);
     }
     heap_free(operands);
@@ -196,6 +234,8 @@ static void find_entries(const struct state *s, struct built *b)
     b->number_capacity = s->insts.count;
     b->marks = repl_alloc(b->count * sizeof *b->marks);
     b->entries = repl_alloc(b->count * sizeof *b->entries);
+    b->used = repl_alloc(b->count * sizeof *b->used);
+    b->parameters = main.parameter_count;
     b->numbers = repl_alloc(s->insts.count * sizeof *b->numbers);
     for (size_t i = 0; i < s->insts.count; i++) {
         long n = hlo_list_find(b->listing, state_inst(s, i)->name);
@@ -234,6 +274,7 @@ bool build(const struct state *s, struct built *out, hlo_messages *m)
 void built_free(struct built *b)
 {
     heap_free(b->marks);
+    heap_free(b->used);
     heap_free(b->entries);
     heap_free(b->numbers);
     heap_free(b->later);
@@ -244,6 +285,16 @@ void built_free(struct built *b)
 }
 
 /* ---- what came after it ---- */
+
+bool built_set(struct built *b, const struct state *s, size_t number)
+{
+    const size_t i = number - b->first;
+    const struct entry *set = b->entries[i] ? state_setting(s, b->entries[i]->name) : NULL;
+    if (!set || b->used[i])
+        return false;
+    b->marks[i] = mark_set(set);
+    return true;
+}
 
 struct hlo_listed built_at(const struct built *b, size_t number)
 {
@@ -261,6 +312,7 @@ static void make_room(struct built *b, size_t insts, size_t numbers)
     if (b->count + insts > b->capacity || !b->later) {
         b->capacity = grown(b->capacity, b->count + insts);
         b->marks = heap_grow(b->marks, b->capacity * sizeof *b->marks);
+        b->used = heap_grow(b->used, b->capacity * sizeof *b->used);
         b->entries = heap_grow(b->entries, b->capacity * sizeof *b->entries);
         b->later = heap_grow(b->later, (b->capacity - b->listed) * sizeof *b->later);
     }
@@ -281,14 +333,14 @@ static struct hlo_listed moved(struct built *b, const hlo_listing *l, size_t i, 
                                .op = arena_str(&b->arena, str_of(at.op)).ptr,
                                .shape = arena_str(&b->arena, str_of(at.shape)).ptr,
                                .computation = hlo_list_computations(b->listing) - 1,
-                               .parameter = at.parameter,
+                               .parameter = at.parameter >= 0 ? (long)b->parameters++ : -1,
                                .operand_count = at.operand_count,
                                .operands = operands,
                                .op_name = "",
                                .where = ""};
 }
 
-bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *parameters)
+bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *places, size_t count)
 {
     const struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
     const size_t place = s->insts.count - 1;
@@ -301,15 +353,19 @@ bool built_add(struct built *b, const struct state *s, const hlo_listing *l, con
     for (size_t i = main.first; i < main.first + main.count; i++) {
         const struct hlo_listed at = hlo_list_inst(l, i);
         size_t *number = &numbers[i - main.first];
-        if (at.parameter >= 0) {
-            *number = b->numbers[parameters[at.parameter]];
+        if (at.parameter >= 0 && (size_t)at.parameter < count) {
+            *number = b->numbers[places[at.parameter]];
             continue;
         }
         struct entry *e = (long)i == n ? state_inst(s, place) : NULL;
         *number = b->first + b->count;
         operands = heap_grow(operands, (at.operand_count + 1) * sizeof *operands);
-        for (size_t k = 0; k < at.operand_count; k++)
-            operands[k] = b->marks[numbers[at.operands[k] - main.first] - b->first];
+        for (size_t k = 0; k < at.operand_count; k++) {
+            const size_t operand = numbers[at.operands[k] - main.first] - b->first;
+            operands[k] = b->marks[operand];
+            b->used[operand] = true;
+        }
+        b->used[b->count] = false;
         b->marks[b->count] = mark_inst(s, l, i, e, computations, operands);
         b->entries[b->count] = e;
         b->later[b->count++ - b->listed] = moved(b, l, i, main.first, numbers);

@@ -341,9 +341,10 @@ static int cmd_why(struct session *s, struct str args)
 static int list_settings(struct session *s)
 {
     const struct state *state = session_state(s);
-    for (size_t i = 0; i < state->setting_count; i++) {
-        hlo_text line = hlo_literal_summary(state->settings[i].value->l);
-        fprintf(s->out, "%s: %s\n", state->settings[i].name, line.data);
+    for (size_t i = 0; i < state->settings.count; i++) {
+        const struct entry *set = state->settings.list->at[i];
+        hlo_text line = hlo_literal_summary(set->value->l);
+        fprintf(s->out, "%s: %s\n", set->name, line.data);
         hlo_text_free(&line);
     }
     return HLO_OK;
@@ -363,7 +364,7 @@ static int set_value(struct session *s, struct str name, const char *text)
     if (ok) {
         struct state *next = state_copy(session_state(s));
         state_set(next, str_of(e->name), l ? held_new(l) : NULL, ++s->ids);
-        ok = session_take(s, next, m);
+        ok = session_take_set(s, next, (size_t)n, m);
     }
     say_messages(s, m);
     return ok ? HLO_OK : HLO_USAGE;

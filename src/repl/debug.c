@@ -95,7 +95,7 @@ static struct held *session_value(struct session *s, struct str name)
 {
     long n = session_find(s, name);
     const struct entry *e = n >= 0 ? s->built.entries[(size_t)n - s->built.first] : NULL;
-    const struct setting *set = e ? state_setting(session_state(s), e->name) : NULL;
+    const struct entry *set = e ? state_setting(session_state(s), e->name) : NULL;
     if (set)
         return held_hold(set->value);
     return n >= 0 ? held_hold(kept_get(&s->kept, s->built.marks[(size_t)n - s->built.first])) : NULL;

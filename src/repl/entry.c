@@ -64,6 +64,14 @@ static bool may_add(const struct session *s)
     return !s->running && s->built.module && session_state(s)->insts.count > 0;
 }
 
+bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m)
+{
+    if (!may_add(s) || !built_set(&s->built, next, number))
+        return session_take(s, next, m);
+    push_state(s, next);
+    return true;
+}
+
 static void catch_up(struct session *s)
 {
     struct built b;
@@ -210,7 +218,7 @@ static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_
 /* NAME = @x.npy: a parameter that has this value. */
 static struct entry *file_entry(const struct typing *t, struct arena *a, struct held **value, hlo_messages *m)
 {
-    struct session *s = t->s;
+    const struct session *s = t->s;
     const char *path = arena_str(a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
     hlo_arrays *file = hlo_arrays_open(path, m);
     hlo_literal *l = file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, m) : NULL;
@@ -219,7 +227,7 @@ static struct entry *file_entry(const struct typing *t, struct arena *a, struct 
         return NULL;
     hlo_text shape = hlo_literal_shape(l);
     const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data,
-                                    session_module(s) ? hlo_param_count(s->built.module) : 0)
+                                    s->built.parameters)
                            .ptr;
     hlo_text_free(&shape);
     *value = held_new(l);
@@ -233,7 +241,7 @@ static bool put_entry(struct session *s, struct entry *e, bool root, struct held
     long at = state_find(next, str_of(e->name));
     state_put(next, entry_hold(e), root);
     state_set(next, str_of(e->name), value, value ? ++s->ids : 0);
-    if (at < 0 && !root && !value && may_add(s) && build_more(next, &s->built)) {
+    if (at < 0 && !root && may_add(s) && build_more(next, &s->built)) {
         push_state(s, next);
         return true;
     }

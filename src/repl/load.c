@@ -222,7 +222,7 @@ int load_file(struct session *s, const char *path, size_t part)
 
 /* ---- saving ---- */
 
-static void put_constant(struct module_text *t, const struct setting *set, bool root)
+static void put_constant(struct module_text *t, const struct entry *set, bool root)
 {
     hlo_text shape = hlo_literal_shape(set->value->l), values = hlo_literal_print(set->value->l, false);
     module_text_made(t, "  %s%s = %s constant(%s)\n", root ? "ROOT " : "", set->name, shape.data, values.data);
@@ -244,7 +244,7 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
     module_text_begin(&t, state, NULL);
     for (size_t n = 0; n < state->insts.count; n++) {
         const struct entry *e = state_inst(state, n);
-        const struct setting *set = state_setting(state, e->name);
+        const struct entry *set = state_setting(state, e->name);
         struct hlo_listed at = hlo_list_inst(s->built.listing, s->built.numbers[n]);
         bool root = e == state_root(state);
         if (set)

@@ -144,7 +144,7 @@ static void put_names(struct session *s, const hlo_listing *l, const char *title
 static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
 {
     const struct entry *e = n >= s->built.first ? s->built.entries[n - s->built.first] : NULL;
-    const struct setting *set = e ? state_setting(session_state(s), e->name) : NULL;
+    const struct entry *set = e ? state_setting(session_state(s), e->name) : NULL;
     struct held *h = NULL;
     if (s->running && s->running->at)
         h = debug_value(s, str_of(at->name));

@@ -158,17 +158,34 @@ static bool are_there(const struct built *b, const struct naming *n)
 }
 
 static hlo_module *read_inst(const struct state *s, const struct built *b, const struct naming *n, const struct entry *e,
-                             hlo_listing **listing)
+                             struct str number, hlo_listing **listing)
 {
     struct module_text t;
     module_text_begin(&t, s, n);
     for (size_t i = 0; i < n->inst_count; i++)
         module_text_made(&t, "  %s = %s parameter(%zu)\n", state_inst(s, n->insts[i])->name, built_at(b, b->numbers[n->insts[i]]).shape, i);
-    module_text_entry(&t, e, true);
+    if (number.len > 0)
+        module_text_zeroed(&t, e, (size_t)(number.ptr - e->text.ptr), number.len);
+    else
+        module_text_entry(&t, e, true);
     module_text_end(&t, s);
     hlo_module *module = read_text(&t, listing);
     module_text_free(&t);
     return module;
+}
+
+/* The number in `x = f32[2] parameter(7)`; empty where that is none. */
+static struct str parameter_number(const struct entry *e)
+{
+    static const char word[] = " parameter(";
+    const char *at = memmem(e->text.ptr, e->text.len, word, sizeof word - 1);
+    if (!at)
+        return STR("");
+    at += sizeof word - 1;
+    const char *end = at;
+    while (end < e->text.ptr + e->text.len && *end >= '0' && *end <= '9')
+        end++;
+    return (struct str){at, (size_t)(end - at)};
 }
 
 bool build_more(const struct state *s, struct built *b)
@@ -182,8 +199,12 @@ bool build_more(const struct state *s, struct built *b)
     naming_sort(&named);
     if (named.inst_count > 0 && named.insts[named.inst_count - 1] == s->insts.count - 1)
         named.inst_count--; /* itself: the name before `=` */
-    hlo_module *module = ok && are_there(b, &named) ? read_inst(s, b, &named, e, &l) : NULL;
-    ok = module && all_alone(l, named.inst_count) && built_add(b, s, l, named.insts);
+    const struct str number = parameter_number(e);
+    int64_t n;
+    if (number.len > 0) /* one that comes after the others, and is all that this says */
+        ok = ok && named.inst_count == 0 && num_parse_i64(number, &n) && n == (int64_t)b->parameters;
+    hlo_module *module = ok && are_there(b, &named) ? read_inst(s, b, &named, e, number, &l) : NULL;
+    ok = module && all_alone(l, named.inst_count + (number.len > 0)) && built_add(b, s, l, named.insts, named.inst_count);
     hlo_listing_free(l);
     hlo_module_free(module);
     naming_end(&named);

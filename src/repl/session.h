@@ -45,13 +45,15 @@ struct held *held_element(struct held *tuple, size_t i);
 struct held *held_hold(struct held *h);
 void held_drop(struct held *h);
 
-struct entry { /* a computation, or an instruction of the entry computation */
+struct entry { /* a computation, an instruction of the entry computation, or what .set gives one as its value */
     size_t holders;
     char *name;          /* without % */
     struct typed *from;  /* where its text was written; or NULL */
     struct str text, more; /* in `from`, one behind the other */
     char *before, *between, *after; /* what was added to it; may be empty */
     uint64_t hash;       /* of all that */
+    struct held *value;  /* that was set; it has no text then */
+    uint64_t id;         /* of this setting */
 };
 /* TEXT lies in FROM. */
 struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before, const char *after);
@@ -72,11 +74,6 @@ struct entries { /* the first so many of a list; NULL: there are none */
     size_t count;
 };
 
-struct setting { /* .set NAME = VALUE */
-    char *name;
-    struct held *value;
-    uint64_t id;
-};
 enum { LAST = -1 };
 struct state {
     struct entry *header;        /* HloModule and what goes with it; NULL: there is none */
@@ -86,8 +83,7 @@ struct state {
     char *entry_name;
     char *entry_tail;            /* attributes behind its braces */
     long root;                   /* one of `insts`; LAST: the last */
-    struct setting *settings;
-    size_t setting_count;
+    struct entries settings;     /* by .set; in no order */
 };
 static inline struct entry *state_inst(const struct state *s, size_t i) { return s->insts.list->at[i]; }
 static inline struct entry *state_computation(const struct state *s, size_t i) { return s->computations.list->at[i]; }
@@ -101,7 +97,7 @@ void state_add(struct state *s, struct entry *e, bool root);         /* the same
 void state_move_last(struct state *s, long at);                      /* behind all others */
 void state_put_computation(struct state *s, struct entry *e);
 void state_set(struct state *s, struct str name, struct held *value, uint64_t id); /* takes the value over; NULL: takes it away */
-const struct setting *state_setting(const struct state *s, const char *name); /* NULL: none */
+const struct entry *state_setting(const struct state *s, const char *name); /* NULL: none */
 struct entry *state_root(const struct state *s); /* NULL: there are no instructions */
 
 /* ---- more.c: what a text names, and what can be added without making the module anew ---- */
@@ -130,10 +126,12 @@ struct built {
     hlo_module *module; /* NULL: nothing has been typed yet */
     hlo_listing *listing;
     bool behind;           /* module and listing lack what was added since */
+    size_t parameters;
     size_t first, count;   /* instructions of the entry computation, what was added among them */
     size_t listed;         /* so many of those are in the listing */
     struct hlo_listed *later; /* and these are not; their users and callees aren't known */
     uint64_t *marks;       /* theirs, by number - first */
+    bool *used;            /* by others of them */
     struct entry **entries; /* theirs; NULL: it was made of the text of another */
     size_t *numbers;        /* of the instructions of the state */
     size_t capacity, number_capacity;
@@ -141,8 +139,11 @@ struct built {
 };
 /* False with messages when the text is not sound. */
 bool build(const struct state *s, struct built *out, hlo_messages *m);
-/* The last instruction of S, as a module has it whose parameters stand for the instructions at these places of S. */
-bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *parameters);
+/* The last instruction of S, as a module has it whose parameters stand for the COUNT instructions at these places of S; where
+ * it is a parameter itself, that module has no other. */
+bool built_add(struct built *b, const struct state *s, const hlo_listing *l, const size_t *places, size_t count);
+/* What is set in S counts for an instruction; false: others depend on it, so that S has to be built. */
+bool built_set(struct built *b, const struct state *s, size_t number);
 struct hlo_listed built_at(const struct built *b, size_t number);
 void built_free(struct built *b);
 
@@ -155,6 +156,8 @@ struct module_text {
 void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named); /* NULL: all computations */
 /* An instruction as it was typed; and one that is made. */
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
+/* The same as a root, with a zero in place of so many bytes of its text. */
+void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at, size_t size);
 void module_text_made(struct module_text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void module_text_end(struct module_text *t, const struct state *s);
 hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m);
@@ -256,6 +259,7 @@ const hlo_module *session_module(struct session *s);
 long session_find(struct session *s, struct str name);
 /* Takes the state over: it is built and becomes the one that counts, or is freed with messages. */
 bool session_take(struct session *s, struct state *next, hlo_messages *m);
+bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m); /* differs in one setting */
 int session_undo(struct session *s, long steps);
 void session_drop_old(struct session *s); /* once no run goes on */
 

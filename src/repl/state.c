@@ -85,6 +85,7 @@ void entry_drop(struct entry *e)
     if (!e || --e->holders > 0)
         return;
     typed_drop(e->from);
+    held_drop(e->value);
     heap_free(e->name);
     heap_free(e->before);
     heap_free(e->between);
@@ -242,12 +243,7 @@ struct state *state_copy(const struct state *from)
     entries_hold(s->insts);
     s->entry_name = repl_copy(str_of(from->entry_name));
     s->entry_tail = repl_copy(str_of(from->entry_tail));
-    s->settings = repl_alloc((from->setting_count + 1) * sizeof *s->settings);
-    for (size_t i = 0; i < s->setting_count; i++) {
-        s->settings[i] = from->settings[i];
-        s->settings[i].name = repl_copy(str_of(from->settings[i].name));
-        held_hold(s->settings[i].value);
-    }
+    entries_hold(s->settings);
     return s;
 }
 
@@ -258,11 +254,7 @@ void state_free(struct state *s)
     entry_drop(s->header);
     entries_drop(s->computations);
     entries_drop(s->insts);
-    for (size_t i = 0; i < s->setting_count; i++) {
-        heap_free(s->settings[i].name);
-        held_drop(s->settings[i].value);
-    }
-    heap_free(s->settings);
+    entries_drop(s->settings);
     heap_free(s->entry_name);
     heap_free(s->entry_tail);
     heap_free(s);
@@ -313,32 +305,28 @@ void state_put_computation(struct state *s, struct entry *e)
     entries_put(&s->computations, e);
 }
 
-static struct setting *setting_of(const struct state *s, struct str name)
+const struct entry *state_setting(const struct state *s, const char *name)
 {
-    for (size_t i = 0; i < s->setting_count; i++)
-        if (str_is(name, s->settings[i].name))
-            return &s->settings[i];
-    return NULL;
-}
-
-const struct setting *state_setting(const struct state *s, const char *name)
-{
-    return setting_of(s, str_of(name));
+    const long at = entries_find(&s->settings, str_of(name));
+    return at < 0 ? NULL : s->settings.list->at[at];
 }
 
 void state_set(struct state *s, struct str name, struct held *value, uint64_t id)
 {
-    struct setting *old = setting_of(s, name);
-    if (old) {
-        heap_free(old->name);
-        held_drop(old->value);
-        *old = s->settings[--s->setting_count];
+    const long at = entries_find(&s->settings, name);
+    if (value) {
+        struct entry *e = entry_new(name, NULL, STR(""), "", "");
+        e->value = value;
+        e->id = id;
+        entries_put(&s->settings, e);
+    } else if (at >= 0) {
+        const struct entries old = s->settings;
+        s->settings = (struct entries){0};
+        for (size_t i = 0; i < old.count; i++)
+            if (i != (size_t)at)
+                entries_add(&s->settings, entry_hold(old.list->at[i]));
+        entries_drop(old);
     }
-    if (!value)
-        return;
-    struct setting *more = heap_grow(s->settings, (s->setting_count + 1) * sizeof *more);
-    s->settings = more;
-    more[s->setting_count++] = (struct setting){repl_copy(name), value, id};
 }
 
 struct entry *state_root(const struct state *s)

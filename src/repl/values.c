@@ -40,7 +40,7 @@ static bool has_several(const struct built *b)
 static struct held *source_of(const struct making *k, size_t i)
 {
     const struct entry *e = k->b->entries[i];
-    const struct setting *set = e ? state_setting(session_state(k->s), e->name) : NULL;
+    const struct entry *set = e ? state_setting(session_state(k->s), e->name) : NULL;
     if (set)
         return held_hold(set->value);
     bool target = false;
@@ -78,10 +78,10 @@ static int by_place(const void *a, const void *b)
     return ((*x)->place > (*y)->place) - ((*x)->place < (*y)->place);
 }
 
-/* In the order of the state. Of parameters without a value the last is spoken of. */
+/* In the order of the state. Of parameters without a value the first is spoken of. */
 static enum made find_needs(struct making *k)
 {
-    const struct need *missing = NULL;
+    long missing = -1;
     for (size_t i = k->b->count; k->anew && i-- > 0;)
         add_need(k, i);
     for (size_t t = 0; t < k->count; t++)
@@ -92,13 +92,13 @@ static enum made find_needs(struct making *k)
         need->from = source_of(k, need->i);
         if (need->from)
             continue;
-        if (at.parameter >= 0 && (!missing || missing->i < need->i))
-            missing = need;
+        if (at.parameter >= 0 && (missing < 0 || at.parameter < built_at(k->b, k->b->first + (size_t)missing).parameter))
+            missing = (long)need->i;
         for (size_t o = 0; o < at.operand_count; o++)
             add_need(k, at.operands[o] - k->b->first);
     }
-    if (missing) {
-        struct hlo_listed at = built_at(k->b, k->b->first + missing->i);
+    if (missing >= 0) {
+        struct hlo_listed at = built_at(k->b, k->b->first + (size_t)missing);
         return no_value(k, &at);
     }
     qsort(k->needs, k->need_count, sizeof *k->needs, by_place);

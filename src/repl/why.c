@@ -65,7 +65,7 @@ static hlo_module *module_of(struct asking *q)
     module_text_begin(&t, state, NULL);
     for (size_t n = 0; n < state->insts.count; n++) {
         const struct entry *e = state_inst(state, n);
-        const struct setting *set = state_setting(state, e->name);
+        const struct entry *set = state_setting(state, e->name);
         if (!q->need[q->b->numbers[n] - q->b->first])
             continue;
         if (!set) {
