@@ -1,11 +1,11 @@
 /*
- * How much a run may take: steps are counted down, and every so often somebody looks at the clock.
+ * budget.c: how much a run may take: steps are counted down, and every so often the clock is checked.
  */
 #include "base/base.h"
 
 #include <time.h>
 
-enum { STEPS_A_LOOK = 1 << 12 }; /* between two looks at the clock */
+enum { STEPS_A_LOOK = 1 << 12 }; /* steps between two looks at the clock */
 
 int64_t now_ns(void)
 {
@@ -58,7 +58,7 @@ bool budget_refill(struct budget *b)
     if (budget_look(b) && b->steps == 0)
         b->hit = LIMIT_STEPS;
     if (b->hit != LIMIT_NONE) {
-        b->slice = 0; /* whoever goes on all the same is stopped again */
+        b->slice = 0; /* code that goes on all the same is stopped again */
         return false;
     }
     next_slice(b);

@@ -1,6 +1,6 @@
 /*
- * dict: a text that is a dictionary, as the backend_config of a custom call is, read into a tree. The form is
- * MLIR's alone, or that and what JSON and people write. What its entries mean is for others to say.
+ * dict.h: reads a text that is a dictionary, such as the backend_config of a custom call, into a tree. The form is MLIR's
+ * alone, or also what JSON has and people write. What the entries mean is up to the caller.
  */
 #ifndef HLO_BASE_DICT_H
 #define HLO_BASE_DICT_H
@@ -29,14 +29,14 @@ enum dict_kind {
 
 struct dict_value {
     enum dict_kind kind;
-    int64_t i;                /* INT; BOOL and UNIT, which is true */
+    int64_t i;                /* of INT, BOOL, and UNIT (which is true) */
     double f;                 /* INT, FLOAT */
-    struct str s;             /* STRING: without quotes and escapes, NUL-terminated; others as they stand, without a type */
-    struct str type;          /* behind the colon, `ui8`; in an ARRAY that of its elements; empty when there is none */
+    struct str s;             /* of a STRING without quotes and escapes, NUL-terminated; of other kinds as spelled, without the type */
+    struct str type;          /* after the colon, `ui8`; of an ARRAY that of its elements; empty when there is none */
     const char *at;           /* where it begins in the text */
     size_t count;             /* LIST, ARRAY, DICT */
     struct dict_entry *items; /* names are empty but in a DICT */
-    struct map *by_name;      /* of a DICT with many items; for dict_find */
+    struct map *by_name;      /* of a DICT with many items, for dict_find */
 };
 struct dict_entry {
     struct str name;
@@ -44,11 +44,11 @@ struct dict_entry {
 };
 
 struct dict_error {
-    const char *wanted; /* instead of what begins with `rest`, a part of the text */
+    const char *wanted; /* what was expected where `rest`, the remaining text, begins */
     struct str rest;
 };
 
-/* The whole text; an empty one is an empty dictionary. What is not in the text itself lives in the arena. */
+/* Reads the whole text; an empty one is an empty dictionary. What is not in the text itself lives in the arena. */
 bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dict_value *out, struct dict_error *error);
 /* The first entry of this name; NULL when there is none. */
 const struct dict_value *dict_find(const struct dict_value *d, struct str name);

@@ -1,8 +1,8 @@
 /*
- * format.c: double -> text as C's %g writes it, with a point whatever the locale says.
+ * format.c: double -> text as C's %g writes it, but with a point in any locale.
  *
- * Digits come from exact integer arithmetic where 128 bits are there and enough, which is nearly always, and
- * from the C library otherwise.
+ * The digits come from exact integer arithmetic if 128 bits exist and suffice, which is nearly always so, and from the C
+ * library otherwise.
  */
 #include "base/base.h"
 #include "base/wide.h"
@@ -64,8 +64,7 @@ static uint64_t divide_rounded(u128 a, u128 b)
     return (uint64_t)kept + (rest > other || (rest == other && (kept & 1)));
 }
 
-/* mantissa * 2^e * 10^p as the nearest integer, which is known to fit 64 bits; false when the way
- * there does not fit 128. */
+/* mantissa * 2^e * 10^p as the nearest integer, which must fit 64 bits; false when an intermediate result does not fit 128. */
 static bool scale(uint64_t mantissa, int e, int p, uint64_t *out)
 {
     int bits = bit_length(mantissa);
@@ -89,7 +88,7 @@ static bool first_digits(double v, int n, uint64_t *digits, int *exponent)
     int e;
     uint64_t mantissa = take_apart(v, &e);
     int log2 = e + bit_length(mantissa) - 1;
-    int x = (log2 * 1233) >> 12; /* floor(log2 * log10(2)), or one less far out: mended below */
+    int x = (log2 * 1233) >> 12; /* floor(log2 * log10(2)), or one less: corrected below */
     for (int attempt = 0; attempt < 3; attempt++, x++) {
         if (!scale(mantissa, e, n - 1 - x, digits))
             return false;

@@ -1,5 +1,5 @@
 /*
- * num.c: text -> numbers, correctly rounded, whatever the locale says a decimal point is.
+ * num.c: text -> numbers, correctly rounded, with a decimal point in any locale.
  */
 #include "base/base.h"
 #include "base/wide.h"
@@ -51,7 +51,7 @@ static size_t take_digits(struct digit_run *r)
     return (size_t)(p - begin);
 }
 
-/* [eE][+-]digits; far exponents are clamped, the result is 0 or infinite anyway. */
+/* [eE][+-]digits; extreme exponents are clamped, since the result is 0 or infinite anyway. */
 static bool take_exponent(const char **at, const char *end, int64_t *out)
 {
     const char *p = *at + 1;
@@ -140,8 +140,8 @@ static double wide_double(uint64_t mantissa, int exponent)
 
 bool num_parse_double(struct str s, double *out)
 {
-    /* Powers of ten that a double holds exactly: then one multiplication or division of exact
-     * operands rounds once, correctly (Clinger's fast path). */
+    /* Powers of ten that a double holds exactly. With these, one multiplication or division of exact operands rounds once
+     * and correctly (Clinger's fast path). */
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     struct decimal d;

@@ -1,5 +1,5 @@
 /*
- * str.c: slices of bytes - order, prefixes, and how far two words are apart.
+ * str.c: slices of bytes: order, prefixes, and how far two words are apart.
  */
 #include "base/base.h"
 

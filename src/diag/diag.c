@@ -5,8 +5,8 @@
 
 /* ---- the catalogue ---- */
 
-/* Ids as people see them, `unknown-opcode` for UNKNOWN_OPCODE, spelled by the compiler: a table
- * that was filled at run time would be a mutable global. */
+/* Ids as users see them, `unknown-opcode` for UNKNOWN_OPCODE, spelled at compile time: a table filled at run time would be
+ * a mutable global. */
 enum { NAME_SIZE = 40 };
 #define NAME_PAD "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define C1(s, i) (char)((s)[i] >= 'A' && (s)[i] <= 'Z' ? (s)[i] + 'a' - 'A' : (s)[i] == '_' ? '-' : (s)[i])
@@ -51,7 +51,7 @@ void diags_free(struct diags *ds)
     ds->first = ds->last = NULL;
 }
 
-/* Counts a message and says whether it is to be kept. */
+/* Counts a message, and says whether to keep it. */
 static bool admit(struct diags *ds, enum severity severity)
 {
     if (severity == SEV_ERROR) {

@@ -35,8 +35,8 @@ static bool is_continuation(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Bytes of somebody's text must not move the cursor or recolour the terminal, nor be what no terminal can show. What is no
- * character takes a column where `is_continuation` counts one. */
+/* Bytes of user text must not move the cursor or recolour the terminal, nor be unprintable. An invalid byte takes a column
+ * where `is_continuation` counts one. */
 static void put_clean(struct pen *p, struct str s, bool newlines)
 {
     for (size_t i = 0, n; i < s.len; i += n ? n : 1) {
@@ -59,7 +59,7 @@ static size_t character_start(struct str line, size_t at)
     return at;
 }
 
-/* The part of a line that is shown: all of it when it is short, else what stands around the caret. */
+/* The part of a line that is shown: all of a short line, otherwise what is around the caret. */
 static struct str window_of(struct str line, size_t caret, bool *cut_left, bool *cut_right)
 {
     size_t begin = 0, end = line.len;
@@ -74,7 +74,7 @@ static struct str window_of(struct str line, size_t caret, bool *cut_left, bool 
     return (struct str){line.ptr + begin, end - begin};
 }
 
-/* Blanks up to `caret`, then `^~~~` up to `stop`; both are offsets in what was shown. */
+/* Blanks up to `caret`, then `^~~~` up to `stop`; both are offsets in the text that was shown. */
 static void put_caret(struct pen *p, struct str shown, size_t caret, size_t stop)
 {
     for (size_t i = 0; i < caret && i < shown.len; i++)
@@ -106,7 +106,7 @@ static void put_source_line(struct pen *p, struct source *source, struct span sp
     put_caret(p, shown, caret - skipped, caret - skipped + length);
 }
 
-/* A place as people know it: where they have written what stands there. */
+/* A place as the user knows it: in the text that they wrote. */
 struct spot {
     struct source *source; /* NULL: none */
     struct span span;

@@ -19,7 +19,7 @@ void source_free(struct source *s)
         source_free(&s->origins[i]);
 }
 
-/* The last piece that begins at `offset` or before it. */
+/* The last piece that begins at or before `offset`. */
 static size_t piece_at(const struct source *s, uint32_t offset)
 {
     size_t low = 0, high = s->piece_count;
@@ -39,7 +39,8 @@ static bool continues(const struct source *s, size_t piece, uint32_t from)
     return !memchr(s->text.ptr + from, '\n', s->pieces[piece + 1].begin - from);
 }
 
-/* What begins in a piece that nobody has written is seen where the next one begins, as far as the span or the line goes. */
+/* A span that begins in a piece nobody wrote is moved to where the next piece begins, as far as the span or the line
+ * reaches. */
 struct source *source_origin(struct source *s, struct span *span)
 {
     if (s->piece_count == 0 || (span->begin == 0 && span->end == 0))
@@ -56,7 +57,7 @@ struct source *source_origin(struct source *s, struct span *span)
     }
     end = end > piece_end ? piece_end : end;
     *span = (struct span){p->at + (begin - p->begin), p->at + ((end > begin ? end : begin) - p->begin)};
-    if (span->end == 0) /* the very first place, which must not look like none */
+    if (span->end == 0) /* the very first place, which must not look like "not known" */
         span->end = 1;
     return p->origin;
 }
@@ -66,7 +67,7 @@ static const char *next_newline(const char *p, const char *end)
     return p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
 }
 
-/* Counts first: the map then takes exactly what it needs. */
+/* Counts lines first, so that the map takes exactly the memory it needs. */
 static void build_line_map(struct source *s)
 {
     const char *begin = s->text.ptr, *end = begin + s->text.len;

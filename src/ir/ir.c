@@ -7,7 +7,7 @@
 
 /* ---- modules ---- */
 
-/* What it was made from may be older than the call that had no memory. */
+/* The module that it was made from may be older than the call that ran out of memory. */
 static void lose_module(struct taken *t)
 {
     struct module *m = heap_block(t);
@@ -71,8 +71,8 @@ void module_own_literal(struct module *m, struct literal *l)
     pass_storage(l, guard_of(m->arena.born));
 }
 
-/* Room for one more at the end of an array that holds `first` and then every power of two: these
- * arrays are many, and their capacity follows from the count. */
+/* Makes room for one more at the end of an array whose capacity is `first`, then every power of two: there are many such
+ * arrays, and their capacity follows from the count. */
 static void *grow(struct arena *a, void *items, int count, int first, size_t item_size)
 {
     bool full = count == 0 || (count >= first && (count & (count - 1)) == 0);
@@ -168,8 +168,8 @@ struct inst *inst_new(struct computation *c, enum opcode op, struct str name, co
 
 enum { RANK_FOREIGN = 1000, RANK_COMMON = 2000 };
 
-/* Where an attribute stands among those of its instruction. What the opcode does not list (sugar for
- * async-start carries attributes of the wrapped opcode) comes between its own and the common ones. */
+/* Where an attribute belongs among those of its instruction. Attributes that the opcode does not list (sugar for
+ * async-start carries those of the wrapped opcode) come between its own and the common ones. */
 static int attr_rank(enum opcode op, enum attr_id id)
 {
     for (int k = 0; op_table[op].attrs[k].id != A_NONE; k++)
@@ -291,9 +291,9 @@ struct span inst_attr_span(const struct inst *i, enum attr_id id)
     return a ? a->span : i->span;
 }
 
-/* ---- what follows from several of them ---- */
+/* ---- derived from several attributes ---- */
 
-/* The computations of one attribute, appended to `out` unless that is NULL; the new count. */
+/* Appends the computations of one attribute to `out`, unless that is NULL; returns the new count. */
 static int add_callees(const struct attr *a, struct computation **out, int count)
 {
     switch ((enum attr_kind)attr_table[a->id].kind) {
@@ -313,7 +313,7 @@ int inst_callees(const struct inst *i, struct computation **out)
 {
     int count = 0;
     if (i->opcode == OP_ASYNC_UPDATE || i->opcode == OP_ASYNC_DONE)
-        return 0;                /* theirs is called by the start of the chain */
+        return 0;                /* the start of the chain calls it */
     if (i->opcode == OP_WHILE) { /* printed the other way round */
         for (int k = i->attr_count - 1; k >= 0; k--)
             count = add_callees(&i->attrs[k], out, count);
@@ -333,7 +333,7 @@ int inst_compare_type(const struct inst *i)
     return inst_enum(i, A_TYPE, otherwise);
 }
 
-/* Numbers in the tables count from 1; what points nowhere gives NULL. */
+/* Table entries are numbered from 1; a number without an entry gives NULL. */
 static const struct file_location *frame_location(const struct stack_frame_tables *t, int32_t frame)
 {
     if (frame < 1 || frame > t->frame_count)
@@ -362,7 +362,7 @@ int32_t inst_lost_frame(const struct inst *i)
     return meta ? meta->lost_frame : 0;
 }
 
-/* ---- marks that need the whole module ---- */
+/* ---- marks that depend on the whole module ---- */
 
 static void link_computation(struct computation *c)
 {

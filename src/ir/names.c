@@ -1,8 +1,8 @@
 /*
- * names.c: which names are legal, and how names are made unique.
+ * names.c: which names are legal, and how names are made unique?
  *
- * A name is a root and a number, `root.number`. First come, first served: a number that is taken is
- * replaced by the least free one of that root.
+ * A name is a root and a number, `root.number`. First come, first served: a number that is taken is replaced by the
+ * smallest free one of that root.
  */
 #include "ir/ir.h"
 
@@ -46,16 +46,16 @@ struct str name_sanitize(struct arena *a, struct str name)
     return clean;
 }
 
-/* ---- names nobody got before ---- */
+/* ---- unique names ---- */
 
-/* Numbers that are taken, 64 at a time: those of a root mostly run on. */
+/* Numbers that are taken, 64 to a block: the numbers of a root are mostly consecutive. */
 struct block {
     int64_t number; /* of the block */
     uint64_t taken; /* a bit for each number; 0: empty slot */
     uint32_t root;
 };
 
-/* A root with its first block; further ones are kept for all roots together, because few have any. */
+/* A root with its first block; further blocks of all roots are kept together, since few have any. */
 struct root {
     uint32_t id;
     int64_t next; /* least number that may be free */
@@ -117,7 +117,7 @@ static void grow_blocks(struct uniquifier *u)
             *find_block(u, old.blocks[i].root, old.blocks[i].number) = old.blocks[i];
 }
 
-/* The block of a number, with room for a new one. */
+/* The block of a number, made if necessary. */
 static struct block *block_of(struct uniquifier *u, struct root *root, int64_t number)
 {
     if (root->first.taken == 0)
@@ -156,7 +156,7 @@ static bool split(struct str name, struct str *root, int64_t *number)
     return true;
 }
 
-/* Whether the number is spelled as it would be printed: then the name need not be made anew. */
+/* Whether the number is spelled as it would be printed; then the name can be used as it is. */
 static bool is_canonical(struct str name, struct str root, int64_t number)
 {
     const char *p = name.ptr + root.len + 1;

@@ -1,8 +1,8 @@
 /*
  * order.c: in which order are instructions and computations printed and run?
  *
- * XLA's orders, exactly: text is compared byte for byte. Nothing recurses, for chains of operands
- * are as long as somebody likes.
+ * Exactly in XLA's orders, since text is compared byte for byte. Nothing here recurses: chains of operands can be
+ * arbitrarily long.
  */
 #include "ir/ir.h"
 
@@ -25,7 +25,7 @@ static void push(struct walk *w, struct inst *i)
         VEC_PUSH(&w->scratch, w->stack, w->depth, w->capacity) = i;
 }
 
-/* Operand 0 ends up above the other operands, the last control predecessor above everything. */
+/* Operand 0 ends up above the other operands, and the last control predecessor above everything. */
 static void push_predecessors(struct walk *w, const struct inst *i)
 {
     for (int o = i->operand_count - 1; o >= 0; o--)
@@ -96,7 +96,7 @@ struct module_walk {
     int count;
 };
 
-/* Marks on pushing, and pushes a list backwards: the first callee is output first. */
+/* Marks when pushing, and pushes a list backwards, so that the first callee is output first. */
 static void push_callees(struct module_walk *w, const struct inst *i)
 {
     int n = inst_callees(i, NULL);

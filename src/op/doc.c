@@ -1,11 +1,11 @@
 /*
- * The table of doc/: the rule and the worked examples of every op.
+ * doc.c: the table of doc/: the rule and the worked examples of every op.
  */
 #include "op/op.h"
 
 #include <assert.h>
 
-/* An op without a row is a compile error, and so is one with two. */
+/* An op without a row, or with two, is a compile error. */
 enum {
 #define DOC(id, ...) HAS_DOC_##id,
 #include "op/doc/all.def"

@@ -1,5 +1,5 @@
 /*
- * The tables of op.def, attr.def and enum.def, and lookups in them.
+ * op.c: the tables of op.def, attr.def and enum.def, and look-ups in them.
  */
 #include "op/op.h"
 
@@ -61,7 +61,7 @@ const uint8_t attr_common[] = {
 
 struct word {
     uint8_t attr;
-    bool any_case; /* of the first row of an attribute: its words are read in any case */
+    bool any_case; /* in the first row of an attribute: its words are read in any case */
     bool builder;
     const char *spelling;
 };
@@ -78,7 +78,7 @@ static const struct word words[] = {
 #undef BUILDER_WORD
 };
 
-/* The row that begins the words of `a`, or the end of the table. */
+/* The row where the words of `a` begin, or the end of the table. */
 static size_t words_of(enum attr_id a)
 {
     size_t i = 0;

@@ -1,8 +1,8 @@
 /*
  * op: what is known of opcodes and attributes before any program is seen.
  *
- * op.def, attr.def, enum.def (the words that attributes take) and form.def (other words for opcodes) are the only
- * lists; everything that goes by opcode or attribute is expanded from them or looks into the tables declared here.
+ * op.def, attr.def, enum.def (the words that attributes take) and form.def (other words for opcodes) are the only lists.
+ * Everything that depends on the opcode or attribute is expanded from them, or looks into the tables declared here.
  * doc/FAMILY.def has rules and examples for people.
  */
 #ifndef HLO_OP_H
@@ -64,18 +64,18 @@ enum attr_kind {
 enum op_class {
     CLASS_UNARY, CLASS_BINARY, CLASS_TERNARY, /* element by element: the operands' dimensions */
     CLASS_PASS,       /* the operand's shape, whatever it is */
-    CLASS_RETYPE,     /* the operand's dimensions, the written element type */
+    CLASS_RETYPE,     /* the operand's dimensions, the element type as written */
     CLASS_DECLARED,   /* as written */
     CLASS_REARRANGE,  /* dimensions from those of the operand and attributes */
     CLASS_REDUCER,    /* from operands and a computation that is applied to elements */
     CLASS_CONTRACT,   /* from dimension numbers */
-    CLASS_NUMERIC,    /* mostly the operand's: factors, transforms, normalisations */
+    CLASS_NUMERIC,    /* mostly the operand's: factorisations, transforms, normalisations */
     CLASS_CONTROL,    /* of the root of what is called */
     CLASS_TUPLE,
     CLASS_IO,         /* forms with a token in them */
     CLASS_COLLECTIVE, /* the operands', one dimension scaled by the number of participants */
     CLASS_ASYNC_PAIR, /* what a -start and its -done hand on */
-    CLASS_DYNAMIC     /* the operand's, with one size that changes; or that size */
+    CLASS_DYNAMIC     /* the operand's, with one size that changes; or that size itself */
 };
 
 /* Families: one file of that name in verify/, eval/ and kern/. */
@@ -99,15 +99,15 @@ enum op_types { /* element types of the first operand */
 
 enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 }; /* op.def says what they mean */
 
-enum op_compare { /* the written result shape against the inferred one */
+enum op_compare { /* how the written result shape is compared with the inferred one */
     COMPARE_DEFAULT,    /* layouts don't count */
     COMPARE_STRICT,     /* they do, where layouts count at all */
-    COMPARE_STRICT_MTM, /* of them the order of dimensions alone: minor to major */
+    COMPARE_STRICT_MTM, /* of their layouts only the order of dimensions (minor to major) */
     COMPARE_COPY,       /* one side may lie in the host's memory */
     COMPARE_OWN         /* the family's rule does it */
 };
 
-/* How an opcode has an attribute; op.def says what the words mean. */
+/* How an opcode uses an attribute; op.def explains the words. */
 enum attr_use { USE_REQUIRED = 1, USE_ALWAYS = 2, USE_DROPPED = 4, USE_NEWER = 8, USE_BUILDER = 16 };
 struct op_attr {
     uint8_t id;  /* enum attr_id; A_NONE ends a list */
@@ -152,10 +152,10 @@ extern const char *const family_names[FAMILY_COUNT];
 static inline const char *op_spelling(enum opcode op) { return op_table[op].spelling; }
 static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].spelling; }
 
-bool op_adds_up(enum opcode op);                         /* elements, in an order that is its own affair */
+bool op_adds_up(enum opcode op);                         /* its elements are summed, in an order that is up to the implementation */
 enum opcode op_find(struct str word);                    /* OP_INVALID when unknown */
-const struct op_attr *op_attr_find(enum opcode op, struct str word); /* an opcode's own; or NULL */
-enum attr_id attr_find_common(struct str word);          /* one of the eight all may carry, or A_NONE */
+const struct op_attr *op_attr_find(enum opcode op, struct str word); /* one of the opcode's own; or NULL */
+enum attr_id attr_find_common(struct str word);          /* one of the eight that all may carry, or A_NONE */
 enum form form_find(struct str word);                    /* FORM_NONE when there is none */
 /* The attribute of an opcode that the specification calls `word`; or NULL. */
 const struct op_attr *form_attr_find(enum opcode op, struct str word);

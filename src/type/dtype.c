@@ -10,7 +10,7 @@ const struct dtype_info dtype_table[DT_COUNT + 1] = {
     {"invalid", 7, 0, 0, DC_OTHER},
 };
 
-/* Most identifiers of a program are no types: two bytes tell. */
+/* Most identifiers in a program are not types, which two bytes are enough to tell. */
 static bool may_be_type(struct str word)
 {
     if (word.len < 2 || word.len > 13)
@@ -37,7 +37,7 @@ static bool is_type(struct str word, int t)
 
 enum dtype dtype_find(struct str word)
 {
-    static const uint8_t usual[] = {DT_F32, DT_S32, DT_PRED, DT_BF16, DT_U32}; /* asked for more often than all others */
+    static const uint8_t usual[] = {DT_F32, DT_S32, DT_PRED, DT_BF16, DT_U32}; /* looked up more often than all the others */
     if (!may_be_type(word))
         return DT_INVALID;
     for (size_t i = 0; i < COUNT_OF(usual); i++)
@@ -54,7 +54,7 @@ enum dtype dtype_component(enum dtype t)
     return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t;
 }
 
-/* What decides which type is the more precise, the most important first. */
+/* What decides which of two types is the more precise, most important first. */
 struct precision {
     int by[5];
 };

@@ -68,7 +68,7 @@ static uint64_t nan_code(const struct float_format *f, bool negative)
     case FS_FN: return sign | low_bits(sign_shift(f));
     case FS_FNU: return low_bits(sign_shift(f));
     case FS_FNUZ:
-    case FS_SAT: break; /* the code of minus zero: the NaN of one, what the other makes of a NaN */
+    case FS_SAT: break; /* the code of minus zero is the NaN of one format, and what the other turns a NaN into */
     }
     return UINT64_C(1) << sign_shift(f);
 }
@@ -83,7 +83,7 @@ static uint64_t overflow_code(const struct float_format *f, bool negative)
     return nan_code(f, negative);
 }
 
-/* n >> shift, to nearest, ties to even; 1 <= shift. */
+/* n >> shift, rounded to nearest, ties to even; shift >= 1. */
 static uint64_t shift_rounded(uint64_t n, unsigned shift)
 {
     if (shift > 63)
@@ -103,7 +103,7 @@ static uint64_t encode_e8m0(double v)
     return exponent < 0 ? 0 : exponent > 0xfe ? nan_code(f, false) : (uint64_t)exponent;
 }
 
-/* Formats of two bytes and less. */
+/* For formats of at most two bytes. */
 static uint64_t encode_small(const struct float_format *f, double v)
 {
     uint64_t bits = bits_of(v), magnitude = bits << 1 >> 1;
@@ -113,13 +113,13 @@ static uint64_t encode_small(const struct float_format *f, double v)
     if (magnitude == UINT64_C(0x7ff) << 52)
         return overflow_code(f, negative);
     int exponent = (int)(magnitude >> 52) - 1023, least = 1 - f->bias;
-    if (exponent < least - f->mantissa_bits - 1) /* below half the least subnormal; subnormal doubles too */
+    if (exponent < least - f->mantissa_bits - 1) /* below half the least subnormal, as subnormal doubles are */
         magnitude = 0;
     uint64_t mantissa = (magnitude & low_bits(52)) | (magnitude ? UINT64_C(1) << 52 : 0);
     int e = exponent > least ? exponent : least;
     unsigned shift = magnitude ? (unsigned)(52 - f->mantissa_bits + (e - exponent)) : 1;
     uint64_t rounded = shift_rounded(mantissa, shift);
-    /* A mantissa that rounded up to the next power of two carries into the exponent by itself. */
+    /* A mantissa that rounds up to the next power of two carries into the exponent by itself. */
     uint64_t code = rounded == 0 ? 0 : ((uint64_t)(e + f->bias - 1) << f->mantissa_bits) + rounded;
     if (code > max_code(f))
         return overflow_code(f, negative);
@@ -197,7 +197,7 @@ double float_max(enum dtype t)
 double float_load(enum dtype t, const void *p)
 {
     uint64_t code = 0;
-    memcpy(&code, p, dtype_bytes(t)); /* little-endian, as is all of our storage */
+    memcpy(&code, p, dtype_bytes(t)); /* little-endian, like all our storage */
     return float_decode(t, code);
 }
 

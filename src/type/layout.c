@@ -1,5 +1,5 @@
 /*
- * layout.c: layouts - the default ones, when one is sound, when two are equal, and their text.
+ * layout.c: layouts: the default ones, which ones are valid, when two are equal, and their text.
  */
 #include "type/type.h"
 
@@ -38,7 +38,7 @@ bool layout_is_descending(const struct layout *l)
     return true;
 }
 
-/* Nothing said but the order of dimensions. */
+/* Whether it says nothing but the order of dimensions. */
 static bool is_plain(const struct layout *l)
 {
     return l->tile_count == 0 && l->tail_padding == 1 && l->index_type == DT_COUNT &&
@@ -51,12 +51,12 @@ bool layout_is_default(const struct layout *l)
     return is_plain(l) && layout_is_descending(l);
 }
 
-/* ---- soundness ---- */
+/* ---- validity ---- */
 
 static bool is_permutation(int n, const int64_t *order)
 {
     bool few[64] = {false};
-    struct arena many; /* ranks past 64 are for those who mean harm */
+    struct arena many; /* ranks past 64 only occur in malicious text */
     arena_init(&many);
     bool *seen = n <= 64 ? few : ARENA_ARRAY(&many, bool, n);
     int i = 0;
@@ -76,7 +76,7 @@ static const char *tile_problem(const struct tile *tile)
     return NULL;
 }
 
-/* Split dimensions count from the most major dimension on, as XLA does when it holds their indices against a size. */
+/* Split dimensions are numbered from the most major one, as in XLA, which checks the indices against that dimension's size. */
 static const char *split_problem(const struct layout *l, int i, const struct shape *s)
 {
     const struct split_config *split = &l->splits[i];

@@ -1,5 +1,5 @@
 /*
- * shape.c: shapes - making, measuring, comparing and printing them.
+ * shape.c: shapes: making, measuring, comparing and printing them.
  */
 #include "type/type.h"
 
@@ -57,7 +57,7 @@ const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const i
     return s;
 }
 
-/* What is asked of all that is in a tuple or buffer, once it has its elements. */
+/* Sums up over the elements of a tuple or buffer what is often asked about everything in it. */
 static void sum_up(struct arena *a, struct shape *s)
 {
     int64_t *starts = NULL;

@@ -46,10 +46,10 @@ static inline bool dtype_is_subbyte(enum dtype t) /* integers and f4 below eight
 {
     return dtype_table[t].bits > 0 && dtype_table[t].bits < 8;
 }
-/* DT_INVALID when `word` is no element type that the text may name (tuple and buffer are not). */
+/* DT_INVALID when `word` is no element type that can be written in text (tuple and buffer can't). */
 enum dtype dtype_find(struct str word);
 enum dtype dtype_component(enum dtype t); /* c64 -> f32, c128 -> f64, else itself */
-/* The more precise of two types (hlo-shapes 1.1); DT_INVALID for an exact tie of different types. */
+/* The more precise of two types (hlo-shapes 1.1); DT_INVALID for two different types of equal precision. */
 enum dtype dtype_higher(enum dtype a, enum dtype b);
 
 /* ---- float.c: formats of the float types ---- */
@@ -63,9 +63,8 @@ struct float_format {
 };
 const struct float_format *float_format(enum dtype t); /* t must be a float type */
 
-/* Codes are the storage bits in the low end of a word. Encoding rounds to nearest, ties to even,
- * straight from the double; what overflows becomes what the format has for it. NaN keeps its sign
- * where the format has one, not its payload. */
+/* Codes are the storage bits in the low end of a word. Encoding rounds to nearest, ties to even, directly from the double;
+ * values too large become whatever the format has for that. NaN keeps its sign if the format has one, but not its payload. */
 uint64_t float_encode(enum dtype t, double v);
 double float_decode(enum dtype t, uint64_t code);
 double float_max(enum dtype t);            /* largest finite value */
@@ -81,7 +80,7 @@ static inline float f16_to_f32(uint16_t h)
     if (rest >= 0x7c00) {
         v.u = sign | 0x7f800000 | (rest & 0x3ff) << 13;
     } else {
-        v.u = rest << 13; /* exponent is 112 too small: multiply by 2^112, which also mends subnormals */
+        v.u = rest << 13; /* the exponent is 112 too small: multiply by 2^112, which also corrects subnormals */
         v.f *= 0x1p112f;
         v.u |= sign;
     }
@@ -102,7 +101,7 @@ static inline uint16_t f32_to_bf16(float f)
 
 /* ---- layout.c ---- */
 
-#define TILE_COMBINE INT64_MIN /* a `*` entry: joined with the next dimension */
+#define TILE_COMBINE INT64_MIN /* a `*` entry: merged with the next dimension */
 
 struct tile {
     int rank;
@@ -128,9 +127,9 @@ struct layout {
 };
 
 const struct layout *layout_default(struct arena *a, int rank); /* descending; shared up to rank 8 */
-bool layout_is_default(const struct layout *l);     /* descending and nothing else */
-bool layout_is_descending(const struct layout *l);  /* whatever else it says */
-/* NULL when sound; else what is wrong with it for an array of these dimensions. */
+bool layout_is_default(const struct layout *l);     /* descending, and nothing else is said */
+bool layout_is_descending(const struct layout *l);  /* whatever else is said */
+/* NULL when it is valid for an array of these dimensions; otherwise what is wrong. */
 struct shape;
 const char *layout_problem(const struct layout *l, const struct shape *s);
 
@@ -146,14 +145,14 @@ struct shape {
     const struct layout *layout; /* arrays only, never NULL for them */
     int count;            /* tuples: components; buffers: 1 */
     const struct shape *const *elements;
-    /* Of what has elements, so that nobody walks shapes of shapes of shapes to ask: */
+    /* Sums over everything within, so that nobody has to walk shapes of shapes of shapes to find out: */
     bool inner_dynamic, inner_unbounded, inner_buffer;
-    int depth;                /* of tuples in tuples, this one included; 0: none */
+    int depth;                /* of nested tuples, this one included; 0: it is none */
     double bytes;          /* of the arrays in a tuple */
-    int64_t leaves, parts; /* leaves; leaves and tuples, itself included. INT64_MAX stands for more */
-    const int64_t *starts; /* the first leaf of each element; NULL: its number is the element's, or there are none */
+    int64_t leaves, parts; /* number of leaves; of leaves and tuples, itself included. INT64_MAX stands for more */
+    const int64_t *starts; /* the first leaf of each element; NULL: each element is a leaf, or there are none */
 };
-/* What inference lets grow: walking more parts takes too long, walking deeper too much stack. */
+/* Limits on shapes that inference makes: walking more parts takes too long, walking deeper takes too much stack. */
 enum { SHAPE_MAX_PARTS = 1 << 20, SHAPE_MAX_DEPTH = 4096 };
 
 static inline bool shape_is_array(const struct shape *s) { return dtype_is_array(s->dtype); }
@@ -174,7 +173,7 @@ const struct shape *shape_tuple(struct arena *a, int count, const struct shape *
 const struct shape *shape_token(void);
 const struct shape *shape_opaque(void);
 const struct shape *shape_buffer(struct arena *a, const struct shape *array);
-/* The same dims, flags and layout with another element type; E(n) is dropped unless `t` is sub-byte. */
+/* The same dims, flags and layout with another element type; E(n) is dropped unless `t` is below a byte. */
 const struct shape *shape_with_dtype(struct arena *a, const struct shape *s, enum dtype t);
 const struct shape *shape_with_layout(struct arena *a, const struct shape *s, const struct layout *l);
 const struct shape *shape_copy(struct arena *a, const struct shape *s); /* deep, into another arena */
@@ -188,7 +187,7 @@ static inline int64_t shape_part_count(const struct shape *s) { return s->parts 
 /* The component at an index path; NULL when there is none. */
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth);
 
-/* What a comparison overlooks. Plain 0 is full equality. */
+/* What a comparison ignores. 0 means full equality. */
 enum shape_ignore {
     IGNORE_LAYOUT = 1,       /* all of it */
     IGNORE_DYNAMIC = 2,      /* the `<=` flags */
@@ -220,14 +219,14 @@ static inline bool shape_compatible_any(const struct shape *a, const struct shap
 bool shape_same_dims(const struct shape *a, const struct shape *b); /* arrays, CD on each size */
 static inline bool dim_compatible(int64_t a, int64_t b) { return a == b || a == DIM_UNBOUNDED || b == DIM_UNBOUNDED; }
 
-/* Canonical text, `f32[2,3]{1,0}`; the layout only when asked for. */
+/* Canonical text, `f32[2,3]{1,0}`, with the layout only if asked for. */
 void shape_print(struct buf *out, const struct shape *s, bool with_layout);
 void layout_print(struct buf *out, const struct layout *l);
 struct str shape_text(struct arena *a, const struct shape *s); /* without layout, for messages */
 
 /* ---- view.c: index spaces and strided views ---- */
 
-enum { VIEW_MAX_RANK = 32 }; /* what the evaluator takes; the text has no limit */
+enum { VIEW_MAX_RANK = 32 }; /* what the evaluator supports; the text has no limit */
 
 /* Elements somewhere in memory: element at index i is at data + sum(i[d] * strides[d]) BYTES. */
 struct view {
@@ -239,7 +238,7 @@ struct view {
 };
 
 int64_t view_elements(const struct view *v);
-/* Row-major and gapless (size-1 dimensions may have any stride). */
+/* Row-major and without gaps (dimensions of size 1 may have any stride). */
 bool view_is_dense(const struct view *v);
 void view_dense(struct view *v, enum dtype t, int rank, const int64_t *dims, void *data);
 static inline char *view_at(const struct view *v, const int64_t *index)
@@ -249,7 +248,7 @@ static inline char *view_at(const struct view *v, const int64_t *index)
         p += index[d] * v->strides[d];
     return p;
 }
-/* Steps a row-major index; false after the last one (index is then all zero again). */
+/* Advances a row-major index; false after the last one (the index is then all zero again). */
 static inline bool index_next(int rank, const int64_t *dims, int64_t *index)
 {
     for (int d = rank - 1; d >= 0; d--) {
