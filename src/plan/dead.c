@@ -21,7 +21,7 @@ void plan_drop_dead(struct planner *pl, struct function *f, int value_count, str
             read[results.at[j]] = true;
     for (int k = f->step_count - 1; k >= 0; k--) {
         const struct step *s = &f->steps[k];
-        if (!is_read(s, read) && !inst_has_effect(pl, s->inst)) {
+        if (!is_read(s, read) && !plan_has_effect(pl, s->inst)) {
             pl->p->stats.dropped++;
             continue;
         }

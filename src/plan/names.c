@@ -135,7 +135,7 @@ static bool any_has_effect(const struct planner *pl)
     return pl->has[OP_CUSTOM_CALL] || pl->has[OP_INFEED] || pl->has[OP_OUTFEED] || pl->has[OP_RECV] || pl->has[OP_SEND];
 }
 
-bool inst_has_effect(struct planner *pl, const struct inst *i)
+bool plan_has_effect(struct planner *pl, const struct inst *i)
 {
     if (!any_has_effect(pl))
         return false;
@@ -171,7 +171,7 @@ static bool has_effect(struct planner *pl, const struct computation *c)
     pl->depth++;
     *known = KNOWN_NO;
     for (int k = 0; k < c->inst_count && *known == KNOWN_NO; k++)
-        if (inst_has_effect(pl, c->insts[k]))
+        if (plan_has_effect(pl, c->insts[k]))
             *known = KNOWN_YES;
     pl->depth--;
     return *known == KNOWN_YES;
@@ -236,7 +236,7 @@ struct inst **plan_live(struct planner *pl, const struct computation *c, int *co
     const struct inst **stack = ARENA_ARRAY(&pl->scratch, const struct inst *, c->inst_count + 1);
     int top = 0;
     for (int k = 0; k < c->inst_count; k++)
-        if (c->insts[k] == c->root || inst_has_effect(pl, c->insts[k])) {
+        if (c->insts[k] == c->root || plan_has_effect(pl, c->insts[k])) {
             live[c->insts[k]->index] = true;
             stack[top++] = c->insts[k];
         }

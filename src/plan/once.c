@@ -33,7 +33,7 @@ bool plan_is_pure(struct planner *pl, const struct inst *i)
         if (i->opcode != OP_MAP)
             return false;
     }
-    return inst_callees(i, NULL) == 0 || (!inst_has_effect(pl, i) && !inline_has_state(pl, i));
+    return inst_callees(i, NULL) == 0 || (!plan_has_effect(pl, i) && !inline_has_state(pl, i));
 }
 
 /* The same for loops, branches and calls: their computations, and whatever those call, do nothing but compute. */

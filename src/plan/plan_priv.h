@@ -104,7 +104,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
 struct foreign_target plan_foreign(const struct program *p, const struct inst *i, bool left_over);
 /* The leaves of component `index` of a value of shape `s`. */
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index);
-bool inst_has_effect(struct planner *pl, const struct inst *i); /* it, or what it calls, does more than compute a value */
+bool plan_has_effect(struct planner *pl, const struct inst *i); /* it, or what it calls, does more than compute a value */
 /* Instructions that the root or an effect needs, in the order in which they run. */
 struct inst **plan_live(struct planner *pl, const struct computation *c, int *count);
 

@@ -1,12 +1,15 @@
 /*
  * Private to scalar programs.
  *
- *   scalar.c        computations as lists of operations on fixed addresses
- *   scalar_array.c  small arrays in them          scalar_large.c  the large state of a loop
- *   scalar_rest.c   loops after their first iteration
- *   scalar_range.c  what is known of numbers meanwhile
- *   scalar_moves.c  then: values made where they are wanted
- *   scalar_quick.c  and the form that scalar_run.c runs
+ *   scalar.c          computations as lists of operations on fixed addresses
+ *   scalar_control.c  loops and branches
+ *   scalar_array.c    operations on small arrays
+ *   scalar_large.c    large arrays in the state of a loop
+ *   scalar_rest.c     loops after their first iteration
+ *   scalar_range.c    what is known of numbers while a program is made
+ *   scalar_moves.c    afterwards: values made where they are needed
+ *   scalar_quick.c    the form in which programs run
+ *   scalar_run.c      running them
  *
  * A register is a fixed address that holds a dense array, mostly of one element. What is computed
  * from constants alone is computed while the program is made.
@@ -70,24 +73,34 @@ struct maker {
 int scalar_new_reg(struct maker *m, enum dtype t, int64_t n);
 int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n); /* part of another */
 struct scalar_op *scalar_push(struct maker *m, enum scalar_kind kind, int out);
+struct scalar_op *scalar_push_jump(struct maker *m, enum scalar_kind kind); /* one without a result: jumps, the end */
+void scalar_push_move(struct maker *m, int to, int from);
+int64_t scalar_reg_bytes(const struct maker *m, int reg);
 /* Called after the operands of the last operation are set: if `constant`, it is run at once and dropped. */
 void scalar_done(struct maker *m, int out, bool constant);
 /* The register, or a new one with its value in another type; -1 when the types don't convert. */
 int scalar_convert(struct maker *m, int reg, enum dtype t);
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out); /* false for a negative register */
+/* The leaves of operands `first` and up, one after the other. */
+struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env, int first);
 
 bool scalar_takes(const struct maker *m, const struct inst *i); /* a first look, before anything is made */
 /* Makes the operations of an instruction, or of a computation; false when something in it is not supported. */
 bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
 bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out);
+void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
+struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
+                                  const enum dtype *types);
+
+/* ---- scalar_control.c: loops and branches ---- */
+
+bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
+bool scalar_conditional(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
 /* Makes the loop of a while over a state in these registers. `init` may have their initial values; `done` iterations were
  * done before. `body` makes the next state. */
 typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves state, struct leaves *next);
 bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state, scalar_body_fn *body,
                  const void *context);
-void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
-struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
-                                  const enum dtype *types);
 
 /* ---- scalar_array.c: operations on small arrays ---- */
 

@@ -1,0 +1,204 @@
+/*
+ * scalar_control.c: loops and branches in scalar programs: jumps, and moves into the registers of a loop's state or of a
+ * conditional's result.
+ */
+#include "plan/scalar.h"
+
+#include <stdlib.h>
+
+/* New registers for values of the same types and sizes; NO_VALUE stays. */
+static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
+{
+    *out = (struct leaves){l.count, ARENA_ARRAY(&m->pl->scratch, int, l.count + 1)};
+    for (int k = 0; k < l.count; k++) {
+        if (l.at[k] == NO_VALUE)
+            out->at[k] = NO_VALUE;
+        else if ((out->at[k] = m->regs[l.at[k]].cell
+                                   ? scalar_same_large(m, l.at[k])
+                                   : scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Converts the registers of `l` to the types of those of `model`. */
+static bool make_like(struct maker *m, struct leaves *l, struct leaves model)
+{
+    if (l->count != model.count)
+        return false;
+    int *at = ARENA_DUP(&m->pl->scratch, l->at, l->count);
+    for (int k = 0; k < l->count; k++) {
+        if ((at[k] == NO_VALUE) != (model.at[k] == NO_VALUE))
+            return false;
+        if (at[k] != NO_VALUE)
+            at[k] = scalar_convert(m, at[k], m->regs[model.at[k]].type);
+        if (at[k] != NO_VALUE && (at[k] < 0 || m->regs[at[k]].n != m->regs[model.at[k]].n))
+            return false;
+    }
+    l->at = at;
+    return true;
+}
+
+static void move_all(struct maker *m, struct leaves to, struct leaves from)
+{
+    for (int k = 0; k < to.count; k++)
+        if (to.at[k] != NO_VALUE && m->regs[to.at[k]].at != m->regs[from.at[k]].at)
+            scalar_push_move(m, to.at[k], from.at[k]);
+}
+
+/* The bytes of registers, sorted by where they begin. */
+struct bytes {
+    const char *at, *end; /* of this one; and the greatest end of this one and all before it */
+};
+struct taken {
+    struct bytes *list;
+    int count;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct bytes *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static struct taken bytes_taken(struct maker *m, struct leaves l)
+{
+    struct taken p = {ARENA_ARRAY(&m->pl->scratch, struct bytes, l.count), 0};
+    for (int k = 0; k < l.count; k++)
+        if (l.at[k] != NO_VALUE && m->regs[l.at[k]].at)
+            p.list[p.count++] = (struct bytes){m->regs[l.at[k]].at, m->regs[l.at[k]].at + scalar_reg_bytes(m, l.at[k])};
+    if (p.count > 1)
+        qsort(p.list, (size_t)p.count, sizeof *p.list, by_begin);
+    for (int k = 1; k < p.count; k++)
+        if (p.list[k].end < p.list[k - 1].end)
+            p.list[k].end = p.list[k - 1].end;
+    return p;
+}
+
+/* Whether a register overlaps any of these. */
+static bool overlaps(const struct maker *m, struct taken p, int reg)
+{
+    const char *at = m->regs[reg].at, *end = at + scalar_reg_bytes(m, reg);
+    int low = 0, high = p.count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (p.list[middle].at < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && at < p.list[low - 1].end;
+}
+
+/* The next state may consist of parts of the present one in another order: then they are moved by way of copies. */
+static bool move_state(struct maker *m, struct leaves state, struct leaves next)
+{
+    struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
+    struct taken taken = bytes_taken(m, state);
+    for (int k = 0; k < next.count; k++) {
+        if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at ||
+            !overlaps(m, taken, next.at[k]))
+            continue;
+        from.at[k] = scalar_new_reg(m, m->regs[next.at[k]].type, m->regs[next.at[k]].n);
+        if (from.at[k] < 0)
+            return false;
+        scalar_push_move(m, from.at[k], next.at[k]);
+    }
+    move_all(m, state, from);
+    return true;
+}
+
+static void push_trip(struct maker *m, uint64_t *trips, int count)
+{
+    if (!trips)
+        return;
+    struct scalar_op *op = scalar_push_jump(m, SCALAR_TRIP);
+    op->trips = trips;
+    op->count = count;
+}
+
+bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state, scalar_body_fn *body,
+                 const void *context)
+{
+    struct leaves go, next;
+    uint64_t *trips = m->pl->p->options.limits.trip ? ARENA_NEW(&m->pl->p->arena, uint64_t) : NULL;
+    push_trip(m, trips, done);
+    int top = m->op_count;
+    if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go))
+        return false;
+    int test = m->op_count;
+    scalar_push_jump(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
+    push_trip(m, trips, -1);
+    scalar_know_counter(m, loop, init, state);
+    const bool made = body(m, context, state, &next);
+    scalar_forget_counters(m, state);
+    if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) ||
+        !move_state(m, state, next))
+        return false;
+    scalar_refresh(m, state);
+    scalar_push_jump(m, SCALAR_JUMP)->count = top;
+    m->ops[test].count = m->op_count;
+    return true;
+}
+
+static bool make_body(struct maker *m, const void *body, struct leaves state, struct leaves *next)
+{
+    return scalar_computation(m, body, state, next);
+}
+
+bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
+{
+    struct leaves init = scalar_operands(m, i, env, 0);
+    if (!registers_like(m, init, out) || !scalar_cells_differ(m, *out))
+        return false;
+    move_all(m, *out, init);
+    return scalar_loop(m, i, 0, init, *out, make_body, inst_computation(i, A_BODY));
+}
+
+static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,
+                        const struct leaves *env, int operand, struct leaves *out)
+{
+    struct leaves made;
+    if (!scalar_computation(m, c, env[i->operands[operand]->index], &made))
+        return false;
+    if (!out->at && !registers_like(m, made, out))
+        return false;
+    if (!make_like(m, &made, *out) || !scalar_same_cells(m, made, *out))
+        return false;
+    move_all(m, *out, made);
+    return true;
+}
+
+bool scalar_conditional(struct maker *m, const struct inst *i, const struct leaves *env,
+                             struct leaves *out)
+{
+    struct arena *scratch = &m->pl->scratch;
+    int n = inst_callees(i, NULL), chooser = m->op_count;
+    struct computation **branches = ARENA_ARRAY(scratch, struct computation *, n);
+    int32_t *targets = ARENA_ARRAY(&m->pl->p->arena, int32_t, n);
+    int *ends = ARENA_ARRAY(scratch, int, n);
+    bool two_way = i->operands[0]->shape->dtype == DT_PRED;
+    struct versions before = scalar_versions(m);
+    if (two_way && n != 2)
+        return false;
+    inst_callees(i, branches);
+    *out = (struct leaves){0, NULL};
+    scalar_push_jump(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] =
+        m->regs[env[i->operands[0]->index].at[0]].at;
+    for (int k = 0; k < n; k++) {
+        targets[k] = m->op_count;
+        if (!make_branch(m, i, branches[k], env, k + 1, out))
+            return false;
+        ends[k] = m->op_count;
+        scalar_push_jump(m, SCALAR_JUMP);
+        scalar_back_to(m, before);
+    }
+    scalar_meet(m, before);
+    scalar_refresh(m, *out);
+    for (int k = 0; k < n; k++)
+        m->ops[ends[k]].count = m->op_count;
+    m->ops[chooser].count = two_way ? targets[1] : n;
+    if (!two_way)
+        m->ops[chooser].targets = targets;
+    return true;
+}
