@@ -10,7 +10,10 @@
 #include <locale.h>
 #include <stdio.h>
 
-enum { DIGITS_MAX = 17 };
+enum {
+    DIGITS_MAX = 17,
+    EXPONENT_OF_LAST = 1023 + 52 /* a double is its mantissa, as an integer, times 2^(exponent - this) */
+};
 
 #if HAS_U128
 static const uint64_t tens[DIGITS_MAX + 2] = {
@@ -27,7 +30,7 @@ static uint64_t take_apart(double v, int *exponent)
     int e = (int)(bits >> 52 & 0x7ff);
     mantissa |= e ? UINT64_C(1) << 52 : 0;
     int zeros = mantissa ? __builtin_ctzll(mantissa) : 0;
-    *exponent = (e ? e : 1) - 1075 + zeros;
+    *exponent = (e ? e : 1) - EXPONENT_OF_LAST + zeros;
     return mantissa >> zeros;
 }
 

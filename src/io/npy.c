@@ -267,6 +267,8 @@ static const char *descr_of(enum dtype t)
     return dtype_bytes(t) == 1 ? "V1" : "V2";
 }
 
+enum { SHORT_HEADER = 60000 }; /* bytes; version 1.0 counts them in 16 bits, padding included */
+
 void io_npy_header(struct buf *out, const struct shape *s)
 {
     struct buf dict = {0};
@@ -275,7 +277,7 @@ void io_npy_header(struct buf *out, const struct shape *s)
     for (int d = 0; d < s->rank; d++)
         buf_printf(&dict, d ? " %" PRId64 "," : "%" PRId64 ",", s->dims[d]);
     buf_puts(&dict, "), }");
-    bool long_form = dict.size > 60000;
+    bool long_form = dict.size > SHORT_HEADER;
     size_t head = long_form ? 12 : 10, total = (head + dict.size + 1 + 63) / 64 * 64;
     while (dict.size + head + 1 < total)
         buf_putc(&dict, ' ');

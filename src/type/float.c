@@ -29,10 +29,13 @@ static double double_of(uint64_t u)
     return v;
 }
 
+/* The format of double: its exponent is biased, and the mantissa has an implicit leading bit. */
+enum { DOUBLE_BIAS = 1023, DOUBLE_MANTISSA = 52, DOUBLE_EXPONENTS = 0x7ff };
+
 /* 2^e as a normal double. */
 static double power_of_two(int e)
 {
-    return double_of((uint64_t)(e + 1023) << 52);
+    return double_of((uint64_t)(e + DOUBLE_BIAS) << DOUBLE_MANTISSA);
 }
 
 static uint64_t low_bits(unsigned n)
@@ -99,7 +102,7 @@ static uint64_t encode_e8m0(double v)
     uint64_t bits = bits_of(v);
     if (!(v > 0) || v > 0x1p128)
         return nan_code(f, false);
-    int64_t exponent = (int64_t)(bits >> 52) - 1023 + f->bias + (int64_t)(bits >> 51 & 1);
+    int64_t exponent = (int64_t)(bits >> DOUBLE_MANTISSA) - DOUBLE_BIAS + f->bias + (int64_t)(bits >> (DOUBLE_MANTISSA - 1) & 1);
     return exponent < 0 ? 0 : exponent > 0xfe ? nan_code(f, false) : (uint64_t)exponent;
 }
 
@@ -108,16 +111,16 @@ static uint64_t encode_small(const struct float_format *f, double v)
 {
     uint64_t bits = bits_of(v), magnitude = bits << 1 >> 1;
     bool negative = bits >> 63;
-    if (magnitude > UINT64_C(0x7ff) << 52)
+    if (magnitude > (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA)
         return nan_code(f, negative);
-    if (magnitude == UINT64_C(0x7ff) << 52)
+    if (magnitude == (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA)
         return overflow_code(f, negative);
-    int exponent = (int)(magnitude >> 52) - 1023, least = 1 - f->bias;
+    int exponent = (int)(magnitude >> DOUBLE_MANTISSA) - DOUBLE_BIAS, least = 1 - f->bias;
     if (exponent < least - f->mantissa_bits - 1) /* below half the least subnormal, as subnormal doubles are */
         magnitude = 0;
-    uint64_t mantissa = (magnitude & low_bits(52)) | (magnitude ? UINT64_C(1) << 52 : 0);
+    uint64_t mantissa = (magnitude & low_bits(DOUBLE_MANTISSA)) | (magnitude ? UINT64_C(1) << DOUBLE_MANTISSA : 0);
     int e = exponent > least ? exponent : least;
-    unsigned shift = magnitude ? (unsigned)(52 - f->mantissa_bits + (e - exponent)) : 1;
+    unsigned shift = magnitude ? (unsigned)(DOUBLE_MANTISSA - f->mantissa_bits + (e - exponent)) : 1;
     uint64_t rounded = shift_rounded(mantissa, shift);
     /* A mantissa that rounds up to the next power of two carries into the exponent by itself. */
     uint64_t code = rounded == 0 ? 0 : ((uint64_t)(e + f->bias - 1) << f->mantissa_bits) + rounded;
@@ -163,17 +166,17 @@ static double decode_small(enum dtype t, uint64_t code)
 {
     const struct float_format *f = &formats[t];
     uint64_t magnitude = code & low_bits(sign_shift(f)), sign = code >> sign_shift(f) << 63;
-    uint64_t mantissa = (magnitude & low_bits(f->mantissa_bits)) << (52 - f->mantissa_bits);
+    uint64_t mantissa = (magnitude & low_bits(f->mantissa_bits)) << (DOUBLE_MANTISSA - f->mantissa_bits);
     int exponent = (int)(magnitude >> f->mantissa_bits);
     if (float_code_is_nan(t, code))
-        return double_of(sign | UINT64_C(0x7ff) << 52 | (mantissa ? mantissa : UINT64_C(1) << 51));
+        return double_of(sign | (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA | (mantissa ? mantissa : UINT64_C(1) << (DOUBLE_MANTISSA - 1)));
     if (magnitude > max_code(f))
-        return double_of(sign | UINT64_C(0x7ff) << 52);
+        return double_of(sign | (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA);
     if (exponent == 0 && f->specials != FS_FNU) {
         double v = (double)magnitude * power_of_two(1 - f->bias - f->mantissa_bits);
         return double_of(bits_of(v) | sign);
     }
-    return double_of(sign | (uint64_t)(exponent - f->bias + 1023) << 52 | mantissa);
+    return double_of(sign | (uint64_t)(exponent - f->bias + DOUBLE_BIAS) << DOUBLE_MANTISSA | mantissa);
 }
 
 double float_decode(enum dtype t, uint64_t code)
