@@ -125,7 +125,14 @@ static int reduce_text(struct check *c, hlo_messages *m)
         interrupt_begin(NULL);
         bool bad = reduce_lines(c, (struct str){text, size}, (double)c->seconds, &small);
         bool interrupted = interrupt_end();
-        status = c->shell.error ? cannot_ask(c, NULL, m) : !bad ? not_bad(o, interrupted) : !put_output(o, buf_view(&small), m) ? HLO_USAGE : interrupted ? STATUS_INTERRUPTED : HLO_OK;
+        if (c->shell.error)
+            status = cannot_ask(c, NULL, m);
+        else if (!bad)
+            status = not_bad(o, interrupted);
+        else if (!put_output(o, buf_view(&small), m))
+            status = HLO_USAGE;
+        else if (interrupted)
+            status = STATUS_INTERRUPTED;
         buf_free(&small);
     }
     hlo_file_free(f);

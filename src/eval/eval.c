@@ -57,13 +57,13 @@ bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_b
 static const size_t IDLE_BETWEEN_RUNS = (size_t)1 << 30;
 
 /* The type of the first leaf that can't hold values (a token, say); DT_INVALID when all can. */
-static enum dtype find_odd(const struct shape *s)
+static enum dtype find_valueless(const struct shape *s)
 {
     if (!shape_is_tuple(s))
         return shape_is_array(s) ? DT_INVALID : s->dtype;
     enum dtype odd = DT_INVALID;
     for (int k = 0; k < s->count && odd == DT_INVALID; k++)
-        odd = find_odd(s->elements[k]);
+        odd = find_valueless(s->elements[k]);
     return odd;
 }
 
@@ -85,7 +85,7 @@ static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
 {
     const struct inst *i = ev->p->entry->computation->params[number];
     struct arena *a = &ev->ds->arena;
-    enum dtype odd = find_odd(wanted);
+    enum dtype odd = find_valueless(wanted);
     if (odd != DT_INVALID)
         return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(odd));
     if (eval_fits(wanted, given))

@@ -67,7 +67,7 @@ struct pretence {
     char *pages;
     size_t size, at;
 };
-void *pretend(struct pretence *p, size_t size); /* NULL when `size` exceeds all of it */
+void *pool_pretend(struct pretence *p, size_t size); /* NULL when `size` exceeds all of it */
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);

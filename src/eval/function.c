@@ -126,7 +126,7 @@ static void forget_functions(struct eval *ev)
 }
 
 /* Does the steps that the first run does for all runs. A run that finds them done counts them as if it had done them. */
-static bool run_for_all(struct eval *ev, const struct function *f)
+static bool run_kept_steps(struct eval *ev, const struct function *f)
 {
     struct kept *kept = &ev->p->kept;
     struct budget *b = &ev->p->budget;
@@ -150,7 +150,7 @@ static bool run_steps(struct eval *ev, const struct function *f)
 {
     if (ev->sights)
         return eval_observed(ev, f);
-    if (f == ev->p->entry && f->once_steps > 0 && !run_for_all(ev, f))
+    if (f == ev->p->entry && f->once_steps > 0 && !run_kept_steps(ev, f))
         return false;
     if (!run_range(ev, f, first_step(ev, f), f->step_count))
         return false;

@@ -28,7 +28,7 @@ void pool_init(struct pool *p)
     arena_init(&p->headers);
 }
 
-void *pretend(struct pretence *p, size_t size)
+void *pool_pretend(struct pretence *p, size_t size)
 {
     enum { LINE = 64 };
     size = (size + LINE) & ~(size_t)(LINE - 1); /* never 0: no two begin at the same address */
@@ -142,7 +142,7 @@ static bool has_room(struct pool *p, size_t more)
 static char *fresh_storage(struct pool *p, bool large, size_t size)
 {
     if (p->pretence)
-        return pretend(p->pretence, size);
+        return pool_pretend(p->pretence, size);
     return large ? reserve_take(p->reserve, size) : mem_alloc(size);
 }
 

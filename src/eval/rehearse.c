@@ -386,7 +386,7 @@ static bool pretend_arguments(struct eval *ev, struct value *values)
         const struct shape *s = f->param_shapes[k];
         if (!shape_is_array(s))
             continue;
-        char *at = shape_bytes(s, &bytes) && bytes <= PTRDIFF_MAX ? pretend(ev->pool.pretence, (size_t)bytes) : NULL;
+        char *at = shape_bytes(s, &bytes) && bytes <= PTRDIFF_MAX ? pool_pretend(ev->pool.pretence, (size_t)bytes) : NULL;
         if (!at)
             return false;
         values[k].buffer = pool_borrow(&ev->pool, at, (size_t)bytes);

@@ -32,7 +32,7 @@ struct module *module_hold(struct module *m)
 }
 
 /* Gives up one's hold on a module; the one to free, if nobody else holds it. */
-static struct module *let_go(struct module *m)
+static struct module *drop_hold(struct module *m)
 {
     return m && m->holders-- == 0 ? m : NULL;
 }
@@ -50,10 +50,10 @@ static void free_one(struct module *m)
 
 void module_free(struct module *m)
 {
-    for (m = let_go(m); m;) {
+    for (m = drop_hold(m); m;) {
         struct module *base = m->base;
         free_one(m);
-        m = let_go(base);
+        m = drop_hold(base);
     }
 }
 

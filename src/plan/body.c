@@ -41,7 +41,7 @@ static enum kern_combine find_combine(const struct kern_tiles *tiles, const stru
 }
 
 /* The operation that makes result k of accumulator k and value k. */
-static const struct scalar_op *find_apart(const struct scalar_code *c, int k)
+static const struct scalar_op *find_independent(const struct scalar_code *c, int k)
 {
     const void *x = c->args[k].at, *y = c->args[c->result_count + k].at;
     for (int j = 0; j + 1 < c->op_count; j++) {
@@ -58,7 +58,7 @@ bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_comb
     if (!c || c->arg_count != 2 * c->result_count || c->op_count != c->result_count + 1)
         return false;
     for (int k = 0; k < c->result_count; k++) {
-        const struct scalar_op *op = find_apart(c, k);
+        const struct scalar_op *op = find_independent(c, k);
         combines[k] = op ? combine_of(pl->tiles, op->fn, b->args[k]) : KERN_CALL;
         if (combines[k] == KERN_CALL)
             return false;

@@ -318,7 +318,7 @@ bool plan_steps(struct build *b, const struct computation *c)
         const struct inst *i = order[k];
         if (i->opcode == OP_PARAMETER && !shown)
             continue;
-        if (!(shown ? plan_shown : plan_inst)(b, i, &b->env[i->index]))
+        if (!(shown ? plan_observed_inst : plan_inst)(b, i, &b->env[i->index]))
             return false;
         b->total_leaves += b->env[i->index].count;
         if (b->total_leaves > MAX_TOTAL_LEAVES)

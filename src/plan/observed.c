@@ -67,7 +67,7 @@ static bool name_element(struct build *b, const struct inst *i, struct leaves gi
     return emit_names(b, i, tuple, starts, names, out);
 }
 
-bool plan_shown(struct build *b, const struct inst *i, struct leaves *out)
+bool plan_observed_inst(struct build *b, const struct inst *i, struct leaves *out)
 {
     const int before = b->f->step_count;
     if (i->opcode != OP_PARAMETER && !plan_inst(b, i, out)) /* the leaves of a parameter exist already */

@@ -251,7 +251,7 @@ static bool takes_over(const struct step *s)
 }
 
 /* Of a step of the entry computation: keeping its result gains nothing, or less than copying it costs. */
-static bool is_made_at_once(const struct step *s, const struct readers *r)
+static bool is_not_worth_keeping(const struct step *s, const struct readers *r)
 {
     bool moves = is_view(s) || s->inst->opcode == OP_IOTA;
     return moves || (r->taken && bytes_of(s->shapes[0]) >= LARGE &&
@@ -260,13 +260,13 @@ static bool is_made_at_once(const struct step *s, const struct readers *r)
 
 static bool is_no_gain(const struct when *w, const struct step *s, const struct readers *r)
 {
-    if (w->pl->depth == 1 && is_made_at_once(s, r))
+    if (w->pl->depth == 1 && is_not_worth_keeping(s, r))
         return true;
     return !r->wants_array && is_cheaper_again(w, s);
 }
 
 /* Goes from the last step to the first: where all readers are done equally often, the step may be done as often too. */
-static void do_cheap_ones_again(struct when *w, int value_count, struct leaves results)
+static void repeat_cheap_steps(struct when *w, int value_count, struct leaves results)
 {
     struct readers *readers = ARENA_ARRAY(&w->pl->scratch, struct readers, value_count);
     for (int j = 0; j < results.count; j++)
@@ -314,7 +314,7 @@ static int64_t bytes_held(struct when *w, enum once once, int value_count, struc
 /* ---- the whole ---- */
 
 /* Makes steps of this kind run more often. */
-static void give_up(struct function *f, enum once once)
+static void run_more_often(struct function *f, enum once once)
 {
     for (int k = 0; k < f->step_count; k++)
         if (f->steps[k].once == once)
@@ -365,13 +365,13 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
     find_invariant_params(&w, results);
     find_steps(&w);
     if (plan_optimises(pl))
-        do_cheap_ones_again(&w, value_count, results);
+        repeat_cheap_steps(&w, value_count, results);
     for (int once = ONCE_RUN; once > ONCE_NOT; once--) {
         int64_t bytes = pl->kept_bytes;
         if (add_i64(bytes, bytes_held(&w, (enum once)once, value_count, results), &bytes) && bytes <= KEEP_BYTES)
             pl->kept_bytes = bytes;
         else
-            give_up(f, (enum once)once);
+            run_more_often(f, (enum once)once);
     }
     pl->p->stats.once += count(f, ONCE_RUN);
     pl->p->stats.invariant += count(f, ONCE_LOOP);
@@ -388,7 +388,7 @@ bool plan_keeps(const struct planner *pl)
 }
 
 /* Steps whose results would hold more than `most` bytes are done in every run, and so are those that read them. */
-static void give_up_large(struct when *w, int64_t most)
+static void repeat_large_steps(struct when *w, int64_t most)
 {
     for (int k = 0; k < w->f->step_count; k++) {
         struct step *s = &w->f->steps[k];
@@ -410,10 +410,10 @@ void plan_once_for_all(struct planner *pl, struct function *f, int value_count, 
     find_steps(&w);
     if (count(f, ONCE_RUN) == 0)
         return;
-    do_cheap_ones_again(&w, value_count, results);
+    repeat_cheap_steps(&w, value_count, results);
     for (int64_t most = PROGRAM_KEEPS; bytes_held(&w, ONCE_RUN, value_count, results) > PROGRAM_KEEPS; most /= 2) {
-        give_up_large(&w, most);
-        do_cheap_ones_again(&w, value_count, results); /* whose readers may have changed */
+        repeat_large_steps(&w, most);
+        repeat_cheap_steps(&w, value_count, results); /* whose readers may have changed */
     }
     pl->p->stats.kept += count(f, ONCE_RUN);
     if (count(f, ONCE_RUN) > 0)

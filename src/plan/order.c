@@ -208,7 +208,7 @@ static int undone_send(const struct ordering *o, int place)
 
 /* Finds a recv-done that can't wait for its send: walks backwards through what has not run yet until it closes a cycle.
  * Along wishes it only leaves recv-dones that have all they need, so such a one is found. */
-static int give_way(struct ordering *o, int walk)
+static int break_cycle(struct ordering *o, int walk)
 {
     int k = 0;
     while (o->done[k] || o->needed[k] > 0)
@@ -256,7 +256,7 @@ static struct inst **arrange(struct planner *pl, struct ordering *o)
         if (o->needed[k] == 0 && o->wished[k] == 0)
             push(o, k);
     for (int n = 0; n < o->count; n++) {
-        int place = o->ready_count > 0 ? pop(o) : give_way(o, n + 1);
+        int place = o->ready_count > 0 ? pop(o) : break_cycle(o, n + 1);
         order[n] = o->canonical[place];
         run_next(o, place);
     }

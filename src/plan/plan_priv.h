@@ -165,7 +165,7 @@ void plan_assign_slots(struct build *b, struct leaves results);
 static inline bool plan_observes(const struct planner *pl) { return pl->p->options.observed; }
 /* The instruction as one step, or as two, of which the second brings the result of the first into the form that observers
  * see. */
-bool plan_shown(struct build *b, const struct inst *i, struct leaves *out);
+bool plan_observed_inst(struct build *b, const struct inst *i, struct leaves *out);
 
 /* ---- inline.c ---- */
 
