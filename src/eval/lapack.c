@@ -68,8 +68,8 @@ static bool next_word(struct str *rest, struct str *word)
     return n > 0;
 }
 
-/* Cuts off and returns what precedes a sign; returns nothing when there is no such sign. */
-static struct str cut(struct str *word, char sign)
+/* Divides a word at a sign: the word keeps what precedes it, what follows is returned; nothing when there is no such sign. */
+static struct str divide_at(struct str *word, char sign)
 {
     const char *at = memchr(word->ptr, sign, word->len);
     if (!at)
@@ -99,14 +99,14 @@ static void read_routine(struct call *c, const struct routine *r)
 {
     struct str rest = str_of(r->arrays), word;
     while (next_word(&rest, &word)) {
-        struct str kind = cut(&word, ':');
+        struct str kind = divide_at(&word, ':');
         bool shared = *kind.ptr == '!';
         struct str dims = {kind.ptr + shared + 1, kind.len - shared - 1};
         c->roles[c->role_count++] = (struct role){word, dims, kind.ptr[shared], shared, NOWHERE, NOWHERE};
     }
     rest = str_of(r->options);
     while (next_word(&rest, &word)) {
-        struct str letters = cut(&word, '=');
+        struct str letters = divide_at(&word, '=');
         c->options[c->option_count++] = (struct option){word, letters, *letters.ptr};
     }
 }
@@ -367,7 +367,7 @@ static bool batch_is(const struct call *c, int64_t v)
 static bool read_number(struct call *c, int k, struct str word)
 {
     struct arena *a = &c->ev->scratch;
-    struct str where = arena_printf(a, "operand %d", k), map = cut(&word, '@');
+    struct str where = arena_printf(a, "operand %d", k), map = divide_at(&word, '@');
     const struct view *x = c->s->operands[k] == NO_VALUE ? NULL : eval_view(c->ev, c->s, k);
     struct option *o = find_option(c, word);
     if (!x || x->rank != 0 || !dtype_is_integer(x->dtype))
@@ -406,8 +406,8 @@ static bool set_attribute(struct call *c, struct option *o, struct str map, cons
 /* Splits a word of the form, `option:attribute@map`; without `:attribute` the attribute has the option's name. */
 static struct str attribute_name(struct str *word, struct str *map)
 {
-    *map = cut(word, '@');
-    struct str name = cut(word, ':');
+    *map = divide_at(word, '@');
+    struct str name = divide_at(word, ':');
     return name.len ? name : *word;
 }
 

@@ -206,8 +206,9 @@ static int undone_send(const struct ordering *o, int place)
     return o->wishes[k].before;
 }
 
-/* Finds a recv-done that can't wait for its send: walks backwards through what has not run yet until it closes a cycle.
- * Along wishes it only leaves recv-dones that have all they need, so such a one is found. */
+/* Everything that is left waits for something: finds a recv-done to be run before its send. Walks from one instruction to
+ * another that must or should come before it, until it closes a cycle. Only from a recv-done that has all it needs does it go
+ * on to the send that should come before, so every cycle has such a recv-done. */
 static int break_cycle(struct ordering *o, int walk)
 {
     int k = 0;
