@@ -6,7 +6,7 @@
  */
 #include "text/parse.h"
 
-/* Opcodes with -start and -done of their own, or whose body is no operand list. */
+/* False for opcodes with -start and -done of their own, and for those whose body is no operand list. */
 static bool may_wrap(enum opcode op)
 {
     static const enum opcode never[] = {OP_ALL_GATHER, OP_ALL_REDUCE, OP_COLLECTIVE_PERMUTE, OP_COPY,
@@ -56,7 +56,7 @@ static bool check_start_shape(struct parser *p, const struct draft *d)
     return DIAG_ERROR(p->ds, d->i.shape_span, ASYNC_SHAPE, STR_ARG(d->word), STR_ARG(shape_text(p->arena, s)));
 }
 
-/* The computation with one parameter for each operand, and the draft of its root. */
+/* Begins the computation with one parameter for each operand, and the draft of its root. */
 static bool begin_wrapped(struct parser *p, struct draft *d)
 {
     struct computation *c = computation_new(p->m, STR("async_wrapped"));
@@ -86,7 +86,7 @@ static bool begin_wrapped(struct parser *p, struct draft *d)
     return check_operand_count(p, inner) && check_operand_kinds(p, inner);
 }
 
-/* Only so that the attributes of the wrapped opcode can be read. */
+/* Makes a draft for a start whose operands are broken, only so that the attributes of the wrapped opcode can be read. */
 static void begin_poisoned(struct parser *p, struct draft *d)
 {
     d->inner = ARENA_NEW(p->arena, struct draft);
@@ -130,7 +130,7 @@ bool async_operands(struct parser *p, struct draft *d)
 
 /* ---- after the attributes ---- */
 
-/* Sets the thread of a computation and of all below it. */
+/* Sets the thread of a computation and of all that it calls. */
 static void set_thread(struct parser *p, struct computation *top, struct str thread)
 {
     struct arena *a = &p->state->scratch;
@@ -158,7 +158,7 @@ static void set_thread(struct parser *p, struct computation *top, struct str thr
     arena_release(a, mark);
 }
 
-/* The root of the made computation, and the computation as what the start calls. */
+/* Finishes the root of the computation that was made, and has the start call the computation. */
 static bool finish_wrapped(struct parser *p, struct draft *d)
 {
     struct draft *inner = d->inner;
@@ -189,7 +189,7 @@ static bool finish_start(struct parser *p, struct draft *d)
     return true;
 }
 
-/* What -update and -done repeat must be what the start says; then it need not be kept. */
+/* What -update and -done repeat must agree with the start; then it need not be kept. */
 static bool finish_link(struct parser *p, struct draft *d)
 {
     struct inst *start = chain_start(d->i.operands[0]);

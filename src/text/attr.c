@@ -1,6 +1,6 @@
 /*
- * How is the value of an attribute read and written? One pair of functions for each kind of value,
- * in a table; the plain kinds and lists are here, side by side, the others in files of their own.
+ * attr.c: values of attributes, read and written by one pair of functions for each kind of value. The table of pairs is here,
+ * with the pairs for plain values and lists; attr_priv.h says where the others are.
  */
 #include "text/attr_priv.h"
 
@@ -70,7 +70,7 @@ bool parse_bare_ints(struct parser *p, struct int_vec *v)
     return true;
 }
 
-/* `expect` for an opening bracket or delimiter of a list of integers, which masks some tokens. */
+/* `expect` for the opening bracket or the delimiter of a list of integers, after which some kinds of token are masked. */
 static bool expect_before_int(struct parser *p, enum token_kind kind)
 {
     if (p->tok.kind != kind)
@@ -629,7 +629,7 @@ void attr_print_value(struct buf *out, enum attr_id id, const struct inst *i, un
     pairs[attr_table[id].kind].print(out, &site, v);
 }
 
-/* ---- what is worth printing ---- */
+/* ---- which attributes are printed ---- */
 
 static uint8_t use_of(const struct inst *i, enum attr_id id)
 {
@@ -639,7 +639,7 @@ static uint8_t use_of(const struct inst *i, enum attr_id id)
     return 0;
 }
 
-/* The type a comparison of these operands has anyway. */
+/* The comparison type that follows from the operands. */
 static int default_compare_type(const struct inst *i)
 {
     if (!i->operand_count || !i->operands[0]->shape)
@@ -674,7 +674,7 @@ static bool says_something(const struct inst *i, const struct attr *a)
     int8_t usual = attr_table[a->id].default_value;
     switch ((enum attr_kind)attr_table[a->id].kind) {
     case KIND_BOOL:
-        /* the one that is true unless said */
+        /* is_stable of topk is true by default */
         return a->id == A_IS_STABLE && i->opcode == OP_TOPK ? !v.b : v.b != (usual == 1);
     case KIND_INT: return usual == NO_DEFAULT || v.i != usual;
     case KIND_ENUM: return a->id == A_TYPE ? v.e != default_compare_type(i) : v.e != 0;

@@ -12,7 +12,7 @@
 
 #include "text/text_priv.h"
 
-/* What a value belongs to. While a text is read `options` is NULL. */
+/* What a value belongs to. `options` is NULL while reading. */
 struct attr_site {
     enum attr_id id;
     const struct inst *inst;
@@ -47,8 +47,8 @@ ATTR_PAIR(sharding);
 
 /* ---- lists ---- */
 
-/* Steps through `item,*` up to the closing bracket, which it consumes; the opening one is consumed
- * by list_open. `while (list_more(p, &l)) { ... }` and then `l.ok`. */
+/* Reads a list of items separated by commas: list_open consumes the opening bracket, list_more commas and the closing one.
+ * `while (list_more(p, &l)) { ... }`, and then `l.ok` says whether it went well. */
 struct list {
     enum token_kind close;
     bool started, ok;
@@ -56,7 +56,7 @@ struct list {
 bool list_open(struct parser *p, struct list *l, enum token_kind open, enum token_kind close);
 bool list_more(struct parser *p, struct list *l);
 
-/* Integers being collected: the first few without touching the arena. */
+/* A growing list of integers; the first few take nothing from the arena. */
 struct int_vec {
     int64_t *at;
     size_t count, capacity;
@@ -67,7 +67,7 @@ void int_vec_push(struct parser *p, struct int_vec *v, int64_t i);
 struct ints int_vec_ints(struct parser *p, const struct int_vec *v); /* a copy in the arena */
 /* `INT,+` with no brackets around it. */
 bool parse_bare_ints(struct parser *p, struct int_vec *v);
-/* `open [INT {delimiter INT}] close`, with the lexer's mask for integers. */
+/* `open [INT {delimiter INT}] close`, read with next_in_int_list. */
 bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
                        enum token_kind close, struct int_vec *v);
 void print_ints(struct buf *out, struct ints v);        /* 1,2 */
@@ -75,23 +75,23 @@ void print_ints_braced(struct buf *out, struct ints v); /* {1,2} */
 
 /* ---- words ---- */
 
-/* The place from `begin` to the end of the last token. */
+/* The span from `begin` to the end of the token before the current one. */
 static inline struct span span_since(const struct parser *p, uint32_t begin)
 {
     return (struct span){begin, p->prev_end};
 }
-/* Reports that `word` is none of `words`; false. */
+/* Reports that `word` is not one of `words`, the keys of `block`; false. */
 bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
                  const char *const *words, size_t count);
 
-/* Reports that `what` needs another number of entries; false. */
+/* Reports that `what` has `found` entries instead of `wanted`; false. */
 bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found, int64_t wanted, const char *why);
 
 /* ---- block.c: `{key=value key=value}` ---- */
 
 enum field_kind {
     FIELD_STRING, FIELD_INT, FIELD_INT32, FIELD_INTS, FIELD_SHARDING,
-    FIELD_INT_WORDS /* INT or `2x3`: to a struct int_words */
+    FIELD_INT_WORDS /* INT or `2x3`, into a struct int_words */
 };
 struct field {
     const char *key;
@@ -108,16 +108,16 @@ struct block {
     const struct field *fields;
     size_t count;     /* at most 32 */
     bool commas;      /* `,` may stand before any item */
-    bool repeats;     /* a key may come again: the last value counts */
+    bool repeats;     /* a key may be repeated: the last value counts */
 };
 bool parse_int_words(struct parser *p, struct int_words *out);
-/* Reads a block; *seen gets a bit for each field that was there. */
+/* Reads a block into the struct at `out`; *seen gets a bit for each field that was given. */
 bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *seen);
 
 /* ---- mesh.c ---- */
 
 bool starts_mesh(const struct parser *p);
-/* *comma: a `,` behind the mesh was consumed. */
+/* *comma: whether a `,` after the mesh was consumed. */
 bool parse_mesh(struct parser *p, struct mesh **out, bool *comma);
 bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes *out);
 bool parse_named_sharding(struct parser *p, struct sharding *s);
@@ -127,7 +127,7 @@ void print_named_sharding(struct buf *out, const struct sharding *s, const struc
 
 /* ---- sharding.c ---- */
 
-/* `[2,4]` or `[2,4]T(1,0)` after `<=`; canonical. */
+/* `[2,4]` or `[2,4]T(1,0)` after `<=`; made canonical. */
 bool parse_iota_order(struct parser *p, struct iota_order *out);
 void print_iota_order(struct buf *out, struct iota_order order);
 bool parse_sharding_metadata(struct parser *p, struct sharding *s);
@@ -145,8 +145,8 @@ bool ints_product(struct ints v, int64_t *out); /* false on overflow */
 /* `%.6g`, with inf and nan as XLA writes them. */
 void print_g6(struct buf *out, double v);
 void print_quoted(struct buf *out, struct str s);    /* escaped, in double quotes */
-void print_unescaped(struct buf *out, struct str s); /* in quotes only: what XLA forgets to escape */
-/* What stands before item `index` of a list: `, `, or `, ` and a comment with the index every five. */
+void print_unescaped(struct buf *out, struct str s); /* in double quotes as it is, where XLA doesn't escape either */
+/* What comes before item `index` of a list: `, `, at every fifth item followed by a comment with its index. */
 void print_separator(struct buf *out, int64_t index, bool comments);
 void print_name(struct buf *out, struct str name, const struct print_options *options);
 void print_metadata_parts(struct buf *out, const struct metadata *m); /* {op_name="x"} */

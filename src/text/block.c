@@ -1,6 +1,6 @@
 /*
- * How are blocks of `key=value` items read? One reader for window, metadata, domain, sparsity and
- * result accuracy: the keys, their kinds and where the values go stand in a table.
+ * block.c: reads blocks of `key=value` items (metadata, domain, sparsity) by a table of the keys, their kinds and where the
+ * values go.
  */
 #include "text/attr_priv.h"
 
@@ -63,7 +63,7 @@ static bool parse_field(struct parser *p, const struct field *f, void *at)
     return false;
 }
 
-/* Fields mostly come in their order: the search begins at `*guess`. */
+/* Reads an item. Fields mostly come in the order of the table: the search for the key begins at `*guess`. */
 static bool parse_item(struct parser *p, const struct block *b, char *out, uint32_t *seen, size_t *guess)
 {
     if (p->tok.kind != TOK_ATTR_NAME)

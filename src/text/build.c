@@ -1,10 +1,9 @@
 /*
- * build.c: modules made instruction by instruction. What does an embedder build who gives an opcode, operands
- * and the text of attributes?
+ * build.c: modules built instruction by instruction, for embedders, each from its text.
  *
- * Each instruction is a line that the parser reads into its computation, so builder forms, checks and messages
- * are the text's own. The lines together are the source of the module: places are moved there once a line has
- * been read, and what goes wrong later has a place as well.
+ * Each instruction is a line that the parser reads into its computation, so builder forms, checks and messages are the same
+ * as in a file. The lines together are the source of the module: once a line has been read, its spans are moved there, so
+ * that what goes wrong later has a place as well.
  */
 #include "text/parse.h"
 
@@ -12,11 +11,11 @@ struct text_builder {
     struct parser p;
     struct parse_state state;
     struct module *m;
-    struct text_computation *last; /* of all that were begun */
+    struct text_computation *last; /* the one begun last; they are linked by `next` */
     struct buf text;
     uint32_t lines;
-    int moved; /* computations whose places are in the text */
-    int64_t made; /* names */
+    int moved; /* number of computations whose spans have been moved */
+    int64_t made; /* number of names made */
 };
 
 struct text_computation {
@@ -46,7 +45,7 @@ static void end_scope(struct text_computation *c)
     c->finished = true;
 }
 
-/* What the module does not need. */
+/* Frees what the module doesn't need. */
 static void free_parser(struct text_builder *b)
 {
     for (struct text_computation *c = b->last; c; c = c->next)
@@ -59,7 +58,7 @@ void text_builder_free(struct text_builder *b)
 {
     struct module *m = b->m;
     free_parser(b);
-    module_free(m); /* and the builder in its arena */
+    module_free(m); /* and the builder, which is in its arena */
 }
 
 struct str text_builder_text(const struct text_builder *b)
@@ -121,8 +120,8 @@ static void move_inst(struct inst *i, uint32_t by)
         move_span(&i->attrs[k].span, by);
 }
 
-/* Puts the line that was read behind the others: it made the instructions of `c` from `first` on, and the
- * computations that have been listed since. */
+/* Appends a line that was read, and moves the spans that it made: those of the instructions of `c` from `first` on, and of
+ * computations from number `moved` on. */
 static void keep_line(struct text_computation *c, struct str line, int first)
 {
     struct text_builder *b = c->b;

@@ -1,8 +1,8 @@
 /*
  * checks.c: what XLA checks, mends and fills in while it parses, by opcode (hlo-text 3.3). Is this
- * draft an instruction, and what is stored of it?
+ * draft an instruction, and what of it is stored?
  *
- * None of this is the verifier: a declared shape is mostly believed.
+ * This isn't the verifier: a declared shape is mostly accepted as it is.
  */
 #include "text/parse.h"
 
@@ -49,7 +49,7 @@ static const struct shape *operand_shape(const struct draft *d, int k) { return 
 /* A buffer counts as the array it holds. */
 static const struct shape *array_of(const struct shape *s) { return s->dtype == DT_BUFFER ? s->elements[0] : s; }
 
-/* What decides which attributes there are. */
+/* Checks what decides which attributes there are. */
 bool check_operand_kinds(struct parser *p, struct draft *d)
 {
     if (d->i.opcode != OP_CONDITIONAL || d->poisoned)
@@ -85,7 +85,7 @@ static bool require(struct parser *p, const struct draft *d, enum attr_id id)
 bool check_required(struct parser *p, struct draft *d)
 {
     for (const struct op_attr *a = op_table[d->i.opcode].attrs; a->id != A_NONE; a++) {
-        bool made = a->id == A_CALLS && d->inner; /* sugar has it from the opcode */
+        bool made = a->id == A_CALLS && d->inner; /* OP-start makes its computation itself */
         if (a->use & USE_REQUIRED && !made && !require(p, d, (enum attr_id)a->id))
             return false;
     }
@@ -128,13 +128,13 @@ static bool shape_error(struct parser *p, const struct draft *d, const char *wan
 static bool broadcast(struct parser *p, struct draft *d)
 {
     const struct shape *s = operand_shape(d, 0);
-    if (shape_is_tuple(s) && s->count > 0) /* XLA ends the process, here or in its verifier */
+    if (shape_is_tuple(s) && s->count > 0) /* XLA aborts, here or in its verifier */
         return DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "an array as operand",
                           STR_ARG(shape_text(p->arena, s)));
     return shape_is_scalar(s) || require(p, d, A_DIMENSIONS);
 }
 
-/* XLA takes the rank of tuples and the default order of other types by ending the process. */
+/* XLA aborts when it asks for the rank of a tuple or for the default order of other types. */
 static bool compare(struct parser *p, struct draft *d)
 {
     const struct shape *s = operand_shape(d, 0);
@@ -142,7 +142,7 @@ static bool compare(struct parser *p, struct draft *d)
                                                      STR_ARG(shape_text(p->arena, s)));
 }
 
-/* The same number of elements in the declared shape as in operand 0, where both are known. */
+/* The declared shape must have as many elements as operand 0, where both are known. */
 static bool same_elements(struct parser *p, struct draft *d)
 {
     const struct shape *to = d->i.shape ? array_of(d->i.shape) : NULL, *from = array_of(operand_shape(d, 0));
@@ -307,7 +307,7 @@ static bool recv(struct parser *p, struct draft *d)
     return true;
 }
 
-/* -done names the channel of its operand, where that is something that can have one. */
+/* A -done must have the channel of its operand, if that can have one. */
 static bool same_channel(struct parser *p, struct draft *d)
 {
     const struct inst *i = d->i.operands[0];
@@ -468,7 +468,7 @@ static normalise_fn *const normalisers[OP_COUNT] = {
     [OP_SET_DIMENSION_SIZE] = keep_first,
 };
 
-/* What an attribute that is always there says when the text leaves it out. */
+/* The value of an attribute that is always stored, when the text leaves it out. */
 static union attr_value absent_value(struct parser *p, const struct inst *i, enum attr_id id)
 {
     switch ((enum attr_kind)attr_table[id].kind) {
@@ -479,7 +479,7 @@ static union attr_value absent_value(struct parser *p, const struct inst *i, enu
     }
 }
 
-/* XLA gives every leaf of a tuple the sharding that is written for the whole. */
+/* Gives every leaf of a tuple the sharding that is written for the whole, as XLA does. */
 static void spread_sharding(struct parser *p, struct inst *i)
 {
     const struct attr *a = inst_attr(i, A_SHARDING);
@@ -500,7 +500,7 @@ void normalise_draft(struct parser *p, struct draft *d)
     struct inst *i = &d->i;
     for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
         enum attr_id id = (enum attr_id)a->id;
-        if (a->use & USE_DROPPED && (p->strict || id != A_MODE)) /* XLA never looks at it; the values depend on it */
+        if (a->use & USE_DROPPED && (p->strict || id != A_MODE)) /* XLA ignores a mode, but the values depend on it */
             inst_remove_attr(i, id);
         else if (a->use & USE_ALWAYS && !inst_has(i, id))
             inst_set_attr(p->m, i, id, absent_value(p, i, id), i->opcode_span);

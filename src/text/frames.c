@@ -1,8 +1,8 @@
 /*
- * frames.c: the tables of stack frames, read and renumbered. Which frames do the instructions use?
+ * frames.c: reads the tables of stack frames and renumbers them. Which frames do the instructions use?
  *
- * XLA rebuilds the tables from what the instructions refer to (hlo-text 5.8); done once after
- * parsing, so that printing is trivial.
+ * XLA rebuilds the tables from what the instructions refer to (hlo-text 5.8). Here that is done once after parsing, so that
+ * printing is trivial.
  */
 #include "text/parse.h"
 
@@ -78,7 +78,7 @@ static bool parse_frames(struct parser *p, struct stack_frame_tables *t)
         int32_t v[COUNT_OF(names)];
         if (!parse_frame_fields(p, names, COUNT_OF(names), v))
             return false;
-        int32_t parent = v[1] > INT32_MIN ? v[1] - 1 : v[1]; /* the text counts from 1, for no parent */
+        int32_t parent = v[1] > INT32_MIN ? v[1] - 1 : v[1]; /* in the text it is one more: 1 is no parent */
         VEC_PUSH(p->arena, t->frames, t->frame_count, capacity) = (struct stack_frame){v[0], parent};
     }
     return true;
@@ -106,7 +106,7 @@ struct rebuild {
     size_t file_capacity, function_capacity, location_capacity, frame_capacity;
 };
 
-/* The number under `key`; 0 when it is new, and then `next` is its number. */
+/* The number noted for `key`; 0 when the key is new: then `next` is noted. */
 static int32_t intern(struct rebuild *r, struct map *m, struct str key, int32_t next)
 {
     void *known = map_get(m, key);
@@ -116,7 +116,7 @@ static int32_t intern(struct rebuild *r, struct map *m, struct str key, int32_t 
     return 0;
 }
 
-/* The number of a name in a list, which it joins when it is new. */
+/* The number of a name in a list; a new name is added. */
 static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, struct str **list, int *count, size_t *capacity)
 {
     int32_t n = intern(r, m, name, *count + 1);
@@ -125,7 +125,7 @@ static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, st
     return n ? n : *count;
 }
 
-/* The location is known to be good. */
+/* The new number of a location, which is known to be good. */
 static int32_t intern_location(struct rebuild *r, int32_t old)
 {
     struct file_location l = r->old->locations[old - 1];
@@ -147,7 +147,7 @@ static bool location_is_good(const struct stack_frame_tables *t, int32_t number)
     return l->file >= 1 && l->file <= t->file_count && l->function >= 1 && l->function <= t->function_count;
 }
 
-/* Whether the chain of a frame ends well; bad ones are marked. */
+/* Whether a frame and its chain of parents are sound; broken ones are marked. */
 static bool chain_is_good(struct rebuild *r, int32_t number)
 {
     const struct stack_frame_tables *t = r->old;
@@ -162,7 +162,7 @@ static bool chain_is_good(struct rebuild *r, int32_t number)
     return n == 0;
 }
 
-/* New number of a frame with a good chain: ancestors first. */
+/* The new number of a frame whose chain is sound; parents get theirs first. */
 static int32_t intern_frame(struct rebuild *r, int32_t number)
 {
     const struct stack_frame *frames = r->old->frames;

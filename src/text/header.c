@@ -122,7 +122,7 @@ static bool parse_to_parameters(struct parser *p) { return parse_propagation(p, 
 
 static bool parse_to_output(struct parser *p) { return parse_propagation(p, &p->m->spmd_to_output); }
 
-/* Kept as it is written. */
+/* Keeps the text as it is. */
 static bool parse_debug_attributes(struct parser *p)
 {
     if (p->tok.kind != TOK_LBRACE)
@@ -132,7 +132,7 @@ static bool parse_debug_attributes(struct parser *p)
 
 /* ---- origin_recovery_table ---- */
 
-/* The string is a module of its own. */
+/* Parses a string that holds a module. */
 static bool parse_recovery_module(struct parser *p, struct module **out)
 {
     struct span span = p->tok.span;
@@ -162,7 +162,7 @@ static int place_cmp(const struct origin *a, const struct origin *b)
     return by_name ? by_name : ints_cmp(a->index, b->index);
 }
 
-/* In the order of the places, of those of one place in that of the text. */
+/* Orders by place; entries for one place keep the order of the text. */
 static int recovery_cmp(const void *pa, const void *pb)
 {
     const struct recovery_entry *a = *(const struct recovery_entry *const *)pa, *b = *(const struct recovery_entry *const *)pb;
@@ -170,7 +170,7 @@ static int recovery_cmp(const void *pa, const void *pb)
     return by_place ? by_place : (a > b) - (a < b);
 }
 
-/* Sorted, as they are printed; the first entry for a place wins. */
+/* Sorts as the printer wants it; the first entry for a place wins. */
 static void sort_recovery(struct parser *p)
 {
     struct module *m = p->m;
@@ -204,7 +204,7 @@ static bool parse_recovery_table(struct parser *p)
             return false;
         if (accept(p, TOK_COMMA) && !parse_recovery_module(p, &e.module))
             return false;
-        VEC_PUSH(p->arena, p->m->recovery, p->m->recovery_count, capacity) = e; /* the module's even when the next one fails */
+        VEC_PUSH(p->arena, p->m->recovery, p->m->recovery_count, capacity) = e; /* the module's even if the next one fails */
     }
     sort_recovery(p);
     return expect(p, TOK_RBRACE, NULL);
@@ -231,7 +231,7 @@ static const struct header_attribute {
     {"replica_count", parse_replica_count, false},
 };
 
-/* Default mode skips what it does not know. */
+/* Default mode skips unknown attributes with a warning. */
 static bool skip_unknown(struct parser *p, struct str name, struct span span)
 {
     const char *words[COUNT_OF(header_attributes)];
@@ -284,7 +284,7 @@ bool parse_header(struct parser *p)
 
 /* ---- when the entry computation is known ---- */
 
-/* In the order of the outputs, of those of one output in that of the text. */
+/* Orders by output; entries for one output keep the order of the text. */
 static int alias_cmp(const void *pa, const void *pb)
 {
     const struct alias *a = *(const struct alias *const *)pa, *b = *(const struct alias *const *)pb;
@@ -292,7 +292,7 @@ static int alias_cmp(const void *pa, const void *pb)
     return by_output ? by_output : (a > b) - (a < b);
 }
 
-/* Outputs must exist; the first entry for one wins. Sorted, as they are printed. */
+/* Outputs must exist; the first entry for an output wins. Sorts as the printer wants it. */
 static bool finish_alias(struct parser *p)
 {
     struct module *m = p->m;
@@ -317,7 +317,7 @@ static bool finish_alias(struct parser *p)
     return true;
 }
 
-/* The same with the dimensions in descending order; tiles, memory space and so on stay. */
+/* The shape with its minor_to_major in descending order; tiles, memory space and so on are kept. */
 static const struct shape *reset_order(struct arena *a, const struct shape *s)
 {
     if (shape_is_tuple(s)) {
@@ -333,8 +333,8 @@ static const struct shape *reset_order(struct arena *a, const struct shape *s)
     return shape_with_layout(a, s, l);
 }
 
-/* Without the attribute the layout is the entry's own, but for a quirk (hlo-text 5.1): some other
- * attributes make XLA forget the order of the dimensions. */
+/* Without the attribute, the layout is that of the entry computation, with one quirk (hlo-text 5.1): some other attributes
+ * make XLA forget the order of the dimensions. */
 static void derive_entry_layout(struct parser *p)
 {
     struct module *m = p->m;

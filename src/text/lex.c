@@ -1,9 +1,9 @@
 /*
- * lex.c: text -> tokens. Which token stands here, and where does it end?
+ * lex.c: text to tokens. Which token is at this place, and where does it end?
  *
  * The order in which tokens are recognised is XLA's (hlo-text section 1) and lives in lex() alone;
  * strict and default mode differ there and nowhere else in the lexer. A token is a kind and a span;
- * nothing is copied. An error token is one byte or more, so that recovery always moves on.
+ * nothing is copied. An error token has at least one byte, so that recovery always gets further.
  */
 #include "text/text_priv.h"
 
@@ -44,7 +44,7 @@ static bool at_char(const char *s, const char *end, char c) { return s < end && 
 /* ---- separators ---- */
 
 /* `I0000 00:00:17.123 12345 file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] ` at the
- * start of a line: what a log put before the text. The end of it, or NULL. */
+ * start of a line: a prefix that a logger wrote. Returns its end, or NULL. */
 static const char *log_prefix_end(const char *s, const char *end)
 {
     const char *p = s;
@@ -73,7 +73,7 @@ static const char *log_prefix_end(const char *s, const char *end)
     return number > p && number[-1] == ':' ? close + 2 : NULL;
 }
 
-/* The first byte that is neither white space nor comment; an unterminated comment stays. */
+/* Returns the first byte that belongs to neither white space nor a comment; an unterminated comment isn't skipped. */
 static const char *skip_separators(const char *s, const char *begin, const char *end, bool strict)
 {
     for (;;) {
@@ -107,7 +107,7 @@ static const char *skip_separators(const char *s, const char *begin, const char 
     }
 }
 
-/* The same; mostly there is one blank, or none. */
+/* The same, fast where there is one blank or none, as mostly. */
 static inline const char *skip_blank(const char *s, const char *begin, const char *end, bool strict)
 {
     if (s < end && *s == ' ')
@@ -157,7 +157,8 @@ static enum token_kind keyword(struct str w)
     return TOK_IDENT;
 }
 
-/* Element types are few letters and a digit, or one of three words: rules out most words cheaply. */
+/* The element type of this name. Their names are a few letters and a digit, or one of three words: most words are ruled out
+ * cheaply. */
 static enum dtype word_dtype(struct str w)
 {
     if (w.len < 2 || w.len > 13)
@@ -286,7 +287,8 @@ static const char *hex_float_end(const char *s, const char *end)
 
 static int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
 
-/* The span has the form that hex_float_end found. Digits beyond 60 bits only count as "not zero". */
+/* The value of a hexadecimal float, whose form hex_float_end has checked. Of digits beyond 60 bits it matters only whether
+ * they are zero. */
 static double hex_float(const char *s, const char *end)
 {
     bool negative = *s == '-';
@@ -315,7 +317,7 @@ static double hex_float(const char *s, const char *end)
 
 /* ---- strings ---- */
 
-/* Takes one escape at `*at` (past the backslash) and stores up to 4 bytes; the count, or -1. */
+/* Reads one escape at `*at`, after the backslash, and stores up to 4 bytes; returns their count, or -1. */
 static int take_escape(const char **at, const char *end, char *out)
 {
     static const char letters[] = "abfnrtv\\?'\"", values[] = "\a\b\f\n\r\t\v\\?'\"";
@@ -366,7 +368,7 @@ static int take_escape(const char **at, const char *end, char *out)
     return 4;
 }
 
-/* The byte after the closing quote, or NULL; whether there are escapes. */
+/* The byte after the closing quote, or NULL; `escapes` is set to whether there are any. */
 static const char *string_end(const char *s, const char *end, bool *escapes)
 {
     char quote = *s++;
@@ -436,7 +438,7 @@ static void set_error(struct parser *p, enum lex_error why, const char *begin, c
     p->tok.i = why;
 }
 
-/* `nan` or `-nan` ends at `s`: an immediate `(0x...)` gives the payload. */
+/* A NaN: `nan` or `-nan` ends at `s`; a `(0x...)` right after it is the payload. */
 static void lex_nan(struct parser *p, const char *begin, const char *s, const char *end, double value)
 {
     int64_t payload = -1;
@@ -497,8 +499,8 @@ static void lex_int(struct parser *p, const char *s, const char *e)
     p->tok.i = v;
 }
 
-/* First byte [0-9?-] (or, in default mode, a point). The byte after the digits tells which of
- * the patterns can match at all; `masked` leaves out patterns 2 to 5. */
+/* A token whose first byte is one of [0-9?-] or, in default mode, a point. The byte after the digits tells which of
+ * the patterns of hlo-text 1.4 can match; `masked` leaves out patterns 2 to 5. */
 static void lex_number(struct parser *p, const char *s, const char *end, bool masked)
 {
     const char *e = int_end(s, end), *q;
@@ -780,7 +782,7 @@ bool enter(struct parser *p)
     if (++p->depth <= NESTING_LIMIT)
         return true;
     DIAG(p->ds, p->tok.span, TOO_DEEP);
-    p->too_deep = true; /* nothing that follows can be told apart: reading ends here */
+    p->too_deep = true; /* what is nested inside can't be told from what follows: reading ends here */
     lex_jump(p, p->text.len);
     return false;
 }

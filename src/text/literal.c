@@ -1,26 +1,26 @@
 /*
- * literal.c: literals, read. Which values does `{ {1, 2}, {3, nan} }` hold?
+ * literal.c: reading literals. Which values does `{ {1, 2}, {3, nan} }` hold?
  *
  * XLA reads an array literal with one loop over tokens, a depth and a counter for each dimension
- * (hlo-text 2.6); parse_array_literal is that loop. Millions of plain numbers do not want tokens:
+ * (hlo-text 2.6); parse_array_literal is that loop. For millions of plain numbers tokens are too slow:
  * scan_values reads bytes as long as nothing is unusual, and leaves every error to the loop.
  */
 #include "text/text_priv.h"
 
 #include <math.h>
 
-/* An array literal being read. Storage comes with the first value: `{...}` may name any size. */
+/* An array literal being read. Storage is taken at the first value, since `{...}` may be of any size. */
 struct literal_reader {
     struct parser *p;
     const struct shape *shape;
     enum dtype dtype;
     int rank, depth;
     int64_t *seen;     /* values or rows so far, by dimension */
-    int64_t at, total; /* next element, their number */
+    int64_t at, total; /* index of the next element, number of elements */
     struct literal *literal;
     char *data;
     bool elided;
-    bool ignored;      /* a count was wrong where XLA does not mind */
+    bool ignored;      /* a count was wrong where XLA accepts that */
     struct span ignored_span;
 };
 
@@ -81,7 +81,7 @@ static bool encode_nan(enum dtype t, bool negative, int64_t payload, uint64_t *c
     return true;
 }
 
-/* False when the value is out of the type's range: compared as rounded, if that is finite. */
+/* False when the value is out of the type's range, which is checked after rounding if the rounded value is finite. */
 static bool encode_float(enum dtype t, double v, uint64_t *code)
 {
     *code = float_encode(t, v);
@@ -126,14 +126,14 @@ static void *next_element(struct literal_reader *r)
     return r->data + (size_t)r->at++ * dtype_bytes(r->dtype);
 }
 
-/* The current token as a real number; false with a message when it is none. */
+/* Reads the current token as a real number; false with a message when it isn't one. */
 static bool parse_real(struct parser *p, double *out, int64_t *payload)
 {
     *payload = -1;
     switch (p->tok.kind) {
     case TOK_INT:
         *out = (double)p->tok.i;
-        /* XLA reads its own `-0` as 0; a value that stands by itself is read back as it was. */
+        /* XLA reads its own `-0` as 0; a lone value must be read back exactly. */
         if (p->bare_literals && p->tok.i == 0 && p->text.ptr[p->tok.span.begin] == '-')
             *out = -0.0;
         return true;
@@ -303,8 +303,8 @@ static const char *scan_exponent(const char *s, const char *end, struct number_s
     return s == digits ? NULL : s;
 }
 
-/* A plain number followed by a delimiter: then the lexer would make the same token of it. The end
- * of it, or NULL for anything else. */
+/* Scans a plain number that is followed by a delimiter, so that the lexer would see the same token. Returns its end, or NULL
+ * for anything else. */
 static const char *scan_number(const char *s, const char *end, struct number_scan *n)
 {
     *n = (struct number_scan){.negative = *s == '-'};
@@ -333,7 +333,8 @@ static const char *scan_number(const char *s, const char *end, struct number_sca
     return delimited ? s : NULL;
 }
 
-/* Exact operands, one rounding; otherwise the general conversion. */
+/* The value of a scanned number: one operation where both its operands are exact, so that it rounds only once; otherwise the
+ * general conversion. */
 static double scan_value(const struct number_scan *n, const char *s, const char *e)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -405,7 +406,7 @@ static const char *scan_values(struct literal_reader *r, const char *s, const ch
         } else if (*s == '}') {
             int d = r->depth - 1;
             if (d == 0 || r->seen[d] != dims[d])
-                return s; /* the last brace is the loop's, which ends with it */
+                return s; /* the last brace is left to the loop, which ends there */
             r->seen[d] = 0;
             r->depth--;
             s++;
@@ -415,7 +416,7 @@ static const char *scan_values(struct literal_reader *r, const char *s, const ch
     }
 }
 
-/* Reads bytes while they are plain; the current token is what comes after them. */
+/* Reads plain numbers by bytes; afterwards the current token is what follows them. */
 static void scan_plain(struct literal_reader *r)
 {
     struct parser *p = r->p;
@@ -424,13 +425,13 @@ static void scan_plain(struct literal_reader *r)
     if (s == begin)
         return;
     while (s > begin && (s[-1] == ' ' || s[-1] == ',' || s[-1] == '\n'))
-        s--; /* what precedes a token is the lexer's to skip */
+        s--; /* blanks before a token are skipped by the lexer */
     lex_jump(p, (size_t)(s - p->text.ptr));
 }
 
 /* ---- arrays and tuples ---- */
 
-/* The shape of the constant: static, no buffer, no E(n). */
+/* The shape that the constant gets: static sizes, no buffer, no E(n). */
 static const struct shape *literal_shape(struct parser *p, const struct shape *s)
 {
     if (s->dtype == DT_BUFFER)
@@ -445,7 +446,7 @@ static const struct shape *literal_shape(struct parser *p, const struct shape *s
     return s;
 }
 
-/* Past an element: a complex one is several tokens. */
+/* Skips an element; a complex one is several tokens. */
 static void skip_element(struct parser *p)
 {
     if (p->tok.kind == TOK_LPAREN)
@@ -454,9 +455,8 @@ static void skip_element(struct parser *p)
     next(p);
 }
 
-/* Counts what the braces from the current one on hold: counts[d] is the number of values or rows in the
- * first ones of depth d, -1 where there are none. False when it is no such literal; the lexer then stands
- * where the matter is. */
+/* Counts what the braces from the current one on hold: counts[d] is the number of values or rows in the first braces of
+ * depth d, -1 where there are none. False when this is no such literal; the current token is then the one that doesn't fit. */
 static bool count_braces(struct parser *p, int rank, int64_t *counts)
 {
     int64_t *seen = ARENA_ARRAY(p->arena, int64_t, rank);
@@ -491,7 +491,7 @@ static bool count_braces(struct parser *p, int rank, int64_t *counts)
     return true;
 }
 
-/* A value that stands by itself has the sizes it shows, up to the bounds of its shape. */
+/* The shape of a lone value: where sizes are dynamic, those that its braces show, up to the bounds. */
 static const struct shape *measured_shape(struct parser *p, const struct shape *s)
 {
     struct token tok = p->tok;
@@ -580,7 +580,7 @@ static bool parse_tuple_literal(struct parser *p, const struct shape *shape, str
     return expect(p, TOK_RPAREN, "`)` after the last component");
 }
 
-/* Layouts that XLA cannot lay a constant out by. */
+/* Refuses layouts that XLA has no constants of. */
 static bool check_constant_layout(struct parser *p, const struct shape *s)
 {
     bool seen[64] = {false};
@@ -616,7 +616,7 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
         return parse_shape(p, &shape) && parse_literal(p, shape, out);
     struct literal **elements = NULL;
     size_t count = 0, capacity = 0;
-    enum { WEIGHT = 2 }; /* as shapes */
+    enum { WEIGHT = 2 }; /* stack of one level, against one of a shape */
     p->depth += WEIGHT;
     bool ok = enter(p);
     if (ok)

@@ -1,5 +1,5 @@
 /*
- * literal_print.c: literals, written. How does XLA spell these values (hlo-text 5.10)?
+ * literal_print.c: writing literals, as XLA spells values (hlo-text 5.10).
  */
 #include "text/text_priv.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- one element ---- */
 
-/* `nan` or `-nan`, with the payload where it is not the type's own. */
+/* `nan` or `-nan`, with the payload if it isn't the type's usual one. */
 static void print_nan(struct buf *out, enum dtype t, uint64_t code)
 {
     const struct float_format *f = float_format(t);
@@ -33,7 +33,7 @@ static uint64_t load_code(const void *p, size_t bytes)
     }
 }
 
-/* Few digits where they are enough to read the same value back, else all of them. */
+/* Few digits if they are enough to read the same value back, else all of them. */
 static void print_digits(struct buf *out, enum dtype t, double v)
 {
     char text[40];
@@ -46,7 +46,7 @@ static void print_digits(struct buf *out, enum dtype t, double v)
     buf_bytes(out, text, n);
 }
 
-/* XLA reads its own `-0` as 0; `-0.0` is read by everybody as what it is. */
+/* XLA reads its own `-0` as 0, but `-0.0` as -0, which `exact` prints. */
 static void print_float(struct buf *out, enum dtype t, const void *p, bool exact)
 {
     uint64_t code = load_code(p, dtype_bytes(t));

@@ -1,5 +1,5 @@
 /*
- * How are shardings that name the axes of a mesh read and written?
+ * mesh.c: reads and writes shardings that name the axes of a mesh.
  */
 #include "text/attr_priv.h"
 
@@ -58,7 +58,7 @@ static bool mesh_product(const struct mesh *m, int64_t *out)
     return true;
 }
 
-/* The ids must be a permutation that an iota would not say. */
+/* The ids must be a permutation of the devices, other than the plain order. */
 static bool check_device_ids(struct parser *p, const struct mesh *m, struct span span)
 {
     int64_t devices, n = m->device_ids.count;
@@ -118,7 +118,7 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma)
 
 /* ---- axes, read ---- */
 
-/* By name, else by number. -1 when there is none. */
+/* The index of an axis, given by its name or else by its number; -1 when there is none. */
 static int find_axis(const struct mesh *m, struct str name)
 {
     for (int i = 0; i < m->axis_count; i++)
@@ -198,7 +198,7 @@ static int axis_cmp(const void *a, const void *b)
     return x->pre_size < y->pre_size ? -1 : x->pre_size > y->pre_size;
 }
 
-/* Whether two uses of axes, x before y in the order of axis_cmp, cannot stand together. */
+/* Whether two uses of axes, x before y in the order of axis_cmp, exclude each other. */
 static bool axes_clash(const struct axis_ref *x, const struct axis_ref *y)
 {
     if (x->axis != y->axis)
@@ -206,7 +206,7 @@ static bool axes_clash(const struct axis_ref *x, const struct axis_ref *y)
     return !x->size || !y->size || y->pre_size % (x->pre_size * x->size);
 }
 
-/* Sorted, every use of an axis need only be held against the next one. */
+/* No part of an axis may be used twice. Once sorted, each use need only be compared to the next one. */
 static bool check_disjoint(struct parser *p, struct axis_ref *all, size_t count, struct span span)
 {
     if (count > 1)
@@ -277,7 +277,7 @@ static struct mesh_axes all_axes(struct parser *p, const struct mesh *m)
     return (struct mesh_axes){m->axis_count, at};
 }
 
-/* Newer: `unreduced=sum` or `unreduced=max{'a'}`; *whole when no axes are listed. */
+/* A form newer than jaxlib 0.10.2: `unreduced=sum` or `unreduced=max{'a'}`; *whole is set when no axes are listed. */
 static bool parse_reduction(struct parser *p, struct sharding *s, bool *whole)
 {
     *whole = false;
@@ -343,7 +343,7 @@ static bool check_named(struct parser *p, const struct sharding *s, struct span 
            check_ascending(p, s->manual, span) && check_disjoint(p, all, count, span);
 }
 
-/* The words for a whole mesh; true when one of them stands here. */
+/* Consumes the word that describes the whole mesh, if there is one here. */
 static bool accept_whole(struct parser *p, struct sharding *s)
 {
     if (accept(p, TOK_REPLICATED))
@@ -492,7 +492,7 @@ static void print_dim_shardings(struct buf *out, const struct sharding *s)
     buf_putc(out, ']');
 }
 
-/* Whether whole axes, in order, name every axis of the mesh that has more than one device. */
+/* Whether `axes` are undivided, in order, and every axis of the mesh that has more than one device. */
 static bool names_whole_mesh(const struct mesh *m, struct mesh_axes axes)
 {
     int k = 0;
@@ -505,7 +505,7 @@ static bool names_whole_mesh(const struct mesh *m, struct mesh_axes axes)
     return axes.count > 0 && k == axes.count;
 }
 
-/* The word that says the whole sharding; NULL when none does. */
+/* The word that describes the whole sharding; NULL when there is none. */
 static const char *whole_word(const struct sharding *s)
 {
     if (s->dim_count || s->replicated.count)

@@ -1,6 +1,6 @@
 /*
- * How are the attributes read and written that only carry text and numbers along: strings,
- * dictionaries, metadata, frontend attributes, statistics, result accuracy, sparsity, aliasing?
+ * metadata.c: reads and writes attributes that only carry text and numbers along: strings, dictionaries, metadata, frontend
+ * attributes, statistics, result accuracy, sparsity, aliasing.
  */
 #include "text/attr_priv.h"
 
@@ -105,7 +105,7 @@ static int pair_cmp(const void *a, const void *b)
     return order ? order : x->value.ptr < y->value.ptr ? -1 : 1;
 }
 
-/* Sorts by key; of equal keys the last one read stays. */
+/* Sorts by key; of equal keys only the last one read is kept. Returns the number of pairs left. */
 static int sort_pairs(struct arena *scratch, struct string_pair *at, size_t count)
 {
     bool sorted = true;
@@ -178,7 +178,7 @@ void print_frontend_attributes_value(struct buf *out, const struct attr_site *si
 
 /* ---- metadata ---- */
 
-/* All of it side by side, as it is read and written. */
+/* All fields of metadata in one struct, for the table of fields. */
 struct metadata_whole {
     struct metadata m;
     struct metadata_rest rest;
@@ -206,10 +206,10 @@ static const struct field metadata_fields[] = {
 static const struct block metadata_block = {"metadata", metadata_fields, COUNT_OF(metadata_fields), true, false};
 enum { PAYLOAD_FIELD = COUNT_OF(metadata_fields) - 1 };
 
-/* The value of a field, which ends before a blank or the brace; NULL: it is not as simple as that. */
+/* Scans the value of a field, which ends before a blank or the brace. Returns its end; NULL: it isn't that simple. */
 static const char *scan_value(const struct field *f, const char *s, const char *end, void *out)
 {
-    enum { MOST_DIGITS = 9 }; /* of a number that fits surely */
+    enum { MOST_DIGITS = 9 }; /* a number of so many digits fits for certain */
     if (f->kind == FIELD_STRING) {
         const char *close = s < end && *s == '"' ? memchr(s + 1, '"', (size_t)(end - s - 1)) : NULL;
         if (!close || memchr(s, '\\', (size_t)(close - s)))
@@ -225,8 +225,8 @@ static const char *scan_value(const struct field *f, const char *s, const char *
     return f->kind == FIELD_INT32 && s > begin ? s : NULL;
 }
 
-/* Most of the text of a dump is metadata, and nearly all of it strings and numbers in the order in which they are
- * printed: that is read here without a look at tokens. Of anything else nothing is consumed. */
+/* Most of the text of a dump is metadata, and nearly all of that is strings and numbers in the order in which they are
+ * printed. That is read here without making tokens; of anything else nothing is consumed. */
 static bool scan_metadata(struct parser *p, struct metadata_whole *whole)
 {
     const char *s = p->text.ptr + p->at, *end = p->text.ptr + p->text.len;
@@ -346,7 +346,7 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
         }
         if (p->tok.kind != TOK_INT && p->tok.kind != TOK_DECIMAL)
             return expected(p, "a number");
-        one.value = p->tok.kind == TOK_INT ? (double)p->tok.i : p->tok.d; /* too large is infinite here */
+        one.value = p->tok.kind == TOK_INT ? (double)p->tok.i : p->tok.d; /* a number that is too large is infinite */
         next(p);
         VEC_PUSH(p->arena, at, count, capacity) = one;
     }
@@ -397,7 +397,7 @@ static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
         struct token number = p->tok;
         if (!parse_number(p, &values[k]))
             return false;
-        bool whole = k == 2; /* cut to an integer before it is looked at */
+        bool whole = k == 2; /* ulps: truncated to an integer before its range is checked */
         if (!(whole ? values[k] > -1 && values[k] < 0x1p63 : values[k] >= 0))
             return DIAG_ERROR(p->ds, number.span, VALUE_RANGE, STR_ARG(number.s), words[k]);
     }
@@ -493,7 +493,7 @@ bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
         if (!lhs && !str_is(p->tok.s, "rhs"))
             return unknown_key(p, p->tok.span, p->tok.s, "sparsity_config", words, 2);
         next(p);
-        if (!parse_sparsity_side(p, lhs ? &c->lhs : &c->rhs)) /* a repeated side adds to what it said */
+        if (!parse_sparsity_side(p, lhs ? &c->lhs : &c->rhs)) /* a repeated side adds to the first one */
             return false;
     }
     return true;

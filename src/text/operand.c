@@ -1,9 +1,9 @@
 /*
  * operand.c: operands. Which instructions does `(a, f32[2] b, add(a, b))` name?
  *
- * XLA tries a name, then a nested instruction, and when both fail at a `,` or `)` it drops the operand
- * without a word (hlo-text 2.4). Default mode says so; and when something fails because of it,
- * the message is the one of the operand.
+ * XLA tries a name, then a nested instruction, and when both fail at a `,` or `)` it drops the operand silently
+ * (hlo-text 2.4). Default mode warns; and when something fails because the operand is missing, the message is about the
+ * operand.
  */
 #include "text/parse.h"
 
@@ -15,11 +15,11 @@ static void push_operand(struct parser *p, struct inst *i)
 
 /* ---- names ---- */
 
-/* The name has no instruction: says so, once for each name. */
+/* Reports that no instruction has this name, once for each name. */
 static bool report_unknown(struct parser *p, struct str name, struct span span)
 {
     struct diag *d = DIAG(p->ds, span, UNKNOWN_OPERAND, STR_ARG(name));
-    bool seen = p->ds->errors <= DIAG_ERROR_LIMIT; /* searching costs */
+    bool seen = p->ds->errors <= DIAG_ERROR_LIMIT; /* the search below costs time: only for messages that are shown */
     struct span below = seen ? find_definition(p, name) : NO_SPAN;
     if (below.begin)
         diag_note(p->ds, d, below, "it is defined here, below its use");
@@ -29,7 +29,7 @@ static bool report_unknown(struct parser *p, struct str name, struct span span)
     return false;
 }
 
-/* Single-instruction text: an unknown operand is a parameter. */
+/* Single-instruction text: makes a parameter for an unknown operand. */
 static struct inst *make_parameter(struct parser *p, struct str name, struct span span, const struct shape *shape)
 {
     struct computation *c = p->scope->c;
@@ -143,7 +143,7 @@ static bool parse_operand_nested(struct parser *p, struct inst **out)
     return *out != NULL;
 }
 
-/* Whether the text here means a nested instruction: a word and `(` after an optional shape. */
+/* Whether the text looks like a nested instruction: an optional shape, a word and `(`. */
 static bool looks_nested(struct parser *p)
 {
     struct lex_state start = lex_save(p);
@@ -158,8 +158,8 @@ static bool looks_nested(struct parser *p)
     return nested;
 }
 
-/* Both readings failed: leaves the messages of the one that was meant. True when a name was meant and
- * reading can go on after it. */
+/* Both attempts failed: keeps the messages of the one that was probably meant. True when that is a name, and reading can go
+ * on after it. */
 static bool report_operand(struct parser *p, struct lex_state start, struct diag_mark before)
 {
     struct lex_state stop = lex_save(p);
@@ -188,7 +188,7 @@ static void drop_operand(struct parser *p, struct draft *d, struct lex_state sta
     d->dropped_end = p->prev_end > start.tok.span.begin ? p->prev_end : start.tok.span.end;
 }
 
-/* Something fails because an operand was left out: the message is the operand's. */
+/* When something fails because an operand was dropped: reports what is wrong with the operand. */
 bool report_dropped_operand(struct parser *p, struct draft *d)
 {
     struct lex_state stop = lex_save(p);
@@ -250,7 +250,7 @@ static bool parse_operand(struct parser *p, struct draft *d)
     return i ? d->poisoned = true : parse_any_operand(p, d);
 }
 
-/* operands = "(" [operand {"," operand}] ")" ; a broken operand before "," or ")" is left out */
+/* operands = "(" [operand {"," operand}] ")" ; a broken operand before "," or ")" is dropped */
 bool parse_operands(struct parser *p, struct draft *d)
 {
     size_t base = p->state->operand_count;

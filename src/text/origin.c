@@ -1,11 +1,11 @@
 /*
- * How are original values read and written? XLA reads them as a stream: `(` goes one level down,
- * `)` up, `,` to the next position, and a leaf is put at the position reached. So leaves may
- * overwrite each other, and positions without one are `()`.
+ * origin.c: reads and writes original values. XLA reads them as a stream: `(` goes one level down, `)` up, `,` to the next
+ * position, and a leaf is put at the position reached. So leaves may overwrite each other, and positions without one are
+ * `()`.
  */
 #include "text/attr_priv.h"
 
-/* A value being made: a leaf, or what stands below it. */
+/* A value being read: a leaf, or a node with children. */
 struct tree {
     struct origin leaf;
     struct tree **at;
@@ -25,7 +25,7 @@ struct stream {
     bool closed_too_often;
 };
 
-/* The child of `t` at a position; makes those that are missing. `t` is no leaf any more. */
+/* The child of `t` at a position; makes missing ones. `t` is no leaf any more. */
 static struct tree *child(struct parser *p, struct tree *t, int64_t position)
 {
     t->leaf = (struct origin){0};
@@ -124,7 +124,7 @@ static bool parse_stream(struct parser *p, struct stream *s)
     }
 }
 
-/* Recursion is as deep as the parentheses, which enter() has counted. */
+/* The finished value of a tree. Recursion is as deep as the parentheses, which enter() has counted. */
 static struct origin freeze(struct parser *p, const struct tree *t)
 {
     if (!t || t->leaf.leaf)

@@ -1,5 +1,5 @@
 /*
- * parse.c: modules, computations and instructions, read. Which module does this text describe?
+ * parse.c: reading modules, computations and instructions. Which module does this text describe?
  *
  * One function for each production of the grammar, under its name. An error inside an instruction ends
  * the instruction: its name stays known (poisoned), and reading goes on with the next one.
@@ -8,7 +8,7 @@
 
 static bool is_name(enum token_kind kind) { return kind == TOK_IDENT || kind == TOK_NAME; }
 
-/* Past the limit nobody sees another message: the rest of the text is not worth reading. */
+/* Whether to stop reading: past the limit of errors no further message would be shown. */
 static bool gave_up(struct parser *p)
 {
     if (p->ds->errors <= DIAG_ERROR_LIMIT && !p->too_deep)
@@ -145,7 +145,7 @@ static void leave_scope(struct parser *p)
     p->scope = p->scope->outer;
 }
 
-/* Two parameters of one number, or a number that is missing. */
+/* Reports two parameters with the same number, or a number that is missing. */
 static bool report_parameters(struct parser *p, struct computation *c)
 {
     int count = 0;
@@ -175,7 +175,7 @@ static bool report_parameters(struct parser *p, struct computation *c)
     return DIAG_ERROR(p->ds, far ? far->span : c->name_span, PARAMETER_GAP, missing, count);
 }
 
-/* Root and parameters of what was read without an error. */
+/* Sets root and parameters if everything was read without an error. */
 bool finish_computation(struct parser *p, struct scope *s)
 {
     struct computation *c = s->c;
@@ -254,7 +254,7 @@ static struct computation *computation_poison(struct parser *p, struct str name)
     return c;
 }
 
-/* The name is the computation's from now on. What failed may be named, too: one mistake, one message. */
+/* Makes the computation known by this name, even a broken one, so that one mistake makes one message. */
 static bool add_computation(struct parser *p, struct computation *c, struct str name, bool is_entry, struct span entry)
 {
     struct parse_state *s = p->state;
@@ -311,7 +311,7 @@ static bool parse_computation(struct parser *p)
     return add_computation(p, c, name, is_entry, entry) && ok;
 }
 
-enum { COMPUTATION_WEIGHT = 11 }; /* stack of a nested computation, against one of a shape */
+enum { COMPUTATION_WEIGHT = 11 }; /* stack of one nested computation, against one level of a shape */
 
 /* A computation in braces where a name may stand. */
 static bool parse_nested_computation(struct parser *p, struct computation **out)
@@ -420,7 +420,7 @@ static bool parse_module(struct parser *p)
     return parse_computations(p) && finish_module(p);
 }
 
-/* The computation of a single instruction comes before those that stand in its attributes. */
+/* Puts the computation of a single instruction before those that were read from its attributes. */
 static bool finish_single(struct parser *p, struct scope *s)
 {
     struct module *m = p->m;
@@ -482,7 +482,8 @@ static bool is_module(const struct parser *p)
     return p->tok.kind == TOK_HLO_MODULE || p->tok.kind == TOK_ENTRY || peek(p) == TOK_LBRACE;
 }
 
-/* Default mode: a computation with a signature, or frame tables, make a module without a header, too. */
+/* Default mode: whether this is a module without a header, since it begins with frame tables or with a computation that has
+ * a signature. */
 static bool is_loose_module(const struct parser *p)
 {
     if (p->strict)

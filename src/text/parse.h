@@ -1,8 +1,8 @@
 /*
- * Private to the parser proper.
+ * Private to the parser proper: the parser's companions in files of their own.
  *
  *   parse.c    module, computations, instructions   header.c   what stands before the computations
- *   scope.c    the names of a computation           rhs.c      what stands behind `name =`
+ *   scope.c    the names of a computation           rhs.c      what stands after `name =`
  *   operand.c  operands, nested instructions        async.c    asynchronous instructions, sugar among them
  *   checks.c   what XLA checks and fills in as it parses
  *   recover.c  going on after an error
@@ -20,37 +20,37 @@ struct scope {
     struct scope_slot *slots;
     size_t count, capacity;
     uint64_t seed; /* of hashes */
-    struct small_table *small; /* the slots stand here, or else in `table` */
+    struct small_table *small; /* the slots are here as long as they are few, then in `table` */
     struct arena table;
     bool makes_params; /* single-instruction text: unknown operands become parameters */
-    bool broken;       /* something in it is poisoned: nothing is concluded from the whole */
+    bool broken;       /* something in it is poisoned: the computation as a whole isn't checked */
     struct span root_span; /* of the ROOT mark */
     struct inst *root;     /* instruction marked ROOT */
 };
 
-/* State of one text beside the lexer's. */
+/* The state of parsing one text, apart from the lexer's. */
 struct parse_state {
     struct arena scratch;
     struct inst **operands; /* stack of the operands being read */
     size_t operand_count, operand_capacity;
     struct computation *entry, *last;
-    struct span entry_span; /* of the mark */
-    struct small_table *spare; /* of scopes that have ended */
+    struct span entry_span; /* of the ENTRY mark */
+    struct small_table *spare; /* tables of scopes that have ended, for later ones */
     struct opcode_cache { struct str word; enum opcode op; enum form form; } opcodes[64];
     bool poisoned; /* a value that is being read refers to something erroneous */
     struct span alias_span; /* of input_output_alias */
-    int nesting;   /* module in a string of a module ... */
+    int nesting;   /* how many modules this one is inside of: a module may stand in a string of another */
 };
 
-/* What was defined with an error has no parent (instructions) or no root (computations): it may be
- * named without another message, and nothing is concluded from it. */
+/* What was defined with an error is poisoned: an instruction without a parent, a computation without a root. It may be
+ * named without another message, and nothing that depends on it is checked. */
 static inline bool inst_is_poisoned(const struct inst *i) { return i->parent == NULL; }
 
 struct inst *scope_find(const struct scope *s, struct str name);
 void scope_free(struct parser *p, struct scope *s);
-/* The name will be asked for soon. */
+/* Called when the name will be looked up soon. */
 void scope_prefetch(const struct scope *s, struct str name);
-/* Returns the instruction that has the name already, else NULL. */
+/* Adds an instruction; if another one has its name already, returns that instead, else NULL. */
 struct inst *scope_add(struct parser *p, struct scope *s, struct inst *i);
 /* Makes `name` known as erroneous, unless it is known. */
 struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, struct span span, const struct shape *shape);
@@ -66,8 +66,8 @@ struct draft {
     struct draft *inner;    /* OP-start: the instruction inside */
     struct span open;       /* `(` of the operands */
     bool nested, poisoned, dropped;
-    bool wrapped_inside;    /* it is some draft's `inner`: XLA drops operands past the last one needed */
-    struct lex_state dropped_at; /* the first operand that was left out */
+    bool wrapped_inside;    /* it is another draft's `inner`: XLA drops operands past the last one needed */
+    struct lex_state dropped_at; /* the first operand that was dropped */
     uint32_t dropped_end;
     uint64_t seen[2];       /* attributes that were given, by id */
     struct span seen_from;  /* of the first attribute */
@@ -77,8 +77,8 @@ _Static_assert(A_COUNT <= 128, "`seen` has a bit for each attribute");
 
 static inline bool draft_has(const struct draft *d, enum attr_id id) { return d->seen[id / 64] >> id % 64 & 1; }
 
-/* Reads shape, opcode, operands and attributes; the finished instruction, a poisoned one after an
- * error that needs no recovery, or NULL. An empty name: nested, `<opcode>.anon`. */
+/* Reads shape, opcode, operands and attributes. Returns the finished instruction, a poisoned one after an error that needs
+ * no recovery, or NULL. An empty name: a nested instruction, named `<opcode>.anon`. */
 struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span, const struct shape *before, size_t begin);
 bool parse_operands(struct parser *p, struct draft *d);
 bool report_dropped_operand(struct parser *p, struct draft *d);
@@ -99,27 +99,27 @@ bool async_starts_distinct(struct parser *p);
 
 /* ---- modules and computations (parse.c) ---- */
 
-/* What a parser needs beside its text; freed with state->scratch. */
+/* Sets up what a parser needs besides its text; freed with state->scratch. */
 void parse_begin(struct parser *p, struct parse_state *state, struct module *m);
-/* A whole text; `nesting` counts the modules whose strings it stands in. */
+/* Parses a whole text; `nesting` as in struct parse_state. */
 struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting);
 
 bool parse_instruction(struct parser *p, struct scope *s);
-bool finish_computation(struct parser *p, struct scope *s); /* root and parameters of what was read */
-bool finish_module(struct parser *p); /* entry, header, unique names */
+bool finish_computation(struct parser *p, struct scope *s); /* sets root and parameters */
+bool finish_module(struct parser *p); /* sets the entry, checks the header, makes names unique */
 
 /* ---- recover.c ---- */
 
-/* After an error in what begins at `start`: goes to the next instruction, to the brace that ends the
- * computation, or to the end. */
+/* After an error in the instruction that begins at `start`: goes to the next instruction, to the brace that ends the
+ * computation, or to the end of the text. */
 void recover_instruction(struct parser *p, struct lex_state start);
 /* Goes to the `{` of a computation's body; false when there is none before the next computation. */
 bool recover_body(struct parser *p);
 void recover_computation(struct parser *p);
-/* Where, after the current token, `name` is defined; begin 0 when it is not. */
+/* Where, after the current token, `name` is defined; its `begin` is 0 when it is not. */
 struct span find_definition(const struct parser *p, struct str name);
 
-/* Messages since a mark can be taken back: readings that are given up leave none. */
+/* Messages since a mark can be taken back: an attempt that is given up leaves none. */
 struct diag_mark {
     struct diag *last;
     unsigned errors, warnings, dropped, kept_warnings;

@@ -1,12 +1,12 @@
 /*
- * How is a module written? XLA's canonical text byte for byte (hlo-text section 5): header, tables,
- * computations in their order, instructions in theirs, attributes in theirs.
+ * print.c: writing modules, byte for byte in XLA's canonical text (hlo-text section 5): header, tables, computations,
+ * instructions, attributes, each in their order.
  */
 #include "text/attr_priv.h"
 
 struct printer {
     struct buf *out;
-    struct print_options options; /* presets spelled out */
+    struct print_options options; /* with what short_form implies */
     struct arena scratch;
 };
 
@@ -24,8 +24,8 @@ static void printer_init(struct printer *w, struct buf *out, const struct print_
 
 /* ---- instructions: operands ---- */
 
-/* What stands around an asynchronous operation: the root of the computation that its chain runs, if
- * that consists of nothing else and so is written as `ROOT-start`. */
+/* The operation that an asynchronous chain runs, if it is written as `OP-start`: the root of the called computation, when
+ * that has nothing but parameters beside it. */
 static const struct inst *sugar_root(const struct inst *i)
 {
     while ((i->opcode == OP_ASYNC_DONE || i->opcode == OP_ASYNC_UPDATE) && i->operand_count)
@@ -101,7 +101,7 @@ static void print_attr_if_worth(struct printer *w, const struct inst *i, enum at
         print_attr(w, i, id, a->v);
 }
 
-/* What an attribute that is always written says when the instruction has none. */
+/* Prints the default of an attribute that is always written. */
 static void print_usual(struct printer *w, const struct inst *i, enum attr_id id)
 {
     static const struct device_list no_groups;
@@ -119,7 +119,7 @@ static void print_usual(struct printer *w, const struct inst *i, enum attr_id id
     print_attr(w, i, id, v);
 }
 
-/* A map runs over all dimensions, whatever was written. */
+/* XLA prints all dimensions for a map, whatever was given. */
 static void print_map_dimensions(struct printer *w, const struct inst *i)
 {
     buf_puts(w->out, ", dimensions={");
@@ -131,7 +131,7 @@ static void print_map_dimensions(struct printer *w, const struct inst *i)
     buf_putc(w->out, '}');
 }
 
-/* The attributes of its opcode, called computations last. */
+/* Prints the attributes that belong to the opcode, called computations last. */
 static void print_own_attrs(struct printer *w, const struct inst *i)
 {
     for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++) {
@@ -149,7 +149,7 @@ static void print_own_attrs(struct printer *w, const struct inst *i)
         print_attr_if_worth(w, i, A_PARAMETER_REPLICATION);
 }
 
-/* Taking a component out of a tuple that was just made gives the component's original value. */
+/* The original value; a get-tuple-element of a tuple instruction has that of the component. */
 static const struct attr *origin_of(const struct inst *i)
 {
     for (;;) {
@@ -169,7 +169,7 @@ static const uint8_t tail_order[] = {
     A_SHARDING, A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS, A_STATISTICS, A_RESULT_ACCURACY, A_ORIGIN,
     A_METADATA, A_BACKEND_CONFIG,
 };
-enum { TAIL_WRAPPED = 5, TAIL_ALL = COUNT_OF(tail_order) }; /* what a wrapped root shows of it */
+enum { TAIL_WRAPPED = 5, TAIL_ALL = COUNT_OF(tail_order) }; /* how many of them a wrapped root shows; how many there are */
 
 static void print_tail_attrs(struct printer *w, const struct inst *i, int count, bool frontend)
 {
@@ -185,7 +185,7 @@ static void print_tail_attrs(struct printer *w, const struct inst *i, int count,
     }
 }
 
-/* OP-start shows the attributes of the OP that it wraps; of -update and -done nothing is shown. */
+/* OP-start shows the attributes of the OP that it wraps; OP-update and OP-done don't. */
 static void print_wrapped_attrs(struct printer *w, const struct inst *start, const struct inst *root)
 {
     if (start->opcode != OP_ASYNC_START)
@@ -299,7 +299,7 @@ static void print_donors(struct buf *out, const struct aliasing *a)
     buf_puts(out, " }");
 }
 
-/* A module that was not parsed may have no entry layout: then it is the entry's own. */
+/* A module that wasn't parsed may have no entry layout: then that of the entry computation is printed. */
 static void print_entry_layout(struct printer *w, const struct module *m)
 {
     const struct computation *e = m->entry;
@@ -314,7 +314,7 @@ static void print_entry_layout(struct printer *w, const struct module *m)
     buf_putc(w->out, '}');
 }
 
-/* One `false` is what leaving it out means. */
+/* A single `false` is the default and left out. */
 static void print_spmd(struct buf *out, const char *name, struct bool_list l)
 {
     if (!l.count || (l.count == 1 && !l.at[0]))
@@ -337,7 +337,7 @@ static void print_count(struct buf *out, const char *name, int64_t count)
 
 /* ---- the recovery table ---- */
 
-/* Every line that is not empty moves right by four. */
+/* Prints text with every line that isn't empty indented by four. */
 static void print_indented(struct buf *out, struct str text)
 {
     for (size_t begin = 0, i = 0; i < text.len; i++) {
@@ -358,7 +358,7 @@ static void print_recovery_entry(struct printer *w, const struct recovery_entry 
     print_origin_leaf(w->out, &e->new_value);
     if (e->module) {
         struct buf text = {0};
-        text_print_module(&text, e->module, NULL); /* XLA hands its options not on */
+        text_print_module(&text, e->module, NULL); /* XLA doesn't pass its options on */
         buf_puts(w->out, ",\n  \"\n");
         print_indented(w->out, buf_view(&text));
         buf_puts(w->out, "\n  \"");

@@ -1,9 +1,9 @@
 /*
- * recover.c: going on after an error. Where does the next thing begin that can be read by itself?
+ * recover.c: going on after an error. Where does the next instruction or computation begin that can be read?
  *
- * Instructions mostly begin a line, and what is inside one stands further right. So a line that
- * begins with `name =` no further right than the broken instruction is the next one, whatever
- * brackets are open; on one line only a `name =` outside all braces is.
+ * Instructions mostly begin a line, and what is inside one is indented further. So a line that begins with `name =`, and isn't
+ * indented further than the broken instruction, is the next instruction, whatever brackets are open; within a line it is only
+ * a `name =` outside all braces.
  */
 #include "text/parse.h"
 
@@ -25,11 +25,11 @@ void diags_rollback(struct diags *ds, struct diag_mark mark)
     ds->kept_warnings = mark.kept_warnings;
 }
 
-/* A walk over tokens that knows the column of each. */
+/* A walk over tokens that knows their columns. */
 struct walk {
     struct parser *p;
     size_t line; /* first byte of the current token's line */
-    bool first;  /* nothing stands before it there */
+    bool first;  /* the current token is the first of its line */
 };
 
 static struct walk walk_from(struct parser *p)
@@ -56,7 +56,7 @@ static size_t column(const struct walk *w) { return w->p->tok.span.begin - w->li
 
 static bool is_name(enum token_kind kind) { return kind == TOK_IDENT || kind == TOK_NAME; }
 
-/* `ROOT`, or `name =`. */
+/* Whether `ROOT` or `name =` is next. */
 static bool starts_instruction(const struct parser *p)
 {
     if (p->tok.kind == TOK_ROOT)
@@ -64,7 +64,7 @@ static bool starts_instruction(const struct parser *p)
     return is_name(p->tok.kind) && peek(p) == TOK_EQUAL;
 }
 
-/* `ENTRY`, or `name {` or `name (` in the first column. */
+/* Whether `ENTRY` is next, or `name {` or `name (` in the first column. */
 static bool starts_computation(const struct parser *p)
 {
     if (p->tok.kind == TOK_ENTRY || p->tok.kind == TOK_HLO_MODULE)

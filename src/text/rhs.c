@@ -9,7 +9,7 @@
 
 /* ---- opcodes ---- */
 
-/* Programs use few opcodes many times: a small cache before the search. */
+/* Programs use few opcodes many times: a small cache saves the search. */
 static enum opcode find_opcode(struct parser *p, struct str word, enum form *form)
 {
     *form = FORM_NONE;
@@ -43,7 +43,7 @@ static bool report_opcode(struct parser *p)
     return false;
 }
 
-/* Whether the shape is known already, follows from the operands, or may be said by an attribute. */
+/* Whether the shape is known already, follows from the operands, or may be given by an attribute. */
 static bool shape_may_come(const struct parser *p, const struct draft *d, enum opcode op)
 {
     return d->i.shape || verify_can_infer(op, p->strict) || (!p->strict && !d->i.sugar && build_may_shape(op) != A_NONE);
@@ -78,10 +78,11 @@ static bool parse_opcode(struct parser *p, struct draft *d)
 struct attr_target {
     enum attr_id id;
     struct inst *inst; /* the draft, or what an async start wraps */
-    bool renamed; /* the word is the specification's, not HLO's */
+    bool renamed; /* the name is the specification's, not HLO's */
 };
 
-/* --strict knows only what XLA's parser does; async sugar and what it wraps are core HLO. */
+/* Whether an attribute may be given here. --strict knows only what XLA's parser knows; OP-start and what it wraps have no
+ * attributes of builder forms. */
 static bool attribute_is_read(const struct parser *p, const struct draft *d, const struct op_attr *a)
 {
     if (a->use & USE_BUILDER)
@@ -125,7 +126,7 @@ static bool find_own(const struct parser *p, const struct draft *d, enum opcode 
     return true;
 }
 
-/* Which attribute the word names on this instruction, and whose it is. */
+/* Finds the attribute of this name, and whether the draft or the operation that it wraps has it. */
 static bool find_attribute(struct parser *p, struct draft *d, struct str name, struct span span, struct attr_target *out)
 {
     *out = (struct attr_target){.inst = &d->i};
@@ -186,8 +187,8 @@ static bool check_duplicate(struct parser *p, struct draft *d, struct attr_targe
     return false;
 }
 
-/* attribute = IDENT "=" value ; the `=` follows the name at once, but for an extension. Where the name is
- * the specification's, a list of one may be a plain number: `dimension=0`. */
+/* attribute = IDENT "=" value ; outside strict mode blanks may stand before the `=`. Where the name is the specification's,
+ * a list of one number may be written as the number: `dimension=0`. */
 static bool parse_attribute(struct parser *p, struct draft *d)
 {
     struct span span = p->tok.span;
@@ -265,7 +266,7 @@ static bool parse_body(struct parser *p, struct draft *d)
 
 /* ---- from draft to instruction ---- */
 
-/* Builder forms become core HLO; the attributes they are given count as written. */
+/* Lowers builder forms to core HLO; the attributes that this adds count as given. */
 static bool lower_draft(struct parser *p, struct draft *d)
 {
     if (p->strict || d->i.sugar)
@@ -293,8 +294,8 @@ static struct inst *poison_draft(struct parser *p, struct draft *d, struct str n
     return scope_poison(p, p->scope, name, d->i.name_span, d->i.shape);
 }
 
-/* XLA notes every user's name in the uniquifier that names nested instructions; only names like
- * those it makes can ever matter there. */
+/* The name of the instruction. XLA notes every name of the text in the uniquifier that names nested instructions; only names
+ * of the form that it makes matter there. */
 static struct str name_draft(struct parser *p, struct draft *d, struct str name)
 {
     if (name.len == 0)
@@ -327,10 +328,10 @@ static struct inst *add_to_computation(struct parser *p, struct draft *d, struct
     return i;
 }
 
-/* Checks, shape and place of a draft whose text has been read. */
+/* Checks a draft whose text has been read, finds its shape and puts it into its computation. */
 static struct inst *finish_draft(struct parser *p, struct draft *d, struct str name)
 {
-    if (d->poisoned) /* nobody knows what lowering would have made of it */
+    if (d->poisoned) /* what lowering would have made of it isn't known */
         return poison_draft(p, d, name);
     if (!lower_draft(p, d) || !check_required(p, d))
         return NULL;

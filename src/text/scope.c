@@ -8,8 +8,8 @@ struct scope_slot {
     struct inst *inst; /* NULL: empty slot */
 };
 
-/* Names that differ in the last character only stand side by side: `add.10` ... `add.19` are defined one
- * after the other and used soon after. */
+/* Names that differ only in the last character get neighbouring slots: `add.10` ... `add.19` are defined one after the other
+ * and used soon after. */
 static uint64_t hash_name(const struct scope *s, struct str name)
 {
     if (name.len == 0)
@@ -32,10 +32,10 @@ struct inst *scope_find(const struct scope *s, struct str name)
     return s->count ? find_slot(s, name, hash_name(s, name))->inst : NULL;
 }
 
-/* ---- tables: most scopes are small and leave theirs to the next one ---- */
+/* ---- tables: most scopes are small and pass their table on to the next one ---- */
 
 struct small_table {
-    struct small_table *next; /* another spare one */
+    struct small_table *next; /* while it is spare: the next spare one */
     struct scope_slot slots[64];
 };
 

@@ -1,8 +1,8 @@
 /*
- * shape.c: shapes and layouts, read. Which shape does `f32[2,<=3]{1,0:T(8,128)}` name?
+ * shape.c: reading shapes and layouts. Which shape does `f32[2,<=3]{1,0:T(8,128)}` name?
  *
- * Shapes repeat: an array shape is looked up by its spelling before it is read. XLA records errors
- * inside the part of a layout after the colon without stopping; so do we, and say so in default mode.
+ * Shapes repeat: an array shape is looked up by its spelling before it is read. XLA notes errors in the part of a
+ * layout after the colon without stopping; so do we, and in default mode there is a message.
  */
 #include "text/text_priv.h"
 
@@ -38,7 +38,7 @@ bool starts_shape(const struct parser *p)
 
 /* ---- layouts ---- */
 
-/* A layout being read. The first thing that was missing is remembered, not reported. */
+/* A layout being read. The first error is remembered, not reported. */
 struct layout_reader {
     struct parser *p;
     struct layout l;
@@ -138,7 +138,7 @@ static void parse_tiles(struct layout_reader *r)
     r->l.tile_count = (int)count;
 }
 
-/* layout_type = "(" DTYPE ")" ; after `#` or `*`. Each piece may be missing, as XLA has it. */
+/* layout_type = "(" DTYPE ")" ; after `#` or `*`. As in XLA, a missing piece doesn't stop the reading. */
 static void parse_layout_type(struct layout_reader *r, enum dtype *out)
 {
     struct parser *p = r->p;
@@ -207,7 +207,7 @@ static bool parse_layout_attributes(struct layout_reader *r)
     return true;
 }
 
-/* Sizes that XLA refuses by ending the process. */
+/* Refuses sizes for which XLA aborts. */
 static bool check_layout_sizes(struct parser *p, const struct layout *l, struct span span)
 {
     for (int i = 0; i < l->tile_count; i++)
@@ -267,7 +267,7 @@ static bool parse_layout(struct parser *p, int rank, const struct layout **out)
 
 /* ---- arrays ---- */
 
-/* Where the current shape ends when it is spelled without a blank, as printers do; 0 if it is not. */
+/* Where the current shape ends if it is written without a blank, as printers do; else 0. */
 static size_t spelling_end(const struct parser *p)
 {
     enum { LONGEST = 96 };
@@ -383,7 +383,7 @@ static bool parse_array_shape(struct parser *p, const struct shape **out)
     return true;
 }
 
-/* The shape that was named last, if it stands here again up to the end of its layout. */
+/* The shape that was read last, if the same spelling is here again, up to the end of its layout. */
 static const struct shape *repeated_shape(struct parser *p)
 {
     struct str last = p->shapes ? p->shapes->last_text : STR("");
@@ -395,7 +395,7 @@ static const struct shape *repeated_shape(struct parser *p)
     return p->shapes->last;
 }
 
-/* Kept out of the frame of parse_shape, of which there may be thousands. */
+/* A function of its own to keep the stack frame of parse_shape small: there may be thousands of them. */
 __attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p, const struct shape **out)
 {
     if ((*out = repeated_shape(p)))
@@ -414,7 +414,7 @@ __attribute__((noinline)) static bool parse_array_by_spelling(struct parser *p, 
 
 /* ---- tuples and buffers ---- */
 
-/* What XLA holds against a component when its tuple closes; NULL when it is sound. */
+/* Why XLA refuses a component when it reaches the end of the tuple; NULL when it doesn't. */
 static const char *component_problem(const struct shape *s)
 {
     if (s->dtype == DT_BUFFER)
@@ -474,7 +474,7 @@ static bool parse_buffer_shape(struct parser *p, const struct shape **out)
     return expect(p, TOK_RPAREN, NULL);
 }
 
-/* The word here stands where an element type should. */
+/* Reports that the current word is no element type. */
 static bool report_no_shape(struct parser *p)
 {
     if (p->tok.kind != TOK_IDENT || peek(p) != TOK_LSQUARE)
@@ -494,7 +494,7 @@ bool parse_shape(struct parser *p, const struct shape **out)
 {
     if (p->tok.kind == TOK_DTYPE)
         return parse_array_by_spelling(p, out);
-    enum { WEIGHT = 1 }; /* so that the stack suffices for a build with sanitizers */
+    enum { WEIGHT = 1 }; /* stack of one level: the unit; NESTING_LIMIT of them must fit even with sanitizers */
     p->depth += WEIGHT;
     bool ok = enter(p);
     if (ok && p->tok.kind == TOK_LPAREN)

@@ -1,5 +1,5 @@
 /*
- * How are shardings by tile and lists of device groups read and written?
+ * sharding.c: reads and writes shardings by tile, and lists of device groups.
  */
 #include "text/attr_priv.h"
 
@@ -109,7 +109,7 @@ void print_iota_order(struct buf *out, struct iota_order order)
 
 static const char *const type_words[] = {"maximal", "manual", "unreduced", "replicated"};
 
-/* What the items said, before it is known what they amount to. */
+/* The items as they were read, before it is known what kind of sharding they make. */
 struct tiling {
     bool kinds[SHARDING_TILED]; /* keywords seen, by enum sharding_kind */
     bool last_tile_dim_replicate, has_order;
@@ -216,7 +216,7 @@ static bool bad_sharding(struct parser *p, struct span span, const char *problem
     return DIAG_ERROR(p->ds, span, BAD_SHARDING, problem);
 }
 
-/* A sharding that one word says; only `maximal` takes a device. */
+/* A sharding given by one word; only `maximal` takes a device. */
 static bool settle_word(struct parser *p, struct tiling *t, struct span span)
 {
     struct sharding *s = t->s;
@@ -469,7 +469,7 @@ static bool parse_group_order(struct parser *p, struct device_list *out)
         return false;
     int64_t ids, places;
     bool fits = ints_product(out->order.reshape, &ids) && mul_i64(tile.at[0], tile.at[1], &places);
-    if (fits && places == ids) /* else XLA ends the process as soon as it lists the groups */
+    if (fits && places == ids) /* else XLA aborts as soon as it lists the groups */
         return true;
     return DIAG_ERROR(p->ds, span_since(p, span.begin), BAD_SHARDING, "its groups and its order have different sizes");
 }
@@ -498,7 +498,7 @@ static bool parse_group_mesh(struct parser *p, struct device_list *out)
     int64_t total = 1;
     for (int i = 0; i < m->axis_count; i++)
         if (!mul_i64(total, m->axes[i].size, &total))
-            total = INT64_MAX; /* nobody has as many */
+            total = INT64_MAX; /* more devices than there can be */
     out->group_count = total / out->group_size;
     return true;
 }

@@ -1,13 +1,13 @@
 /*
- * What is the canonical form of a tiling? Subgroup dimensions of one type are joined and put in a
- * fixed order, those that say nothing go, replication groups list their devices in ascending order;
- * an order of devices given as an iota stays one as long as that can be expressed.
+ * sharding_canon.c: the canonical form of tilings. Subgroup dimensions of one type are joined and put in a fixed order,
+ * those of size 1 are dropped, replication groups list their devices in ascending order; an order of devices given as an
+ * iota stays an iota if it can.
  */
 #include "text/attr_priv.h"
 
 #include <stdlib.h>
 
-enum { LIST_LIMIT = 1 << 22 }; /* devices in a list that we make ourselves */
+enum { LIST_LIMIT = 1 << 22 }; /* the most devices in a list that isn't in the text but made here */
 
 bool ints_product(struct ints v, int64_t *out)
 {
@@ -50,7 +50,7 @@ static struct iota_order drop_ones(struct arena *a, struct iota_order o)
     return (struct iota_order){{kept, dims}, {kept, perm}};
 }
 
-/* Joins dimensions that stay neighbours. `lead[d]` is set for those that join the one before. */
+/* Joins dimensions that stay neighbours in the transposed order. */
 static struct iota_order join_runs(struct arena *a, struct iota_order o)
 {
     int64_t n = o.reshape.count, kept = 0;
@@ -83,7 +83,7 @@ struct iota_order iota_canonical(struct arena *a, struct iota_order order)
     return join_runs(a, order);
 }
 
-/* The numbers of an iota order as a list; false when there are too many or it is no order. */
+/* The numbers of an iota order as a list; false when there are too many or the transposition is no permutation. */
 static bool list_of_iota(struct arena *a, struct iota_order o, struct ints *out)
 {
     int64_t n = o.reshape.count, total;
@@ -107,7 +107,7 @@ static bool list_of_iota(struct arena *a, struct iota_order o, struct ints *out)
     return true;
 }
 
-/* A list as an array of `dims`, transposed. */
+/* Takes a list as an array of size `dims` and transposes it. */
 static struct ints transpose_list(struct arena *a, struct ints list, struct ints dims, const int64_t *perm)
 {
     int64_t n = dims.count;
@@ -159,7 +159,7 @@ static bool cut_pieces(struct arena *a, struct iota_order o, struct ints tile, s
     return true;
 }
 
-/* The order seen through a transposition of the tile. False when it is no iota any more. */
+/* The iota order that results from transposing the tile. False when the result is no iota. */
 static bool transpose_iota(struct arena *a, struct iota_order o, struct ints tile, const int64_t *perm,
                            struct iota_order *out)
 {
@@ -216,7 +216,7 @@ static struct iota_order split_dim(struct arena *a, struct iota_order o, int64_t
     return (struct iota_order){{n, dims}, {n, perm}};
 }
 
-/* Puts the innermost `group` devices of an order in ascending order. False when no iota says it. */
+/* Puts the innermost `group` devices of an order in ascending order. False when the result is no iota. */
 static bool sort_iota(struct arena *a, struct iota_order *order, int64_t group)
 {
     struct iota_order o = *order;
@@ -360,7 +360,7 @@ static const char *become(struct sharding *s, enum tile_dim_type type)
     return NULL;
 }
 
-/* All subgroups that are left are replication. */
+/* Settles a tiling whose subgroups are all replicated. */
 static const char *settle_replicated(struct arena *a, struct sharding *s)
 {
     int64_t last = s->tile.at[s->tile.count - 1], total;

@@ -1,9 +1,9 @@
 /*
- * split.c: one file, several modules. Where do lines `// -----` divide it?
+ * split.c: splits a file into its modules at lines `// -----`.
  */
 #include "text/text_priv.h"
 
-/* A line of `//`, blanks, five dashes, and nothing else but blanks. Longer rules are decoration. */
+/* Whether a line is `//`, blanks, five dashes, and blanks. More dashes are decoration. */
 static bool is_divider(const char *s, const char *end)
 {
     while (s < end && (*s == ' ' || *s == '\t'))
@@ -22,7 +22,7 @@ static bool is_divider(const char *s, const char *end)
     return s == end;
 }
 
-/* Whether a part is nothing but comments that expect nothing: then it is the head of the next one. */
+/* Whether a part is only comments, none of which states an expectation: then it belongs to the next part. */
 static bool is_remark(struct str text)
 {
     const char *s = text.ptr, *end = s + text.len;

@@ -1,5 +1,5 @@
 /*
- * How are window, dim_labels, padding and slice read and written?
+ * window.c: reads and writes the attributes window, dim_labels, padding and slice.
  */
 #include "text/attr_priv.h"
 
@@ -172,8 +172,8 @@ static bool parse_window_item(struct parser *p, struct window_text *w)
     return key == WIN_PAD ? parse_pads(p, 2, &w->pad) : parse_window_sizes(p, &w->ints[key]);
 }
 
-/* As many strides, pads and dilations as sizes. A reversal that is too short would have no meaning,
- * one that is too long is cut. */
+/* Strides, pads and dilations must be as many as sizes. A reversal that is too short is refused, one that is too long is
+ * cut. */
 static bool check_window(struct parser *p, const struct window_text *w)
 {
     int64_t rank = (int64_t)w->ints[WIN_SIZE].count;
@@ -227,7 +227,7 @@ bool parse_window_value(struct parser *p, const struct attr_site *site, union at
     return true;
 }
 
-/* One item, if any of its entries is not the usual one. */
+/* Prints one item, if any of its entries isn't the default. */
 static void print_window_item(struct buf *out, struct window w, enum window_key key)
 {
     static const int64_t usual[WIN_KEYS] = {0, 1, 0, 1, 1, 0};
@@ -265,7 +265,7 @@ void print_window_value(struct buf *out, const struct attr_site *site, union att
 
 /* ---- dim_labels ---- */
 
-/* One of the three parts: where its two letters and its spatial digits stand. */
+/* One of the three parts: the positions of its two letters and of its spatial digits. */
 struct label_part {
     const char *what;
     char letters[2];
