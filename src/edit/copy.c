@@ -1,15 +1,15 @@
 /*
- * copy.c: the computations of the new module. Instructions come in the order of the old ones, but behind what they use.
+ * copy.c: makes the computations of the new module. Instructions keep their order, except that each comes after what it uses.
  */
 #include "edit/edit_priv.h"
 
-/* One computation, or one that is taken apart within another. */
+/* A computation that is being copied, either as itself or into the computation that called it. */
 struct body {
     struct edit *e;
     const struct computation *from;
     struct computation *to;
-    struct inst **made;         /* by index: what uses of it become; NULL: not there yet */
-    struct inst *const *bound;  /* where it is taken apart: what its parameters are; else NULL */
+    struct inst **made;         /* by index of the old instruction: what its users use now; NULL: not made yet */
+    struct inst *const *bound;  /* when copied into its caller: what its parameters are; else NULL */
     uint8_t *state;
     struct inst **stack;
     size_t depth, capacity;
@@ -26,7 +26,7 @@ static bool fail(struct edit *e, const char *why)
 
 /* ---- parameters ---- */
 
-/* A parameter goes on where it is read, or where nobody asked for it to go. */
+/* Whether a parameter is kept: it is read, or the parameters of its computation aren't to be dropped. */
 static bool stays(const struct edit *e, const struct inst *param)
 {
     const struct part *p = part_of(e, param->parent);
@@ -44,7 +44,7 @@ static void number_parameters(struct edit *e, const struct computation *c)
         p->numbers[k] = stays(e, c->params[k]) ? p->parameters++ : -1;
 }
 
-/* Operands of a call or fusion whose parameters are gone are gone, too. */
+/* Whether an operand is kept: operands of a call or fusion go with the parameters. */
 static bool operand_stays(const struct edit *e, const struct inst *i, int k)
 {
     int first;
@@ -106,7 +106,7 @@ static struct computation_list copy_computations(struct edit *e, struct computat
     return list;
 }
 
-/* What speaks of instructions, computations or operands speaks of the new ones. */
+/* Copies attributes; those that refer to instructions, computations or operands refer to the new ones. */
 static void copy_attrs(const struct body *b, struct inst *i, const struct inst *from)
 {
     struct edit *e = b->e;
@@ -177,7 +177,7 @@ static struct inst *copy_parameter(const struct body *b, const struct inst *from
     i->number = number;
     if (from->opcode == OP_PARAMETER) {
         copy_attrs(b, i, from);
-    } else { /* what the result of an instruction was, it is */
+    } else { /* of the attributes of another instruction, only these suit a parameter */
         static const uint8_t kept[] = {A_METADATA, A_SHARDING};
         for (size_t k = 0; k < COUNT_OF(kept); k++) {
             const struct attr *a = inst_attr(from, (enum attr_id)kept[k]);
@@ -189,7 +189,7 @@ static struct inst *copy_parameter(const struct body *b, const struct inst *from
     return i;
 }
 
-/* A parameter that became a value stays beside it where callers give it. */
+/* Makes a value in place of an instruction. A parameter that became a value is kept beside it if callers still pass it. */
 static struct inst *make_value(const struct body *b, const struct inst *from, const struct mark *mark)
 {
     struct str name = from->name;
@@ -251,7 +251,7 @@ static bool passes_parameter(const struct body *b, const struct inst *i, int k)
     return part_of(b->e, c)->keeps || mark_of(b->e, c->params[k - first])->live;
 }
 
-/* The first operand ends up on top. */
+/* Pushes what an instruction uses; its first operand ends up on top. */
 static void push_uses(struct body *b, const struct inst *i)
 {
     enum becomes what = (enum becomes)mark_of(b->e, i)->becomes;
@@ -278,7 +278,7 @@ static bool copy_from(struct body *b, struct inst *start)
             b->depth--;
             continue;
         }
-        if (*state == SEEN) { /* all it uses is there, or waits for it */
+        if (*state == SEEN) { /* all that it uses has been made, or waits for it: a cycle */
             size_t depth = b->depth;
             push_uses(b, top);
             for (size_t k = depth; k < b->depth; k++)
@@ -296,7 +296,7 @@ static bool copy_from(struct body *b, struct inst *start)
     return true;
 }
 
-/* Parameters that callers give, though nobody reads them. */
+/* Copies a parameter that callers pass, though nothing reads it. */
 static void copy_unread(struct body *b, struct inst *param)
 {
     int number = part_of(b->e, b->from)->numbers[param->number];
@@ -343,7 +343,7 @@ static struct inst *result_of(const struct body *b)
     return inst_new(b->to, OP_TUPLE, STR("result"), shape_tuple(&e->to->arena, e->root_count, shapes), e->root_count, elements);
 }
 
-/* It is there already, so that others may call it, but empty. */
+/* Fills the copy of a computation, which exists already, so that others can call it, but is empty. */
 static bool fill(struct edit *e, const struct computation *c)
 {
     struct computation *to = part_of(e, c)->copy;

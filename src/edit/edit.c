@@ -1,5 +1,5 @@
 /*
- * edit.c: what is to become of which instruction, and whether it can.
+ * edit.c: notes what each instruction is to become, and checks that it can.
  */
 #include "edit/edit_priv.h"
 
@@ -18,7 +18,7 @@ struct edit *edit_new(struct module *from)
     e->parts = ARENA_ARRAY(&e->arena, struct part, from->computation_count);
     for (int k = 0; k < from->computation_count; k++)
         e->parts[k].marks = ARENA_ARRAY(&e->arena, struct mark, from->computations[k]->inst_count);
-    to->base = module_hold(from); /* last: nobody would let go of it where there is no memory */
+    to->base = module_hold(from); /* last: if memory ran out after it, nothing would release it */
     return e;
 }
 
@@ -30,9 +30,9 @@ void edit_free(struct edit *e)
     module_free(e->to);
 }
 
-/* ---- what can be said ---- */
+/* ---- what can be changed ---- */
 
-/* The beginnings of what ends in an instruction of its own, and their links: their users want no other ones. */
+/* Whether it starts or continues something that another instruction ends: its users can't take anything else. */
 static bool is_paired(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
@@ -44,7 +44,7 @@ static bool is_paired(const struct inst *i)
     }
 }
 
-/* What has come out of a tuple may still be the beginning of a transfer. */
+/* Whether it takes the start of a transfer out of a tuple. */
 static bool is_taken_out_for_end(const struct inst *i)
 {
     if (i->opcode != OP_GET_TUPLE_ELEMENT || !shape_is_tuple(i->shape))
@@ -118,7 +118,7 @@ struct inst *edit_target(const struct edit *e, struct inst *i)
     return i;
 }
 
-/* Whether `other` stands among what `i` becomes, step by step. */
+/* Whether `other` is among the instructions that `i` becomes, step by step. */
 static bool comes_by(const struct edit *e, const struct inst *i, const struct inst *other)
 {
     while (i != other && mark_of(e, i)->becomes == BECOMES_OTHER)
@@ -231,7 +231,7 @@ void edit_strip(struct edit *e, unsigned what)
     e->strip |= what;
 }
 
-/* Parameters may have been asked for in what is no entry computation any more. */
+/* Whether all instructions that become parameters are in the entry computation, which may have been changed since. */
 static bool parameters_stand_in_entry(struct edit *e)
 {
     for (int c = 0; c < e->from->computation_count; c++)

@@ -1,5 +1,6 @@
 /*
- * header.c: what a module says of its entry computation, of other parameters and perhaps another result.
+ * header.c: the module's attributes that depend on the parameters and the result of its entry computation, adapted to the new
+ * ones.
  */
 #include "edit/edit_priv.h"
 
@@ -52,7 +53,7 @@ static struct aliasing copy_aliases(struct edit *e, const struct aliasing *from)
 
 /* ---- whether shardings may be chosen ---- */
 
-/* One for all, or one for each parameter. */
+/* There is one flag for all parameters, or one for each. */
 static struct bool_list copy_spmd_parameters(struct edit *e)
 {
     const struct bool_list from = e->from->spmd_to_parameters;

@@ -1,6 +1,6 @@
 /*
- * live.c: who is needed? What the result is made of, and what has side effects; in computations that somebody needed
- * calls, too. Operands of calls and fusions are needed as far as the parameters are that they become.
+ * live.c: which instructions are needed? What the result is made of and what has side effects, also in computations that
+ * something needed calls. Operands of calls and fusions are needed if the parameters that they become are.
  */
 #include "edit/edit_priv.h"
 
@@ -34,7 +34,7 @@ static bool has_effect(const struct inst *i)
     }
 }
 
-/* Itself or in what it calls. */
+/* Whether it or something that it calls has a side effect. */
 static bool has_any_effect(const struct edit *e, const struct inst *i)
 {
     for (int k = 0; k < i->attr_count; k++) {
@@ -89,7 +89,7 @@ static void keep_parameters(struct walk *w, const struct computation *c)
             need(w, at->inst->operands[at->first + k]);
 }
 
-/* A call whose operands are needed as the parameters are. */
+/* A call whose operands are needed if the parameters are. */
 static void need_as_parameters(struct walk *w, struct inst *i, const struct computation *c, int first)
 {
     struct part *p = part_of(w->e, c);
@@ -140,7 +140,7 @@ static void visit(struct walk *w, struct inst *i)
     }
 }
 
-/* A copy as it is. */
+/* Marks everything: for a copy without changes. */
 static void all_live(struct edit *e)
 {
     for (int c = 0; c < e->from->computation_count; c++) {

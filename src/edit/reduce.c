@@ -1,5 +1,5 @@
 /*
- * reduce.c: asking about candidates, and which step comes next.
+ * reduce.c: tries candidates, and decides which step comes next.
  */
 #include "edit/reduce_priv.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* ---- how small it is ---- */
+/* ---- the size of a module ---- */
 
 static bool is_splat(const struct inst *i)
 {
@@ -22,7 +22,7 @@ static int64_t weight_of(const struct inst *i)
     return i->opcode == OP_CONSTANT || i->opcode == OP_PARAMETER || is_splat(i) ? WEIGHT_VALUE : WEIGHT_INST;
 }
 
-/* A number for all that it says; constants by their bytes, which the text leaves out. */
+/* The score of a module, and a hash of its text and of the constants that the text leaves out. */
 static uint64_t measure(const struct module *m, struct score *score)
 {
     struct buf text = {0};
@@ -122,7 +122,7 @@ bool reducer_try(struct reducer *r, struct edit *e)
 
 /* ---- the order of steps ---- */
 
-/* What takes many away with few questions comes first. Later steps make room for earlier ones. */
+/* One round of all steps. Those that remove many instructions with few questions come first; later ones make room for them. */
 static bool once(struct reducer *r)
 {
     static pass_fn *const passes[] = {
@@ -135,7 +135,7 @@ static bool once(struct reducer *r)
     return better;
 }
 
-/* Where memory runs out: candidates go by themselves, but not the module that they are of. */
+/* When memory runs out: candidates are freed elsewhere, but not the module that they were made from. */
 static void let_go(void *reducer)
 {
     struct reducer *r = reducer;

@@ -1,6 +1,6 @@
 /*
- * The search for a small module that still fails. Not whether it fails, which somebody else says, but which modules are
- * worth asking about, and in what order: large steps first.
+ * reduce: the search for a small module that still fails. The caller says whether a candidate fails; what is decided here is
+ * which candidates to try, and in what order: large steps first.
  */
 #ifndef HLO_EDIT_REDUCE_H
 #define HLO_EDIT_REDUCE_H
@@ -10,14 +10,14 @@
 struct reduction {
     void *context;
     bool (*bad)(void *context, struct module *candidate);              /* whether it still fails */
-    const struct literal *(*value)(void *context, struct str name);    /* what this instruction gave in a run; NULL: nobody knows */
-    bool (*verifies)(void *context, struct module *candidate);         /* candidates that don't are not asked about */
-    bool (*progress)(void *context, size_t instructions, size_t asked); /* before it is asked once more; false ends the search. Or NULL */
-    bool faithful;  /* every instruction keeps the value that it had in that run */
-    double seconds; /* 0: as long as it takes */
+    const struct literal *(*value)(void *context, struct str name);    /* the value of this instruction in a run; NULL: unknown */
+    bool (*verifies)(void *context, struct module *candidate);         /* `bad` is asked only about candidates that verify */
+    bool (*progress)(void *context, size_t instructions, size_t asked); /* or NULL; called before `bad`; false ends the search */
+    bool faithful;  /* every instruction must keep the value that it had in that run */
+    double seconds; /* time limit; 0: none */
 };
 
-/* The smallest that was found, to be freed; NULL when the module itself does not fail. */
+/* The smallest failing module found, to be freed; NULL when `m` itself doesn't fail. */
 struct module *reduce_module(struct module *m, const struct reduction *how);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * reduce_pass.c: the steps of the search. Each makes candidates of the module as it is now, by halves where it can.
+ * reduce_pass.c: the steps of the search. Each makes candidates from the current module, halving sets of instructions.
  */
 #include "edit/reduce_priv.h"
 
@@ -33,7 +33,7 @@ static size_t add_names(struct reducer *r, struct set *s, const struct names *na
     return count;
 }
 
-/* Those of the set that others, or the result, are made of. */
+/* Those of the set that instructions outside of it, or the result, use. */
 static struct set edge_of(struct reducer *r, struct arena *a, const struct set *s)
 {
     struct set edge = set_new(r, a);
@@ -49,7 +49,7 @@ static struct set edge_of(struct reducer *r, struct arena *a, const struct set *
 
 static bool is_given(const struct inst *i) { return i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT; }
 
-/* The instructions of a computation, operands first, by name: they outlive `now`. */
+/* Lists the instructions of a computation, operands first, by name, since names outlive `now`. */
 static void name_all(struct reducer *r, const struct computation *c, struct names *out, size_t *capacity)
 {
     struct arena scratch;
@@ -84,7 +84,7 @@ static struct names names_of_all(struct reducer *r)
 
 /* ---- chunks ---- */
 
-/* Says to the edit what is to become of a set; how many were changed. */
+/* Tells the edit what is to become of a set; returns how many instructions change. */
 typedef size_t say_fn(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how);
 
 static bool try_chunk(struct reducer *r, const struct names *names, size_t from, size_t to, say_fn *say, int how)
@@ -102,7 +102,7 @@ static bool try_chunk(struct reducer *r, const struct names *names, size_t from,
     return better;
 }
 
-/* Halves, quarters, ... and in the end each alone, those that were made last first. */
+/* Tries halves, quarters, ... and at last single instructions, later ones first. */
 static bool sweep(struct reducer *r, struct names *names, say_fn *say, int how)
 {
     bool better = false;
@@ -121,14 +121,14 @@ static bool sweep(struct reducer *r, struct names *names, say_fn *say, int how)
 /* ---- values in place of instructions ---- */
 
 enum { AS_KNOWN, AS_PARAMETER, AS_ZEROS, AS_COUNT };
-enum { LARGE = 1 << 16 }; /* bytes; constants that are larger make long texts */
+enum { LARGE = 1 << 16 }; /* bytes; larger constants make long texts */
 
 static const struct literal *known(const struct reducer *r, const struct inst *i)
 {
     return r->how->value(r->how->context, i->name);
 }
 
-/* Whether the value is small, or is wanted although it is large. */
+/* Whether the value may become a constant: it is small, or the search is faithful. */
 static bool may_be_constant(const struct reducer *r, const struct inst *i)
 {
     int64_t size;
@@ -150,7 +150,7 @@ static bool say_value(struct reducer *r, struct edit *e, struct inst *i, int how
     }
 }
 
-/* All of its edge must become values, or what is above it stays anyway. */
+/* The whole edge must become values, else what it is made of would be kept anyway. */
 static size_t say_values(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
 {
     struct set edge = edge_of(r, scratch, s);
@@ -176,7 +176,7 @@ bool pass_strip(struct reducer *r)
     return better;
 }
 
-/* The results but some of them. */
+/* Leaves some results out. */
 static size_t say_fewer_outputs(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
 {
     const struct inst *root = r->now->entry->root;
@@ -208,7 +208,7 @@ bool pass_outputs(struct reducer *r)
     return sweep(r, &names, say_fewer_outputs, 0);
 }
 
-/* The result becomes what the first of the names give to the rest, or to nobody: an edit would drop that. */
+/* The result becomes those values of the set that are used outside of it or nowhere; the latter an edit would drop. */
 static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch, const struct set *s, int how)
 {
     const struct computation *entry = r->now->entry;
@@ -225,7 +225,7 @@ static size_t say_root(struct reducer *r, struct edit *e, struct arena *scratch,
     return count > 0 && !edit_root(e, roots, count);
 }
 
-/* Looks for the least beginning of the computation that still fails: what comes later goes. */
+/* Looks for the shortest beginning of the computation that still fails, and drops what comes later. */
 bool pass_from_below(struct reducer *r)
 {
     struct names names = names_of_entry(r);
@@ -243,7 +243,7 @@ bool pass_from_below(struct reducer *r)
     return better;
 }
 
-/* Looks for the longest beginning that may be known beforehand. */
+/* Looks for the longest beginning that can be replaced by known values. */
 bool pass_from_above(struct reducer *r)
 {
     struct names names = names_of_entry(r);
@@ -282,7 +282,7 @@ bool pass_values(struct reducer *r)
 
 /* ---- operands in place of instructions ---- */
 
-/* A component that is taken out of a tuple is the component that went in. */
+/* The component that went into the tuple, for a get-tuple-element of a tuple instruction. */
 static struct inst *component(const struct inst *i)
 {
     if (i->opcode != OP_GET_TUPLE_ELEMENT || i->operand_count != 1 || i->operands[0]->opcode != OP_TUPLE)
@@ -334,7 +334,7 @@ static int callers(const struct module *m, const struct computation *callee)
     return count;
 }
 
-/* What was run once has the values of that run. */
+/* Whether a callee may be inlined: in a faithful search only one that ran just once, whose values are known. */
 static bool may_inline(const struct reducer *r, const struct inst *i, int which)
 {
     int first;
@@ -380,7 +380,7 @@ bool pass_inline(struct reducer *r)
     return better;
 }
 
-/* The computation as the whole module, on what it was called with. */
+/* Tries the computation alone as a module, on the values it was called with. */
 static bool try_computation(struct reducer *r, const struct computation *c)
 {
     struct edit *e = edit_new(r->now);
@@ -402,6 +402,6 @@ bool pass_computations(struct reducer *r)
 {
     for (int c = 0; c < r->now->computation_count && !r->over; c++)
         if (r->now->computations[c] != r->now->entry && try_computation(r, r->now->computations[c]))
-            return true; /* the others may not be there any more */
+            return true; /* the other computations may be gone */
     return false;
 }

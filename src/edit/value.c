@@ -1,9 +1,9 @@
 /*
- * value.c: instructions that make a value known beforehand: constants, tuples of them, sizes that change.
+ * value.c: makes instructions for a known value: constants, tuples of them, dynamic sizes.
  */
 #include "edit/edit_priv.h"
 
-enum { FEW_ELEMENTS = 16 }; /* more of the same than this are a broadcast */
+enum { FEW_ELEMENTS = 16 }; /* more equal elements than this become a broadcast */
 
 bool value_can_be(const struct shape *s)
 {
@@ -17,7 +17,7 @@ bool value_can_be(const struct shape *s)
     return true;
 }
 
-/* A token has no value: anything without elements, an empty tuple among it, stands for it. */
+/* Whether a literal is a value of this shape. A token has no value: anything without elements will do, an empty tuple too. */
 bool value_fits(const struct literal *l, const struct shape *s)
 {
     const struct shape *is = l->shape;
@@ -39,7 +39,7 @@ bool value_fits(const struct literal *l, const struct shape *s)
 
 /* ---- copies ---- */
 
-/* Rows of an array into one whose dimensions are larger. */
+/* Copies rows of an array into one whose dimensions are larger. */
 static void copy_rows(struct literal *to, const struct literal *from)
 {
     struct view a, b;
@@ -68,7 +68,7 @@ static bool copy_array(struct literal *to, const struct literal *from)
     return true;
 }
 
-/* As `s` has it, dynamic sizes those of the value; padded up to the bounds. */
+/* Copies a value to shape `s`: dynamic sizes are the value's, storage is padded up to the bounds. */
 static struct literal *copy_value(struct arena *a, const struct literal *l, const struct shape *s)
 {
     struct literal *copy;
@@ -92,7 +92,7 @@ static struct literal *copy_value(struct arena *a, const struct literal *l, cons
     return copy;
 }
 
-/* Beside the copy stand the sizes: a constant of bounded shape knows them no more. */
+/* A copy with its sizes, which a constant of a bounded shape doesn't have. */
 struct sized {
     struct literal literal; /* first */
     const struct shape *is;
@@ -119,7 +119,7 @@ struct maker {
     bool failed;
 };
 
-/* A helper gets a name after the instruction that it helps. */
+/* A name for a helper, after the instruction that it is made for; the last instruction gets that name itself. */
 static struct str name_of(struct maker *m, bool last, const char *what)
 {
     m->e->fresh_names |= !last;
@@ -149,14 +149,14 @@ static bool is_even(const struct literal *l, int64_t count)
     return p && !l->elided && memcmp(p, p + width, (size_t)(count - 1) * width) == 0;
 }
 
-/* The element that all of them are, or 0. */
+/* A scalar of the element that all elements are equal to; without a literal, of 0. */
 static struct inst *scalar(struct maker *m, const struct literal *l, enum dtype t)
 {
     struct arena *a = &m->e->to->arena;
     struct literal *one = literal_new(a, shape_scalar(a, t));
     m->failed |= !one;
     if (!one)
-        return inst_new(m->c, OP_CONSTANT, m->name, shape_scalar(a, t), 0, NULL); /* which nobody will see */
+        return inst_new(m->c, OP_CONSTANT, m->name, shape_scalar(a, t), 0, NULL); /* the whole edit will fail */
     module_own_literal(m->e->to, one);
     if (l)
         memcpy(one->data, l->data, dtype_bytes(t));
@@ -174,7 +174,7 @@ static struct inst *static_array(struct maker *m, const struct literal *l, const
     return i;
 }
 
-/* The same sizes, all of them fixed or, from dimension `from` on. */
+/* The shape with all dimensions from `from` on of fixed size. */
 static const struct shape *with_fixed(struct arena *a, const struct shape *s, int from)
 {
     bool *dynamic = ARENA_ARRAY(a, bool, s->rank);
