@@ -1,6 +1,6 @@
 /*
- * Arrays by name, from wherever there are some: an .npz archive, a safetensors file, a folder of files; or the one
- * without a name that a .npy file is.
+ * arrays.c: arrays by name, from an .npz archive, a safetensors file or a folder of files; or the single unnamed array of a
+ * .npy or raw file.
  */
 #include "io/io.h"
 
@@ -59,7 +59,7 @@ static struct str read_bytes(struct diags *ds, const char *path, struct io_array
     return bytes;
 }
 
-/* A .npy file is known by how it begins, others by their names. */
+/* A .npy file is recognised by its first bytes, others by their names. */
 bool io_arrays_open(struct diags *ds, struct arena *a, const char *path, struct io_arrays *out)
 {
     *out = (struct io_arrays){.path = arena_str(a, str_of(path)), .kind = IO_FOLDER};
@@ -144,7 +144,7 @@ static struct str names_in(struct arena *a, const struct io_arrays *s)
     }
 }
 
-/* Of each pair of names only the one that is everyone's is spoken of. */
+/* Reports that there is no array of any of these names; names with a participant's number aren't mentioned. */
 static void say_missing(struct diags *ds, struct arena *a, const struct io_arrays *s, const struct str *names, size_t count,
                         struct str who)
 {
@@ -162,7 +162,7 @@ static void say_missing(struct diags *ds, struct arena *a, const struct io_array
     buf_free(&b);
 }
 
-/* What went wrong with an array is said of the file; this names the array. */
+/* Adds the name of the array to a message about the file. */
 static struct literal *say_about(struct diags *ds, struct str name)
 {
     if (ds->last)
@@ -208,7 +208,7 @@ struct literal *io_arrays_get(struct diags *ds, struct arena *a, const struct io
 
 enum { MOST_NAMES = 4 };
 
-/* What an array may be called, what comes first first. */
+/* The names that an array may have, in the order of preference. */
 static size_t names_of(struct arena *a, const struct io_wanted *w, struct str own, struct str names[MOST_NAMES])
 {
     size_t n = 0;

@@ -1,11 +1,11 @@
 /*
- * A shell command in place of the code of a custom call.
+ * command.c: a shell command in place of the code of a custom call.
  *
- * It finds the leaves of the operands on its standard input and writes those of the result to its standard
- * output: literals, one a line; a tuple may also be written as one literal. Status 0 says that all is well.
+ * The command finds the leaves of the operands on its standard input and writes those of the result to its standard
+ * output: literals, one a line; a tuple may also be written as one literal. Status 0 means success.
  * HLO_TARGET, HLO_CONFIG (backend_config), HLO_RESULT (the shape) and HLO_PARTICIPANT are in its environment.
- * It is read from while it is written to, so that neither side waits for the other; what it writes
- * without end, or does not read, is cut off.
+ * Its output is read while its input is written, so that neither side blocks the other. The command is ended if it writes far
+ * too much; input that it doesn't read is dropped.
  */
 #include "io/io.h"
 #include "text/text.h"
@@ -28,10 +28,10 @@ struct child {
     const char *const *environment;
     pid_t pid;
     int fd[PIPES];   /* our ends; -1: closed */
-    struct str rest; /* what it has not read yet */
+    struct str rest; /* input that it hasn't read yet */
     struct buf out, complaints;
-    size_t most; /* bytes of sensible output */
-    size_t complained; /* bytes of its standard error */
+    size_t most; /* bytes of output that the result can need */
+    size_t complained; /* bytes of its standard error so far */
     bool over;   /* it has ended */
     int status;
 };
@@ -45,7 +45,7 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-/* A pipe none of whose ends is in the place of a standard one, where that is closed. */
+/* Makes a pipe whose ends aren't numbered 0 to 2, even if those are closed. */
 static int make_pipe(int *ends)
 {
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -65,7 +65,7 @@ static int make_pipe(int *ends)
     return 0;
 }
 
-/* In a process group of its own, so that all of a pipeline can be ended; with nothing of ours open. */
+/* Starts the command in a process group of its own, so that a whole pipeline can be ended; it inherits no other open files. */
 static int spawn(struct child *c, const int *theirs)
 {
     posix_spawn_file_actions_t files;
@@ -130,14 +130,14 @@ static void feed(struct child *c)
     ssize_t n = write(c->fd[TO], c->rest.ptr, c->rest.len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    size_t done = n < 0 ? c->rest.len : (size_t)n; /* it reads no more: that is its own affair */
+    size_t done = n < 0 ? c->rest.len : (size_t)n; /* it reads no more: the rest is dropped */
     c->rest.ptr += done;
     c->rest.len -= done;
     if (c->rest.len == 0)
         close_end(&c->fd[TO]);
 }
 
-/* False: nothing there now. */
+/* Reads output that is there; false: none is there now. */
 static bool drain(struct child *c, int which)
 {
     char chunk[65536];
@@ -154,7 +154,7 @@ static bool drain(struct child *c, int which)
     return n > 0;
 }
 
-/* Whether it has ended; what it wrote before is all there then. */
+/* Whether the command has ended; if so, all that it wrote has been read. */
 static bool is_over(struct child *c)
 {
     pid_t said = c->over ? 0 : waitpid(c->pid, &c->status, WNOHANG);
@@ -167,13 +167,13 @@ static bool is_over(struct child *c)
     return c->over = true;
 }
 
-/* Looks after all pipes until it has ended. False: a limit was hit, or it writes too much. */
+/* Serves all pipes until the command has ended. False: a limit was hit, or it writes too much. */
 static bool talk(struct child *c, struct budget *budget, struct buf *why)
 {
     static const short events[PIPES] = {POLLOUT, POLLIN, POLLIN};
     while (!is_over(c)) {
         struct pollfd polls[PIPES];
-        bool idle = c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0; /* nothing will tell of its end */
+        bool idle = c->fd[FROM] < 0 && c->fd[COMPLAINTS] < 0; /* no pipe will show that it has ended */
         for (int k = 0; k < PIPES; k++)
             polls[k] = (struct pollfd){.fd = c->fd[k], .events = events[k]};
         poll(polls, PIPES, idle ? 1 : GLANCE_MS);
@@ -195,8 +195,8 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
     return true;
 }
 
-/* Nobody wants the signal that says that a command reads no more. It would come to this thread, so
- * it is put off here, and taken before it is let through again. */
+/* Runs the command. SIGPIPE, which this thread would get when the command reads no more, is blocked meanwhile, and taken before
+ * it is unblocked. */
 static bool run(struct child *c, struct budget *budget, struct buf *why)
 {
     sigset_t pipe_set, before, pending;
@@ -212,7 +212,7 @@ static bool run(struct child *c, struct budget *budget, struct buf *why)
     return ok;
 }
 
-/* ---- what is said ---- */
+/* ---- input and output ---- */
 
 static struct str first_line(struct str text)
 {
@@ -255,10 +255,10 @@ struct answer {
     const struct foreign_call *c;
     struct arena arena;
     struct buf *why;
-    int leaf; /* the next one */
+    int leaf; /* the next leaf to be filled */
 };
 
-/* The leaves of a literal become the next ones of the result. */
+/* Takes the leaves of a literal as the next ones of the result. */
 static bool take(struct answer *t, const struct literal *l)
 {
     for (int k = 0; shape_is_tuple(l->shape) && k < l->shape->count; k++)
@@ -283,7 +283,7 @@ static bool take(struct answer *t, const struct literal *l)
     return true;
 }
 
-/* Nothing is left without a value. */
+/* Whether every leaf has a value. */
 static bool is_complete(struct answer *t)
 {
     for (; t->leaf < t->c->result_count; t->leaf++)
@@ -315,7 +315,7 @@ static bool take_lines(struct answer *t, struct str text)
     return is_complete(t);
 }
 
-/* `f32[2,2] { { 1, 2 }, { 3, 4 } }`, on one line. */
+/* Writes an array as `f32[2,2] { { 1, 2 }, { 3, 4 } }`, on one line. */
 static void put_line(struct buf *out, const struct foreign_array *x)
 {
     struct literal l = {.shape = x->shape, .data = x->data};
@@ -335,7 +335,7 @@ static void put_line(struct buf *out, const struct foreign_array *x)
     buf_free(&values);
 }
 
-/* Ours, and what there is to know of the call; up to a NUL byte, which an environment can't hold. */
+/* Our own environment and what describes the call, cut at a NUL byte, which an environment can't hold. */
 static const char *const *environment_of(struct arena *a, const struct foreign_call *c)
 {
     size_t count = 0, own = 4;

@@ -1,6 +1,6 @@
 /*
- * What lies beside HLO text where people look for it: folders of XLA's dumps, compressed text, and other forms of the same
- * programs, which are recognised to say how to get text.
+ * dumps.c: input that isn't plain HLO text: folders of XLA's dumps, compressed text, and other forms of programs, which are
+ * recognised to say how to get text.
  *
  * A dump is called module_0023.NAME.PHASE.txt, PHASE before_optimizations, cpu_after_optimizations or a pass.
  */
@@ -43,7 +43,7 @@ static struct str after(struct str s, size_t n)
     return n < s.len ? (struct str){s.ptr + n, s.len - n} : (struct str){s.ptr, 0};
 }
 
-/* What XLA writes beside modules, also as .txt. */
+/* Other files of a dump that are .txt as well but no modules. */
 static const struct report {
     const char *end, *what;
 } reports[] = {
@@ -98,7 +98,7 @@ static bool read_folder(struct dumps *d, const char *folder)
     return true;
 }
 
-/* "1 jit_f, 23 jit_step"; or the files themselves. */
+/* A list for messages: "1 jit_f, 23 jit_step", or with `files` the file names. */
 static struct str list_dumps(struct dumps *d, const struct dump *of, size_t count, bool files)
 {
     enum { MOST = 12 };
@@ -122,7 +122,7 @@ static struct str list_dumps(struct dumps *d, const struct dump *of, size_t coun
     return s.len ? s : STR("no dumps of modules, such as module_0001.NAME.before_optimizations.txt");
 }
 
-/* Those of one module: by number or by name. Moved to the front; how many there are. */
+/* Moves the dumps of one module, given by number or name, to the front; returns how many there are. */
 static size_t of_module(struct dumps *d, struct str which)
 {
     int64_t number;
@@ -198,8 +198,8 @@ bool io_is_gzip(struct str bytes)
     return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0;
 }
 
-/* Text packs into a tenth of its size, a constant that repeats itself into less. What begins as a small file and does not
- * end is neither; it is refused before it fills the memory. */
+/* Text packs into a tenth of its size, a constant that repeats itself into less. A small file that unpacks into far more is
+ * refused before it fills the memory. */
 static bool is_bomb(size_t packed, size_t size)
 {
     enum { ANY_RATIO_UP_TO = 64 << 20, MOST_RATIO = 200 };
@@ -243,7 +243,7 @@ static bool begins(struct str s, const char *word)
     return str_starts(s, str_of(word));
 }
 
-/* From the first word on: blanks and comments of one line are passed over. */
+/* The text from its first word on: skips blanks and comments of one line. */
 static struct str first_word(struct str s)
 {
     for (;;) {
@@ -266,7 +266,7 @@ static bool is_mlir(struct str s)
     return begins(s, "module ") && (contains(head, "func.func") || contains(head, "stablehlo.") || contains(head, "mhlo."));
 }
 
-/* A message of one field 1 of some length, or of a name; text has no such bytes. */
+/* Whether it is a protobuf message: its first field is number 1, a message or a name. Text has no such bytes. */
 static bool is_proto(struct str s)
 {
     size_t odd = 0;

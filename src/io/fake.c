@@ -1,8 +1,8 @@
 /*
- * Values of made-up arguments that respect what io_fake_facts says of them.
+ * fake.c: values of made-up arguments, which meet what io_fake_facts says about them.
  *
- * Numbers come from the stream of words that random.c has. Floats lie around 1 at most, and the less the more of their
- * products are summed, so that long chains of products stay within what narrow types hold.
+ * Numbers are made from the random words of random.c. Floats are of magnitude 1 or less, smaller the more of their products
+ * are summed, so that long chains of products stay within the range of narrow types.
  */
 #include "io/fake.h"
 
@@ -15,7 +15,7 @@ enum { CHUNK = 1024, NORMAL_WORDS = 3 };
 struct maker {
     const struct fake_facts *facts;
     enum io_fake kind;
-    enum dtype type; /* of elements; of complex ones, of their parts */
+    enum dtype type; /* of the elements; for complex ones, of their parts */
     uint64_t key;
 };
 
@@ -26,7 +26,8 @@ static double unit_of(uint64_t word) /* [-1, 1) */
     return (double)(int64_t)(word >> 11) * 0x1p-52 - 1.0;
 }
 
-/* Twelve sixteenths of words: their sum has deviation 1 and is near enough to a normal one, alike on all machines. */
+/* A number that is nearly normally distributed, with deviation 1: the sum of twelve uniform numbers of 16 bits, the same on
+ * all machines. */
 static double normal_of(const uint64_t *words)
 {
     double sum = 0;
@@ -35,7 +36,7 @@ static double normal_of(const uint64_t *words)
     return (sum + 4 * NORMAL_WORDS * 0.5) / 65536 - 2 * NORMAL_WORDS;
 }
 
-/* 0, 1, 2, ... and again from 0 where a type runs out of whole numbers. */
+/* 0, 1, 2, ... starting again from 0 where the type has no further integers. */
 static double counted(enum dtype t, uint64_t at)
 {
     double most = fmin(ldexp(1, float_format(t)->mantissa_bits + 1), float_max(t));
@@ -51,7 +52,7 @@ static double edge_float(const struct fake_facts *facts, enum dtype t, uint64_t 
     return edges[word >> 60];
 }
 
-/* Into the domain that is asked for. */
+/* Brings a number into the domain that the facts demand. */
 static double fit_float(const struct fake_facts *f, double x)
 {
     if (f->above_one)
@@ -103,7 +104,7 @@ static struct range range_of_type(enum dtype t)
     return (struct range){0, bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1};
 }
 
-/* Small numbers, unless others are asked for; within the type. */
+/* The range of integers: small ones unless the facts demand others, within the type. */
 static struct range range_of(const struct maker *k)
 {
     const struct fake_facts *f = k->facts;
@@ -124,7 +125,7 @@ static int64_t within(struct range r, uint64_t word)
     return (int64_t)((uint64_t)r.low + (width ? word % width : word));
 }
 
-/* The ends of the type, and of what is asked for, with what lies beyond. */
+/* One of the limits of the type or of the demanded range, a number next to them or to 0, or any number. */
 static int64_t edge_integer(const struct maker *k, uint64_t word)
 {
     const struct range all = range_of_type(k->type), r = range_of(k);
@@ -190,8 +191,8 @@ static int64_t power_below(int64_t base, int64_t exponent)
     return n > 0 && n < INT64_C(1) << 62 ? n : INT64_C(1) << 62;
 }
 
-/* Number v of `count` in order, drawn from its own part of the first `all`, so that they rise; without repeats where
- * there is room. */
+/* Number v of `count` ascending numbers below `all`: each is drawn from a part of the range of its own, so that none occurs
+ * twice if there are enough. */
 static uint64_t drawn(uint64_t v, uint64_t count, uint64_t all, uint64_t word)
 {
     if (all < count)
@@ -211,7 +212,8 @@ static void shuffle(uint64_t *of, uint64_t count, uint64_t key)
     }
 }
 
-/* Component c of index v stands at ((v / inner) * components + c) * inner + v % inner; the first counts most. */
+/* Stores sorted or unique indices. Component c of index v is at ((v / inner) * components + c) * inner + v % inner; the first
+ * component is the most significant. */
 static bool put_ordered(const struct maker *k, const struct shape *s, char *out, int64_t elements)
 {
     const struct fake_facts *f = k->facts;
@@ -240,7 +242,7 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
 
 /* ---- arrays ---- */
 
-/* Diagonals that outweigh the rest of their rows. */
+/* Makes the diagonal of each matrix outweigh the rest of its rows. */
 static void dominate(const struct shape *s, enum dtype part, char *out, int64_t elements)
 {
     int64_t rows = s->dims[s->rank - 2], columns = s->dims[s->rank - 1];
@@ -250,7 +252,7 @@ static void dominate(const struct shape *s, enum dtype part, char *out, int64_t 
     for (int64_t at = 0; at < elements; at += rows * columns)
         for (int64_t i = 0; i < rows && i < columns; i++)
             float_store(part, out + (size_t)(at + i * columns + i) * width, 2);
-    for (int64_t at = 0; part != s->dtype && at < elements; at += rows * columns) /* real ones */
+    for (int64_t at = 0; part != s->dtype && at < elements; at += rows * columns) /* complex: the diagonal is real */
         for (int64_t i = 0; i < rows && i < columns; i++)
             float_store(part, out + (size_t)(at + i * columns + i) * width + step, 0);
 }
@@ -279,7 +281,7 @@ static bool fill(const struct maker *k, const struct shape *s, char *out, int64_
 static struct literal *fake_array(struct diags *ds, struct arena *a, const struct shape *s, const struct maker *k)
 {
     int64_t elements;
-    if (s->dynamic) /* as large as it can be */
+    if (s->dynamic) /* dynamic sizes are the bounds */
         s = shape_array(a, s->dtype, s->rank, s->dims, NULL, s->layout);
     struct literal *l = io_literal_new(ds, a, s);
     if (!l || !shape_elements(s, &elements) || fill(k, s, l->data, elements))
@@ -294,7 +296,7 @@ struct source_of_values {
     const struct module *module;
     int param;
     enum io_fake kind;
-    int64_t first, leaf; /* of the parameter, and the next one */
+    int64_t first, leaf; /* the first leaf of the parameter, and the next one */
     uint64_t seed;
 };
 

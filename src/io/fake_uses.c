@@ -1,6 +1,6 @@
 /*
- * What the uses of a parameter ask of its values. A value is followed through whatever hands its elements on unchanged:
- * reshapes, converts, tuples, calls, loops, branches. Where it is used for something, that says what it should be.
+ * fake_uses.c: what the uses of a parameter demand of its values. A value is followed through everything that passes its
+ * elements on unchanged: reshapes, converts, tuples, calls, loops, branches. Its other uses say what it should be.
  */
 #include "io/fake.h"
 
@@ -19,7 +19,7 @@ struct caller {
     struct caller *next;
 };
 
-/* A leaf of a value. While it is `whole` it has the dimensions that the parameter has. */
+/* A leaf of an instruction's value that has elements of the parameter. `whole`: it has the dimensions of the parameter. */
 struct spot {
     const struct inst *inst;
     int64_t leaf;
@@ -31,12 +31,12 @@ struct walk {
     struct arena *a;
     struct operand_use ***uses;      /* by computation and instruction */
     struct caller **callers; /* by computation */
-    struct map seen;         /* places, by what comes first in them */
+    struct map seen;         /* spots visited, by instruction and leaf */
     struct spot *todo;
     struct fake_facts facts;
 };
 
-/* ---- who uses what ---- */
+/* ---- users ---- */
 
 static void note_inst(struct walk *w, const struct inst *i)
 {
@@ -68,9 +68,9 @@ static void note_module(struct walk *w, const struct module *m)
             note_inst(w, m->computations[c]->insts[k]);
 }
 
-/* ---- what is asked ---- */
+/* ---- what uses demand ---- */
 
-/* What contradicts an earlier wish is not granted. */
+/* Demands a range; ignored if it contradicts an earlier one. */
 static void bound(struct walk *w, int64_t low, int64_t high)
 {
     struct fake_facts *f = &w->facts;
@@ -91,7 +91,7 @@ static void fix(struct walk *w, double value)
     w->facts.value = value;
 }
 
-/* What changes nothing when it is folded in. */
+/* The initial value of a reduction: the identity of what it applies. */
 static void begin_reduction(struct walk *w, const struct inst *i, enum attr_id applied)
 {
     const struct computation *c = inst_computation(i, applied);
@@ -112,7 +112,7 @@ static void index_into(struct walk *w, int64_t size, int64_t window)
     bound(w, 0, size > window ? size - window : 0);
 }
 
-/* Start indices, a scalar for each dimension or all of them in one vector. */
+/* Start indices: a scalar for each dimension, or one vector of all. */
 static void slice_index(struct walk *w, const struct inst *i, int first, int k, const struct shape *window)
 {
     const struct shape *array = i->operands[0]->shape;
@@ -122,7 +122,7 @@ static void slice_index(struct walk *w, const struct inst *i, int first, int k, 
             index_into(w, array->dims[d], window->dims[d]);
 }
 
-/* How far a window reaches along dimension d of what is scattered into. */
+/* The size of a scatter's window along dimension d of its operand. */
 static int64_t scattered_size(const struct kern_gather_dims *g, const struct shape *updates, int d)
 {
     int k = 0;
@@ -192,7 +192,8 @@ static bool in_loop(const struct walk *w, const struct inst *i)
     return false;
 }
 
-/* A whole number that a loop compares something with, or counts by: a few times round, and not for ever. */
+/* A scalar integer that a loop's condition compares, or that its body adds: 1 to FEW, so that the loop ends after few
+ * iterations. */
 static void loop_number(struct walk *w, const struct inst *i, int k)
 {
     enum { FEW = 4 };
@@ -204,7 +205,7 @@ static void loop_number(struct walk *w, const struct inst *i, int k)
     w->facts.loop = true;
 }
 
-/* What operand k is used for, when it is more than a value. */
+/* Notes what the instruction demands of its operand k. */
 static void ask(struct walk *w, const struct inst *i, int k, const struct spot *p)
 {
     struct fake_facts *f = &w->facts;
@@ -242,7 +243,7 @@ static void ask(struct walk *w, const struct inst *i, int k, const struct spot *
     case OP_ACOSH: f->above_one = true; break;
     case OP_CHOLESKY:
     case OP_TRIANGULAR_SOLVE: f->dominant |= p->whole; break;
-    case OP_RNG: fix(w, k); break; /* from 0 to 1; of mean 0 and deviation 1 */
+    case OP_RNG: fix(w, k); break; /* uniform from 0 to 1; normal with mean 0 and deviation 1 */
     case OP_REDUCE:
     case OP_REDUCE_WINDOW: begin_reduction(w, i, A_TO_APPLY); break;
     case OP_SELECT_AND_SCATTER: begin_reduction(w, i, A_SCATTER); break;
@@ -259,7 +260,7 @@ static void ask(struct walk *w, const struct inst *i, int k, const struct spot *
     }
 }
 
-/* Which operands `ask` is asked about: from the first to the last. */
+/* Whether `ask` is to be called for operand k. */
 static bool is_asked(const struct inst *i, int k)
 {
     int n = i->operand_count;
@@ -299,7 +300,7 @@ static void go(struct walk *w, const struct inst *i, int64_t leaf, bool whole)
     *p = (struct spot){i, leaf, whole, w->todo};
     struct str key = {(const char *)p, offsetof(struct spot, whole)};
     if (map_put(&w->seen, key, p))
-        return; /* been there; what it had first counts */
+        return; /* visited before; the first visit's `whole` counts */
     w->todo = p;
 }
 
@@ -324,7 +325,7 @@ static void go_through_element(struct walk *w, const struct inst *i, const struc
         go(w, i, p->leaf - from, p->whole);
 }
 
-/* Elements are handed on, but may stand elsewhere. */
+/* Whether elements of operand k are passed on, but to other places. */
 static bool moves_elements(const struct inst *i, int k)
 {
     switch (i->opcode) {
@@ -356,13 +357,14 @@ static bool is_constant(const struct inst *i)
     return i->opcode == OP_CONSTANT;
 }
 
-/* The epsilon in rsqrt(variance + epsilon): what the sum must be, the operand had better be. Not so of integers, where one more is outside. */
+/* Whether it is like the epsilon in rsqrt(variance + epsilon): what is demanded of the sum is then demanded of the operand as
+ * well. Not for integers, where one more may be out of range. */
 static bool adds_little(const struct inst *i, int k)
 {
     return i->opcode == OP_ADD && dtype_is_float(i->shape->dtype) && is_constant(i->operands[1 - k]);
 }
 
-/* Elements stay where they are. */
+/* Whether elements of operand k are passed on to the same places. */
 static bool keeps_elements(const struct inst *i, int k)
 {
     switch (i->opcode) {
@@ -418,7 +420,7 @@ static void go_through(struct walk *w, const struct inst *i, int k, const struct
     }
 }
 
-/* The result of a computation is its callers'. */
+/* Goes on from the root of a computation to its callers. */
 static void go_out(struct walk *w, const struct inst *root, const struct spot *p)
 {
     for (const struct caller *c = w->callers[root->parent->index]; c; c = c->next)

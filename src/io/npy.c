@@ -1,5 +1,5 @@
 /*
- * .npy files: which element type and size a header gives, and its bytes as a literal.
+ * npy.c: .npy files: reads element type and sizes from the header, and the elements as a literal; writes headers.
  *
  * The format: "\x93NUMPY", major and minor version, the length of the header (two bytes, from
  * version 2 on four), the header, which is a Python dictionary with the keys descr, fortran_order
@@ -18,7 +18,7 @@ struct npy {
     bool has_type, has_order, has_shape;
 };
 
-/* ---- element types by the names numpy gives them ---- */
+/* ---- element types by numpy's names ---- */
 
 struct type_name {
     const char *name;
@@ -31,7 +31,7 @@ static const struct type_name short_names[] = {
     {"u1", DT_U8},  {"u2", DT_U16},  {"u4", DT_U32},   {"u8", DT_U64},
 };
 
-/* What ml_dtypes calls the types that numpy has no letter for. */
+/* ml_dtypes' names of the types for which numpy has no letter. */
 static const struct type_name long_names[] = {
     {"bfloat16", DT_BF16},
     {"float4_e2m1fn", DT_F4E2M1FN},
@@ -186,7 +186,7 @@ static const char *read_entry(struct cursor *c, struct diags *ds, struct arena *
     return "its header has a key that the format does not know";
 }
 
-/* NULL, what is wrong, or "" when that has been said. */
+/* Returns NULL, what is wrong, or "" when that has been reported already. */
 static const char *read_dictionary(struct diags *ds, struct arena *a, struct str text, struct npy *npy)
 {
     struct cursor c = {text.ptr, text.ptr + text.len};

@@ -1,12 +1,11 @@
 /*
- * .npz files, read: the directory of a zip archive, and its members as arrays.
+ * npz.c: reads .npz files: the directory of a zip archive, and its members as arrays.
  *
- * Stored and deflated members, zip64. The central directory at the end is what counts; a local header
- * may not speak of another member, and of it only the lengths of its variable parts are used.
+ * Members may be stored or deflated; zip64 is known. The central directory at the end is what counts: of a local header only
+ * the lengths of its variable parts are used, and it must be of the same member.
  *
- * What an archive claims is never believed: members may not share bytes, and before one is inflated the
- * size it claims must be one that its packed bytes can give, and the very one that the header of its
- * array gives, of an array that somebody wants.
+ * An archive isn't trusted: members may not share bytes, and before one is inflated, the size that the directory gives must be
+ * possible for the packed bytes, and agree with the header of the array, which must be one that is wanted.
  */
 #include "io/stored.h"
 
@@ -22,8 +21,8 @@ enum {
     MAX_COMMENT = 65535,
     STORED = 0,
     DEFLATED = 8,
-    MOST_INFLATION = 1032, /* deflate cannot do better */
-    LONGEST_HEADER = 1 << 20 /* of an array; with as many dimensions as there can be it is shorter */
+    MOST_INFLATION = 1032, /* the best ratio of deflate */
+    LONGEST_HEADER = 1 << 20 /* bytes of an array's header; even with the most dimensions it is shorter */
 };
 
 static uint16_t get16(const char *p)
@@ -42,7 +41,7 @@ static uint64_t get64(const char *p)
     return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
 }
 
-/* SIZE bytes at AT, or NULL when they are not all there. */
+/* The `size` bytes at offset `at`, or NULL when `b` ends before. */
 static const char *bytes_at(struct str b, uint64_t at, uint64_t size)
 {
     return at <= b.len && size <= b.len - at ? b.ptr + at : NULL;
@@ -87,7 +86,7 @@ static bool find_directory(struct diags *ds, struct str b, struct directory *out
     return true;
 }
 
-/* Sizes that did not fit their 32 bits stand in the zip64 extra field, in a fixed order. */
+/* Sizes that don't fit 32 bits are in the zip64 extra field, in a fixed order. */
 static bool read_extra(struct str extra, struct npz_entry *e)
 {
     while (extra.len >= 4) {
@@ -113,7 +112,7 @@ static bool read_extra(struct str extra, struct npz_entry *e)
     return e->size != UINT32_MAX && e->packed_size != UINT32_MAX && e->offset != UINT32_MAX;
 }
 
-/* One record of the directory at *at, which moves past it. */
+/* Reads the record of the directory at *at, which moves past it. */
 static bool read_entry(struct diags *ds, struct str b, uint64_t *at, struct npz_entry *e)
 {
     const char *p = bytes_at(b, *at, CENTRAL_SIZE);
@@ -144,8 +143,8 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* A member ends where the next one begins, the last one before the directory. Bytes that belong to several members are
- * how a small archive claims to hold a very large one. */
+/* A member must end before the next one begins, the last one before the directory. With bytes that belong to several members
+ * a small archive could claim to be a very large one. */
 static bool set_limits(struct diags *ds, struct arena *a, const struct npz *z, uint64_t directory)
 {
     struct npz_entry **sorted = ARENA_ARRAY(a, struct npz_entry *, z->count);
@@ -190,7 +189,7 @@ bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz
 
 /* ---- members ---- */
 
-/* Where the packed bytes of a member lie: past its local header, whose extra field is its own. */
+/* The packed bytes of a member: they follow its local header, whose extra field may differ from the directory's. */
 static const char *packed_bytes(struct str b, const struct npz_entry *e)
 {
     const char *p = bytes_at(b, e->offset, LOCAL_SIZE);
@@ -203,7 +202,7 @@ static const char *packed_bytes(struct str b, const struct npz_entry *e)
     return str_starts(here, e->name) ? p + head : NULL;
 }
 
-/* Inflates `size` bytes, no more; `whole`: they must be all there are. zlib counts in 32 bits: feed it in pieces. */
+/* Inflates `size` bytes; with `whole` there must be no more. zlib counts in 32 bits, so it works in pieces. */
 static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, uint64_t size, bool whole)
 {
     z_stream z = {0};
@@ -230,7 +229,7 @@ static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, ui
     return filled && (status == Z_STREAM_END || (!whole && status == Z_BUF_ERROR));
 }
 
-/* Whether what a deflated member begins with says that all of it is worth inflating. */
+/* Whether a deflated member begins with the header of an array that is wanted, so that it may be inflated. */
 static bool is_promising(struct diags *ds, struct arena *a, const char *packed, const struct npz_entry *e,
                          const struct shape *want, struct str who)
 {
@@ -299,7 +298,7 @@ static struct literal *get_deflated(struct diags *ds, struct arena *a, const cha
     return l;
 }
 
-/* An array that stays where it is must not be read before it is used: its checksum goes unseen. */
+/* A stored member. If the array is used in place, its checksum isn't checked, since that would read all of it beforehand. */
 static struct literal *get_stored(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
                                   const struct npz_entry *e, const struct shape *want, struct str who)
 {

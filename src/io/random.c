@@ -1,10 +1,10 @@
 /*
- * Random inputs that every tool can make again: the same bits as ../shared/tools/peers.py gives.
+ * random.c: random inputs that any tool can reproduce.
  *
  * Element i of leaf k comes from word mix(seed * 1000003 + k, i) of splitmix64. f32 takes its top 24
  * bits into [-1, 1), f64 53 bits, narrower floats are rounded from f32, complex takes words 2i and
- * 2i+1, integers are 0 to 4, pred is the top bit. Past 2^22 elements the first 2^22 repeat. The
- * module's text may say more: `// peers: param=K range=LO,HI eye=X`, K counting leaves.
+ * 2i+1, integers are 0 to 4, pred is the top bit. After 2^22 elements the first 2^22 repeat. The
+ * module's text may change the range and add to the diagonal: `// peers: param=K range=LO,HI eye=X`, K counting leaves.
  */
 #include "base/wide.h"
 #include "io/io.h"
@@ -36,7 +36,7 @@ static struct str rest_of_line(struct str text, size_t at)
     return (struct str){text.ptr + at, end ? (size_t)(end - text.ptr) - at : text.len - at};
 }
 
-/* The value of ` name=value` in a line; empty when it is not there. */
+/* The value of ` name=value` in a line; empty when there is none. */
 static struct str hint_value(struct str line, const char *name)
 {
     size_t n = strlen(name);
@@ -167,7 +167,7 @@ void io_put_integers(enum dtype t, void *out, const uint64_t *u, size_t n)
     }
 }
 
-/* N elements from number `at` on. */
+/* Makes n elements, from number `at` on. */
 static void put_chunk(const struct recipe *r, enum dtype t, void *out, uint64_t at, size_t n)
 {
     uint64_t u[2 * CHUNK];
@@ -191,7 +191,7 @@ static void put_chunk(const struct recipe *r, enum dtype t, void *out, uint64_t 
     }
 }
 
-/* Adds X to the diagonal of the last two dimensions, in f64, rounded to the type. */
+/* Adds the hint's X to the diagonal of the last two dimensions, in f64, rounded to the type. */
 static void add_eye(const struct literal *l, const struct recipe *r, int64_t elements)
 {
     const struct shape *s = l->shape;
@@ -216,7 +216,7 @@ static struct literal *random_array(struct diags *ds, struct arena *a, const str
                                     const struct recipe *r)
 {
     int64_t elements;
-    if (shape->dynamic) /* as large as it can be */
+    if (shape->dynamic) /* dynamic sizes are the bounds */
         shape = shape_array(a, shape->dtype, shape->rank, shape->dims, NULL, shape->layout);
     struct literal *l = io_literal_new(ds, a, shape);
     if (!l || !shape_elements(shape, &elements))

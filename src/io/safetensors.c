@@ -1,16 +1,16 @@
 /*
- * safetensors files: a size of 8 bytes, a header of that size in JSON, then the elements of all tensors.
+ * safetensors.c: safetensors files: a size of 8 bytes, a header of that size in JSON, then the elements of all tensors.
  *
  *     {"__metadata__": {...}, "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
- * Offsets count from the end of the header. Nothing is said about alignment: writers pad the header, or not. Tensors lie one
- * after the other, without overlap or hole, up to the end of the file: what is anything else hides something.
+ * Offsets count from the end of the header. The format asks for no alignment; some writers pad the header. Tensors must follow
+ * each other without overlap or gap up to the end of the file: nothing may be hidden between them.
  */
 #include "io/stored.h"
 
 #include <stdlib.h>
 
-enum { LONGEST_HEADER = 100000000 }; /* the limit of those who made the format */
+enum { LONGEST_HEADER = 100000000 }; /* the limit of the reference implementation */
 
 static bool bad(struct diags *ds, const char *why)
 {
@@ -40,7 +40,7 @@ static const struct {
     {"U8", DT_U8},
 };
 
-/* The list of numbers called `name` in the description of a tensor, none of them negative. */
+/* Reads the list of numbers called `name` in the description of a tensor; none may be negative. */
 static bool take_numbers(struct arena *a, const struct dict_value *tensor, const char *name, const int64_t **out, int *count)
 {
     const struct dict_value *v = dict_find(tensor, str_of(name));
@@ -92,7 +92,7 @@ static bool take_extent(struct diags *ds, struct arena *a, const struct dict_val
     return true;
 }
 
-/* Each begins where the one before it ends, and the last ends where the file does. */
+/* Whether each tensor begins where the one before it ends, and the last one ends where the file does. */
 static bool extents_are_sound(struct diags *ds, struct arena *a, struct io_safetensors *t)
 {
     struct extent *extents = ARENA_ARRAY(a, struct extent, t->header.count);
@@ -135,7 +135,7 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, st
         return bad(ds, "it ends in its header");
     if (size > LONGEST_HEADER)
         return bad(ds, "its header is longer than 100 million bytes");
-    struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size}); /* the file may change while it is looked at */
+    struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size}); /* a copy: the file may change meanwhile */
     *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
     map_init(&out->tensors, a);
     if (size == 0 || *header.ptr != '{')
@@ -208,10 +208,10 @@ struct literal *io_safetensors_get(struct diags *ds, struct arena *a, const stru
 struct writing {
     struct arena a;
     struct buf header;
-    struct str *parts; /* the header is the first */
+    struct str *parts; /* the header first, then the tensors */
     size_t count, capacity;
     int64_t size;
-    enum dtype nameless; /* a type that the format does not have */
+    enum dtype nameless; /* an element type that the format doesn't have */
 };
 
 static const char *name_of(enum dtype t)
@@ -250,7 +250,7 @@ static void put_leaves(struct writing *w, const char *prefix, const char *after,
         put_leaves(w, prefix, after, l->elements[i], leaf);
 }
 
-/* The header, behind its size; it ends in blanks, so that tensors begin at a multiple of eight bytes. */
+/* The header with its size before it; it is padded with blanks, so that tensors begin at a multiple of eight bytes. */
 static struct str whole_header(struct writing *w)
 {
     buf_putc(&w->header, '}');

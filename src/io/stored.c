@@ -1,6 +1,6 @@
 /*
- * An array as it lies in a file, made a literal: whether it is what is wanted, and what must be changed of its
- * elements. Those that are right as they are may stay where they are.
+ * stored.c: makes a literal of a stored array: checks that it fits what is wanted, and converts the elements. Those that need
+ * no conversion may be used in place.
  */
 #include "io/stored.h"
 
@@ -21,7 +21,7 @@ static bool type_fits(const struct io_stored *s, enum dtype want)
         return s->width == dtype_bytes(want);
     if (!nameless_in_numpy(want) || s->width != dtype_bytes(want))
         return false;
-    /* Bits saved as unsigned integers of the same width; small integers as int8 values. */
+    /* Any type may be saved as unsigned integers of the same width, small integers as int8 values. */
     return dtype_is_unsigned(s->dtype) || (dtype_is_integer(want) && s->dtype == DT_S8);
 }
 
@@ -72,7 +72,7 @@ static void swap_elements(char *data, int64_t elements, enum dtype t)
         reverse_bytes(data + i * part, part);
 }
 
-/* Our storage of narrow types has one form for each value: pred 0 or 1, integers sign-extended. */
+/* Brings narrow types into the only form that our storage allows: pred 0 or 1, integers sign-extended. */
 static void normalise(unsigned char *data, int64_t elements, enum dtype t)
 {
     unsigned spare = 8 - dtype_bits(t);
@@ -85,7 +85,7 @@ static void normalise(unsigned char *data, int64_t elements, enum dtype t)
             data[i] = (unsigned char)(data[i] & 0xffu >> spare);
 }
 
-/* int8 and uint8 elements that stand for a narrower type must be values of it. */
+/* int8 and uint8 elements that are meant as a narrower type must be in its range. */
 static bool values_fit(struct diags *ds, const struct io_stored *s, uint64_t size, enum dtype t)
 {
     unsigned bits = dtype_bits(t) - dtype_is_signed(t);
@@ -98,7 +98,7 @@ static bool values_fit(struct diags *ds, const struct io_stored *s, uint64_t siz
     return true;
 }
 
-/* Column-major bytes to row-major storage. */
+/* Copies column-major elements to row-major storage. */
 static void copy_fortran(struct arena *a, char *to, const char *from, const struct io_stored *s)
 {
     int64_t *index = ARENA_ARRAY(a, int64_t, s->rank), *strides = ARENA_ARRAY(a, int64_t, s->rank);
@@ -131,7 +131,7 @@ struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct s
     return l;
 }
 
-/* Whether the elements are right as they lie there, in memory that somebody keeps for them. */
+/* Whether the elements can be used in place: they need no conversion, and their memory has an owner. */
 static bool may_stay(const struct io_stored *s, enum dtype t)
 {
     size_t part = dtype_bytes(dtype_component(t));
@@ -165,7 +165,7 @@ bool io_stored_size(const struct io_stored *s, int64_t *elements, uint64_t *size
     return true;
 }
 
-/* One hold on memory that is somebody else's, so that it can be let go of where there is no memory for the rest. */
+/* A reference to memory with an owner, so that it can be released if there is no memory for the literal. */
 struct share {
     struct owner owner;
     struct owner *of;

@@ -1,7 +1,8 @@
 /*
- * .npy and .npz files, written. A file takes its place by renaming once it is whole, so that nobody finds half of one, and
- * has no name until then where the system can do that. While it has one, signals that would end the process wait: they end the writing, and
- * then the process, which leaves nothing behind. Pipes and devices are written as they are.
+ * write.c: writes .npy and .npz files, and any other output file. A new file is renamed to its place once it is complete, so
+ * that no half-written file is ever seen; until then it has no name, if the system can do that. While a temporary file has a
+ * name, signals that would end the process are held back: they end the writing and then, with nothing left behind, the process.
+ * Pipes and devices are written directly.
  */
 #include "io/io.h"
 
@@ -20,14 +21,14 @@
 struct output {
     FILE *f;
     const char *path;
-    char *place;     /* its path, or what that leads to; NULL: written as it is */
-    char *temporary; /* beside that */
-    bool named;      /* the temporary file has its name already */
-    bool holds;      /* signals wait, beside those of ... */
+    char *place;     /* its path, links followed; NULL: written directly */
+    char *temporary; /* path of the temporary file in the same folder */
+    bool named;      /* the temporary file has a name already */
+    bool holds;      /* signals are held back, besides those of ... */
     sigset_t before;
-    bool stopped;    /* one of them has ended the writing */
+    bool stopped;    /* such a signal has ended the writing */
     uint64_t size;
-    struct undo dropping; /* from opening to closing */
+    struct undo dropping; /* removes it when memory runs out */
 };
 
 static bool cannot_write(struct diags *ds, const char *path, int error)
@@ -35,7 +36,8 @@ static bool cannot_write(struct diags *ds, const char *path, int error)
     return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_WRITTEN, path, strerror(error));
 }
 
-/* Whoever started us has given it to us open, and looks for what we write in there: /dev/stdout, /dev/fd/3. */
+/* Whether it is a file that the process inherited open, as /dev/stdout or /dev/fd/3: it must be written to itself, not
+ * replaced. */
 static bool is_open(const struct stat *st)
 {
     enum { MOST = 64 };
@@ -46,7 +48,7 @@ static bool is_open(const struct stat *st)
     return false;
 }
 
-/* Where a new file is to stand: what isn't there yet, files, and files that links lead to. NULL: it is to be written as it is. */
+/* The path that a new file is to be renamed to: of a new or regular file, links followed. NULL: it is to be written directly. */
 static char *place_of(const char *path, struct stat *st, bool *exists)
 {
     char real[PATH_MAX];
@@ -70,7 +72,7 @@ static void hold_signals(struct output *o)
     o->holds = pthread_sigmask(SIG_BLOCK, &set, &o->before) == 0;
 }
 
-/* Whether one has come that didn't wait before. */
+/* Whether a signal has come since they are held back. */
 static bool has_to_end(const struct output *o)
 {
     sigset_t set;
@@ -83,8 +85,8 @@ static bool has_to_end(const struct output *o)
 
 /* ---- the file ---- */
 
-/* A file of the folder that `path` begins with that vanishes with the process, however that ends; -1: there is no such thing, or
- * it could not be given a name. */
+/* Opens a file without a name in the folder that `path` begins with: it vanishes with the process, however that ends. -1: the
+ * system has none, or it couldn't be given a name later. */
 static int nameless(const char *path, size_t folder_size)
 {
     if (access("/proc/self/fd", F_OK) != 0)
@@ -95,7 +97,7 @@ static int nameless(const char *path, size_t folder_size)
     return fd;
 }
 
-/* Signals that have waited take effect at last. */
+/* Frees what is left of an output; signals that were held back now take effect. */
 static void output_forget(struct output *o)
 {
     heap_free(o->temporary);
@@ -104,7 +106,7 @@ static void output_forget(struct output *o)
         pthread_sigmask(SIG_SETMASK, &o->before, NULL);
 }
 
-/* Where memory runs out before all is written. */
+/* An undo_fn, for when memory runs out before everything is written. */
 static void output_drop(void *output)
 {
     struct output *o = output;
@@ -122,7 +124,8 @@ static bool open_as_it_is(struct diags *ds, const char *path, struct output *o)
     return o->f || cannot_write(ds, path, errno);
 }
 
-/* LASTING: it is open for long. So no signal may wait meanwhile, and a file that has a name is the file itself. */
+/* `lasting`: it will be open for long. Then signals aren't held back, and if a nameless file isn't possible, the file itself
+ * is written. */
 static bool output_open(struct diags *ds, const char *path, struct output *o, bool lasting)
 {
     struct stat st;
@@ -166,7 +169,7 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
     return cannot_write(ds, path, error);
 }
 
-/* A whole file without a name gets one that nobody has, for as long as it takes to rename it. */
+/* Gives a complete file without a name a new one, for as long as it takes to rename it. */
 static bool give_name(struct output *o)
 {
     char from[32];
@@ -222,11 +225,11 @@ static void put(struct output *o, const void *bytes, size_t size)
     }
 }
 
-/* ---- bit by bit ---- */
+/* ---- in pieces ---- */
 
 struct io_output {
     struct output to;
-    bool failed; /* and it was said */
+    bool failed; /* which has been reported */
 };
 
 static void lose_output(struct taken *t)
@@ -343,7 +346,7 @@ struct zip {
     uint64_t count;
 };
 
-/* What local header and directory record have in common: version to checksum and sizes. */
+/* Writes the fields that local header and directory record share: from the version to checksum and sizes. */
 static void put_common(struct buf *b, uint32_t crc, uint64_t size, size_t name, size_t extra)
 {
     le(b, extra ? 45 : 20, 2); /* version needed: zip64 */
@@ -421,7 +424,7 @@ static void put_array(struct zip *z, struct str name, const struct literal *l)
     buf_free(&header);
 }
 
-/* `after` ends their names */
+/* Writes the leaves of a value; their names end in `after`. */
 static void put_leaves(struct zip *z, const char *prefix, const char *after, const struct literal *l, int64_t *leaf)
 {
     if (shape_is_tuple(l->shape)) {
