@@ -1,6 +1,5 @@
 /*
- * What is written about an instruction beside its meaning: sharding and original values. They change
- * no value, but must fit the shape.
+ * annotations.c: do sharding and original value of an instruction fit its shape? They don't change what it computes.
  */
 #include "verify/verify_priv.h"
 
@@ -95,7 +94,7 @@ static bool check_single(struct verify *v, struct span at, const struct sharding
     }
 }
 
-/* One sharding for each leaf, in order. */
+/* Checks the shardings of a tuple, one for each leaf, in order. */
 static bool check_leaves(struct verify *v, struct span at, const struct sharding *s, const struct shape *shape, int *next)
 {
     if (shape->dtype == DT_TOKEN && s->elements[*next]->kind == SHARDING_TILED)
@@ -128,7 +127,7 @@ static bool check_sharding(struct verify *v, const struct inst *i, const struct 
 
 /* ---- shardings that must agree ---- */
 
-/* Of the places that hold one value, those with a sharding have the same one. */
+/* All of these instructions hold the same value: those with a sharding must have the same one. */
 static bool check_agree(struct verify *v, const struct inst *const *places, int count)
 {
     const struct attr *first = NULL;
@@ -145,7 +144,7 @@ static bool check_agree(struct verify *v, const struct inst *const *places, int 
     return true;
 }
 
-/* A loop keeps one sharding from turn to turn; branches leave theirs in the result. */
+/* The value that a loop carries must keep its sharding, and branches must have that of the conditional's result. */
 static bool check_consistent(struct verify *v, const struct inst *i)
 {
     if (i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL)
@@ -174,7 +173,7 @@ static bool any_leaf(const struct origin *o, const struct shape *s)
     return any;
 }
 
-/* The tree has a leaf exactly where the shape has one; either may have ended before (NULL). */
+/* Whether the tree has a leaf just where the shape has one. Either is NULL where only the other goes on. */
 static bool origin_fits(const struct origin *o, const struct shape *s)
 {
     if (!o || !s)

@@ -1,5 +1,5 @@
 /*
- * async.c: do asynchronous chains (async-start, async-update, async-done) hang together?
+ * async.c: do the links of asynchronous chains (async-start, async-update, async-done) fit each other?
  */
 #include "verify/verify_priv.h"
 
@@ -13,7 +13,7 @@ static const struct inst *chain_start(const struct inst *i)
     return i->opcode == OP_ASYNC_START ? i : NULL;
 }
 
-/* ((parameters), result, ...) of the chain's computation. */
+/* Whether the state is ((parameters), result, ...) of the chain's computation. */
 static bool state_fits(struct verify *v, const struct inst *i, const struct shape *s, const struct computation *c)
 {
     if (!shape_is_tuple(s) || s->count < 2 || !shape_is_tuple(s->elements[0]))
@@ -60,7 +60,7 @@ const struct shape *verify_async_shape(struct verify *v, const struct inst *i)
     return i->shape;
 }
 
-/* What runs beside its caller is one instruction, or a group of collectives marked as such. */
+/* Whether the chain is marked as a group of collectives; otherwise it must run a single instruction. */
 static bool is_group(const struct inst *start)
 {
     const struct attr *a = inst_attr(start, A_FRONTEND_ATTRIBUTES);
@@ -70,7 +70,7 @@ static bool is_group(const struct inst *start)
     return false;
 }
 
-/* One instruction on the parameters or on parts of them. */
+/* Whether the computation is one instruction on its parameters or on parts of them. */
 static bool is_single(const struct computation *c)
 {
     for (int k = 0; k < c->inst_count; k++) {

@@ -1,5 +1,5 @@
 /*
- * batchnorm.c: what do the three batch normalisations give?
+ * batchnorm.c: result shapes of the three batch normalisations.
  */
 #include "verify/verify_priv.h"
 

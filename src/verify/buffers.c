@@ -1,5 +1,5 @@
 /*
- * Where buffers `b(...)` may stand, and that each buffer value is written at most once.
+ * buffers.c: are buffers `b(...)` only where they are allowed, and is each buffer value written at most once?
  */
 #include "verify/verify_priv.h"
 
@@ -16,7 +16,7 @@ static int64_t leaf_of_index(const struct shape *s, struct ints index)
     return s->dtype == DT_TUPLE ? -1 : at;
 }
 
-/* ---- where they may stand ---- */
+/* ---- where they are allowed ---- */
 
 static bool any_buffer_operand(const struct inst *i, int from)
 {
@@ -54,7 +54,7 @@ static bool may_hold_buffers(const struct verify *v, const struct inst *i)
 
 /* ---- custom calls ---- */
 
-/* Which leaves of `s` are buffers. */
+/* Marks the leaves of `s` that are buffers. */
 static void mark_buffers(const struct shape *s, bool *leaf)
 {
     *leaf = s->dtype == DT_BUFFER;
@@ -62,7 +62,7 @@ static void mark_buffers(const struct shape *s, bool *leaf)
         mark_buffers(s->elements[k], leaf + shape_first_leaf(s, k));
 }
 
-/* How often each leaf of `s` is named by the operand side (operand >= 0) or output side of the aliases. */
+/* Counts how often each leaf of `s` is named by the aliases: as part of this operand, or of the output with operand -1. */
 static void count_aliases(const struct inst *i, const struct shape *s, int operand, int *counts)
 {
     const struct attr *a = inst_attr(i, A_OUTPUT_TO_OPERAND_ALIASING);
@@ -91,7 +91,7 @@ static bool aliased_once(struct verify *v, const struct inst *i, const struct sh
     return true;
 }
 
-/* Pin makes a buffer of an array, Unpin an array of a buffer; both name the alias. */
+/* Pin makes a buffer of an array, Unpin an array of a buffer; both must have the alias. */
 static bool check_pin(struct verify *v, const struct inst *i, bool pin)
 {
     const char *target = pin ? "Pin" : "Unpin";
@@ -148,7 +148,7 @@ static bool is_while_body(const struct verify *v, const struct computation *c)
 enum { DEPTH_LIMIT = 64 }; /* of tuples in tuples */
 
 struct writers {
-    bool in_body;            /* of a while: the tuple that goes around counts as one */
+    bool in_body;            /* in the body of a while: the root tuple counts as a writer */
     const struct inst *last;
     int count;
 };
@@ -182,7 +182,7 @@ static void find_writers(const struct inst *i, const int64_t *index, int depth, 
     }
 }
 
-/* Every buffer in `s`, the part of the shape of `i` at index[0 .. depth). */
+/* Whether every buffer in `s`, the part of the shape of `i` at index[0 .. depth), is written at most once. */
 static bool written_once(struct verify *v, const struct inst *i, const struct shape *s, int64_t *index, int depth)
 {
     if (s->dtype == DT_BUFFER) {
@@ -213,7 +213,7 @@ static bool check_writers(struct verify *v, const struct computation *c)
     return ok;
 }
 
-/* Calls that make or end buffers keep their form in a module without any, too. */
+/* Calls that make or end buffers are checked even in a module without any. */
 static bool concerns_buffers(const struct inst *i)
 {
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);

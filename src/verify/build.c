@@ -1,5 +1,5 @@
 /*
- * build.c: which builder form is this, and what do lowerings make helpers with?
+ * build.c: finds the lowering of a builder form, and makes the instructions that lowerings need.
  */
 #include "verify/build_priv.h"
 
@@ -117,8 +117,7 @@ enum attr_id build_may_shape(enum opcode op)
     return A_NONE;
 }
 
-/* What a lowering has not replaced says no more than the core instruction does. `opcode` is the one whose
- * attributes were read. */
+/* Removes builder attributes: after the lowering, the core instruction says it all. `opcode` is the one before it. */
 static void drop_builder_attrs(struct inst *i, enum opcode opcode)
 {
     for (const struct op_attr *a = op_table[opcode].attrs; a->id != A_NONE; a++)

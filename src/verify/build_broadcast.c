@@ -1,13 +1,13 @@
 /*
- * build_broadcast.c: how do operands of different shapes meet? In HLO all dimensions agree; the builder
+ * build_broadcast.c: broadcasts operands of different shapes. In core HLO all dimensions agree; the builder
  * repeats scalars, dimensions of size 1, and, by broadcast_dimensions, arrays of lower rank.
  */
 #include "verify/build_priv.h"
 
 /* ---- one array in a larger shape ---- */
 
-/* The operand of a broadcast to the sizes of `to`: without the dimensions that are repeated; *dims says
- * where the others go. */
+/* The operand of a broadcast to the sizes of `to`: `x` without the dimensions that are repeated; *dims says where the others
+ * go. */
 static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to, const int64_t *map,
                                   struct ints *dims)
 {
@@ -26,7 +26,7 @@ static struct inst *drop_repeated(struct build *b, struct inst *x, const struct 
     return build_inst(b, OP_RESHAPE, verify_dims_shape(&b->v, s->dtype, &kept), 1, &x);
 }
 
-/* The sizes of `to`, dynamic where the dimension of `x` that goes there is. */
+/* The sizes of `to`; a dimension is dynamic if the one of `x` that goes there is. */
 static const struct shape *repeated_shape(struct build *b, const struct inst *x, const struct shape *to, struct ints dims)
 {
     struct dims d = verify_dims(&b->v, to->rank);
@@ -65,7 +65,7 @@ static bool broadcast_front(struct build *b)
     return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
 }
 
-/* Whether a broadcast in core HLO's words is one: the verifier says what is wrong with others. */
+/* Whether it is a sound broadcast of core HLO. What is wrong with others is left to the verifier. */
 static bool is_core_broadcast(const struct inst *i, struct ints map)
 {
     if (!shape_is_array(i->shape) || map.count != operand_shape(i, 0)->rank)
@@ -124,7 +124,7 @@ static bool has_unbounded(const struct inst *i)
     return shape_has_unbounded(operand_shape(i, 0)) || shape_has_unbounded(operand_shape(i, 1));
 }
 
-/* Where the dimensions of the operand of lower rank go; false (reported) when nothing says it. */
+/* Where the dimensions of the operand of lower rank go; false (reported) when that isn't given. */
 static bool map_smaller(struct build *b, int small, struct ints *map)
 {
     const struct inst *i = b->i;
@@ -149,7 +149,7 @@ static bool map_smaller(struct build *b, int small, struct ints *map)
     return true;
 }
 
-/* Between arrays of one rank, broadcast_dimensions can only say what is so anyway. */
+/* Between arrays of the same rank, broadcast_dimensions must be the identity. */
 static bool map_equal(struct build *b, int rank, struct ints *map)
 {
     struct ints given = inst_ints(b->i, A_BROADCAST_DIMENSIONS);
@@ -166,7 +166,7 @@ static bool map_equal(struct build *b, int rank, struct ints *map)
     return true;
 }
 
-/* The sizes both operands are brought to; NULL (reported) when two differ and neither is 1. */
+/* The sizes that both operands are broadcast to; NULL (reported) when two differ and neither is 1. */
 static const struct shape *meet(struct build *b, int small, struct ints map)
 {
     const struct shape *s = operand_shape(b->i, small), *large = operand_shape(b->i, !small);
@@ -189,7 +189,7 @@ static const struct shape *meet(struct build *b, int small, struct ints map)
     return verify_dims_shape(&b->v, large->dtype, &d);
 }
 
-/* Where the operand `small` goes in the shape of both; NULL (reported) when there is none. */
+/* The shape that both operands are broadcast to, and where the dimensions of `small` go; NULL (reported) when there is none. */
 static const struct shape *binary_shape(struct build *b, int small, struct ints *map)
 {
     const struct shape *l = operand_shape(b->i, 0), *r = operand_shape(b->i, 1);
@@ -197,8 +197,8 @@ static const struct shape *binary_shape(struct build *b, int small, struct ints 
     return ok ? meet(b, small, *map) : NULL;
 }
 
-/* The same of an instruction whose shape is written and that names no dimensions. When the operands do not
- * give that shape, it is broken core HLO and the verifier's business: nothing is said. */
+/* The same for an instruction with a written shape and without broadcast_dimensions. If the operands don't give that shape, it
+ * is broken core HLO, which is left to the verifier: NULL without a message. */
 static const struct shape *binary_shape_if_written(struct build *b, int small, struct ints *map)
 {
     struct diags *ds = b->v.ds;
@@ -211,7 +211,7 @@ static const struct shape *binary_shape_if_written(struct build *b, int small, s
     return to && shape_compatible_any(to, b->i->shape) ? to : NULL;
 }
 
-/* `eq`, `less-than`, `ge-total-order`, ...: what they compare for. */
+/* The comparisons that are written as `eq`, `less-than`, `ge-total-order`, ... */
 static bool compare_form(struct build *b)
 {
     static const struct { uint8_t form, direction; bool total; } words[] = {
@@ -231,7 +231,7 @@ static bool compare_form(struct build *b)
     if (inst_has(b->i, A_DIRECTION))
         return verify_bad_attr(&b->v, b->i, A_DIRECTION, "the opcode says it");
     build_set(b, b->i, A_DIRECTION, (union attr_value){.e = words[k].direction});
-    /* On integers every order is total already. */
+    /* Integers are totally ordered anyway. */
     if (words[k].total && dtype_is_float(operand_shape(b->i, 0)->dtype))
         build_set(b, b->i, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
     return true;
@@ -261,11 +261,11 @@ bool build_lower_binary(struct build *b)
 
 /* ---- select ---- */
 
-enum { SELECT_MOST = 1 << 16 }; /* components that a select of tuples may have */
+enum { SELECT_MOST = 1 << 16 }; /* the most components that a select of tuples may have */
 
 static bool select_parts(struct build *b, struct inst *pred, struct inst *x, struct inst *y, struct inst **parts);
 
-/* Tuples count as scalars here: each of their arrays is taken whole. NULL after a message. */
+/* A select whose operands may be tuples: each array of a tuple is selected as a whole. NULL with a message. */
 static struct inst *select_value(struct build *b, struct inst *pred, struct inst *x, struct inst *y)
 {
     if (!shape_is_tuple(x->shape)) {
@@ -315,7 +315,7 @@ bool build_lower_select(struct build *b)
     struct inst *i = b->i;
     if (shape_is_tuple(operand_shape(i, 1)) || shape_is_tuple(operand_shape(i, 2)))
         return select_tuples(b);
-    const struct shape *to = NULL; /* of the first that is no scalar */
+    const struct shape *to = NULL; /* shape of the first operand that is no scalar */
     static const int order[] = {1, 2, 0};
     for (int k = 0; k < 3; k++) {
         const struct shape *s = operand_shape(i, order[k]);

@@ -1,6 +1,6 @@
 /*
- * build_call.c: operations whose computation, or whose dimensions, a builder fills in: dot by the ranks of
- * its operands, sort without a comparator, cross-replica-sum, map with static operands, composite calls.
+ * build_call.c: operations whose computation or dimensions a builder fills in: dot by the ranks of its operands, sort without
+ * a comparator, cross-replica-sum, map with static operands, composite calls.
  */
 #include "verify/build_priv.h"
 
@@ -16,8 +16,8 @@ bool build_dot_numbers(const struct shape *lhs, const struct shape *rhs, int64_t
     return dim_compatible(lhs->dims[*left], rhs->dims[0]);
 }
 
-/* Without dimension numbers XLA reads the product of every element with every other. Where another result
- * is written, the specification's Dot is meant. */
+/* Without dimension numbers XLA takes a dot for the product of every element with every other. If the written result has another
+ * shape, the specification's Dot is meant. */
 bool build_lower_dot(struct build *b)
 {
     struct inst *i = b->i;
@@ -42,7 +42,7 @@ bool build_lower_dot(struct build *b)
 
 /* ---- computations ---- */
 
-/* One of `count` parameters of scalars; the root is `op` on the first two. */
+/* Makes a computation of `count` scalar parameters whose root is `op` of the first two. */
 static struct computation *scalar_computation(struct build *b, const char *name, enum opcode op, const struct shape *result,
                                               int count, const enum dtype *types)
 {
@@ -82,7 +82,7 @@ bool build_lower_sort(struct build *b)
     struct computation *c = scalar_computation(b, "less_than", OP_COMPARE, shape_scalar(b->v.arena, DT_PRED),
                                                2 * i->operand_count, types);
     build_set(b, c->root, A_DIRECTION, (union attr_value){.e = E_DIRECTION_LT});
-    if (dtype_is_float(key)) /* NaN has a place, too */
+    if (dtype_is_float(key)) /* total order, so that NaNs have a place too */
         build_set(b, c->root, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});
     build_set(b, i, A_TO_APPLY, (union attr_value){.computation = c});
     return true;
@@ -97,7 +97,7 @@ static void sum_replicas(struct build *b)
     build_set(b, b->i, A_TO_APPLY, (union attr_value){.computation = c});
 }
 
-/* spec: AllReduce: a tuple stands for its components */
+/* spec: AllReduce: a tuple operand stands for its components */
 bool build_lower_all_reduce(struct build *b)
 {
     struct inst *i = b->i;
@@ -121,7 +121,7 @@ bool build_lower_all_reduce(struct build *b)
 
 /* ---- map ---- */
 
-/* spec: Map: static operands go to every call; broadcast, they are operands like the others. */
+/* spec: Map: static operands are passed to every call; once broadcast, they are operands like the others. */
 bool build_lower_map(struct build *b)
 {
     struct inst *i = b->i;
@@ -150,7 +150,7 @@ bool build_lower_map(struct build *b)
 
 /* ---- composite calls ---- */
 
-/* Puts a pair where its key belongs. */
+/* Inserts a pair in the order of keys. */
 static void add_pair(struct string_pair *at, int *count, const char *key, struct str value)
 {
     int k = 0;

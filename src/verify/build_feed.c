@@ -1,12 +1,12 @@
 /*
- * build_feed.c: random numbers by the names of their distributions, and feeds without tokens, as early
- * editions have them.
+ * build_feed.c: random numbers by the names of their distributions, and feeds without tokens, as in early
+ * editions of the specification.
  */
 #include "verify/build_priv.h"
 
 /* ---- random numbers ---- */
 
-/* Ones where a number in [0, 1) falls below the mean. */
+/* One where a random number in [0, 1) is below the mean, else zero. */
 static bool bernoulli(struct build *b)
 {
     struct inst *i = b->i, *mean = i->operands[0];
@@ -55,7 +55,7 @@ bool build_lower_rng(struct build *b)
 
 /* ---- feeds ---- */
 
-/* The token after which a feed without one comes: feeds of a computation happen in the order of its text. */
+/* The token for a feed without one: that of the feed before it, since feeds of a computation happen in the order of the text. */
 static struct inst *token_before(struct build *b)
 {
     for (int k = b->c->inst_count - 1; k >= 0; k--) {
@@ -84,7 +84,7 @@ bool build_lower_infeed(struct build *b)
     if (!i->shape)
         return verify_bad_inst(&b->v, i, NULL, "needs its result shape written, or shape=");
     const struct shape *data = i->shape;
-    if (shape_is_tuple(data) && data->count == 0) { /* nothing is read */
+    if (shape_is_tuple(data) && data->count == 0) { /* only the token is left */
         inst_remove_attr(i, A_INFEED_CONFIG);
         i->opcode = OP_TUPLE;
         return true;
@@ -104,7 +104,7 @@ bool build_lower_infeed(struct build *b)
     return true;
 }
 
-/* The 2017 edition's Outfeed: what is written, and no token. */
+/* Outfeed of the 2017 edition, which has no token. */
 bool build_lower_outfeed(struct build *b)
 {
     if (b->i->operand_count != 1 || shape_is_token(operand_shape(b->i, 0)))

@@ -1,10 +1,10 @@
 /*
  * build_shape.c: collapse, reshape by an order of dimensions, slices and paddings by lists, start indices
- * in one vector, and results that are said by an attribute instead of a written shape.
+ * in one vector, and results given by an attribute instead of a written shape.
  */
 #include "verify/build_priv.h"
 
-/* ---- results said by an attribute ---- */
+/* ---- results given by an attribute ---- */
 
 bool build_sizes(struct build *b, int more, struct dims *out)
 {
@@ -27,7 +27,7 @@ bool build_lower_sizes(struct build *b)
            build_shape(b, verify_dims_shape(&b->v, operand_shape(b->i, 0)->dtype, &d));
 }
 
-/* `shape=` says what the specification's argument says: of a random generator, the bits alone. */
+/* `shape=` is the specification's argument: of rng-bit-generator, the shape of the random bits alone. */
 bool build_lower_shape(struct build *b)
 {
     const struct attr *a = inst_attr(b->i, A_SHAPE);
@@ -53,7 +53,7 @@ bool build_lower_type(struct build *b)
     enum dtype t = (enum dtype)a->v.e;
     if (b->i->opcode != OP_BITCAST_CONVERT)
         return build_shape(b, shape_with_dtype(b->v.arena, operand_shape(b->i, 0), t));
-    like.shape = shape_scalar(b->v.arena, t); /* the rule reads no more of it than the type */
+    like.shape = shape_scalar(b->v.arena, t); /* the rule looks at nothing but its type */
     const struct shape *s = verify_convert(&b->v, &like);
     return s && build_shape(b, s);
 }
@@ -91,7 +91,7 @@ static bool collapse(struct build *b)
     return build_shape(b, verify_dims_shape(&b->v, s->dtype, &d));
 }
 
-/* The operand with its dimensions in another order, the slowest first. */
+/* Transposes the operand to the order of dimensions that the reshape gives, the slowest first. */
 static bool reorder(struct build *b)
 {
     struct inst *x = b->i->operands[0];
@@ -130,7 +130,7 @@ bool build_lower_reshape(struct build *b)
 
 /* ---- slice and pad by lists ---- */
 
-/* A list with an entry for each dimension of operand 0. */
+/* Checks that a list has an entry for each dimension of operand 0. */
 static bool entry_each(struct build *b, enum attr_id id)
 {
     return !inst_has(b->i, id) ||
@@ -207,8 +207,8 @@ bool build_lower_pad(struct build *b)
 
 /* ---- start indices in one vector ---- */
 
-/* The vector from operand `first` on becomes a scalar for each dimension. With its result shape written,
- * the form is core HLO and stays. */
+/* Splits the vector that is operand `first` into a scalar for each dimension. With a written shape, the form is core HLO
+ * and is kept. */
 static bool split_indices(struct build *b, int first)
 {
     struct inst *i = b->i;

@@ -1,10 +1,10 @@
 /*
- * build_window.c: windows said by lists, and padding by name: `valid` adds none, `same` gives each
- * dimension as many windows as strides fit into it.
+ * build_window.c: windows given by lists, and padding by name: `valid` is none, `same` pads so that each dimension has as many
+ * windows as strides fit into it, rounded up.
  */
 #include "verify/build_priv.h"
 
-/* Which attribute says which part of the window of an opcode. */
+/* The attributes that give the parts of a window, by opcode. */
 struct window_attrs {
     enum attr_id size, stride, base, window;
 };
@@ -59,7 +59,7 @@ static bool take_padding(struct build *b, struct window_dim *dims, int rank, con
     return true;
 }
 
-/* Makes the window of rank `rank`; what neither `window` nor a list says is 1, padding 0. */
+/* Makes the window; what neither `window` nor a list gives is 1, padding 0. */
 static bool make_window(struct build *b, const struct window_attrs *from, int rank, const int64_t *sizes,
                         const int64_t *window_sizes)
 {

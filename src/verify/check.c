@@ -1,9 +1,9 @@
 /*
- * check.c: how is a broken rule said, and what do the recurring small checks look like?
+ * check.c: reports broken rules; small checks that many rules need.
  */
 #include "verify/verify_priv.h"
 
-/* The opcode word, where the text has one. */
+/* The span of the opcode, if the text has one. */
 static struct span place_of(const struct inst *i)
 {
     return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span;

@@ -1,5 +1,6 @@
 /*
- * Shapes of the collectives: the operands' own, with one dimension scaled by the number of participants.
+ * collective.c: shapes of the collectives: those of the operands, in some with one dimension scaled by the number of
+ * participants.
  */
 #include "verify/verify_priv.h"
 
@@ -17,7 +18,7 @@ static const struct shape *first_array(const struct shape *s)
     return s && shape_is_array(s) ? s : NULL;
 }
 
-/* The shape with dimension d of another size. */
+/* The shape with another size of dimension d. */
 static const struct shape *resized(struct verify *v, const struct shape *s, int64_t d, int64_t size, bool dynamic)
 {
     struct dims out = verify_dims(v, s->rank);
@@ -30,7 +31,7 @@ static const struct shape *resized(struct verify *v, const struct shape *s, int6
     return verify_dims_shape(v, s->dtype, &out);
 }
 
-/* a / b rounded up, at least 1: how many parts the shapes say there are. */
+/* a / b rounded up: how many parts there are, judging by the shapes; 0 when either size is 0. */
 static int64_t parts(int64_t a, int64_t b) { return b > 0 && a > 0 ? (a - 1) / b + 1 : 0; }
 
 static bool check_parts(struct verify *v, const struct inst *i, int64_t count, int64_t group)
@@ -76,8 +77,8 @@ static bool dimension_in_range(struct verify *v, const struct inst *i, int64_t d
     return true;
 }
 
-/* The operands with their dimension multiplied by the number of participants or divided by it;
- * `written` is the result that says how many there are, NULL where it is to be inferred. */
+/* The operands with their dimension multiplied by the number of participants or divided by it. `written` is the written result,
+ * from which that number follows; NULL: the result is to be inferred. */
 static const struct shape *scaled_by_group(struct verify *v, const struct inst *i, const struct shape *written, bool divide)
 {
     struct group_facts g;
@@ -269,7 +270,7 @@ static const struct shape *verify_collective_permute(struct verify *v, const str
     return in_place(i) ? operand_shape(i, 1) : verify_operands_shape(v, i, i->operand_count);
 }
 
-/* (operands, results, context...): the context is whatever was written. */
+/* (operands, results, context...), where anything may be written for the context. */
 static const struct shape *verify_collective_permute_start(struct verify *v, const struct inst *i)
 {
     if (!check_permute(v, i))

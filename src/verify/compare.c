@@ -1,5 +1,5 @@
 /*
- * compare.c: what does a comparison give, and which kinds of comparison fit which elements?
+ * compare.c: the result shape of a comparison, and which kinds of comparison fit which element types.
  */
 #include "verify/verify_priv.h"
 

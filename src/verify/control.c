@@ -17,7 +17,7 @@ static bool params_match(struct verify *v, const struct inst *i, const struct co
     return true;
 }
 
-/* Fusions, loops and conditionals stay on the thread of their caller. */
+/* Fusions, loops and conditionals must run on the thread of their caller. */
 static bool same_thread(struct verify *v, const struct inst *i, const struct computation *c)
 {
     if (v->parsing || str_eq(i->parent->execution_thread, c->execution_thread))
@@ -28,7 +28,7 @@ static bool same_thread(struct verify *v, const struct inst *i, const struct com
 
 /* ---- aliasing ---- */
 
-/* Shapes that may share storage. Pin and Unpin take a buffer for its array. */
+/* Whether two shapes may share storage. For Pin and Unpin a buffer counts as its array. */
 static bool alias_shapes_fit(const struct verify *v, const struct inst *i, const struct shape *out,
                              const struct shape *in)
 {
@@ -140,7 +140,7 @@ static const struct computation *branch(const struct inst *i, int k)
     return a ? a->v.computations.at[k] : inst_computation(i, k ? A_FALSE_COMPUTATION : A_TRUE_COMPUTATION);
 }
 
-/* Whether the selector and the branches are as many and of the kind that belong together. */
+/* Whether the numbers of branches and operands fit the kind of selector. */
 static bool branches_fit(struct verify *v, const struct inst *i)
 {
     bool indexed = inst_has(i, A_BRANCH_COMPUTATIONS);
@@ -167,7 +167,7 @@ static bool branch_fits(struct verify *v, const struct inst *i, int k)
     return true;
 }
 
-/* The shape with a dimension dynamic where it is so in either; the two are compatible. */
+/* The shape whose dimensions are dynamic if they are in `a` or in `b`, which must be compatible. */
 static const struct shape *or_dynamic(struct verify *v, const struct shape *a, const struct shape *b)
 {
     if (shape_is_tuple(a)) {
@@ -214,7 +214,7 @@ static bool map_signature(struct verify *v, const struct inst *i, const struct c
     return true;
 }
 
-/* The operand whose dims are the result's; scalars may stand beside it. Its number, or -1. */
+/* The number of the operand that gives the result its dimensions, as the others may be scalars; or -1. */
 static int map_operand(struct verify *v, const struct inst *i)
 {
     int wide = 0;
@@ -229,7 +229,7 @@ static int map_operand(struct verify *v, const struct inst *i)
     return wide;
 }
 
-/* The parser's inference wants every dimension named, in order; the verifier overlooks the list. */
+/* The parser's inference wants every dimension listed, in order; the verifier ignores the list. */
 static bool map_dimensions(struct verify *v, const struct inst *i, int rank)
 {
     struct ints dims = inst_ints(i, A_DIMENSIONS);
@@ -274,7 +274,7 @@ static const struct shape *custom_call_shape(struct verify *v, const struct inst
     return verify_aliasing(v, i) ? i->shape : NULL;
 }
 
-/* spec: Fusion (what its computation must be, fusion.c knows) */
+/* spec: Fusion (fusion.c checks its computation) */
 static const struct shape *fusion_shape(struct verify *v, const struct inst *i)
 {
     const struct computation *c = inst_computation(i, A_CALLS);

@@ -1,5 +1,5 @@
 /*
- * convert.c: what do changes of the element type ask of the declared result?
+ * convert.c: rules for declared results of changes of the element type.
  */
 #include "verify/verify_priv.h"
 
@@ -10,7 +10,7 @@ static bool result_is_array(struct verify *v, const struct inst *i)
     return verify_bad_inst(v, i, NULL, "gives %s, expected an array", verify_text(v, i->shape));
 }
 
-/* Bits an element counts for here: the six-bit floats live in a byte. */
+/* How many bits an element counts for here: floats of six bits are stored in a byte. */
 static int64_t storage_bits(enum dtype t)
 {
     return dtype_bits(t) == 6 ? 8 : dtype_bits(t);
@@ -81,7 +81,7 @@ static int64_t memory_space(const struct shape *s)
 
 enum { HOST_MEMORY = 5 };
 
-/* A constant, perhaps copied, may change its memory space in a bitcast. */
+/* Whether it is a constant, perhaps copied: a bitcast may change its memory space. */
 static bool comes_from_constant(const struct inst *i)
 {
     while (i->opcode == OP_COPY)

@@ -1,11 +1,11 @@
 /*
- * dot.c: what do products that sum over dimensions give?
+ * dot.c: result shapes of dot, ragged-dot and scaled-dot.
  */
 #include "verify/verify_priv.h"
 
 struct dot_dims {
     struct ints contract[2], batch[2];
-    const bool *contracts[2], *batches[2]; /* dimension k of a side is in its list; side_lists() */
+    const bool *contracts[2], *batches[2]; /* whether dimension k of a side is in its list; side_lists() */
     int rhs; /* number of the right operand */
 };
 
@@ -39,7 +39,7 @@ static bool side_lists(struct verify *v, const struct inst *i, struct dot_dims *
     return true;
 }
 
-/* Dimensions of the two sides that belong together are of one size. */
+/* Dimensions of the two sides that are paired must have the same size. */
 static bool paired(struct verify *v, const struct inst *i, int right, const struct ints pair[2], enum attr_id lhs,
                    enum attr_id rhs)
 {
@@ -57,7 +57,7 @@ static bool paired(struct verify *v, const struct inst *i, int right, const stru
     return true;
 }
 
-/* The rule of all three: batch dimensions, then what is left of the left, then of the right side. */
+/* The result of all three: batch dimensions, then the free dimensions of the left, then those of the right side. */
 static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *d, struct dims *out)
 {
     if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) || !side_lists(v, i, d, 0) || !side_lists(v, i, d, 1) ||
@@ -75,7 +75,7 @@ static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *
     return true;
 }
 
-/* Contractions give whatever element type is written; unwritten, the more precise of the two. */
+/* The element type of the result: any that is written; else the more precise one of the operands. */
 bool verify_contract_type(struct verify *v, const struct inst *i, int rhs, enum dtype *out)
 {
     if (v->parsing)
@@ -120,8 +120,7 @@ static bool ragged_dims(struct verify *v, const struct inst *i, const struct dot
     return verify_attr_count(v, i, A_RHS_GROUP_DIMS, r->groups.count, r->mode == RAGGED_FREE);
 }
 
-/* Sizes that stand before the groups in group_sizes: the left side's dimensions outside the ragged
- * one, batch first. */
+/* The dimensions of group_sizes before the last: those of the left side other than the ragged one, batch dimensions first. */
 static void ragged_prefix(const struct inst *i, const struct dot_dims *d, const struct ragged *r, struct dims *out)
 {
     const struct shape *l = operand_shape(i, 0);
@@ -202,7 +201,7 @@ static const struct shape *ragged_shape(struct verify *v, const struct inst *i)
 
 /* ---- scaled-dot ---- */
 
-/* A scale that says nothing: both bf16, all of size 1, and the operand not. */
+/* Whether a scale means none: it and the operand are bf16, all its sizes are 1, and the operand's aren't. */
 static bool scale_is_trivial(const struct shape *s, const struct shape *scale)
 {
     bool ones = true, other = false;
@@ -243,7 +242,7 @@ static const struct shape *scaled_shape(struct verify *v, const struct inst *i)
         if (!scale_fits(v, i, &d, 0) || !scale_fits(v, i, &d, 1))
             return NULL;
     } else if (v->strict) {
-        d.rhs = 2; /* XLA's parser takes the left scale for the right side */
+        d.rhs = 2; /* XLA's parser takes operand 2, the left scale, for the right side */
     }
     if (!dot_result(v, i, &d, &out) || !verify_contract_type(v, i, d.rhs, &t))
         return NULL;

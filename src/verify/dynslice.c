@@ -1,5 +1,5 @@
 /*
- * dynslice.c: what do windows at computed places give?
+ * dynslice.c: rules for dynamic-slice and dynamic-update-slice.
  */
 #include "verify/verify_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * elementwise.c: what shape have operations that work element by element?
+ * elementwise.c: result shapes of operations that work element by element.
  */
 #include "verify/verify_priv.h"
 
@@ -19,7 +19,7 @@ static const struct shape *unary_shape(struct verify *v, const struct inst *i)
     }
 }
 
-/* The dims of two arrays met: equal, or one side of size 1, which only the parser's inference lets pass. */
+/* The dimensions of two arrays together. Sizes must be equal; the parser's inference also takes 1 on one side. */
 static bool meet_dims(struct verify *v, const struct inst *i, struct dims *out)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
@@ -46,7 +46,7 @@ static bool all_dims_equal(const struct shape *l, const struct shape *r)
     return true;
 }
 
-/* Equal ranks: the left side's layout where nothing is broadcast. */
+/* The result for equal ranks; it has the left side's layout if nothing is broadcast. */
 static const struct shape *meet_equal_ranks(struct verify *v, const struct inst *i, enum dtype t)
 {
     const struct shape *l = operand_shape(i, 0), *r = operand_shape(i, 1);
@@ -126,7 +126,7 @@ static bool select_operands(struct verify *v, const struct inst *i)
     return true;
 }
 
-/* The layout of a selection: the predicate's unless that is a scalar, elements as wide as on_true's. */
+/* The layout of a selection: that of the predicate, unless it is a scalar, with the element size of on_true. */
 static const struct layout *select_layout(struct verify *v, const struct shape *p, const struct shape *t)
 {
     if (p->rank == 0 && p != t)

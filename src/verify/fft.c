@@ -1,9 +1,9 @@
 /*
- * fft.c: which lengths fit a Fourier transform, and what does it give?
+ * fft.c: which lengths fit a Fourier transform, and its result shape.
  */
 #include "verify/verify_priv.h"
 
-/* The same shape with another last dimension and element type. */
+/* The shape with another element type and size of the last dimension. */
 static const struct shape *with_last(struct verify *v, const struct shape *s, enum dtype t, int64_t last)
 {
     struct dims d = verify_dims(v, s->rank);
@@ -13,7 +13,8 @@ static const struct shape *with_last(struct verify *v, const struct shape *s, en
     return shape_with_layout(v->arena, verify_dims_shape(v, t, &d), s->layout);
 }
 
-/* The transformed dimensions are as long as said, but for the last one of an inverse. */
+/* The first `count` dimensions to transform must have the given lengths. The last one of an irfft isn't among them: it has
+ * length / 2 + 1. */
 static bool lengths_fit(struct verify *v, const struct inst *i, struct ints lengths, int64_t count)
 {
     const struct shape *s = operand_shape(i, 0);

@@ -1,10 +1,10 @@
 /*
- * What a fused computation must be: called by one fusion only, without dead or doubly rooted
- * instructions, and fitting the instruction that calls it.
+ * fusion.c: is a fused computation called by only one fusion, does it fit that, and is every instruction in it but the root
+ * used?
  */
 #include "verify/verify_priv.h"
 
-/* Instructions that may stand in a fusion without a user, since they do something. */
+/* Whether an instruction may be in a fusion without a user, since it has a side effect. */
 static bool has_side_effect(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
@@ -45,7 +45,7 @@ static bool check_fit(struct verify *v, const struct inst *i, const struct compu
     return verify_same(v, c->root->shape, i->shape) || verify_bad_result(v, i, c->root->shape);
 }
 
-/* The fusion that first called each computation, by its index. */
+/* Checks all fusions and that no two call the same computation. */
 bool verify_fusions(struct verify *v)
 {
     const struct inst **owner = ARENA_ARRAY(v->arena, const struct inst *, v->m->computation_count);

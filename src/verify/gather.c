@@ -1,15 +1,15 @@
 /*
- * gather.c: do the dimension numbers of gather and scatter fit their operands, and what do they give?
+ * gather.c: do the dimension numbers of gather and scatter fit their operands, and which shapes do they give?
  */
 #include "verify/verify_priv.h"
 
-/* The two ops name the same things differently. */
+/* The dimension numbers of either operation, which name the same things differently. */
 struct indexed {
     enum attr_id window, collapsed, batching, indices_batching, map;
     const struct shape *operand, *indices;
     int64_t vector;   /* index_vector_dim */
     int batch_rank;   /* dimensions of the indices besides the index vector */
-    const bool *collapses, *batches; /* dimension d of the operand is in the list; lists_fit() */
+    const bool *collapses, *batches; /* whether dimension d of the operand is in the list; lists_fit() */
 };
 
 static struct indexed gather_of(const struct inst *i)
@@ -43,7 +43,7 @@ static bool indices_fit(struct verify *v, const struct inst *i, struct indexed *
     return true;
 }
 
-/* Dimension d of the indices that is not the index vector, by its place in order. */
+/* The number of the indices' d-th dimension, not counting that of the index vector. */
 static int batch_dim(const struct indexed *x, int d)
 {
     return d < x->vector ? d : d + 1;
@@ -65,7 +65,7 @@ static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
            verify_attr_count(v, i, x->indices_batching, indices_batching, batching);
 }
 
-/* Whether dimension d of the operand has its own dimension in the windows. */
+/* Whether dimension d of the operand has a dimension in the windows: it is neither collapsed nor a batching one. */
 static bool in_window(const struct indexed *x, int64_t d)
 {
     return !x->collapses[d] && !x->batches[d];
@@ -95,7 +95,7 @@ static bool slice_sizes_fit(struct verify *v, const struct inst *i, const struct
     return true;
 }
 
-/* The next dimension of the operand that has one in the windows. */
+/* The next dimension of the operand, starting at `from`, that has one in the windows. */
 static int next_window_dim(const struct indexed *x, int from)
 {
     while (from < x->operand->rank && !in_window(x, from))
@@ -132,7 +132,7 @@ static const struct shape *gather_shape(struct verify *v, const struct inst *i)
 
 /* ---- scatter ---- */
 
-/* Sizes of updates k: windows no larger than the operand, the rest as the indices. */
+/* Checks the sizes of updates k: windows must be no larger than the operand, other dimensions are those of the indices. */
 static bool update_sizes(struct verify *v, const struct inst *i, const struct indexed *x, int k)
 {
     const struct shape *s = operand_shape(i, k);

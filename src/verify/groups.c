@@ -1,5 +1,5 @@
 /*
- * Who takes part in a collective: replica groups against the number of participants, and the pairs of
+ * groups.c: who takes part in a collective? Checks replica groups against the number of participants, and the pairs of
  * a permutation.
  */
 #include "verify/verify_priv.h"
@@ -30,7 +30,7 @@ static bool group_mode(struct verify *v, const struct inst *i, int *out)
            verify_bad_attr(v, i, A_USE_GLOBAL_DEVICE_IDS, "needs a channel_id");
 }
 
-/* Saturates: a product past the range matches no list of groups. */
+/* Saturates, since a product out of range matches no list of groups. */
 static int64_t product(int64_t a, int64_t b)
 {
     int64_t p;
@@ -45,7 +45,7 @@ static int64_t order_size(struct iota_order o)
     return n;
 }
 
-/* How many ids the groups must hold together. */
+/* How many ids all groups together must have. */
 static int64_t expected_ids(const struct module *m, int mode)
 {
     switch (mode) {
@@ -58,7 +58,7 @@ static int64_t expected_ids(const struct module *m, int mode)
     }
 }
 
-/* The listed ids are a permutation of 0 .. total-1. */
+/* The ids of all groups must be a permutation of 0 .. total-1. */
 static bool check_ids(struct verify *v, const struct inst *i, struct ints_list groups, int64_t total)
 {
     bool *seen = ARENA_ARRAY(v->arena, bool, total);
@@ -123,7 +123,7 @@ bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct 
     return true;
 }
 
-/* How often an id may stand on one side: once, or as often as an in-place permute's offsets have elements. */
+/* How often an id may be a source, or a target: once, or for an in-place permute as often as its offsets have elements. */
 static int64_t permute_repeats(const struct inst *i)
 {
     const struct shape *offsets = operand_shape(i, 2);

@@ -1,5 +1,5 @@
 /*
- * Shapes of what moves data in and out of a program: infeed, outfeed, send, recv and their ends.
+ * io.c: shapes of infeed, outfeed, send, recv, send-done and recv-done.
  */
 #include "verify/verify_priv.h"
 

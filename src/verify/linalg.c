@@ -1,5 +1,5 @@
 /*
- * linalg.c: which matrices can be factored and solved with?
+ * linalg.c: which matrices can be factored and solved for?
  */
 #include "verify/verify_priv.h"
 

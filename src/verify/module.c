@@ -1,12 +1,12 @@
 /*
- * What a module's header promises against what its entry computation has: layout, aliases, donors;
- * and the attributes that all all-reduces of a module must share.
+ * module.c: does the module's header (layout, aliases, donors) fit its entry computation, and do all all-reduces have the same
+ * constrain_layout?
  */
 #include "verify/verify_priv.h"
 
 /* ---- entry_computation_layout ---- */
 
-/* Layouts and sizes of the shapes the header gives must be sound; instructions are not asked. */
+/* Layouts and sizes of shapes in the header must be sound. Those of instructions aren't checked. */
 static bool check_sound(struct verify *v, struct span at, const struct shape *s)
 {
     if (s->dtype == DT_TUPLE || s->dtype == DT_BUFFER) {
@@ -80,7 +80,7 @@ static const struct shape *named_array(struct verify *v, const char *attribute, 
     return s;
 }
 
-/* A parameter leaf as a key; the same leaf gives the same bytes. */
+/* A key for a leaf of a parameter. */
 static struct str leaf_key(struct arena *a, int64_t number, struct ints index)
 {
     int64_t *key = ARENA_ARRAY(a, int64_t, index.count + 1);
@@ -162,6 +162,6 @@ bool verify_module_rules(struct verify *v)
     if (v->m->entry->fused)
         return DIAG_ERROR(v->ds, v->m->entry->name_span, ENTRY_FUSED);
     bool ok = check_entry_layout(v);
-    ok = ok && check_aliases(v); /* aliases speak of the parameters that the layout settled */
+    ok = ok && check_aliases(v); /* only if the layout fits: aliases are looked up in it */
     return check_constrain_layout(v) && ok;
 }

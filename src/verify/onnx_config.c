@@ -1,15 +1,14 @@
 /*
- * onnx_config.c: what does the backend_config of a custom call to onnx.Loop say?
+ * onnx_config.c: reads the backend_config of a custom call to onnx.Loop.
  *
  *     {"version": 16, "inputs": ["M", "cond"]}
  *
- * A list may be one string with commas, and what is not said has its default. Anything else is refused,
- * not overlooked.
+ * A list may be one string with commas, and missing keys have defaults. Anything unknown is refused, not ignored.
  */
 #include "base/dict.h"
 #include "verify/verify.h"
 
-/* All of these give NULL, or what is wrong. */
+/* All of these return NULL, or what is wrong. */
 
 static const char *set_version(struct arena *a, struct str word, struct onnx_loop *out)
 {
@@ -29,7 +28,7 @@ static const char *add_input(struct arena *a, struct str name, struct onnx_loop 
     return NULL;
 }
 
-/* One name, or several with commas between them. */
+/* Adds one name, or several with commas between them. */
 static const char *add_inputs(struct arena *a, struct str names, struct onnx_loop *out)
 {
     const char *problem = NULL;

@@ -1,12 +1,11 @@
 /*
- * onnx_loop.c: does a custom call to onnx.Loop call its body as the operator of ONNX does?
+ * onnx_loop.c: does a custom call to onnx.Loop call its body as ONNX's operator Loop does?
  *
  *     (R...) custom-call(M, cond, v1, ... vN), custom_call_target="onnx.Loop", called_computations={body}
  *     body: (iteration s64[], condition pred[], N values) -> (condition pred[], N values, K scan values)
  *
- * XLA knows nothing of the target and takes any of this. A dimension of a carried value may change from
- * one iteration to the next, as far as the shapes on its way are bounded there; whether it fits is
- * seen at run time, here only whether it ever can.
+ * XLA doesn't know the target and accepts any such call. A dimension of a carried value may change from one iteration to the
+ * next if the shapes are bounded there. Whether it then fits is checked at run time; here only whether it ever can.
  */
 #include "verify/verify_priv.h"
 
@@ -37,7 +36,7 @@ static int later(int a, int b)
     return a > b ? a : b;
 }
 
-/* A sequence is a tuple of arrays, of which the first holds its elements. */
+/* Whether it is a sequence: a tuple of arrays, of which the first holds its elements. */
 static bool is_sequence(const struct shape *s)
 {
     bool arrays = shape_is_tuple(s) && s->count > 0;
@@ -51,7 +50,7 @@ static bool is_optional(const struct shape *s)
     return shape_is_tuple(s) && s->count == 2 && shape_is_scalar_of(s->elements[0], DT_PRED);
 }
 
-/* What a value is called in ONNX, and the first version whose list has it. NULL: ONNX has no such thing. */
+/* The name of a value's type in ONNX, and the first version of Loop that lists it. NULL: ONNX has no such type. */
 static const char *onnx_name(struct verify *v, const struct shape *s, int *since)
 {
     bool optional = is_optional(s);
@@ -92,7 +91,7 @@ static bool dim_fits(const struct shape *from, const struct shape *to, int d, in
     return shape_dim_dynamic(to, e) ? from->dims[d] <= to->dims[e] : from->dims[d] == to->dims[e];
 }
 
-/* Whether what is of the one shape may turn out to be of the other. */
+/* Whether a value of one shape may at run time fit the other. */
 static bool may_fit(const struct shape *from, const struct shape *to)
 {
     if (from->dtype != to->dtype || from->rank != to->rank || from->count != to->count)
@@ -106,7 +105,7 @@ static bool may_fit(const struct shape *from, const struct shape *to)
     return true;
 }
 
-/* The same with a new first dimension. */
+/* The same where `to` has a new first dimension. */
 static bool may_stack(const struct shape *from, const struct shape *to)
 {
     if (!shape_is_array(from) || from->dtype != to->dtype || from->rank + 1 != to->rank)
@@ -122,7 +121,7 @@ static bool may_stack(const struct shape *from, const struct shape *to)
 struct loop_call {
     struct onnx_loop config;
     const struct computation *body;
-    int heads; /* operands before the carried values */
+    int heads; /* number of operands before the carried values */
     int carried, scans;
     const struct shape *const *results; /* of carried values, then of scan outputs */
 };
@@ -140,7 +139,7 @@ static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *
         return verify_bad_attr(v, i, A_BACKEND_CONFIG, "%s", problem);
     l->heads = l->config.has_count + l->config.has_condition;
     l->carried = i->operand_count - l->heads;
-    int least = l->heads + (l->config.version == 1); /* which wants three inputs, absent ones counted */
+    int least = l->heads + (l->config.version == 1); /* version 1 wants three inputs, absent ones included */
     if (i->operand_count < least)
         return verify_bad_inst(v, i, NULL, "has %d operand(s), expected at least %d with these inputs of version %" PRId64,
                                i->operand_count, least, l->config.version);
@@ -169,7 +168,7 @@ static bool signature_fits(struct verify *v, const struct inst *i, struct loop_c
     return true;
 }
 
-/* Of one value the result is that value, or a tuple of it. */
+/* Whether the result is a tuple of the n values; with n = 1 it may also be the value itself, which can be a tuple as well. */
 static bool is_tuple_of(const struct shape *s, int n, const struct shape *first)
 {
     return shape_is_tuple(s) && s->count == n && (n != 1 || s->elements[0]->dtype == first->dtype);
@@ -187,7 +186,8 @@ static bool results_fit(struct verify *v, const struct inst *i, struct loop_call
                            verify_text(v, i->shape), l->carried, l->scans);
 }
 
-/* What the body only reads, of the names around it, is handed on as it came; versions list what changes. */
+/* Whether the body returns value k unchanged. In ONNX it then only reads it from the graph around it, and versions list only
+ * types of values that change. */
 static bool hands_on(const struct loop_call *l, int k)
 {
     const struct inst *root = l->body->root;
@@ -229,7 +229,7 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
 static bool call_fits(struct verify *v, const struct inst *i)
 {
     struct loop_call l = {.body = body_of(i)};
-    if (!l.body) /* as in XLA, the parser drops the computations where layouts are asked for */
+    if (!l.body) /* the parser, like XLA's, drops called computations if the call has operand layouts */
         return verify_bad_inst(v, i, NULL, "needs one body in called_computations%s",
                                inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
                                    ? ", which operand_layout_constraints takes away"

@@ -1,11 +1,11 @@
 /*
- * Which instructions belong together: asynchronous chains, -start and -done, send and recv with
- * their ends, and the instructions that share a host channel.
+ * pairing.c: do instructions that belong together fit: asynchronous chains, -start and -done, send and recv with
+ * send-done and recv-done, and the instructions that share a host channel?
  */
 #include "verify/verify_priv.h"
 
-/* Who may use an instruction and what its operand may be; A missing list (first entry OP_INVALID)
- * asks nothing. Users are counted: exactly one. */
+/* Which opcodes an instruction's user and its operand may have; a missing list (first entry OP_INVALID) allows all. With a
+ * list of users there must be exactly one user. */
 struct pair_rule {
     enum opcode op;
     enum opcode users[2], operands[2];
@@ -46,19 +46,19 @@ static struct str list_text(struct arena *a, const enum opcode list[2])
     return arena_printf(a, "%s or %s", op_spelling(list[0]), op_spelling(list[1]));
 }
 
-/* The users of the paired instructions of one computation, in creation order. */
+/* The users of each instruction of one computation, by its index: how many, and the first in the order of the text. */
 struct uses {
-    int *count;            /* by instruction index */
+    int *count;
     struct inst **first;
 };
 
-/* A custom-call "control_dep" only orders; it is no user. */
+/* A custom-call "control_dep" only sets an order and doesn't count as a user. */
 static bool is_control_dep(const struct inst *user)
 {
     return user->opcode == OP_CUSTOM_CALL && str_is(inst_str(user, A_CUSTOM_CALL_TARGET), "control_dep");
 }
 
-/* Each user counts once, however often it names the value. */
+/* Counts users: each once, however often it uses the value. */
 static struct uses find_uses(struct arena *a, const struct computation *c)
 {
     struct uses u = {ARENA_ARRAY(a, int, c->inst_count), ARENA_ARRAY(a, struct inst *, c->inst_count)};
@@ -152,7 +152,7 @@ static bool frontend_equal(const struct inst *a, const struct inst *b)
     return true;
 }
 
-/* Identical up to having different operands of equal shape. */
+/* Whether they are identical but for their operands, which have equal shapes. */
 static bool host_twins(const struct inst *a, const struct inst *b)
 {
     if (a->opcode != b->opcode || !shape_equal(a->shape, b->shape, 0) || a->operand_count != b->operand_count)

@@ -1,5 +1,5 @@
 /*
- * reduce.c: does a computation fit to fold values, and what do reduce and scan give?
+ * reduce.c: can a computation be a reducer, and which shapes do reduce, reduce-window and scan give?
  */
 #include "verify/verify_priv.h"
 
@@ -24,7 +24,7 @@ static bool reducer_form(struct verify *v, const struct inst *i, const struct re
     return true;
 }
 
-/* One accumulator: what comes out must go in again, from either side. */
+/* Checks one accumulator: the result must be a possible argument again, as accumulator and as value. */
 static bool reducer_slot(struct verify *v, const struct inst *i, const struct reducer *r, int k)
 {
     const struct computation *c = r->computation;
@@ -55,7 +55,7 @@ bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer
     return true;
 }
 
-/* Arrays of the same dims, one for each input; a tuple where the reducer's root is one. */
+/* The result: arrays of the same dimensions, one for each input; a tuple if the reducer's root is one. */
 static const struct shape *reduced_shape(struct verify *v, const struct computation *c, const struct dims *d,
                                          const enum dtype *types)
 {
@@ -79,7 +79,7 @@ bool verify_operand_types_match(struct verify *v, const struct inst *i, const st
     return true;
 }
 
-/* Inputs and initial values of a reduction, the inputs all of the same dims. */
+/* Checks inputs and initial values of a reduction; all inputs must have the same dimensions. */
 static bool reduce_operands(struct verify *v, const struct inst *i, struct reducer *r)
 {
     r->computation = inst_computation(i, A_TO_APPLY);
@@ -149,7 +149,7 @@ struct scan {
     int inputs, carries, outputs;
 };
 
-/* Results of the computation, and of the instruction, one by one. */
+/* Result k of the computation or of the instruction, whose shape may be a tuple. */
 static const struct shape *part(const struct shape *s, int k)
 {
     return shape_is_tuple(s) ? s->elements[k] : s;
@@ -168,7 +168,7 @@ static bool scan_agree(const struct verify *v, const struct shape *a, const stru
     return shape_compatible(a, b);
 }
 
-/* The array without the scanned dimension, which must be there and as long as the others'. */
+/* The array without the scanned dimension, which it must have, with the same size as in the other arrays. */
 static const struct shape *scan_row(struct verify *v, const struct inst *i, struct scan *c, const struct shape *s)
 {
     if (!shape_is_array(s) || c->along < 0 || c->along >= s->rank) {
@@ -204,7 +204,7 @@ static bool scan_operands(struct verify *v, const struct inst *i, struct scan *c
     return true;
 }
 
-/* The computation's carried results are its carried parameters again. */
+/* The computation's carried results must have the shapes of its carried parameters. */
 static bool scan_carries(struct verify *v, const struct inst *i, struct scan *c)
 {
     const struct shape *root = c->computation->root->shape;
@@ -233,7 +233,7 @@ static bool scan_results(struct verify *v, const struct inst *i, struct scan *c)
     return true;
 }
 
-/* The shape that follows: rows of the outputs one after another, then the carries. */
+/* The inferred result: outputs, whose rows are stacked, then the carried values. */
 static const struct shape *scan_inferred(struct verify *v, const struct inst *i, struct scan *c)
 {
     const struct shape *root = c->computation->root->shape;
@@ -288,7 +288,7 @@ static const struct shape *scan_shape(struct verify *v, const struct inst *i)
     struct scan c;
     if (!scan_counts(v, i, &c))
         return NULL;
-    if (v->parsing) /* as XLA's: only the first input's size is looked at */
+    if (v->parsing) /* like XLA's parser, which looks at the first input only */
         return c.inputs == 0 || scan_row(v, i, &c, operand_shape(i, 0)) ? scan_inferred(v, i, &c) : NULL;
     if (!scan_operands(v, i, &c) || !scan_carries(v, i, &c))
         return NULL;

@@ -1,5 +1,5 @@
 /*
- * rng.c: what do random number generators ask of their declared results?
+ * rng.c: rules for declared results of random number generators.
  */
 #include "verify/verify_priv.h"
 
@@ -47,7 +47,7 @@ static const struct shape *bit_generator_shape(struct verify *v, const struct in
 static const struct shape *state_shape(struct verify *v, const struct inst *i)
 {
     const struct shape *expected = shape_array(v->arena, DT_U64, 1, (const int64_t[]){2}, NULL, NULL);
-    if (!i->shape) /* while parsing */
+    if (!i->shape) /* inference for the parser */
         return expected;
     if (shape_compatible(i->shape, expected))
         return i->shape;

@@ -1,11 +1,11 @@
 /*
- * shape.c: what shape have operations that move elements without changing them, and iota?
+ * shape.c: result shapes of operations that move elements without changing them, and of iota.
  */
 #include "verify/verify_priv.h"
 
 #include <stdlib.h>
 
-/* Declared results keep the operand's element type; with mixed precision, any float for any other. */
+/* A declared result must have the operand's element type; with mixed precision any float type may stand for another. */
 static bool declared_type_matches(struct verify *v, const struct inst *i)
 {
     enum dtype in = operand_shape(i, 0)->dtype, out = i->shape->dtype;
@@ -32,8 +32,7 @@ static const struct shape *reshape_shape(struct verify *v, const struct inst *i)
     return i->shape;
 }
 
-/* What XLA's parser makes of a broadcast without a written shape: `dimensions` are sizes of new
- * dimensions in front. */
+/* The shape that XLA's parser infers for a broadcast: there, `dimensions` are sizes of new dimensions in front. */
 static const struct shape *broadcast_inferred(struct verify *v, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0);
@@ -73,7 +72,7 @@ static const struct shape *broadcast_shape(struct verify *v, const struct inst *
     return i->shape;
 }
 
-/* Where each dimension of the operand goes: position[dimensions[k]] = k. */
+/* The operand's layout with its dimensions renumbered: dimension dimensions[k] becomes k. */
 static const struct layout *permuted_layout(struct verify *v, const struct layout *l, struct ints dimensions)
 {
     int64_t *position = ARENA_ARRAY(v->arena, int64_t, l->rank), *mtm = ARENA_ARRAY(v->arena, int64_t, l->rank);

@@ -1,5 +1,5 @@
 /*
- * sort.c: does a comparator fit, and what do sort and topk give?
+ * sort.c: does a comparator fit, and which shapes do sort and topk give?
  */
 #include "verify/verify_priv.h"
 

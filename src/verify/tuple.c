@@ -1,5 +1,5 @@
 /*
- * tuple.c: what do instructions give that only carry values along?
+ * tuple.c: result shapes of instructions that only pass values on.
  */
 #include "verify/verify_priv.h"
 

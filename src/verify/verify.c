@@ -1,6 +1,6 @@
 /*
- * verify.c: does a module keep the rules? For each instruction: number of operands, bounded result,
- * the shape by its family's rule, float types side by side, and the written shape against it.
+ * verify.c: does a module keep the rules? Checks of each instruction its number of operands, that its result is bounded, its
+ * shape by the family's rule, that float types aren't mixed, and the written shape against the rule's.
  */
 #include "verify/verify_priv.h"
 
@@ -33,7 +33,7 @@ static const char *types_name(unsigned types)
     }
 }
 
-/* The element types of op.def, which speak of the first operand. */
+/* Checks the element type of the first operand, for which op.def gives the allowed ones. */
 static bool operand_types_fit(struct verify *v, const struct inst *i)
 {
     unsigned types = op_table[i->opcode].types;
@@ -42,7 +42,7 @@ static bool operand_types_fit(struct verify *v, const struct inst *i)
     return verify_bad_operand(v, i, 0, "%s", types_name(types));
 }
 
-/* Tuples of tuples grow without bound in a few lines where their shapes are left out. */
+/* Infers a shape. It may be too large: without written shapes, tuples of tuples grow exponentially in a few lines. */
 static const struct shape *infer(struct verify *v, const struct inst *i)
 {
     if (!operand_count_fits(v, i) || !operand_types_fit(v, i))
@@ -57,7 +57,7 @@ static const struct shape *infer(struct verify *v, const struct inst *i)
 
 /* ---- after inference ---- */
 
-/* The float type among the leaves of a shape, if it differs from *seen (DT_INVALID: none yet). */
+/* Whether all float leaves of a shape have the type *seen, which is set by the first one (DT_INVALID: none yet). */
 static bool one_float_type(const struct shape *s, enum dtype *seen)
 {
     for (int k = 0; shape_is_tuple(s) && k < s->count; k++)
@@ -90,7 +90,7 @@ static bool on_host(const struct shape *s)
     return shape_is_array(s) && s->layout->memory_space == HOST_MEMORY;
 }
 
-/* A copy may change the layout freely, but moves to and from the host only change the place. */
+/* A copy may change the layout, but a move to or from the host only the memory space. */
 static bool copy_fits(const struct verify *v, const struct shape *written, const struct shape *given)
 {
     if (v->options.layout_sensitive && on_host(written) && !on_host(given))
@@ -117,7 +117,7 @@ static bool result_fits(const struct verify *v, const struct inst *i, const stru
     }
 }
 
-/* Nothing is broadcast silently: the parser's inference does so, a module may not rely on it. */
+/* Operands must have the dimensions of the result: only the parser's inference broadcasts, and a module may not rely on it. */
 static bool operands_as_result(struct verify *v, const struct inst *i)
 {
     if (op_table[i->opcode].class != CLASS_BINARY)
@@ -153,7 +153,7 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
             verify_inst(&v, m->computations[c]->insts[k]);
             arena_release(&scratch, mark);
         }
-    if (ds->errors == before) { /* what follows takes sound shapes for granted */
+    if (ds->errors == before) { /* the following checks need sound shapes */
         verify_pairing(&v);
         verify_async_bodies(&v);
         verify_fusions(&v);

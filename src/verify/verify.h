@@ -1,9 +1,9 @@
 /*
- * verify: shape inference, the rules a module must keep, and the builder conveniences on top of them.
+ * verify: shape inference, the rules a module must keep, and the lowering of builder forms (build.h).
  *
- * Two users: the parser asks for the shape of an instruction whose text leaves it out (inference is
- * permissive there, hlo-text 3.5), and `verify_module` holds every written shape against the rules
- * (hlo-shapes). It stands left of text/: the parser includes it, it never sees text.
+ * Inference has two users: the parser asks for the shape of an instruction whose text leaves it out, and there it is more
+ * permissive (hlo-text 3.5); `verify_module` checks every written shape by the rules (hlo-shapes). The room knows nothing of
+ * the text, so the parser can include it.
  */
 #ifndef HLO_VERIFY_H
 #define HLO_VERIFY_H
@@ -13,20 +13,19 @@
 struct verify_options {
     bool layout_sensitive;     /* layouts and dynamic flags count (hlo-shapes 1.4, LS) */
     bool mixed_precision;      /* float types may differ (MP) */
-    bool allow_unbounded;      /* `?` in results */
+    bool allow_unbounded;      /* results may have dimensions `?` */
 };
 
-/* Verifies everything reachable or not; reports up to DIAG_ERROR_LIMIT independent errors, at most
- * one per instruction, with the instruction's spans. True when there was none. */
+/* Verifies everything, reachable or not. Reports up to DIAG_ERROR_LIMIT independent errors, at most one for each instruction,
+ * with its spans. True when there was none. */
 bool verify_module(struct diags *ds, struct module *m, const struct verify_options *options);
 
-/* The shape an instruction without a written one has, as XLA's parser infers it; NULL (and a
- * diagnostic) when it cannot be inferred. The instruction needs opcode, operands, attributes and
- * spans; result in the module's arena. `strict`: only what XLA's parser infers; otherwise also
- * opcodes that XLA wants written although their shape follows from the operands. */
+/* The shape of an instruction that is written without one, as XLA's parser infers it; NULL with a diagnostic when it can't be
+ * inferred. The instruction needs opcode, operands, attributes and spans; the result is in the module's arena. `strict`: only
+ * for opcodes for which XLA's parser infers it; otherwise for all whose shape follows from the operands. */
 const struct shape *verify_infer_for_parser(struct diags *ds, struct module *m, const struct inst *i, bool strict);
 
-/* What the ids of a collective's groups or pairs name: E_MODE_... (hlo-values 16.2). */
+/* What the ids in a collective's groups or pairs are ids of: E_MODE_... (hlo-values 16.2). */
 int verify_group_mode(const struct inst *i);
 
 /* Whether any rule can give the shape of this opcode. */
@@ -36,7 +35,7 @@ bool verify_can_infer(enum opcode op, bool strict);
 enum { ONNX_LOOP_NEWEST = 25 };
 struct onnx_loop {
     int64_t version;
-    bool has_count, has_condition; /* M and cond stand before the carried values */
+    bool has_count, has_condition; /* M and cond are operands, before the carried values */
 };
 bool inst_is_onnx_loop(const struct inst *i);
 /* Reads a backend_config. NULL, or what is wrong with it. */

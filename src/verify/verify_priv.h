@@ -1,8 +1,8 @@
 /*
- * What the families of verify/ share: how a broken rule is said, dimension lists, result shapes
- * under construction, and the few routines that several families lean on.
+ * What the families of verify/ share: reporting broken rules, dimension lists, result shapes
+ * under construction, and the few routines that several families use.
  *
- * Every `verify_bad_...` reports and is false. Functions that return a shape return NULL after one.
+ * Every `verify_bad_...` reports and returns false. Functions that return a shape return NULL after that.
  */
 #ifndef HLO_VERIFY_PRIV_H
 #define HLO_VERIFY_PRIV_H
@@ -14,13 +14,13 @@ struct verify {
     struct module *m;
     struct arena *arena;       /* for inferred shapes */
     struct verify_options options;
-    bool parsing;              /* inference for the parser: broadcasts, float mixtures */
-    bool strict;               /* ... as XLA's parser infers */
-    const char *word;          /* what messages call the operation: a builder form; NULL: its opcode */
+    bool parsing;              /* inference for the parser: operands are broadcast, float types may be mixed */
+    bool strict;               /* ... just as XLA's parser infers */
+    const char *word;          /* the operation's name in messages, when it is a builder form; NULL: its opcode */
 };
 
-/* One per family, expanded from op.def: the result shape by the op's rule, or NULL with a
- * diagnostic. For COMPARE_OWN ops the written shape is checked here and returned. */
+/* One for each family, expanded from op.def: the result shape by the rule of the opcode, or NULL with a diagnostic. For
+ * COMPARE_OWN opcodes it checks the written shape itself and returns it. */
 typedef const struct shape *verify_family_fn(struct verify *v, const struct inst *i);
 #define X(name) verify_family_fn verify_##name;
 FAMILIES(X)
@@ -29,13 +29,13 @@ FAMILIES(X)
 /* Rules that look beyond one instruction; each reports what it finds, in the order of the stages of
  * hlo-shapes section 2. False when something was reported. */
 bool verify_pairing(struct verify *v);      /* pairing.c: async chains, start and done, send and recv, channels */
-bool verify_buffers(struct verify *v);      /* buffers.c: where buffers may stand, one writer each */
+bool verify_buffers(struct verify *v);      /* buffers.c: where buffers are allowed, one writer each */
 bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
 bool verify_annotations(struct verify *v, const struct inst *i); /* annotations.c: sharding, origin, replication */
 bool verify_fusions(struct verify *v);      /* fusion.c: called once, nothing dead in them */
 bool verify_async_bodies(struct verify *v); /* async.c: what asynchronous chains call */
 
-/* ---- check.c: saying what is wrong ---- */
+/* ---- check.c: reports and common checks ---- */
 
 const char *verify_text(struct verify *v, const struct shape *s);
 
@@ -47,7 +47,7 @@ bool verify_bad_result(struct verify *v, const struct inst *i, const struct shap
 bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem, ...) PRINTF_LIKE(4, 5);
 bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
                             const char *problem, ...) PRINTF_LIKE(4, 5);
-/* Whatever concerns the instruction as a whole: "`async-start` has 2 users, ..." */
+/* For problems of the instruction as a whole: "`async-start` has 2 users, ..."; a note shows `other`, unless NULL. */
 bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other, const char *problem, ...)
     PRINTF_LIKE(4, 5);
 
@@ -57,7 +57,7 @@ bool verify_operand_least(struct verify *v, const struct inst *i, int least);
 bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, int64_t value, int64_t low, int64_t end);
 bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count, int64_t expected);
 
-/* The one check of dimension lists: entries in [0, end), none twice, ascending where asked. */
+/* Checks a list of dimensions: entries in [0, end), none twice, and with LIST_SORTED ascending. */
 enum list_rule { LIST_DISTINCT, LIST_SORTED };
 bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, int64_t end, enum list_rule rule);
 /* Which of [0, end) are in a list that verify_dim_list() found sound. */
@@ -84,9 +84,9 @@ static inline bool dtype_in_class(enum dtype t, unsigned types)
     }
     return false;
 }
-/* SAME of the rules: compatible, or fully equal when layouts count. */
+/* Whether two shapes are the same for the rules: compatible, or fully equal when layouts count. */
 bool verify_same(const struct verify *v, const struct shape *a, const struct shape *b);
-/* The element type of a meeting of operands a and b; false (reported) when there is none. */
+/* The element type that operands a and b have in common; false (reported) when there is none. */
 bool verify_higher(struct verify *v, const struct inst *i, int a, int b, enum dtype *out);
 
 /* A result shape under construction. */
@@ -115,17 +115,17 @@ const struct shape *verify_binary_shape(struct verify *v, const struct inst *i);
 
 /* ---- reduce.c: computations that fold ---- */
 
-/* The reducer of n inputs: 2n parameters, n scalar results that fit the initial values and the
- * inputs. `init` and `input` give the shapes at which the values start and arrive. */
+/* A computation that reduces `count` inputs: it has 2 * count parameters (accumulators, then values) and `count` scalar results,
+ * which must fit the initial values and the inputs. */
 struct reducer {
     struct computation *computation;
     int count;
-    const struct shape *const *init;
-    const enum dtype *input;
+    const struct shape *const *init; /* shapes of the initial values */
+    const enum dtype *input;         /* element types of the inputs */
 };
 bool verify_reducer(struct verify *v, const struct inst *i, const struct reducer *r);
 const struct shape *verify_reduce_window(struct verify *v, const struct inst *i);
-/* Without mixed precision, operands and parameters agree exactly in element type. */
+/* Without mixed precision, operands and parameters must have the same element types. */
 bool verify_operand_types_match(struct verify *v, const struct inst *i, const struct computation *c);
 
 /* ---- dot.c ---- */
@@ -148,7 +148,7 @@ const struct shape *verify_async_shape(struct verify *v, const struct inst *i); 
 /* ---- groups.c: replica groups ---- */
 
 struct group_facts {
-    int64_t size; /* participants of one group, 1 when the module has but one */
+    int64_t size; /* participants of one group; 1 when the module has only one */
 };
 bool verify_groups(struct verify *v, const struct inst *i, bool uniform, struct group_facts *out);
 bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place);

@@ -1,9 +1,9 @@
 /*
- * window.c: what do sliding windows leave of each dimension?
+ * window.c: result sizes of sliding windows, and the shape of select-and-scatter.
  */
 #include "verify/verify_priv.h"
 
-/* Length with gaps between elements. */
+/* The size with gaps of dilation - 1 between elements. False on overflow. */
 static bool dilated(int64_t size, int64_t dilation, int64_t *out)
 {
     *out = 0;
