@@ -74,7 +74,7 @@ static enum dtype float_type(const struct number_type *t)
     return t->dtype == FFI_F16 ? DT_F16 : t->dtype == FFI_BF16 ? DT_BF16 : t->dtype == FFI_F32 ? DT_F32 : DT_F64;
 }
 
-/* Whether the integer is in the range of the type; types without a sign in their name take either range. */
+/* Whether the integer is in the range of the type: ui8 ... are unsigned, all others signed; i1 is -1, 0 or 1. */
 static bool in_range(const struct number_type *t, struct str word, int64_t v)
 {
     bool negative = word.len > 0 && *word.ptr == '-', is_unsigned = t->dtype >= FFI_U8 && t->dtype <= FFI_U64;
