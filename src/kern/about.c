@@ -1,5 +1,5 @@
 /*
- * What kernels are made with here (no kernel of its own).
+ * about.c: which instructions and libraries the kernels use here, for people (no kernel of its own).
  */
 #include "kern/blas.h"
 #include "kern/cpu.h"

@@ -1,13 +1,13 @@
 /*
- * bf16.c: sums of bf16, and the four operations of arithmetic on them as they lie in memory.
+ * bf16.c: sums of bf16, and the four arithmetic operations on bf16 in memory without going through arrays of f32.
  *
- * Processors with AVX512_BF16 round 32 numbers in one instruction, where to do it in integers takes ten. It takes
- * subnormal numbers for zeros and keeps some of what a NaN carries, so what it makes of such does not count: numbers go
- * in pieces, and a piece with a NaN in its results, or with zeros of operands that are not all tame, zeros or neither
- * very small nor very large, is done another way.
+ * Processors with AVX512_BF16 round 32 numbers in one instruction, which takes ten in integers. But the instruction takes
+ * subnormal numbers for zeros and keeps some of a NaN's payload. So numbers are processed in pieces, and a piece with NaNs among
+ * its results, or with zero results when its operands are not all "tame" (zero, or neither very small nor very large), is done
+ * another way.
  *
- * Of 32 numbers in a vector, those at even places are widened by a shift, those at odd ones as they stand; both are
- * rounded into one vector of two halves.
+ * Of 32 numbers in a vector, those at even places are widened by a shift, those at odd places by a
+ * mask; both are rounded into one vector of two halves.
  * spec: Add, Div, Mul, Sub
  */
 #include "kern/cpu.h"
@@ -22,11 +22,10 @@
 #define INLINE __attribute__((always_inline)) static inline
 
 enum { LANES = 32, PIECE = 4 * LANES };
-/* Codes of 2^-62 and 2^62: sums, products and quotients of what lies between are no less than 2^-124, unless they
- * are zero, and finite. */
+/* Codes of 2^-62 and 2^62: sums, products and quotients of numbers between these are finite, and zero or at least 2^-124. */
 enum { TAME_LEAST = 0x2080, TAME_MOST = 0x5e80, MAGNITUDE = 0x7fff, INFINITE = 0x7f80 };
 
-/* The least and the most of some magnitudes. */
+/* The least and the greatest of some magnitudes. */
 struct range {
     __m512i least, most;
 };
@@ -36,7 +35,8 @@ INLINE struct range any_range(void)
     return (struct range){_mm512_set1_epi16(-1), _mm512_setzero_si512()};
 }
 
-/* Zeros, which are `less` by one than what is tame, come out of the subtraction as the greatest. */
+/* Takes magnitudes into a range. With `less` 1, which is subtracted, zeros wrap around to the greatest and don't count as the
+ * least. */
 INLINE void look_at(struct range *r, __m512i codes, int less)
 {
     const __m512i magnitudes = _mm512_and_si512(codes, _mm512_set1_epi16(MAGNITUDE));
@@ -55,7 +55,7 @@ INLINE __m512 widened(__m512i codes, bool odd)
     return _mm512_castsi512_ps(odd ? _mm512_and_si512(codes, _mm512_set1_epi32((int)0xffff0000)) : _mm512_slli_epi32(codes, 16));
 }
 
-/* In the instruction's own words: this file is compiled for what all processors with AVX-512 have. */
+/* In assembler, since this file is compiled for what all processors with AVX-512 have. */
 INLINE __m512i rounded(__m512 even, __m512 odd)
 {
     __m512i halves;
@@ -63,7 +63,7 @@ INLINE __m512i rounded(__m512 even, __m512 odd)
     return halves;
 }
 
-/* From the halves to the order in which the numbers were. */
+/* From two halves (even places, odd places) back to the order of the numbers. */
 INLINE __m512i interleaved(__m512i halves)
 {
     static const uint16_t places[LANES] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
@@ -71,17 +71,17 @@ INLINE __m512i interleaved(__m512i halves)
     return _mm512_permutexvar_epi16(_mm512_loadu_si512(places), halves);
 }
 
-/* What an operand is: many elements, or one for all of them, or the same elements as the other operand. */
+/* An operand: many elements, or a single one for all, or the same elements as the other operand. */
 struct operand {
     bool single, same;
     const uint16_t *at;
-    __m512 all; /* of a single one */
+    __m512 all; /* the single element in each lane */
 };
 
-/* A quotient by one number is the product with its reciprocal, which has the same bits when it is rounded: no quotient
- * of numbers of 8 bits is halfway between two of these (that would be one of 9 bits, odd, and its product with the
- * divisor has more than 8), and if it isn't, it is at least 2^-17 of itself away from it. Both roundings on the way come
- * to 2^-23. */
+/* A quotient by a single number is computed as the product with its reciprocal, and has the same bits once it is rounded: a
+ * quotient of two numbers of 8 bits is never halfway between two such numbers (it would be an odd number of 9 bits, whose product
+ * with the divisor has more than 8), so it is at least 2^-17 of itself away from there. Both roundings on the way make no more
+ * than 2^-23. */
 INLINE struct operand operand_of(const void *at, bool single, bool divides)
 {
     struct operand o = {single, false, at, _mm512_setzero_ps()};
@@ -102,10 +102,10 @@ INLINE __m512 result_of(enum operation op, __m512 x, __m512 y, bool by_reciproca
     }
 }
 
-/* Whether no operand of `count` times LANES elements makes a subnormal number, or comes of one. */
+/* Whether all of `count` times LANES elements of the operands are tame: none is subnormal or gives a subnormal result. */
 INLINE bool operands_are_tame(enum operation op, struct operand x, struct operand y, int64_t at, int count)
 {
-    const int y_less = op != OPERATION_DIVIDE; /* a divisor is not zero */
+    const int y_less = op != OPERATION_DIVIDE; /* a divisor must not be zero */
     struct range x_range = any_range(), y_range = any_range();
     for (int k = 0; k < count; k++) {
         if (!x.single)
@@ -116,7 +116,7 @@ INLINE bool operands_are_tame(enum operation op, struct operand x, struct operan
     return (x.single || is_tame(&x_range, 1)) && (y.single || is_tame(&y_range, y_less));
 }
 
-/* `count` times LANES elements; false, and nothing is written, when they have to be done another way. */
+/* Computes `count` times LANES elements; false, with nothing written, when they have to be done another way. */
 INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t at, int count)
 {
     __m512i made[PIECE / LANES], most = _mm512_setzero_si512();
@@ -128,7 +128,7 @@ INLINE bool do_tame(enum operation op, uint16_t *out, struct operand x, struct o
             rounded(result_of(op, x.single ? x.all : widened(xs, false), y.single ? y.all : widened(ys, false), y.single),
                     result_of(op, x.single ? x.all : widened(xs, true), y.single ? y.all : widened(ys, true), y.single)));
         const __m512i magnitudes = _mm512_and_si512(made[k], _mm512_set1_epi16(MAGNITUDE));
-        most = _mm512_max_epu16(most, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1))); /* zeros are the greatest */
+        most = _mm512_max_epu16(most, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1))); /* zeros wrap to the greatest */
     }
     if (_mm512_cmpgt_epu16_mask(most, _mm512_set1_epi16(INFINITE - 1)) && !operands_are_tame(op, x, y, at, count))
         return false;
@@ -152,7 +152,7 @@ INLINE void do_any(enum operation op, uint16_t *out, struct operand x, struct op
         out[i] = element(op, x.single ? all_x : x.at[i], y.single ? all_y : y.at[i]);
 }
 
-/* Pieces as long as there are, and then what is left. */
+/* Computes whole pieces, and then what is left. */
 INLINE void do_pieces(enum operation op, uint16_t *out, struct operand x, struct operand y, int64_t n)
 {
     int64_t i = 0;
@@ -225,7 +225,7 @@ static inline double double_of(uint16_t code)
     return (double)bf16_to_f32(code);
 }
 
-/* Lane 4 * k + j is lanes[j][k]. Adds some elements to those they belong to, and all lanes in pairs. */
+/* Adds the n elements that are left to their lanes, then all lanes in pairs. Lane 4 * k + j is lanes[j][k]. */
 enum { FOURS = SUM_LANES / 4 };
 static inline double sum_lanes(double lanes[4][FOURS], const uint16_t *x, int64_t n)
 {
@@ -258,12 +258,12 @@ typedef uint16_t codes __attribute__((vector_size(TILE_BYTES)));
 typedef double doubles __attribute__((vector_size(TILE_BYTES)));
 
 /*
- * Without conversions, which cost more than the additions: the bits of a bf16, put where an f64 has its exponent and
- * the first bits behind it, are the number times 2^-896. This scales sums as well: every bf16 is a multiple of 2^-133, so
- * none loses a bit where f64 has subnormals. Infinities and NaN are found on the way, and left to sum_any.
+ * A sum without conversions, which cost more than the additions: the bits of a bf16, put where an f64 has its exponent and
+ * the first bits of its mantissa, are the number times 2^-896. Sums are scaled likewise: every bf16 is a multiple of 2^-133, so
+ * no bit is lost among the subnormals of f64. Infinities and NaN are found on the way and left to sum_any.
  *
- * Shifted by 3 as signed numbers the upper halves of 32 bits are right but for three copies of the sign, and in the upper
- * half of 64 bits where they are to be.
+ * Shifted right by 3 as signed numbers, the bf16 in the upper halves of 32 bits have the right bits but for three copies of the
+ * sign, and in the upper half of 64 bits they are in the right place.
  */
 static double sum_scaled(const uint16_t *x, int64_t n)
 {
@@ -314,13 +314,13 @@ INLINE unsigned least_of(__m512i x)
 }
 
 /*
- * Where the numbers are of about the same size, no sum of a few of them has to be rounded in f32, nor the sum of all in
- * f64: so it is the same in whatever order. Four numbers that are multiples of 2^k and less than 2^(k + 22) have a sum
- * that f32 has. False where they are not, and where there are none but zeros, of which -0 alone give -0.
+ * Numbers of about the same size: no sum of a few of them is rounded in f32, nor the sum of all in f64, so the order doesn't
+ * matter. (The sum of four multiples of 2^k that are less than 2^(k + 22) is exact in f32.) The functions below are false when
+ * the sizes differ too much, and when all numbers are zeros, whose sum depends on their signs.
  */
 struct exact {
     __m512d low, high;
-    __m512i least, most; /* of magnitudes: less by one; and what they are short of all ones */
+    __m512i least, most; /* of magnitudes: the least minus 1; the least of 0xffff minus magnitude, for the greatest */
 };
 
 INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
@@ -335,7 +335,7 @@ INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
     e->high = _mm512_add_pd(e->high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(fours, 1)));
 }
 
-/* So many of 32, and zeros. */
+/* The first n of 32 numbers, followed by zeros. */
 INLINE __m512i load_some(const uint16_t *x, int64_t n)
 {
     const __mmask32 some = n >= LANES ? 0xffffffff : n > 0 ? (1u << n) - 1 : 0;
@@ -344,7 +344,7 @@ INLINE __m512i load_some(const uint16_t *x, int64_t n)
 
 INLINE bool sum_exactly(const uint16_t *x, int64_t n, double *sum)
 {
-    enum { WIDEST = 14, MOST_EXPONENT = 252 }; /* 2^22 but for the 8 bits of a number */
+    enum { WIDEST = 14, MOST_EXPONENT = 252 }; /* the greatest difference of exponents: 22 minus the 8 bits of a number */
     const __m512i all = _mm512_set1_epi16(-1);
     struct exact e = {_mm512_set1_pd(-0.0), _mm512_set1_pd(-0.0), all, all};
     int64_t i = 0;
@@ -363,15 +363,15 @@ double tile_sum_bf16(const uint16_t *x, int64_t n)
     return n >= 8 * LANES && sum_exactly(x, n, &sum) ? sum : sum_scaled(x, n);
 }
 
-/* The sum of a vector of which each lane has one number of each half: in which order, SUM_LANES says. */
+/* Adds up neighbouring sums of a vector in the order of SUM_LANES. */
 INLINE __m512d fold_lanes(__m512d x)
 {
     x = _mm512_add_pd(x, _mm512_permutex_pd(x, 0x4e));
     return _mm512_add_pd(x, _mm512_permute_pd(x, 0x55));
 }
 
-/* Squares are rounded as they are where they are made for an array; that leaves a vector of halves, whose word w has
- * elements 8 * w and every second one from there, or 8 * (w - 4) + 1 and so on. */
+/* The sum of squares that are rounded to bf16 as if they were stored in an array. A vector of squares consists of halves: its
+ * word w has element 8 * w and every second one after it, or from w = 4 on 8 * (w - 4) + 1 and so on. */
 INLINE bool sum_tame_squares(const uint16_t *x, int64_t n, double *sum)
 {
     const __m512i number = _mm512_set1_epi64(0x0fffe00000000000);

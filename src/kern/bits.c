@@ -15,8 +15,8 @@ struct precision {
     int exponent, mantissa;           /* bits to keep */
 };
 
-/* hlo-values 8.1: round to nearest even on the bit pattern; then what is above the smaller exponent
- * range is infinite, and what would be subnormal in it is zero. NaN stays. */
+/* hlo-values 8.1: rounds the bit pattern to nearest even; then what is above the smaller exponent range becomes infinite, and
+ * what would be subnormal in it becomes zero. NaNs are kept. */
 static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
 {
     const uint64_t sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa);
@@ -58,7 +58,7 @@ REDUCE(32)
 REDUCE(64)
 #undef REDUCE
 
-/* Types whose bits are not IEEE's work in f32. */
+/* For types whose bits aren't IEEE's: computes in f32. */
 struct reduce_in_f32 {
     enum dtype type;
     struct precision precision;
@@ -121,8 +121,8 @@ static double round_by(double x, double step, uint64_t random, int width)
     return copysign(step * (away ? whole + 1 : whole), x);
 }
 
-/* Between neighbours in the type: 1 for integers (and pred), for floats by the binade that x lies in, the
- * least one for subnormals. */
+/* The distance between neighbouring values of the type near x: 1 for integers (and pred); for floats it depends on the binade of
+ * x, and is the least one for subnormals. */
 static double step_near(double x, enum dtype t)
 {
     int exponent; /* |x| is in [2^(exponent-1), 2^exponent) */
@@ -134,7 +134,7 @@ static double step_near(double x, enum dtype t)
     return ldexp(1, (exponent - 1 < least ? least : exponent - 1) - f->mantissa_bits);
 }
 
-/* What is out of range becomes what convert makes of it. */
+/* Numbers out of range become what convert makes of them. */
 static void stochastic_tile(const void *context, int member, void *out, const void *const *args, int64_t n)
 {
     const struct stochastic *s = context;
@@ -194,7 +194,7 @@ static bool same_in_memory(enum dtype a, enum dtype b)
     return a == b || (dtype_bits(a) == dtype_bits(b) && dtype_bits(a) >= 8 && a != DT_PRED);
 }
 
-/* The narrow elements of one word from the low end on, `step` bytes apart. */
+/* Stores the narrow elements of one wide one, from the low end on, `step` bytes apart. */
 static void split_word(enum dtype wide, const char *whole, enum dtype narrow, char *part, int64_t step)
 {
     const unsigned all = dtype_bits(wide), bits = dtype_bits(narrow);
@@ -212,8 +212,8 @@ static void join_word(enum dtype wide, char *whole, enum dtype narrow, const cha
     bits_store(wide, whole, w);
 }
 
-/* Where narrow elements are less than a byte, or preds. The narrow view has one dimension more, along which
- * lie the narrow elements of each wide one. */
+/* For narrow elements of less than a byte, or preds. The narrow view has one dimension more, along which are the narrow elements
+ * of each wide one. */
 static void split_or_join(const struct view *wide, const struct view *narrow, bool split)
 {
     const enum dtype word = dtype_bytes(wide->dtype) > sizeof(uint64_t) ? DT_U64 : wide->dtype;
@@ -235,7 +235,7 @@ static void split_or_join(const struct view *wide, const struct view *narrow, bo
     } while (index_next(wide->rank, wide->dims, index));
 }
 
-/* The elements of `wide` as whole elements of a narrower type, along one more dimension. */
+/* A view of the elements of `wide` as elements of a narrower type, along one more dimension. */
 static void parts(struct view *v, const struct view *wide, enum dtype narrow)
 {
     *v = *wide;

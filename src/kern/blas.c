@@ -1,6 +1,6 @@
 /*
- * blas: where is OpenBLAS (no kernel of its own)? The loader knows: nothing is kept here, for to ask it again for what is loaded
- * takes less than a tenth of a microsecond. It is never unloaded.
+ * blas.c: loads OpenBLAS (no kernel of its own). Nothing is kept here, since the loader takes less than a tenth of a microsecond
+ * to find a loaded library again. It is never unloaded.
  */
 #include "kern/blas.h"
 
@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What it can be told by the environment alone has to be said before it is loaded; and an environment may only be changed where
- * no other thread looks at it, hence before main. */
+/* Some settings of OpenBLAS can only be made in the environment, before it is loaded; and the environment may only be changed
+ * while no other thread reads it, hence before main. */
 __attribute__((constructor)) static void set_up(void)
 {
-    /* One thread: others would take long to start, and its answers would depend on how many there are. */
+    /* One thread: more would take long to start, and results would depend on their number. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
 #if defined __x86_64__ && defined __linux__
-    /* An AMD processor younger than OpenBLAS itself is to it one without AVX-512, and runs at half its speed. What the user
-     * has set stays. */
+    /* OpenBLAS takes AMD processors that are newer than itself for ones without AVX-512, and runs at half their speed. What the
+     * user has set is kept. */
     __builtin_cpu_init();
     if (__builtin_cpu_is("amd") && cpu_isa() == CPU_AVX512)
         setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
@@ -32,7 +32,7 @@ static void *library(void)
     return lib ? lib : dlopen("libopenblas.so", RTLD_LAZY);
 }
 
-/* Whether there is room for what it works in. Where there is none it would ask for it again and again, and never come back. */
+/* Whether there is memory for OpenBLAS's work buffers. Without it, it would ask again and again and never return. */
 static bool has_room(void)
 {
     enum { MOST = 256 << 20 };

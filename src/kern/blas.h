@@ -1,5 +1,5 @@
 /*
- * blas: OpenBLAS, loaded when it is first needed: that takes longer than all of a short run. Private to kern.
+ * blas: OpenBLAS, loaded only when it is first needed, since loading takes longer than a short run. Private to kern.
  */
 #ifndef HLO_KERN_BLAS_H
 #define HLO_KERN_BLAS_H
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 bool blas_is_there(void);
-/* One of its functions; only where blas_is_there(). */
+/* One of its functions; call it only if blas_is_there(). */
 void *blas_function(const char *name);
-const char *blas_version(void); /* "" where it is not there */
+const char *blas_version(void); /* "" if it isn't there */
 #define BLAS(name) ((__typeof__(&(name)))blas_function(#name))
 
 #endif

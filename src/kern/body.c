@@ -1,6 +1,6 @@
 /*
- * body: what is known of combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognised one,
- * the type it runs in, its identity; and folding through the body itself when it is none of them.
+ * body.c: facts about combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognised one, the type it works in,
+ * its identity; and folding by calls of the body when it isn't recognised.
  */
 #include <math.h>
 
@@ -26,7 +26,7 @@ enum dtype combine_work_type(enum kern_combine c, enum dtype t)
         return t;
     if (c == KERN_MULTIPLY)
         return t;
-    return c == KERN_ADD ? DT_F64 : DT_F32; /* maximum, minimum: the same in any type */
+    return c == KERN_ADD ? DT_F64 : DT_F32; /* maximum and minimum are the same in any type */
 }
 
 enum dtype combine_window_type(enum kern_combine c, enum dtype t)
@@ -44,7 +44,7 @@ bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work)
     return c == KERN_MAXIMUM || c == KERN_MINIMUM || (c == KERN_ADD && work == DT_F64 && t != DT_F64);
 }
 
-/* The least (or greatest) value of a type in its storage. */
+/* Stores the least (or greatest) value of a type. */
 static void extreme(enum dtype t, bool greatest, void *element)
 {
     if (dtype_is_float(t)) {
@@ -69,7 +69,7 @@ static bool store_zero(enum dtype t, void *element)
         return true;
     if (t == DT_F8E8M0FNU)
         return false;
-    float_store(part, element, -0.0); /* x + -0 is x for every x; 0 in formats that have no -0 */
+    float_store(part, element, -0.0); /* x + -0 is x for every x; formats without -0 get 0 */
     if (part != t)
         float_store(part, (char *)element + dtype_bytes(part), -0.0);
     return true;
@@ -103,13 +103,13 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
     }
 }
 
-/* Sums of floats are not rounded before the end; sums of f64 are in no certain order anyway. */
+/* Sums of floats are rounded only at the end; sums of f64 have no fixed order anyway. */
 bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
 {
     if (!combine_opcode(combine))
         return false;
     const bool sum = combine == KERN_ADD && dtype_is_float(t);
-    *part = sum ? combine_work_type(combine, t) : t; /* the others give elements, which have that type */
+    *part = sum ? combine_work_type(combine, t) : t; /* the other combiners return one of the elements, of their type */
     return (sum || combine_order_free(combine, t, *part)) && combine_identity(combine, *part, identity);
 }
 

@@ -1,5 +1,5 @@
 /*
- * compare.c: which tile kernel compares elements?
+ * compare.c: tile kernels that compare elements.
  *
  * Types are grouped by how their elements are ordered: integers as they are, floats by IEEE 754's
  * partial order (narrow ones in f32), or, in total order, by an integer key made of their bits.
@@ -24,7 +24,7 @@ static inline int64_t key_64(uint64_t u)
 {
     return (int64_t)(u >> 63 ? u ^ 0x7fffffffffffffff : u);
 }
-/* No minus zero: its code is NaN, the least of all; 0x81 stands next to zero. */
+/* There is no minus zero: its code is NaN, the least of all; 0x81 is next to zero. */
 static inline int key_fnuz(uint8_t u)
 {
     return u <= 0x80 ? (u == 0x80 ? -128 : u) : 0x80 - u;
@@ -216,7 +216,7 @@ static kern_tile_fn *const *const natural[DT_COUNT] = {
     [DT_C128] = c128_all,
 };
 
-/* What differs in total order: floats. The unsigned f8e8m0fnu goes by its code. */
+/* The types whose total order differs: floats. The unsigned f8e8m0fnu is ordered by its code. */
 static kern_tile_fn *const *const total[DT_COUNT] = {
     [DT_F4E2M1FN] = total_4_all,      [DT_F6E2M3FN] = total_6_all,      [DT_F6E3M2FN] = total_6_all,
     [DT_F8E3M4] = total_8_all,        [DT_F8E4M3] = total_8_all,        [DT_F8E4M3B11FNUZ] = total_fnuz_all,

@@ -1,9 +1,9 @@
 /*
- * convert.c: which tile kernel converts one element type to another?
+ * convert.c: tile kernels that convert one element type to another.
  *
- * Two native types (pred, integers, f32, f64) convert in one loop of their own. A narrow float passes
- * through f32 and a complex number through its parts, a buffer at a time, so that there is one row of
- * code for each type and not one for each pair.
+ * Each pair of native types (pred, integers, f32, f64) has a loop of its own. A narrow float goes
+ * through f32 and a complex number through its parts, a buffer at a time, so that code is needed for each type and not for each
+ * pair.
  * spec: ConvertElementType
  */
 #include "kern/tile.h"
@@ -12,7 +12,7 @@
 
 /* ---- native to native ---- */
 
-/* Types below a byte are loaded like their byte, pred like u8. */
+/* Types narrower than a byte are loaded as a byte, pred as u8. */
 enum native {
     FROM_S8,
     FROM_S16,
@@ -29,7 +29,7 @@ enum native {
 
 /* The low W bits, and for a signed S their sign extended. */
 #define WRAP(x, S, U, W) ((S)((S)((U)(x) << (8 * sizeof(S) - W)) >> (8 * sizeof(S) - W)))
-/* Towards zero, held within low..high, where edge = high + 1 is exact in F; NaN is 0. */
+/* Rounds towards zero and clamps to low..high, where edge = high + 1 is exact in F; NaN gives 0. */
 #define HOLD(x, F, S, low, high, edge)                                                                       \
     ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
 
@@ -163,13 +163,13 @@ static inline bool is_native(enum dtype t)
 {
     return find_native(t, t) != NULL;
 }
-static inline enum dtype native_of(enum dtype t) /* by way of which it converts */
+static inline enum dtype native_of(enum dtype t) /* through which it converts */
 {
     return is_native(t) ? t : tile_is_narrow(t) ? DT_F32 : dtype_component(t);
 }
 
-/* Towards zero, with the last bit set when something was lost: rounding that once more, to a type of
- * at most 22 bits, gives what rounding the double at once would. */
+/* Rounds towards zero and sets the last bit when anything was lost: rounding that once more, to a type of at most 22 bits, gives
+ * the same as rounding the double directly. */
 static void round_to_odd(float *out, const double *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -211,7 +211,7 @@ static void store_real(enum dtype t, void *out, const void *in, int64_t n)
     }
 }
 
-/* f64 to the types of 8 bits and fewer rounds once, to f16 and bf16 as it were through f32 (hlo-values 6). */
+/* f64 is rounded once to types of 8 bits and fewer, but to f16 and bf16 through f32 (hlo-values 6). */
 static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in,
                            int64_t n)
 {
@@ -221,7 +221,7 @@ static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from,
         find_native(native_to, from)(out, &in, n);
 }
 
-/* Both parts count; the real types take the real one. */
+/* Conversions of complex numbers: both parts to complex types, the real part to real ones. */
 static void convert_parts(enum dtype to, enum dtype from, void *out, const void *in, int64_t n)
 {
     if (to != DT_PRED) {
@@ -282,7 +282,7 @@ static void through_native(enum dtype to, enum dtype from, void *out, const void
     }
 }
 
-/* A tile kernel knows its types, so each pair is a function; all it does is say which pair it is. */
+/* A tile kernel gets no types as arguments, so each pair needs a function, which only says which pair it is. */
 /* clang-format off */
 #define SPECIAL_TYPES(X)                                                                                     \
     X(F4E2M1FN, ) X(F6E2M3FN, ) X(F6E3M2FN, ) X(F8E3M4, ) X(F8E4M3, ) X(F8E4M3B11FNUZ, ) X(F8E4M3FN, )       \

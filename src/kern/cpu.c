@@ -1,5 +1,5 @@
 /*
- * cpu.c: what can this processor do, and what of it may be used (no kernel of its own)?
+ * cpu.c: which instructions has this processor, and which of them may be used (no kernel of its own)?
  */
 #include "kern/cpu.h"
 

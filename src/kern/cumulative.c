@@ -1,6 +1,6 @@
 /*
- * cumulative: reduce-window (spec: ReduceWindow) whose windows all begin at the first element of a line, or
- * all end at the last one: running sums and their like, one step for each element.
+ * cumulative.c: reduce-window (spec: ReduceWindow) whose windows all begin at the first element of a line, or
+ * all end at the last one: running sums and the like, in one step for each element.
  *
  * Order and accumulation: along the line, from the end that all windows share; sums of floats up to f32 in
  * double, everything else in the type that reduce uses.
@@ -12,14 +12,14 @@ enum { LINES = 64, SUMS = 4 };
 struct cumulative {
     const struct view *out, *x;
     int dimension,
-        lane; /* lines go along the one, lie side by side along the other (-1: there is one line) */
+        lane; /* lines run along the former and lie side by side along the latter (-1: there is one line) */
     bool from_end;
     kern_tile_fn *fn;
     size_t width; /* of the work type */
     struct loader in, narrow;
     union kern_cell init;   /* in the work type */
-    bool sum_f32;           /* of lines without gaps */
-    int64_t bundles, piece; /* of lines side by side: all, and in one part of the task */
+    bool sum_f32;           /* sums of f32 along packed lines */
+    int64_t bundles, piece; /* bundles of lines side by side: in all, and in one part of the task */
 };
 
 static int64_t last_step(const struct cumulative *c)
@@ -27,7 +27,7 @@ static int64_t last_step(const struct cumulative *c)
     return c->from_end ? c->x->dims[c->dimension] - 1 : 0;
 }
 
-/* `lines` lines side by side, a step of all at a time. */
+/* Folds `lines` lines side by side, one step of all at a time. */
 static void run_lines(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
     char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))),
@@ -48,7 +48,7 @@ static void run_lines(const struct cumulative *c, char *out, const char *x, int6
     }
 }
 
-/* The same for sums of f32 without gaps: a few lines, none of which waits for the others' additions. */
+/* The same for sums of f32 along packed lines: a few lines at a time, whose additions don't wait for each other. */
 static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
     float *to[SUMS];
@@ -68,8 +68,7 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
         }
 }
 
-/* Lines are counted row-major along the dimensions but those two, and then in bundles of lines side by side.
- */
+/* Bundles are counted row-major over the other dimensions, then along `lane`. */
 static void run_part(void *context, int64_t part, int member)
 {
     const struct cumulative *c = context;
@@ -102,7 +101,7 @@ static void run_all(struct team *team, struct cumulative *c)
     team_run(team, ratio_up(c->bundles, c->piece), run_part, c);
 }
 
-/* The one dimension whose windows share an end, the others having windows of one element. */
+/* Finds the only dimension with windows of more than one element, which must share an end. */
 static bool find_dimension(struct cumulative *c, const struct kern_window_dim *window)
 {
     c->dimension = -1;
@@ -122,7 +121,7 @@ static bool find_dimension(struct cumulative *c, const struct kern_window_dim *w
     return c->dimension >= 0;
 }
 
-/* Lines lie side by side along the widest of the other dimensions, the last of those as wide. */
+/* The dimension along which lines lie side by side: the longest other one, the last of equally long ones. */
 static int find_lane(const struct view *x, int dimension)
 {
     int lane = -1;

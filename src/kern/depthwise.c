@@ -1,22 +1,22 @@
 /*
- * depthwise: convolutions with one input feature to a group (spec: ConvWithGeneralPadding). Every result position is a sum, over
- * kernel positions, of products of whole rows of features. What looks beyond the input is left out of the sum. A team shares
- * the lines of the result.
+ * depthwise.c: convolutions whose groups have one input feature each (spec: ConvWithGeneralPadding). Every result position is a
+ * sum, over kernel positions, of products of whole rows of features. Kernel positions in padding are left out. A team
+ * shares the lines of the result.
  *
  * Order and accumulation: kernel positions row-major, in f32 or f64, rounded once; integers modulo 2^32 or 2^64.
  */
 #include "kern/conv_patches.h"
 
-/* 64 bytes of elements, whatever the machine's vectors hold. */
+/* 64 bytes of elements, whatever the size of the machine's vectors. */
 typedef float lanes_float __attribute__((vector_size(64), aligned(4), may_alias));
 typedef double lanes_double __attribute__((vector_size(64), aligned(8), may_alias));
 typedef uint32_t lanes_uint32_t __attribute__((vector_size(64), aligned(4), may_alias));
 typedef uint64_t lanes_uint64_t __attribute__((vector_size(64), aligned(8), may_alias));
 
-enum { ABREAST = 4, SHARE = 1 << 16 /* products of a part, at least */ };
+enum { ABREAST = 4, SHARE = 1 << 16 /* least number of products in a part of the task */ };
 
-/* Rows of n features of `count` neighbouring positions, whose inputs and results lie `x_step` and `acc_step` bytes apart: sums
- * over kernel positions t of what is at x + looks[t] times what is at kernel + weights[t]. */
+/* Rows of n features at `count` neighbouring positions, whose inputs and sums are `x_step` and `acc_step` bytes apart: the sum
+ * over kernel positions t of the row at x + looks[t] times the row at kernel + weights[t]. */
 struct rows {
     char *acc;
     const char *x, *kernel;
@@ -75,7 +75,7 @@ bool depthwise_applies(const struct conv *c)
     return c->feature_groups > 1 && c->kernel.dims[1] == 1 && !dtype_is_complex(c->work) && c->work != DT_PRED;
 }
 
-/* Integers wrap in the end, so what is above the result's bits does not matter. */
+/* Integers wrap in the end, so bits above the result's width don't matter. */
 static enum dtype sum_type(const struct conv *c)
 {
     return dtype_is_float(c->work) ? c->work : dtype_bytes(c->work) == 8 ? DT_S64 : DT_S32;
@@ -84,19 +84,19 @@ static enum dtype sum_type(const struct conv *c)
 struct depthwise {
     struct conv c; /* its input in the work type, features side by side */
     struct patches p;
-    int64_t channels, multiplier, lines, share; /* lines of the result, and those of a part */
+    int64_t channels, multiplier, lines, share; /* lines of the result, and in a part of the task */
     int64_t width, length;                      /* bytes of an element; positions of a line */
-    bool direct;  /* sums are the result */
+    bool direct;  /* sums go directly to the result */
     char *kernel; /* [multiplier][kernel position][channel] in the work type */
-    int64_t line; /* bytes of the sums of a line */
-    int64_t room; /* bytes, for each member of the team: four tables by kernel position, a line of sums and one of results */
+    int64_t line; /* bytes of a line of sums */
+    int64_t room; /* bytes for each member of the team: four tables by kernel position, a line of sums and one of results */
     char *rooms;
     void *storage[2];
 };
 
 /* ---- preparations ---- */
 
-/* The input in the work type, features side by side. It is turned round first, then converted: both at once take longer. */
+/* Brings the input into the work type, features innermost. It is transposed first, then converted: both at once take longer. */
 static bool prepare_input(struct team *team, struct depthwise *w)
 {
     struct view *in = &w->c.in;
@@ -131,10 +131,10 @@ struct line {
     struct patch_line at;
     struct rows rows;
     int64_t *looks, *weights;
-    int64_t outer; /* kernel positions of all dimensions but the last that see something: the first ones of both tables */
+    int64_t outer; /* kernel positions of all dimensions but the last that hit the input: the first ones of both tables */
 };
 
-/* Fills both tables for position o of the line; the first entries of looks say what the outer dimensions make of it. */
+/* Fills both tables for position o of the line, from the entries for the outer dimensions. */
 static void look_at(const struct depthwise *w, struct line *l, int64_t o, const int64_t *outer, const int64_t *number)
 {
     const struct patch_dim *last = &w->p.dim[w->p.spatial - 1];
@@ -150,7 +150,7 @@ static void look_at(const struct depthwise *w, struct line *l, int64_t o, const 
         }
 }
 
-/* The positions of a line whose windows see something wherever they look along it. */
+/* The positions of a line whose windows lie within the input along it. */
 static void find_inside(const struct depthwise *w, int64_t *from, int64_t *to)
 {
     const struct patch_dim *d = &w->p.dim[w->p.spatial - 1];
@@ -178,7 +178,7 @@ static void run_rows(const struct depthwise *w, struct line *l, int64_t o, bool 
     }
 }
 
-/* The sums of a line become results: converted where they are in order, then put where they belong. */
+/* Stores the sums of a line as results: converted in order, then copied to their places. */
 static void store_line(const struct depthwise *w, const struct line *l, char *to)
 {
     const struct view *out = &w->c.out;

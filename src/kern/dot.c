@@ -1,6 +1,6 @@
 /*
- * dot: sorts the dimensions of both operands into batch, free and contracting ones and leaves the rest
- * to the product.
+ * dot.c: sorts the dimensions of both operands into batch, free and contracting ones and leaves the rest
+ * to product.c; ragged and scaled dots are made of plain ones.
  *
  * Order and accumulation: the sum runs in f32 for floats up to f32, in f64 and complex as they are, in the
  * order of product.c, product_small.c or matvec.c, and is rounded once; integers wrap in the result's type.
@@ -46,7 +46,7 @@ static void sort_dims(struct product *p, const struct view *out, const struct vi
 static void make_product(struct product *p, const struct view *out, const struct view *lhs, const struct view *rhs,
                          const struct kern_dot_dims *dims, enum dtype work)
 {
-    p->out_type = out->dtype; /* to clear its loops as well would take longer than a small product */
+    p->out_type = out->dtype; /* the nests aren't cleared: that would take longer than a small product */
     p->lhs_type = lhs->dtype;
     p->rhs_type = rhs->dtype;
     p->work = work;
@@ -61,12 +61,12 @@ static bool fast_dot(struct team *team, const struct view *out, struct view *lhs
 {
     struct product p;
     make_product(&p, out, lhs, rhs, dims, work);
-    if (nest_points(&p.k) >= INT_MAX) /* more than the sums of pred can count */
+    if (nest_points(&p.k) >= INT_MAX) /* sums of pred can't count that far */
         return plain_dot(NULL, out, lhs, rhs, dims);
     return product_run(team, &p);
 }
 
-/* A small product of matrices; false where it is none. */
+/* Prepares a small product of matrices; false if it isn't one. */
 static bool small_dot(struct small *s, const struct view *out, const struct view *lhs, const struct view *rhs,
                       const struct kern_dot_dims *dims)
 {
@@ -89,8 +89,8 @@ static bool small_dot(struct small *s, const struct view *out, const struct view
     return s->m > 0 && s->n > 0 && s->k > 0 && small_applies(s);
 }
 
-/* Few complex numbers. In lanes the products of their parts are added up fused, and where they cancel that shows:
- * it is closer to the truth, but for little work the bits that everyone else gets are worth more. */
+/* Whether there are few complex numbers. In lanes, products of their parts are added with fused rounding, which shows where they
+ * cancel: that is more exact, but for little work the same bits as from others are worth more. */
 static bool is_by_formula(const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_dot_dims *dims)
 {
@@ -147,8 +147,8 @@ const char *kern_dot_choice(const struct view *out, const struct view *lhs, cons
 struct ragged {
     struct team *team;
     const struct kern_ragged_dims *dims;
-    struct view out, lhs, rhs; /* narrowed to one position of the dimensions before the groups */
-    int out_shift;             /* result dimensions before those of a plain dot */
+    struct view out, lhs, rhs; /* narrowed to one position of the dimensions of `sizes` before the groups */
+    int out_shift;             /* number of result dimensions before those of a plain dot */
 };
 
 static void narrow(struct view *v, int64_t d, int64_t start, int64_t size)
@@ -157,7 +157,7 @@ static void narrow(struct view *v, int64_t d, int64_t start, int64_t size)
     v->dims[d] = size;
 }
 
-/* Which dimension of the result dimension d of lhs, batch or free, becomes (in a plain dot). */
+/* The dimension of a plain dot's result that dimension d of lhs, batch or free, becomes. */
 static int64_t result_dim(const struct kern_dot_dims *dims, int64_t d)
 {
     int64_t at = dims->batch_count;
@@ -175,7 +175,7 @@ static int64_t result_dim(const struct kern_dot_dims *dims, int64_t d)
     return at;
 }
 
-/* Narrows lhs in dimension d, and with it what goes along: rhs, the result, or both. */
+/* Narrows lhs in dimension d, and the dimension of rhs, of the result or of both that goes with it. */
 static void narrow_all(struct ragged *r, int64_t d, int64_t start, int64_t size)
 {
     const struct kern_dot_dims *dims = &r->dims->dot;
@@ -206,7 +206,7 @@ static void close_gap(int64_t *list, int count, int64_t gone)
         list[i] -= list[i] > gone;
 }
 
-/* One group of the free mode: its rows by its matrix of rhs. */
+/* One group of the free mode: its rows times its matrix of rhs. */
 static bool free_group(const struct ragged *all, int64_t group, int64_t start, int64_t size)
 {
     struct ragged r = *all;
@@ -238,7 +238,7 @@ static bool contracting_group(const struct ragged *all, int64_t group, int64_t s
     return kern_dot(r.team, &r.out, &r.lhs, &r.rhs, &r.dims->dot);
 }
 
-/* What belongs to no group is zero; in the batch mode the rest is one dot. */
+/* Zeros for what belongs to no group; in the batch mode the rest is one dot. */
 static bool finish_groups(const struct ragged *all, int64_t end)
 {
     struct ragged inside = *all, behind = *all;
@@ -272,7 +272,7 @@ static bool run_groups(const struct ragged *all, const char *sizes, int64_t coun
     return ok && finish_groups(all, start);
 }
 
-/* Sums over a dimension before the groups would have to be added up. */
+/* Whether a dimension of `sizes` before the groups is contracting: then sums over its positions would have to be added up. */
 static bool prefix_is_contracting(const struct kern_ragged_dims *dims, int count)
 {
     for (int k = 0; k < count; k++)
@@ -305,7 +305,7 @@ bool kern_ragged_dot(struct team *team, const struct view *out, const struct vie
 
 /* ---- scaled-dot: a dot of the scaled operands ---- */
 
-/* Each dimension becomes two: its blocks, and what is in a block, which all have the block's element of the scale. */
+/* Splits each dimension into two: blocks, and elements of a block, which share one element of the scale. */
 static void split_blocks(struct view *x, struct view *scale)
 {
     for (int d = x->rank - 1; d >= 0; d--) {
@@ -320,7 +320,7 @@ static void split_blocks(struct view *x, struct view *scale)
     x->rank = scale->rank = 2 * x->rank;
 }
 
-/* Element by element, where there are too many dimensions to split. */
+/* Scales element by element, for when there are too many dimensions to split. */
 static void scale_elements(const struct view *made, const struct view *x, const struct view *scale)
 {
     int64_t at[VIEW_MAX_RANK] = {0};
@@ -331,7 +331,7 @@ static void scale_elements(const struct view *made, const struct view *x, const 
     while (index_next(x->rank, x->dims, at));
 }
 
-/* A dense copy of the operand times its scale; *storage is then to be freed. */
+/* Makes a dense copy of the operand times its scale; the caller frees *storage. */
 static bool scale_operand(struct team *team, struct view *made, const struct view *x, const struct view *scale, void **storage)
 {
     struct product_types types;

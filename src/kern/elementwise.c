@@ -1,8 +1,8 @@
 /*
- * elementwise.c: which tile kernel computes an elementwise operation?
+ * elementwise.c: finds the tile kernel of an elementwise operation.
  *
  * The operations themselves are lines of elementwise_integer.def, elementwise_float.def and
- * elementwise_complex.def; here are the tables they end up in, and what fits none of these classes:
+ * elementwise_complex.def; here are the tables made of them, and what belongs to none of these classes:
  * pred and select.
  */
 #include "kern/tile.h"

@@ -1,10 +1,10 @@
 /*
- * elementwise_complex.c: what does each elementwise operation do to complex numbers?
+ * elementwise_complex.c: tile kernels of elementwise operations on complex numbers.
  *
- * The formulas are in elementwise_complex.def; what is more than a line stands in
- * elementwise_complex.inc, beside the loops. Where C99 has the function, it is used, with its branch
+ * The formulas are in elementwise_complex.def; those of more than a line are in
+ * elementwise_complex.inc, with the loops. Where C99 has the function, it is used, with its branch
  * cuts and its signs of zero (hlo-values 9).
- * spec: the heading stands behind each formula.
+ * spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 

@@ -1,9 +1,9 @@
 /*
- * elementwise_float.c: what does each elementwise operation do to floats?
+ * elementwise_float.c: tile kernels of elementwise operations on floats.
  *
- * The formulas are in elementwise_float.def; f32 and f64 compute them in themselves, the narrow types
- * in f32, a small buffer at a time, each result rounded to the type (hlo-values 1.2).
- * spec: the heading stands behind each formula.
+ * The formulas are in elementwise_float.def. f32 and f64 are computed in their own type, narrow types
+ * in f32, a small buffer at a time, with each result rounded to the type (hlo-values 1.2).
+ * spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 
@@ -69,7 +69,7 @@ static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void
 #define NEGATE(x) ((x) ^ 0x80)
 #include "kern/elementwise_narrow.inc"
 
-/* FNUZ: 0x80 is the NaN, and zero has no negative. */
+/* FNUZ: 0x80 is the NaN, and there is no -0. */
 #define SELF F8E4M3B11FNUZ
 #define T uint8_t
 #define ABS(x) ((x) == 0x80 ? 0x80 : (x)&0x7f)
@@ -100,7 +100,7 @@ static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void
 #define NEGATE(x) ((x)&0x7f ? (x) ^ 0x80 : (x))
 #include "kern/elementwise_narrow.inc"
 
-/* No negative numbers at all: NaN. */
+/* No negative numbers: they become NaN. */
 #define SELF F8E8M0FNU
 #define T uint8_t
 #define ABS(x) (x)

@@ -1,9 +1,9 @@
 /*
- * elementwise_integer.c: what does each elementwise operation do to integers?
+ * elementwise_integer.c: tile kernels of elementwise operations on integers.
  *
  * The formulas are in elementwise_integer.def, the loops around them in elementwise_integer.inc. Types
- * below a byte take part with their own width: two's complement that wraps at W bits (hlo-values 3, 4).
- * spec: the heading stands behind each formula.
+ * narrower than a byte have their own width, too: two's complement that wraps at W bits (hlo-values 3, 4).
+ * spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 

@@ -1,11 +1,10 @@
 /*
- * elementwise_sleef.c: functions of f64 in lanes, by SLEEF where it was there to build with.
+ * elementwise_sleef.c: functions of f64 in lanes by SLEEF, if hlo is built with it.
  *
- * Those that it promises to 1.0 of the last place, in the form that gives the same bits with AVX2 and with
- * AVX-512; without either, libm's functions are as fast. SLEEF chooses how to reduce an angle by the largest
- * in the vector, so angles go to it in classes, for an element's result is not to depend on its neighbours.
- * Where SLEEF's go wrong, as those of the least subnormals and log-plus-one above 1e307 do, something else
- * stands in.
+ * Its functions with errors up to 1.0 of the last place are used, in the form that gives the same bits with AVX2 and
+ * AVX-512; without either, libm's functions are as fast. SLEEF chooses how to reduce angles by the largest one in
+ * the vector; as an element's result must not depend on its neighbours, angles are passed to it in classes.
+ * Where SLEEF is wrong, as for the least subnormals and for log-plus-one above 1e307, something else is used.
  * spec: Exp, Expm1, Log, Log1p, Logistic, Tanh, Sin, Cos, Tan, Erf, Cbrt, Pow, Atan2
  */
 #include "kern/tile.h"
@@ -29,7 +28,7 @@
 #endif
 enum { LANES = sizeof(VECTOR) / sizeof(double) };
 
-/* The last few elements, with ones behind them. */
+/* The last n elements, followed by ones. */
 static VECTOR load_some(const double *x, int64_t n)
 {
     double room[LANES];
@@ -68,7 +67,7 @@ static void store_some(double *out, VECTOR v, int64_t n)
             store_some(out + i, SLEEF(name)(load_some(x + i, n - i), load_some(y + i, n - i)), n - i);       \
     }
 
-/* Up to NEAR angles are reduced one way, up to FAR another, beyond that by libm. */
+/* Angles up to NEAR are reduced in one way, up to FAR in another, beyond that by libm. */
 static const double NEAR = 14, FAR = 0x1p40;
 
 struct angles {
@@ -108,7 +107,7 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         }                                                                                                    \
     }
 
-/* x is good for SLEEF when WITHIN holds; else libm does that element. */
+/* SLEEF computes elements for which WITHIN holds, libm the others. */
 #define WITHIN_UNARY(id, name, WITHIN)                                                                       \
     static void F64_##id(void *result, const void *const *args, int64_t n)                                   \
     {                                                                                                        \
@@ -130,7 +129,7 @@ UNARY(erf, erf)
 WITHIN_UNARY(log1p, log1p, NOT_EXTREME)
 CIRCLE(circle_tan, tan)
 
-/* SLEEF's loses the least subnormals; what is so small is its own tangent. */
+/* SLEEF's tan loses the least subnormals; numbers that small are their own tangent. */
 static void F64_tan(void *result, const void *const *args, int64_t n)
 {
     enum { CHUNK = 512 };

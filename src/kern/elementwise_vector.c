@@ -1,9 +1,9 @@
 /*
- * elementwise_vector.c: which elementwise operations on floats are computed in lanes, in fast runs?
+ * elementwise_vector.c: elementwise operations on f32 and narrower floats that are computed in lanes in fast runs.
  *
- * The functions that libm computes one number at a time: elementwise_vector.def lists them. Types below f32
- * go through it.
- * spec: the heading stands behind each formula.
+ * These are the functions that libm computes one number at a time: elementwise_vector.def lists them. Types narrower than f32
+ * go through f32.
+ * spec: the heading is beside each formula.
  */
 #include "kern/tile.h"
 #include "kern/vector.h"
@@ -14,7 +14,7 @@
 
 enum { CHUNK = 256 };
 
-/* Whether all are within what vector_circle reduces; not so for infinities and NaN. */
+/* Whether all angles are in the range that vector_circle can reduce, which infinities and NaNs aren't. */
 static bool all_near(const float *x, int64_t n)
 {
     int far = 0;
@@ -23,7 +23,7 @@ static bool all_near(const float *x, int64_t n)
     return !far;
 }
 
-/* Each element goes its own way, whatever its neighbours are; `kept` as `out` may be `a`. */
+/* What computes an element depends on that element alone, not on its neighbours. `kept` is needed since `out` may be `a`. */
 #define CIRCLE(id, spelling, formula, by_libm)                                                               \
     static void F32_##id(void *result, const void *const *args, int64_t n)                                   \
     {                                                                                                        \

@@ -1,19 +1,19 @@
 /*
  * spec: Fft
  *
- * Fourier transforms of arrays (hlo-values 13.7), in double, rounded at the end: dimension by dimension, eight rows or columns at a
- * time (fft_lanes.c) unless there are few elements, or a large prime factor of a length leaves nothing to divide (fft_row.c).
- * A team shares the rows; the bits are the same whoever does them.
+ * Fourier transforms of arrays (hlo-values 13.7), in double, rounded at the end, dimension by dimension: eight rows or columns
+ * at a time (fft_lanes.c), or row by row (fft_row.c) if there are few elements or a length has a large prime factor. A team
+ * shares the rows; the bits don't depend on its size.
  */
 #include "kern/fft_lanes.h"
 #include "kern/nest.h"
 
 enum {
-    COLUMNS = 16, /* that are gathered at a time: each cache line is then read once */
-    SHARE = 1 << 14 /* elements that one copies at a time */
+    COLUMNS = 16, /* columns gathered at a time, so that each cache line is read once */
+    SHARE = 1 << 14 /* elements copied in one part of a task */
 };
 
-/* Elements and numbers without gaps between them, to double and back. */
+/* Converts packed numbers to double and back. */
 KERN_CLONES static void widen(const float *x, int64_t n, double *to)
 {
     for (int64_t k = 0; k < n; k++)
@@ -52,7 +52,7 @@ static void load_row(const struct view *v, const char *at, int64_t n, struct c12
     }
 }
 
-/* Adding 0 makes +0 of a zero with a sign, which would depend on who computed it. */
+/* Stores a row. Adding 0 makes +0 of -0, since the sign of a zero depends on the way it was computed. */
 static void store_row(const struct view *v, char *at, int64_t n, const struct c128 *x)
 {
     int64_t step = v->strides[v->rank - 1];
@@ -82,10 +82,10 @@ static void store_row(const struct view *v, char *at, int64_t n, const struct c1
 struct work {
     int rank;
     int64_t dims[VIEW_MAX_RANK]; /* the last dimension at its full length */
-    int64_t used;                /* elements of the last dimension that matter outside of its own transform */
+    int64_t used;                /* elements of the last dimension that other dimensions' transforms need */
     int64_t count;
     struct c128 *x;
-    struct team *team; /* NULL for few elements */
+    struct team *team; /* NULL when there are few elements */
 };
 
 /* ---- row by row ---- */
@@ -93,7 +93,7 @@ struct work {
 struct row_task {
     struct work *w;
     struct fft_rows rows;
-    int64_t inner, blocks; /* elements from one of a row to the next; blocks of columns in a line of the last dimension */
+    int64_t inner, blocks; /* distance of a row's elements, in elements; blocks of columns in a line of the last dimension */
     int64_t room;
     struct c128 *rooms;
 };
@@ -104,7 +104,7 @@ static void row_part(void *context, int64_t row, int member)
     fft_row(&t->rows, t->w->x + row * t->rows.n, t->rooms + member * t->room);
 }
 
-/* Up to COLUMNS columns, copied aside. */
+/* Transforms up to COLUMNS columns in a copy. */
 static void column_part(void *context, int64_t part, int member)
 {
     const struct row_task *t = context;
@@ -157,7 +157,7 @@ static void mend_row(void *context, int64_t row, int member)
         fft_extend(t->x + row * t->n, t->n);
 }
 
-/* Half spectra become whole before they are transformed; those that are made have a real element or two. */
+/* For irfft, completes half spectra before they are transformed; for rfft, makes the elements real that are so by symmetry. */
 static void mend_rows(struct work *w, int64_t n, enum kern_fft type)
 {
     struct mend_task t = {w->x, n, type};
@@ -170,7 +170,7 @@ static bool by_lanes(struct work *w, int64_t inner, int64_t n, enum kern_fft typ
     struct fft_sequences s = {.x = w->x, .n = n, .step = inner, .places = w->count / n, .next = n, .sets = 1};
     struct c128 *spare = NULL;
     bool moved;
-    if (inner > 1) { /* the columns of a line of the last dimension belong together */
+    if (inner > 1) { /* by columns: a set for each line of the last dimension */
         s.places = w->used;
         s.next = 1;
         s.sets = inner / line;
@@ -215,7 +215,7 @@ static bool run(struct work *w, enum kern_fft type, int count, const int64_t *le
     if (!back && !along(w, last, lengths[count - 1], type))
         return false;
     for (int k = count - 2; k >= 0; k--) {
-        int turn = back ? count - 2 - k : k; /* back: the first dimension first */
+        int turn = back ? count - 2 - k : k; /* backwards, the first dimension comes first */
         if (!along(w, first + turn, lengths[turn], back ? KERN_IFFT : KERN_FFT))
             return false;
     }
@@ -267,7 +267,7 @@ bool kern_fft(struct team *team, const struct view *out, const struct view *x, e
               const int64_t *lengths)
 {
     struct work w = {.rank = x->rank, .count = 1};
-    bool filled = true; /* by x alone */
+    bool filled = true; /* x fills the whole storage */
     int64_t bytes;
     if (view_elements(out) == 0 || view_elements(x) == 0)
         return true;

@@ -1,16 +1,16 @@
 /*
  * spec: Fft
  *
- * Transforms of eight sequences at a time, a lane each, factor by factor as in fft_row.c. A sequence that is too long for the
- * caches, or has no seven others beside it, is seen as a matrix of n1 rows and n2 columns: all columns are transformed, the
- * results turned by roots of unity, all rows transformed, and the columns of that, one after the other, are the result.
+ * Transforms of eight sequences at a time, one in each lane, factor by factor as in fft_row.c. A sequence that is too long for
+ * the caches, or without seven others beside it, is taken as a matrix of n1 rows and n2 columns: all columns are transformed,
+ * the results multiplied by roots of unity, then all rows transformed; the result is that matrix column by column.
  *
- * A team shares groups of eight; what is in one lane does not depend on the others.
+ * A team shares groups of eight; the result of a lane doesn't depend on the others.
  */
 #include "kern/fft_lanes.h"
 #include "kern/nest.h"
 
-enum { LANES = 8, LONG = 2048, SHARE = 1 << 14 /* elements of a part, at least */ };
+enum { LANES = 8, LONG = 2048, SHARE = 1 << 14 /* least number of elements in a part of the task */ };
 
 typedef double lanes_of_double __attribute__((vector_size(LANES * sizeof(double)), may_alias));
 
@@ -93,7 +93,7 @@ KERN_CLONES static void pass_any(const struct pass *p, int r)
         }
 }
 
-/* One of two rooms for n elements each is where the result is. */
+/* Transforms; returns which of the two buffers, of n elements each, has the result. */
 static struct lanes *transform(const struct fft_rows *f, struct lanes *x, struct lanes *other)
 {
     struct pass p = {.m = f->n, .s = 1, .x = x, .y = other, .roots = f->roots};
@@ -123,9 +123,9 @@ struct group {
     int count;
 };
 
-enum { AHEAD = 24 /* elements: the next ones often lie in other pages, where no processor looks by itself */ };
+enum { AHEAD = 24 /* elements to prefetch by: the next ones are often in other pages, where processors don't prefetch */ };
 
-/* `back`: conjugated. Lanes that nobody needs are zero. */
+/* Copies sequences to lanes, conjugated if `back`. Unused lanes are zero. */
 KERN_CLONES static void gather(const struct group *g, bool back, struct lanes *to)
 {
     const double turn = back ? -1 : 1;
@@ -150,7 +150,7 @@ KERN_CLONES static void gather(const struct group *g, bool back, struct lanes *t
         }
 }
 
-/* Conjugated and divided by `scale`. */
+/* Conjugates and divides by `scale`. */
 KERN_CLONES static void rescale(double scale, int64_t n, struct lanes *x)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -181,14 +181,14 @@ KERN_CLONES static void scatter(const struct group *g, const struct lanes *from)
 struct task {
     struct fft_sequences s;
     bool back;
-    struct fft_rows f[2]; /* of whole sequences; or of columns, and of rows */
-    int64_t groups;       /* of a set, or of a sequence */
-    int64_t share;        /* of groups, in a part */
+    struct fft_rows f[2]; /* for whole sequences; or for columns, and for rows */
+    int64_t groups;       /* number of groups in a set, or in a sequence */
+    int64_t share;        /* number of groups in a part of the task */
     int64_t n1, n2;       /* rows and columns of a sequence */
     struct c128 *fine;    /* exp(-2 pi i k / n), k < n2 */
-    int64_t turns;        /* rows of a block: roots for so many are kept, and those of their multiples */
+    int64_t turns;        /* rows of a block: roots are kept for the rows of one block, and for the first rows of all blocks */
     struct c128 *spare;
-    int64_t room;         /* lanes, for each member of the team */
+    int64_t room;         /* struct lanes for each member of the team */
     struct lanes *rooms;
 };
 
@@ -222,7 +222,7 @@ static struct c128 root(const struct task *t, int64_t k)
     return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* Row i of column j is turned by exp(-2 pi i i j / n): one root for the block that it is in, one for its place there. */
+/* Multiplies row i of column j by exp(-2 pi i * i * j / n): by a root for its block and one for its place in the block. */
 KERN_CLONES static void turn(const struct lanes *blocks, const struct lanes *places, int64_t turns, int64_t n, struct lanes *x)
 {
     for (int64_t i = 0, block = 0; i < n; i += turns, block++)
@@ -279,7 +279,7 @@ static void rows(void *context, int64_t part, int member)
 
 /* ---- the whole ---- */
 
-/* The largest divisor of n up to its root; n has small factors only. */
+/* The largest divisor of n up to its square root; n has small factors only. */
 static int64_t middle_divisor(int64_t n)
 {
     int64_t best = 1;

@@ -1,8 +1,8 @@
 /*
  * spec: Fft
  *
- * Transforms of one row: by FFTW where there are many elements; else factor by factor (Stockham's order, which needs no
- * sorting), or, when a prime above 31 is among the factors, as a convolution (Bluestein) whose length is a power
+ * Transforms of one row: by FFTW if there are many elements; else factor by factor (Stockham's order, which needs no
+ * sorting), or, if the length has a prime factor above 31, as a convolution (Bluestein) whose length is a power
  * of two.
  */
 #include "kern/fft_row.h"
@@ -24,15 +24,15 @@ static struct c128 minus(struct c128 a, struct c128 b)
     return (struct c128){a.re - b.re, a.im - b.im};
 }
 
-/* From the angle in the first eighth of the circle, so that roots that mirror each other are the same
- * numbers and those on the axes are exact. */
+/* Computed from the angle in the first eighth of the circle, so that roots that mirror each other consist of the same numbers and
+ * those on the axes are exact. */
 struct c128 kern_root_of_unity(int64_t k, int64_t n)
 {
-    int64_t at = k % n; /* of n steps to the circle */
+    int64_t at = k % n; /* in steps of 1/n of the circle */
     bool below = at > n - at;
-    at = 2 * (below ? n - at : at); /* of 2 n steps; no more than n of them, the upper half */
+    at = 2 * (below ? n - at : at); /* in steps of 1/(2 n): at most n of them, the upper half */
     bool left = at > n - at;
-    at = 2 * (left ? n - at : at); /* of 4 n steps; no more than n, the first quarter */
+    at = 2 * (left ? n - at : at); /* in steps of 1/(4 n): at most n, the first quarter */
     bool steep = at > n - at;
     at = steep ? n - at : at;
     double angle = M_PI / 2 * (double)at / (double)n;
@@ -103,7 +103,7 @@ static void pass_any(const struct pass *p, int r)
         }
 }
 
-/* False when there is a larger one. */
+/* Splits m into factors up to FFT_RADIX; false when it has a larger prime factor. */
 static bool find_factors(struct fft_rows *f, int64_t m)
 {
     static const uint8_t factors[] = {4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, FFT_RADIX};
@@ -115,7 +115,7 @@ static bool find_factors(struct fft_rows *f, int64_t m)
     return m == 1;
 }
 
-/* `room`: m elements */
+/* Transforms x in place; `room`: m elements. */
 static void by_factors(const struct fft_rows *f, struct c128 *x, struct c128 *room)
 {
     struct pass p = {.m = f->m, .s = 1, .x = x, .y = room, .roots = f->roots};
@@ -141,7 +141,7 @@ static void by_factors(const struct fft_rows *f, struct c128 *x, struct c128 *ro
 
 static void make_chirp(struct fft_rows *f, struct c128 *room)
 {
-    for (int64_t k = 0, square = 0; k < f->n; square = (square + 2 * k + 1) % (2 * f->n), k++) /* of k, modulo 2 n */
+    for (int64_t k = 0, square = 0; k < f->n; square = (square + 2 * k + 1) % (2 * f->n), k++) /* k^2 modulo 2 n */
         f->chirp[k] = kern_root_of_unity(square, 2 * f->n);
     for (int64_t k = 0; k < f->m; k++)
         f->filter[k] = (struct c128){0, 0};
@@ -159,7 +159,7 @@ static void by_chirp(const struct fft_rows *f, struct c128 *x, struct c128 *room
     for (int64_t k = 0; k < f->m; k++)
         wide[k] = k < f->n ? times(x[k], f->chirp[k]) : (struct c128){0, 0};
     by_factors(f, wide, room);
-    for (int64_t k = 0; k < f->m; k++) { /* conjugated, so that the same transform goes back */
+    for (int64_t k = 0; k < f->m; k++) { /* conjugated, so that the forward transform serves as the inverse */
         struct c128 v = times(wide[k], f->filter[k]);
         wide[k] = (struct c128){v.re, -v.im};
     }

@@ -1,7 +1,7 @@
 /*
  * spec: Fft
  *
- * FFTW behind kern/fftw.h. Plans are estimated, not measured: measuring costs more than one transform, and
+ * FFTW, for kern/fftw.h. Plans are estimated, not measured: measuring takes longer than one transform, and
  * would choose differently from run to run.
  */
 #include "kern/fftw.h"
@@ -9,8 +9,8 @@
 #include <dlfcn.h>
 #include <fftw3.h>
 
-/* The library of threads is there for its lock alone: participants run as threads, and plans are made in common
- * memory. The other one comes along with it. */
+/* FFTW's threads library is needed only for its lock, since participants run as threads and all plans share memory. FFTW itself
+ * is loaded along with it. */
 static void *library(void)
 {
     return dlopen("libfftw3_threads.so.3", RTLD_LAZY);
@@ -18,7 +18,7 @@ static void *library(void)
 
 #define FFTW(name) ((__typeof__(&(name)))dlsym(library(), #name))
 
-/* FFTW ends the process when it gets no memory; it needs tables about as long as the row. */
+/* Whether there is memory for tables about as long as the row: FFTW ends the process when it gets none. */
 static bool there_is_room(int64_t n)
 {
     void *probe = mem_alloc(((size_t)n * 4 + 65536) * sizeof(fftw_complex));
@@ -41,7 +41,7 @@ struct fftw_rows fftw_make(int64_t n, enum kern_fft type)
     if (n > INT32_MAX / 8 || !library() || !FFTW(fftw_make_planner_thread_safe) || !there_is_room(n))
         return f;
     FFTW(fftw_make_planner_thread_safe)();
-    /* Where the rows will be does not matter, only that elements are aligned as all of them are. */
+    /* A plan fits rows at any place that is aligned like these. */
     fftw_complex *x = mem_alloc((size_t)n * sizeof *x);
     double *real = mem_alloc((size_t)n * sizeof *real);
     f.plan = x && real ? plan(n, type, x, real) : NULL;

@@ -1,9 +1,9 @@
 /*
  * fold: the loops that fold elements by a recognised combiner (spec: Reduce); fold.h says in which order.
  *
- * Accumulation: sums of floats run in f64, and are rounded to the result's type once; along a row as
- * SUM_LANES sums, element i in sum i % SUM_LANES, which are then added up in pairs (a few f64: one after the
- * other). Products, and sums of complex numbers, round at every step. Everything else gives the same in any
+ * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row there are
+ * SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added up in pairs (a few f64 one after the
+ * other). Products, and sums of complex numbers, are rounded at every step. Everything else doesn't depend on the
  * order.
  */
 #include "kern/fold.h"
@@ -70,7 +70,7 @@ ADD_ROWS_OF(F64, double)
 ADD_ROWS_OF(F32, float)
 ADD_ROWS_OF(BF16, uint16_t)
 
-/* The type whose loops these sums run in; narrow floats but bf16 are read as f32. */
+/* The type whose loops sum elements of type x; narrow floats except bf16 are converted to f32. */
 static enum dtype sum_type(enum dtype x)
 {
     return x == DT_F64 || x == DT_BF16 ? x : DT_F32;
@@ -120,7 +120,7 @@ static void fold_halves(const struct fold *f, char *lanes, const char *x, int64_
         memcpy(lanes, x, f->width);
 }
 
-/* The greatest of f32, or the least: false where that takes more than a comparison. */
+/* The greatest of n f32, or the least; false when NaNs or zeros need more than a comparison. */
 static bool fold_extreme(const struct fold *f, union kern_cell *best, const void *x, int64_t n)
 {
     bool nan;
@@ -130,7 +130,7 @@ static bool fold_extreme(const struct fold *f, union kern_cell *best, const void
     return !nan && best->f32 != 0;
 }
 
-/* The same, as rows that are folded into one. */
+/* Folds n elements to lanes, as rows of lanes that are folded into one. */
 static void fold_as_rows(const struct fold *f, char *lanes, const char *x, int64_t n)
 {
     const void *rows[KERN_TILE / ROW];

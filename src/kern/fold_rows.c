@@ -1,6 +1,6 @@
 /*
- * fold_rows: rows of elements folded into one, four at a time, for the types and combiners that are folded
- * most (spec: Reduce, ReduceWindow). The bits are those of the tile kernels, row after row.
+ * fold_rows.c: folds rows of elements into one, four at a time, for the most frequent types and combiners
+ * (spec: Reduce, ReduceWindow). The bits are those of the tile kernels, row after row.
  */
 #include "kern/extremes.h"
 #include "kern/fold.h"
@@ -11,7 +11,7 @@ EXTREMES(double, int64_t, greater_f64, lesser_f64)
 #define GREATER(a, b) ((a) < (b) ? (b) : (a))
 #define LESSER(a, b) ((b) < (a) ? (b) : (a))
 
-/* Four rows at a time; FIRST is what a pass begins with. */
+/* Four rows at a time; a pass begins with FIRST. */
 #define PASS(T, STEP, FIRST)                                                                                 \
     switch (now) {                                                                                           \
     case 1:                                                                                                  \

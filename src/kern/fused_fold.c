@@ -1,11 +1,11 @@
 /*
- * fused_fold.c: the folds of fused loops (spec: Reduce), over rows that lie packed in a tile. Which elements are
- * folded when is what fold.h says of an operand that lies in memory row by row.
+ * fused_fold.c: the folds of fused loops (spec: Reduce), over rows that are packed in a tile. The order of folding is that of
+ * fold.h for an operand that is stored row by row.
  */
 #include "kern/fused.h"
 #include "kern/tile.h"
 
-/* Whether elements reach the work type unharmed without passing through the accumulator's. */
+/* Whether elements can be converted to the work type directly, with the same result as through the accumulator's type. */
 static bool widens(enum dtype acc, enum dtype x)
 {
     return acc == x || (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
@@ -29,7 +29,7 @@ void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void
     f->x_width = (size_t)width;
 }
 
-/* All columns of the rows, one after the other, into all cells. */
+/* Folds the columns, one after the other, into the cells of all rows. */
 static void fold_down(const struct fused_fold *f, char *cells, const char *x, int64_t rows, int64_t n)
 {
     char column[LOADER_ROOM] __attribute__((aligned(64)));
@@ -41,7 +41,7 @@ static void fold_down(const struct fused_fold *f, char *cells, const char *x, in
     }
 }
 
-/* The next block begins: what the ones before it gave is joined. */
+/* Begins a new block of columns: joins the result of the last one to that of all before it. */
 static void begin_block(const struct fused_fold *f, char *cell, char *before, int64_t column, int64_t from)
 {
     if (column - from == f->block)

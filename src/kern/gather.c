@@ -1,6 +1,6 @@
 /*
- * gather: windows of an array at places that an index array names; taken from there (gather) or
- * combined into it (scatter). Rows move by one planned copy for all windows, which threads share.
+ * gather.c: windows of an array at places that an index array gives; taken from there (gather) or
+ * combined into it (scatter). One planned copy serves all windows, which threads share.
  *
  * Order of scatter: index tuples row-major over the update array, one whole window after the other,
  * each window row-major; so of two plain updates to one place the later stays.
@@ -26,8 +26,8 @@ int64_t kern_load_index(enum dtype t, const void *p)
     }
 }
 
-/* What gather and scatter have in common: one index tuple for each position of the batch dimensions,
- * one window of the array for each tuple. `whole` is the gather's result or the scatter's updates. */
+/* What gather and scatter have in common: an index tuple for each position of the batch dimensions, and a window of the array for
+ * each tuple. `whole` is the gather's result or the scatter's updates. */
 struct windows {
     struct nest batch; /* views: whole, indices, array */
     enum dtype index_type;
@@ -35,12 +35,12 @@ struct windows {
     int64_t component_stride;               /* from one component of a tuple to the next */
     int64_t stride[VIEW_MAX_RANK];          /* of the array, for component k */
     int64_t limit[VIEW_MAX_RANK];           /* greatest start of component k that keeps the window inside */
-    bool fits;                              /* windows hold something and are no larger than the array */
-    struct view whole_window, array_window; /* rank: offset dims; data: to be set */
-    bool fixed[VIEW_MAX_RANK];              /* along that dimension all windows begin at the same place */
+    bool fits;                              /* windows aren't empty and no larger than the array */
+    struct view whole_window, array_window; /* views of one window; only their data is to be set */
+    bool fixed[VIEW_MAX_RANK];              /* by dimension of the array: all windows begin at the same index of it */
 };
 
-/* Views of one window on both sides; window[d] is its size along dimension d of the array. */
+/* Makes the views of one window on both sides; window[d] is its size along dimension d of the array. */
 static void window_views(struct windows *w, const struct view *whole, const struct view *array,
                          const struct kern_gather_dims *dims, const int64_t *window)
 {
@@ -58,7 +58,7 @@ static void window_views(struct windows *w, const struct view *whole, const stru
     }
 }
 
-/* Batch positions step through the indices (all dimensions but index_vector_dim), through the
+/* Makes the nest of batch positions, which steps through the indices (all dimensions but index_vector_dim), through the
  * dimensions of `whole` that are no offsets, and through the array's batching dimensions. */
 static void batch_nest(struct windows *w, const struct view *whole, const struct view *array,
                        const struct view *indices, const struct kern_gather_dims *dims)
@@ -100,7 +100,7 @@ static void windows_init(struct windows *w, const struct view *whole, const stru
     }
 }
 
-/* The byte offset of a window whose start is moved into the array. */
+/* The byte offset of a window whose start is clamped, so that the window is inside the array. */
 static int64_t clamped_offset(const struct windows *w, const char *tuple)
 {
     int64_t offset = 0;
@@ -112,7 +112,7 @@ static int64_t clamped_offset(const struct windows *w, const char *tuple)
     return offset;
 }
 
-/* The byte offset of a window; false when it sticks out anywhere. */
+/* The byte offset of a window; false when any of it is outside the array. */
 static bool exact_offset(const struct windows *w, const char *tuple, int64_t *offset)
 {
     *offset = 0;
@@ -125,8 +125,8 @@ static bool exact_offset(const struct windows *w, const char *tuple, int64_t *of
     return true;
 }
 
-/* Which windows come next is known long before they are needed, but not to the processor: the begin of
- * each is fetched some windows ahead, as far as these lie in one run of the batch. */
+/* The processor can't guess which windows come next, but the indices tell: the beginning of each window is prefetched some
+ * windows ahead, within a run of the batch. */
 enum { WINDOWS_AHEAD = 4, BYTES_AHEAD = 512, LINE = 64 };
 
 static void fetch(const char *at, int64_t bytes)
@@ -135,7 +135,7 @@ static void fetch(const char *at, int64_t bytes)
         __builtin_prefetch(at + k);
 }
 
-/* How many bytes of a window to fetch: none of one that does not lie in one piece. */
+/* How many bytes of a window to prefetch: none if it isn't contiguous. */
 static int64_t bytes_ahead(const struct view *window)
 {
     if (!view_is_dense(window))
@@ -144,12 +144,11 @@ static int64_t bytes_ahead(const struct view *window)
     return bytes < BYTES_AHEAD ? bytes : BYTES_AHEAD;
 }
 
-/* Windows [from, limit) of a batch, whose innermost dimension is walked by itself so that windows ahead can
- * be seen. */
+/* Windows [from, limit) of a batch, in runs along its innermost dimension, within which windows ahead can be seen. */
 struct batch_run {
-    struct nest_walk walk; /* over the dimensions around it */
-    char *at[3];           /* where the first window of this run is in each view */
-    int64_t n, left;       /* windows in this run, and behind it */
+    struct nest_walk walk; /* over the outer dimensions */
+    char *at[3];           /* the place of the run's first window in each view */
+    int64_t n, left;       /* numbers of windows in this run, and after it */
     int64_t length, step[3];
 };
 
@@ -190,7 +189,7 @@ struct gather {
     size_t width; /* of an element when windows have only one, else 0 */
 };
 
-/* Windows of one element: no copy needs to be planned. */
+/* Windows of one element need no planned copy. */
 #define TAKE_ELEMENTS(W)                                                                                     \
     static void take_##W(const struct windows *w, const struct batch_run *r)                                 \
     {                                                                                                        \
@@ -233,7 +232,7 @@ static void gather_part(void *context, int64_t part, int member)
     copy_plan_end(&g->plan);
 }
 
-/* A few windows, each of them large enough to be shared. */
+/* A gather of few windows, each of them large enough to be shared by a team. */
 static void gather_large(struct team *team, struct gather *g)
 {
     struct batch_run r;
@@ -250,8 +249,8 @@ static void gather_large(struct team *team, struct gather *g)
 void kern_gather(struct team *team, const struct view *out, const struct view *operand,
                  const struct view *indices, const struct kern_gather_dims *dims)
 {
-    enum { PART = 128 << 10, FEW = 8 }; /* bytes; index tuples count, too */
-    enum { NEAR = 256 << 10 };          /* bytes that will be in the second cache soon: nothing is gained by fetching them */
+    enum { PART = 128 << 10, FEW = 8 }; /* bytes in a part, index tuples included; windows */
+    enum { NEAR = 256 << 10 };          /* bytes that fit the second cache: prefetching gains nothing */
     struct windows w;
     struct gather g = {.w = &w, .at = {out->data, indices->data, operand->data}};
     size_t width = dtype_bytes(out->dtype);
@@ -331,29 +330,28 @@ static void combine_window(struct combine_window *c, char *out, char *update)
     }
 }
 
-/* A scatter by a recognised body. Who does a part of it looks at all index tuples, and does of all windows a
- * slice along dimension `cut`, or those windows, in their order, whose place along a dimension in which
- * windows have one element is in the part. */
+/* A scatter by a recognised body, cut into parts. Each part goes through all index tuples. It does either a slice of each window
+ * along dimension `cut`, or those windows, in their order, whose index along a dimension where windows have one element is in the
+ * part. */
 struct scatter {
     const struct windows *w;
     kern_tile_fn *fn;
     char *at[3];    /* updates, indices, result */
-    int cut;        /* of the windows; -1: by places */
-    int component;  /* of the index tuples, along that dimension */
-    int64_t places; /* or elements along `cut` */
+    int cut;        /* dimension of the windows; -1: parts are by index */
+    int component;  /* the index tuples' component for that dimension */
+    int64_t places; /* how many indices there are, or elements along `cut` */
     int64_t parts;
 };
 
 enum { FOUND = 256 };
 
-/* Where the windows of a part are, those that lie inside, a list at a time: so that it is known which come
- * next. */
+/* The places of a part's windows that are inside the array, in lists, so that the next ones can be prefetched. */
 struct found_windows {
     int64_t n;
     char *array[FOUND], *update[FOUND];
 };
 
-/* The next `count` windows of a run, those from number i on. */
+/* Finds windows among the next `count` ones of a run, from number i on. */
 static void find_windows(const struct scatter *s, const struct batch_run *r, int64_t i, int64_t count,
                          int64_t from, int64_t limit, struct found_windows *f)
 {
@@ -404,7 +402,7 @@ static void scatter_part(void *context, int64_t part, int member)
         }
 }
 
-/* How to cut it, for so many parts: wide windows into slices, where all begin at one place. */
+/* Decides how to cut a scatter into this many parts: wide windows that begin at the same place are cut into slices. */
 static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gather_dims *dims,
                         const int64_t *window)
 {
@@ -437,12 +435,12 @@ static void scatter_recognised(struct team *team, const struct view *out, const 
     team_run(team, s.parts, scatter_part, &s);
 }
 
-/* A window of any body: n operands, one call for each element. */
+/* A window combined by calls of a body: n operands, one call for each element. */
 struct call_window {
     int n;
     const struct kern_body *body;
     const struct windows *w; /* one for each operand */
-    char **out, **update;    /* where its windows begin */
+    char **out, **update;    /* where the windows begin */
     union kern_cell *cells;
     const void **args;
     void **results;

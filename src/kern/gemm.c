@@ -1,6 +1,6 @@
 /*
- * gemm: which lanes and instructions do products of certain types take (no kernel of its own)? Blocks of any height are put
- * together from those of gemm_block.c.
+ * gemm.c: chooses lanes and instructions for products of given types (no kernel of its own). Blocks of any height are made of
+ * those of gemm_block.c.
  */
 #include "kern/cpu.h"
 #include "kern/gemm_set.h"
@@ -22,8 +22,8 @@ static bool is_byte(enum dtype t)
     return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED;
 }
 
-/* The kind, and the elements of its lanes. Integers wrap in the end, so what is above the result's bits does not matter; a
- * pred is whether there is any product. */
+/* Chooses the kind, and the elements of its lanes. Integers wrap in the end, so bits above the result's width don't matter; a
+ * pred is whether any product is true. */
 static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, bool wide)
 {
     const bool bytes = !wide && is_byte(lhs) && is_byte(rhs) && dtype_bytes(out) <= 4 && cpu_extras().vnni;
@@ -39,7 +39,7 @@ static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum
     }
 }
 
-/* Whether bf16 has all its numbers, and none of them below the least normal one of bf16. */
+/* Whether bf16 can represent all numbers of the type, none of them as a subnormal. */
 static bool fits_pairs(enum dtype t)
 {
     return t == DT_BF16 || (dtype_is_float(t) && dtype_bytes(t) == 1 && t != DT_F8E8M0FNU);
@@ -90,13 +90,13 @@ void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t row
 {
     const bool is_signed = g->kind == GEMM_SIGNED_BYTES;
     for (int64_t i = 0; i < rows; i++) {
-        /* a with a sign is moved by 128, too, for its bytes to be added up */
+        /* signed bytes of a are shifted by 128 as well, to be added up as unsigned ones */
         const uint32_t sum = g->set->add_bytes((const uint8_t *)a + i * a_row, k, is_signed ? 0x80 : 0);
         start[i] = (int32_t)(is_signed ? ((uint32_t)k * 128 - sum) * 128 : sum * 128);
     }
 }
 
-/* The first of the rows, as many as one function takes; how many these are. */
+/* Computes the first rows, as many as one function takes; returns how many. */
 static int64_t run_rows(const struct gemm *g, const struct gemm_block *b, int64_t panel)
 {
     const int height = b->rows >= 6 ? 3 : b->rows >= 4 ? 2 : b->rows >= 2 ? 1 : 0;
@@ -105,7 +105,7 @@ static int64_t run_rows(const struct gemm *g, const struct gemm_block *b, int64_
     return height == 3 ? GEMM_ROWS : 1 << height;
 }
 
-/* The last elements of each row, which do not fill a lane, behind those of b. */
+/* Adds the last elements of each row, which don't fill a lane. */
 static void add_rest(const struct gemm *g, const struct gemm_block *b, int64_t rows)
 {
     char ends[GEMM_ROWS][4] = {{0}};

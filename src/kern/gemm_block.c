@@ -1,7 +1,7 @@
 /*
- * gemm_block: the innermost loops of products (spec: DotGeneral, ConvWithGeneralPadding), once for each instruction set. Sums
- * of up to six rows and four vectors of columns stay in registers, while lanes of A are spread and multiplied with vectors of
- * a panel.
+ * gemm_block.c: the innermost loops of products (spec: DotGeneral, ConvWithGeneralPadding), compiled for each instruction set.
+ * Sums of up to six rows and four vectors of columns stay in registers, while lanes of A are broadcast and multiplied with
+ * vectors of a panel.
  */
 #include "kern/gemm_set.h"
 
@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-enum { VECTORS = TILE_BYTES == 64 ? 4 : 2 }; /* of a panel */
+enum { VECTORS = TILE_BYTES == 64 ? 4 : 2 }; /* the width of a panel */
 
 /* A register, whatever is in it. */
 typedef int32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
@@ -21,8 +21,7 @@ typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_a
 
 #define INLINE __attribute__((always_inline)) static inline
 
-/* In the instructions' own words, since gcc 12 moves every sum of _mm512_dpbusd_epi32 to another register and half of them
- * to memory. */
+/* In assembler, since gcc 12 moves every sum of _mm512_dpbusd_epi32 to another register and half of them to memory. */
 #if defined __AVX512F__
 #define ADD(instruction, x, y) __asm__(instruction " %2, %1, %0" : "+v"(sum) : "v"(x), "v"(y))
 #elif defined __AVX2__
@@ -55,7 +54,7 @@ INLINE bool is_wide(enum gemm_kind kind)
     return kind == GEMM_F64 || kind == GEMM_DWORDS;
 }
 
-/* One lane everywhere. */
+/* A vector with one lane in all places. */
 INLINE words spread(enum gemm_kind kind, const char *at)
 {
     int32_t narrow;
@@ -79,7 +78,7 @@ INLINE words add_sums(enum gemm_kind kind, words x, words y)
     return (words)((counts)x + (counts)y);
 }
 
-/* `there` bytes of a vector, a whole number of lanes, are to be read or written. */
+/* Vectors of which only the first `there` bytes, a whole number of lanes, are read or written. */
 #if defined __AVX512F__
 INLINE __mmask16 lanes_there(int64_t there)
 {
@@ -124,13 +123,13 @@ INLINE void store_part(char *at, words x, int64_t there)
 }
 #endif
 
-/* Rows are `step` bytes apart: those above the third are found from there. */
+/* Row r of a; rows are `step` bytes apart. Those from the third on are found from there, which takes fewer registers. */
 INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
 {
     return r < 3 ? a + r * step : third + (r - 3) * step;
 }
 
-/* C's rows, where `sum` goes. */
+/* Stores the sums to the rows of C. */
 INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows, int vectors, bool add,
                        words sum[GEMM_ROWS][VECTORS])
 {
@@ -167,7 +166,7 @@ INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t p
         store_sums(kind, p, rows, vectors, false, sum);
 }
 
-/* One function for each kind, number of rows and number of vectors: gcc keeps the sums of only one block in registers. */
+/* A function for each kind, number of rows and number of vectors, since gcc keeps the sums of only one block in registers. */
 #define BLOCK(kind, rows, vectors)                                                                                         \
     __attribute__((noinline)) static void kind##_##rows##_##vectors(const struct gemm_block *p, int64_t panel)           \
     {                                                                                                                      \

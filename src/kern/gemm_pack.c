@@ -1,6 +1,6 @@
 /*
- * gemm_pack: panels of the right side of a product (no kernel of its own), once for each instruction set. Elements are taken a
- * row or a column at a time, whichever lies closer together, converted if they have to be, and put side by side.
+ * gemm_pack.c: packs panels of the right side of a product (no kernel of its own), compiled for each instruction set. Elements
+ * are read by rows or by columns, whichever are closer together in memory, converted if needed, and put side by side.
  */
 #include "kern/gemm_set.h"
 
@@ -21,7 +21,7 @@ struct packing {
     int64_t panel_bytes; /* from one panel to the next */
 };
 
-/* `count` neighbours, gapless and of the type of lanes. */
+/* `count` neighbours, packed and in the type of lanes: in place, or in `room`. */
 INLINE const char *take(const struct packing *p, char *room, const char *from, int64_t step, int64_t count)
 {
     if (!p->load.convert && (step == (int64_t)p->load.from || count == 1))
@@ -37,7 +37,7 @@ INLINE __mmask16 first_lanes(int64_t n)
     return (__mmask16)(n >= 16 ? 0xffff : n > 0 ? (1 << n) - 1 : 0);
 }
 
-/* The lanes of n columns that hold up to four rows of bytes. */
+/* Makes the lanes of n columns, each of up to four rows of bytes. */
 static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
 {
     const __mmask64 columns = n == MOST_COLUMNS ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
@@ -47,7 +47,7 @@ static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], 
         row[r] = r < there ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(columns, rows[r]), moved) : _mm512_setzero_si512();
     const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]), high01 = _mm512_unpackhi_epi8(row[0], row[1]);
     const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]), high23 = _mm512_unpackhi_epi8(row[2], row[3]);
-    /* Each quarter of these holds four columns of the quarter of the row that it stands in. */
+    /* Each quarter of these vectors has four columns of the same quarter of the row. */
     const __m512i p = _mm512_unpacklo_epi16(low01, low23), q = _mm512_unpackhi_epi16(low01, low23);
     const __m512i s = _mm512_unpacklo_epi16(high01, high23), t = _mm512_unpackhi_epi16(high01, high23);
     const __m512i pq = _mm512_shuffle_i32x4(p, q, 0x44), st = _mm512_shuffle_i32x4(s, t, 0x44);
@@ -86,7 +86,7 @@ static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, 
 }
 #endif
 
-/* Complex numbers side by side become two lanes below each other: as they are, and times i. */
+/* A complex number becomes two lanes, one below the other: itself, and itself times i. */
 #define JOIN_COMPLEX(T, NAME)                                                                                              \
     static void NAME(const T *x, int64_t n, T *to, T *below)                                                             \
     {                                                                                                                      \
@@ -116,7 +116,8 @@ static void join_row(const struct gemm *g, const char *const rows[MOST_LANE], in
         memcpy(to, rows[0], (size_t)(n * g->lane));
 }
 
-/* Gapless rows that are far apart would be waited for one by one. What lies behind the last is asked for in vain. */
+/* Prefetches the next packed rows: far apart as they are, each would be waited for. Prefetching beyond the last one does no
+ * harm. */
 INLINE void look_ahead(const struct packing *p, const char *from, int64_t count)
 {
     enum { AHEAD = 4, LINE = 64 };
@@ -126,7 +127,7 @@ INLINE void look_ahead(const struct packing *p, const char *from, int64_t count)
         __builtin_prefetch((const void *)(at + (uintptr_t)i));
 }
 
-/* All columns of one lane before those of the next. */
+/* Packs by rows: all columns of one lane before those of the next. */
 static void pack_rows(const struct packing *p)
 {
     char room[MOST_LANE][MOST_COLUMNS * 16] __attribute__((aligned(64)));
@@ -150,7 +151,7 @@ static void pack_rows(const struct packing *p)
 /* ---- columns ---- */
 
 #if defined __AVX512F__
-/* 16 rows of 16 lanes become 16 columns. */
+/* Transposes 16 rows of 16 lanes. */
 INLINE void transpose(__m512i x[GROUP])
 {
     __m512i pair[GROUP], four[GROUP];
@@ -176,7 +177,7 @@ INLINE void transpose(__m512i x[GROUP])
     }
 }
 
-/* Gapless columns of so many bytes: their lanes are there already, and only have to be turned round. */
+/* Packed columns of `bytes` bytes: they consist of whole lanes, which only have to be transposed. */
 static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes, int64_t count, char *to)
 {
     const __m512i moved = _mm512_set1_epi8(g->moved ? -128 : 0);

@@ -1,5 +1,5 @@
 /*
- * gemm_set: what gemm.c finds for each instruction set. Private to gemm*.c.
+ * gemm_set: the functions that gemm.c chooses among, for each instruction set. Private to gemm*.c.
  */
 #ifndef HLO_KERN_GEMM_SET_H
 #define HLO_KERN_GEMM_SET_H
@@ -9,13 +9,13 @@
 
 enum { GEMM_ROWS = 6, GEMM_HEIGHTS = 4 /* blocks of 1, 2, 4 and 6 rows */, GEMM_WIDTHS = 3 /* of 1, 2 and 4 vectors */ };
 
-/* Rows and columns are those of the function; less columns in its last vector. */
+/* The function has a fixed number of rows and of vectors; the last vector may have fewer columns. */
 typedef void gemm_block_fn(const struct gemm_block *p, int64_t panel);
 typedef void gemm_pack_fn(const struct gemm *g, enum dtype type, const char *from, int64_t k_step, int64_t column_step, int64_t k,
                           int64_t n, char *panel, int64_t panel_bytes);
 struct gemm_set {
-    int64_t vector;  /* bytes */
-    int64_t vectors; /* in a panel */
+    int64_t vector;  /* bytes of a vector */
+    int64_t vectors; /* number of vectors in a panel's row */
     gemm_pack_fn *pack;
     uint32_t (*add_bytes)(const uint8_t *x, int64_t n, uint8_t flip); /* the sum of all x[i] ^ flip */
     gemm_block_fn *block[GEMM_KINDS][GEMM_WIDTHS][GEMM_HEIGHTS];
