@@ -1,5 +1,5 @@
 /*
- * Do two values agree, within what tolerance, where do they differ first, where most, and by how much?
+ * Whether two values agree within a tolerance; where they first differ, where most, and by how much.
  */
 #include "look/look.h"
 
@@ -13,9 +13,9 @@ struct comparison {
     enum dtype dtype;
     struct hlo_difference *d;
     size_t leaf;
-    int64_t first, worst_at; /* the first element outside the tolerance, and that of the worst absolute error; -1: none */
+    int64_t first, worst_at; /* the first element outside the tolerance, and the one of the worst absolute error; -1: none */
 };
-struct apart { /* two elements */
+struct apart { /* how far two elements are apart */
     double abs, rel; /* NaN when one is not finite */
     uint64_t ulp;
 };
@@ -29,7 +29,7 @@ static uint64_t load_bits(const char *p, size_t width)
     return v;
 }
 
-/* Where the float at `p` stands among the values of its type, zeros of both signs at 0. */
+/* The position of the float at `p` among the values of its type: 0 for both zeros, then counted up and down. */
 static int64_t rank_of(enum dtype t, const char *p)
 {
     uint64_t code = load_bits(p, dtype_bytes(t)), sign = UINT64_C(1) << (dtype_bits(t) - 1);
@@ -116,12 +116,12 @@ static bool number_agrees(struct comparison *c, enum dtype t, const char *a, con
     return error <= bound->abs + bound->rel * size || (bound->ulp > 0 && out->ulp <= (uint64_t)bound->ulp);
 }
 
-/* Integers are as far apart as they are. */
+/* Two integers: the error in units is their distance. */
 static void integers_apart(enum dtype t, const char *a, const char *b, struct apart *out)
 {
     unsigned unused = 64 - 8 * (unsigned)dtype_bytes(t);
     uint64_t x = load_bits(a, dtype_bytes(t)), y = load_bits(b, dtype_bytes(t));
-    if (dtype_is_signed(t)) { /* in the same order without a sign */
+    if (dtype_is_signed(t)) { /* made unsigned, in the same order */
         x = (uint64_t)((int64_t)(x << unused) >> unused) ^ UINT64_C(1) << 63;
         y = (uint64_t)((int64_t)(y << unused) >> unused) ^ UINT64_C(1) << 63;
     }
@@ -130,7 +130,7 @@ static void integers_apart(enum dtype t, const char *a, const char *b, struct ap
     out->rel = out->abs / fabs(look_number(t, b));
 }
 
-/* ---- what is known of all of them ---- */
+/* ---- what is noted of all elements ---- */
 
 enum { DECADES = COUNT_OF(((struct hlo_difference *)0)->decades), ZERO_DECADE = DECADES - 2 }; /* the latter up to 10^0 */
 
@@ -146,7 +146,7 @@ static void count_decade(struct hlo_difference *d, double rel)
     d->decades[k]++;
 }
 
-/* What is not finite on one side is worse than any number. */
+/* NaN, where one side is not finite, is worse than any error. */
 static double badness(double abs) { return isnan(abs) ? INFINITY : abs; }
 
 static void note_worst(struct comparison *c, const char *a, const char *b, const struct apart *e, int64_t at)
@@ -194,7 +194,7 @@ static void compare_element(struct comparison *c, const char *a, const char *b, 
     note_worst(c, a, b, &e, at);
 }
 
-/* Most of what is compared is the same, bit for bit. */
+/* Most elements are equal bit for bit, so stretches of them are compared as bytes first. */
 static void compare_elements(struct comparison *c, const char *a, const char *b, int64_t elements)
 {
     enum { STRETCH = 64 };

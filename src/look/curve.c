@@ -1,8 +1,8 @@
 /*
  * Curves and histograms in a terminal.
  *
- * A curve has a point for each element, or for all of those that share a column of dots their least to their greatest. In UTF-8 a
- * character has two by four dots (braille), else one. What is not finite is marked below the columns.
+ * A curve has a point for each element. Where several elements share a column of dots, it shows the range from their least to
+ * their greatest. A character has two by four dots in UTF-8 (braille), else one. Columns with NaN or infinities are marked below.
  */
 #include "look/look.h"
 
@@ -13,7 +13,7 @@ enum { LABEL = 10, LABEL_DIGITS = 4, CHUNK = 1024 };
 /* ---- curve ---- */
 
 struct column {
-    double low, high; /* NaN: nothing finite is there */
+    double low, high; /* NaN: it has no finite element */
     enum look_mark mark;
 };
 struct curve {
@@ -40,7 +40,7 @@ static size_t place_of(int64_t i, int64_t n, size_t width)
     return n > 1 ? (size_t)((double)i / (double)(n - 1) * (double)(width - 1) + 0.5) : 0;
 }
 
-/* Columns between two neighbours that lie apart get what is on the straight line between them. */
+/* Fills the columns between two elements with a straight line. */
 static void join_neighbours(struct curve *c, size_t from, double v, size_t to, double w)
 {
     for (size_t x = from + 1; x < to; x++) {
@@ -75,7 +75,7 @@ static void fill_columns(struct curve *c, const struct look_plane *p)
     }
 }
 
-/* From the bottom. */
+/* The row of dots for a value, from the bottom. */
 static size_t height_of(const struct curve *c, double v)
 {
     return (size_t)(look_part(v, c->low, c->high) * (double)(c->height - 1) + 0.5);
@@ -91,7 +91,7 @@ static void draw_dots(struct curve *c)
             continue;
         }
         size_t from = height_of(c, c->columns[x].low), to = height_of(c, c->columns[x].high), own_low = from, own_high = to;
-        if (joined && from > high + 1) /* up to where the neighbour ends */
+        if (joined && from > high + 1) /* reaches to the end of its neighbour */
             from = high + 1;
         if (joined && to + 1 < low)
             to = low - 1;
@@ -143,7 +143,7 @@ static void put_curve(struct buf *out, const struct curve *c, bool utf8)
     }
 }
 
-/* The axis, with N and I where something is not finite, and the first and last index. */
+/* The axis, with N and I below columns that have NaN or infinities, and the first and last index. */
 static void put_axis(struct buf *out, const struct curve *c, int64_t last, size_t x_dots)
 {
     struct buf end = {0};
@@ -193,7 +193,7 @@ enum { MOST_BINS = 64 };
 struct bins {
     size_t count;
     double low, high;
-    bool one_each; /* of numbers, low first */
+    bool one_each; /* a bin for each integer, from `low` on */
     uint64_t at[MOST_BINS];
 };
 
@@ -253,7 +253,7 @@ static void put_bins(struct buf *out, const struct bins *b, const struct hlo_can
     buf_free(&label);
 }
 
-/* A line for each bin; integers that are few have one each. What is not finite comes last. */
+/* A line for each bin; a few integers get one bin each. NaN and infinities come last. */
 void look_histogram(struct buf *out, const struct literal *l, const struct hlo_canvas *c)
 {
     struct hlo_stats s = look_stats(l);

@@ -1,8 +1,8 @@
 /*
- * A value in 128 bits: whether two are the same, bit for bit, without keeping them.
+ * A digest of a value in 128 bits, to find out whether two values are equal bit for bit without keeping them.
  *
- * Two chains of multiplications to 128 bits whose halves are folded (as in wyhash). It is no seal against people who want two
- * values to look the same.
+ * It is made of two chains of multiplications to 128 bits whose halves are folded, as in wyhash. It does not protect from people
+ * who make two different values of the same digest.
  */
 #include "base/wide.h"
 #include "look/look.h"

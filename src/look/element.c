@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Squares of floats lose nothing in double that counts; hypot is slow. */
+/* In double, the squares of floats lose nothing that matters, and hypot is slow. */
 static void from_c64(const char *p, size_t count, double *to)
 {
     for (size_t i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ static void from_half(enum dtype t, const char *p, size_t count, double *to)
     }
 }
 
-/* Of a byte there are few values: those of long rows are looked up. */
+/* A type of one byte has few values; for long rows they are looked up in a table. */
 static void narrow_floats(enum dtype t, const unsigned char *from, size_t count, double *to)
 {
     double values[256];

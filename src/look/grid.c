@@ -1,5 +1,5 @@
 /*
- * What a picture shows of an array: two dimensions of it, averaged by blocks where it is larger than the picture.
+ * The part of an array that a picture shows: its last two dimensions, averaged by blocks where they are larger than the picture.
  */
 #include "look/look.h"
 
@@ -28,18 +28,18 @@ struct look_plane look_plane_of(const struct literal *l)
     return p;
 }
 
-/* Where block k of `blocks` begins. */
+/* Where block k of `blocks` begins in a dimension. */
 static int64_t block_start(size_t k, int64_t size, size_t blocks)
 {
     return (int64_t)((double)size / (double)blocks * (double)k + 1e-9);
 }
 
-struct sums { /* of a row of blocks */
+struct sums { /* of a row of blocks, by column */
     double *sum;
     int64_t *count;
 };
 
-/* Of elements that belong to one block. */
+/* Adds elements that belong to one block. */
 static void add_values(const double *v, size_t n, unsigned char *mark, double *sum, int64_t *count)
 {
     double all = 0;
@@ -84,7 +84,7 @@ static void close_row(struct look_grid *g, size_t row, const struct sums *s)
 {
     for (size_t c = 0; c < g->columns; c++) {
         double mean = s->count[c] > 0 ? s->sum[c] / (double)s->count[c] : NAN;
-        if (isinf(mean)) /* the sum is more than a double holds */
+        if (isinf(mean)) /* the sum was too large for a double */
             mean = copysign(DBL_MAX, mean);
         g->mean[row * g->columns + c] = mean;
         if (s->count[c] > 0 && !(g->low <= mean))

@@ -1,5 +1,5 @@
 /*
- * Values as JSON: {"shape":"f32[2]","values":[1,"nan"]}. Of a tuple "elements" has an object for each component.
+ * Values as JSON: {"shape":"f32[2]","values":[1,"nan"]}. A tuple has "elements", with an object for each component.
  */
 #include "look/look.h"
 
@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* Numbers stand as they are, though a reader may keep fewer digits of s64; what JSON has no number for is a string. */
+/* Numbers are written in full, although readers may keep fewer digits of an s64. NaN and infinities, which JSON lacks, are
+ * strings. */
 static void put_float(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v)
 {
     double value = float_load(t, p);

@@ -1,6 +1,6 @@
 /*
- * Pictures of values in a terminal: heat maps and histograms. Without colours a ramp of characters stands for them; N is NaN, I an
- * infinity.
+ * Heat maps in a terminal, and the choice between kinds of pictures. Without colours, a ramp of characters stands for them; N is
+ * NaN, I an infinity.
  */
 #include "look/look.h"
 
@@ -19,13 +19,13 @@ struct heat {
     const struct hlo_canvas *canvas;
     const struct look_grid *grid;
     bool halves;    /* a character is two pixels, one above the other */
-    size_t x, y;    /* characters, or pixels, for a column and a row of the grid */
-    int fore, back; /* colours as they are; -1: none */
+    size_t x, y;    /* characters (or pixels) for a column and a row of the grid */
+    int fore, back; /* the terminal's current colours; -1: none */
 };
 
 /* ---- pixels ---- */
 
-/* Where a value stands between the least and the greatest: 0 ... steps - 1. */
+/* Where a value lies between the least and the greatest: 0 ... steps - 1. */
 static size_t step_of(const struct look_grid *g, double v, size_t steps)
 {
     size_t step = (size_t)(look_part(v, g->low, g->high) * (double)steps);
@@ -66,7 +66,7 @@ static void put_step(struct heat *h, double v)
         buf_puts(h->out, letters[step_of(h->grid, v, COUNT_OF(letters))]);
 }
 
-/* The character of a cell, and of the one below it where there are halves; -1: there is none. */
+/* Draws a cell, together with the one below it where a character has two halves; -1: there is none below. */
 static void put_cell(struct heat *h, size_t cell, int64_t below)
 {
     const struct look_grid *g = h->grid;
@@ -103,13 +103,13 @@ static void put_rows(struct heat *h, const struct look_plane *p, int label)
         for (size_t x = 0; x < g->columns * h->x; x++)
             put_cell(h, row * g->columns + x / h->x, h->halves && next != SIZE_MAX ? (int64_t)(next * g->columns + x / h->x) : -1);
         end_colors(h);
-        if (!h->canvas->color) /* blanks at the end of a line are easily lost, and stand for the least */
+        if (!h->canvas->color) /* a blank is the least value, but is easily lost at the end of a line: so that is marked */
             buf_putc(h->out, '|');
         buf_putc(h->out, '\n');
     }
 }
 
-/* 0 and the last one, below the ends of the columns. */
+/* The first and last index, below the ends of the columns. */
 static void put_columns(struct buf *out, int64_t last, size_t width, int label)
 {
     struct buf end = {0};
@@ -164,7 +164,7 @@ static void put_heat(struct buf *out, const struct look_plane *p, const struct h
     size_t height = c->height > 4 ? c->height - 3 : 1, rows = h.halves ? 2 * height : height;
     struct look_grid g;
     look_grid_fill(&g, p, rows, width);
-    /* Few cells get several characters, twice as many across as down, which is about square. */
+    /* A small grid is enlarged: a cell gets several characters, twice as many across as down, which is about square. */
     size_t across = h.halves ? 1 : 2, times = rows / g.rows, fit = width / (g.columns * across);
     times = times < fit ? times : fit;
     h.x = times > 0 ? times * across : 1;
@@ -178,7 +178,7 @@ static void put_heat(struct buf *out, const struct look_plane *p, const struct h
 
 /* ---- all of them ---- */
 
-/* The shape, statistics, and of which part the picture is. */
+/* The shape, the statistics, and which part the picture shows. */
 static void put_title(struct buf *out, const struct look_plane *p, bool heat)
 {
     int rank = p->of->shape->rank, shown = heat ? 2 : 1;

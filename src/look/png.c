@@ -25,7 +25,7 @@ static void put_chunk(struct buf *out, const char *type, const void *data, size_
     put_u32(out, (uint32_t)crc32(0, (const Bytef *)out->data + start, (uInt)(size + 4)));
 }
 
-/* Between colours that stand at equal distances. */
+/* A colour between given ones, which are at equal distances. */
 static void put_palette(struct buf *out)
 {
     static const unsigned char stops[][3] = {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}};
@@ -47,7 +47,7 @@ static unsigned char pixel_of(const struct look_grid *g, size_t cell)
     return (unsigned char)(look_part(g->mean[cell], g->low, g->high) * (STEPS - 1) + 0.5);
 }
 
-/* Lines of the picture, each with the byte in front that says that it is not filtered. */
+/* The lines of the picture, each after a byte that says that it is not filtered. */
 static void put_pixels(struct buf *out, const struct look_grid *g, size_t times)
 {
     for (size_t y = 0; y < g->rows * times; y++) {
@@ -67,7 +67,7 @@ static bool put_picture(struct buf *out, const struct look_grid *g, size_t times
     bool ok = packed && compress(packed, &size, (const Bytef *)pixels.data, (uLong)pixels.size) == Z_OK;
     put_u32(&header, (uint32_t)(g->columns * times));
     put_u32(&header, (uint32_t)(g->rows * times));
-    buf_bytes(&header, "\10\3\0\0\0", 5); /* eight bits, by a palette */
+    buf_bytes(&header, "\10\3\0\0\0", 5); /* eight bits per pixel, with a palette */
     buf_bytes(out, "\211PNG\r\n\032\n", 8);
     put_chunk(out, "IHDR", header.data, header.size);
     put_palette(out);

@@ -1,6 +1,6 @@
 /*
- * Values for people: on a line where they fit, else over lines with their columns one below the other; of large arrays both ends of
- * each dimension, and statistics of the whole. Where nothing is left out, `hlo run` reads it again.
+ * Values as text for people: on one line if they fit, else over several with aligned columns. Of large arrays, both ends of each
+ * dimension and statistics of the whole. When nothing is left out, `hlo run` can read the text again.
  */
 #include "look/look.h"
 
@@ -12,13 +12,13 @@ enum { USUAL_MOST = 1000, USUAL_EDGE = 3, USUAL_WIDTH = 80 };
 
 struct show {
     struct buf *out;
-    struct hlo_view v;     /* complete */
+    struct hlo_view v;     /* with defaults filled in */
     const struct shape *shape;
     bool abridged;
-    bool broken;           /* over lines */
-    size_t margin;         /* of the whole value */
+    bool broken;           /* the array takes several lines */
+    size_t margin;         /* by which the whole value is indented */
     size_t line;           /* where the line begins in `out` */
-    size_t widest;         /* of the elements, where lines are broken; 0: they stand as they are */
+    size_t widest;         /* width of the widest element, for columns; 0: elements are not aligned */
 };
 
 /* ---- one element ---- */
@@ -75,7 +75,7 @@ void look_put_element(struct buf *out, enum dtype t, const void *p, const struct
 
 /* ---- arrays ---- */
 
-/* Whether the middle of dimension d is left out, and where it goes on after index i. */
+/* Whether the middle of dimension d is left out; and the index that is shown after index i. */
 static bool leaves_out(const struct show *w, int d)
 {
     return w->abridged && (uint64_t)w->shape->dims[d] > 2 * (uint64_t)w->v.edge;
@@ -85,7 +85,7 @@ static int64_t next_shown(const struct show *w, int d, int64_t i)
     return leaves_out(w, d) && (uint64_t)i + 1 == w->v.edge ? w->shape->dims[d] - (int64_t)w->v.edge : i + 1;
 }
 
-/* Calls `fn` for what is shown of the array at `p` below dimension d. */
+/* Calls `fn` for each element shown of the part of the array at `p`, which begins at dimension d. */
 static void each_shown(const struct show *w, int d, const char *p, size_t stride,
                        void (*fn)(void *context, enum dtype t, const char *p), void *context)
 {
@@ -123,7 +123,7 @@ static void put_shown(struct show *w, const char *p)
     buf_free(&text);
 }
 
-/* A row is wrapped below its first element; where it is all there is, in lines of its own. */
+/* Writes a row. A long one goes on below its first element; a vector has lines of its own. */
 static void put_row(struct show *w, const char *p)
 {
     int d = w->shape->rank - 1;
@@ -150,7 +150,7 @@ static void put_row(struct show *w, const char *p)
     buf_puts(w->out, spaced ? " }" : "}");
 }
 
-/* Dimension `d` of the part at `p`, which has `size` bytes and is number `index` of those beside it. */
+/* Writes the part of the array at `p`, from dimension `d` on, which has `size` bytes and is number `index` in dimension d - 1. */
 static void put_level(struct show *w, int d, const char *p, size_t size, int64_t index, size_t indent)
 {
     const struct shape *s = w->shape;

@@ -1,10 +1,10 @@
 /*
- * Pieces of values as numpy's basic indexing cuts them: `[0,:4]`, `[..., -1]`, `[::-2]`.
+ * Pieces of values, cut like numpy's basic indexing does: `[0,:4]`, `[..., -1]`, `[::-2]`.
  *
  *     slice   = { "[" part { "," part } "]" }
  *     part    = integer | [integer] ":" [integer] [":" [integer]] | "..."
  *
- * Of a tuple a bracket holds one integer, which chooses a component. Brackets work one after the other.
+ * For a tuple, a bracket holds one integer, which chooses a component. Each bracket applies to the result of the one before.
  */
 #include "look/look.h"
 
@@ -13,9 +13,9 @@ struct part {
     int64_t first, limit, step;
     bool has_first, has_limit;
 };
-struct cut { /* along one dimension */
+struct cut { /* what is taken of one dimension */
     int64_t first, step, count;
-    bool drop; /* the dimension goes away */
+    bool drop; /* the dimension is removed */
 };
 struct reading {
     struct str text;
@@ -89,7 +89,7 @@ static bool read_part(struct reading *r, struct part *p)
     return p->step != 0 || wrong(r, "a step is not 0;");
 }
 
-/* One bracket, at its `[`. The number of parts; 0 is an error. */
+/* Reads a bracket, at its `[`. The number of its parts; 0: an error. */
 static size_t read_bracket(struct reading *r, struct part *parts)
 {
     size_t n = 0;
@@ -118,7 +118,7 @@ static bool out_of_range(struct reading *r, int64_t index, const char *what, int
 
 static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
 
-/* A bound of a range counted from the end where it is negative; what lies outside is moved to the ends. */
+/* A bound of a range: negative ones count from the end; those outside are moved to the nearest end. */
 static int64_t bound_of(int64_t v, int64_t size, int64_t low, int64_t high)
 {
     return clamp(v < 0 ? v + size : v, low, high);
@@ -139,11 +139,11 @@ static bool cut_dimension(struct reading *r, const struct part *p, int d, int64_
     int64_t way = p->step > 0 ? limit - first : first - limit;
     *c = (struct cut){first, p->step, way > 0 ? (int64_t)(((uint64_t)way - 1) / step) + 1 : 0, false};
     if (c->count <= 1)
-        c->step = 1; /* so that nobody multiplies by a vast one */
+        c->step = 1; /* unused, and a vast one would overflow in products */
     return true;
 }
 
-/* One cut for each dimension; those that no part is for stay whole. */
+/* A cut for each dimension; dimensions without a part stay whole. */
 static bool cut_all(struct reading *r, const struct part *parts, size_t n, const struct shape *s, struct cut *cuts)
 {
     size_t rest = n, rests = 0;
@@ -173,7 +173,7 @@ static bool cut_all(struct reading *r, const struct part *parts, size_t n, const
 
 struct copying {
     const struct cut *cuts;
-    const int64_t *strides; /* in bytes, of the whole array */
+    const int64_t *strides; /* of the whole array, in bytes */
     int rank;
     size_t width;
     char *to;
@@ -205,7 +205,7 @@ static struct literal *cut_array(struct reading *r, const struct literal *l, con
     int rank = 0;
     for (int d = s->rank - 1; d >= 0; d--) {
         strides[d] = stride;
-        stride = (int64_t)((uint64_t)stride * (uint64_t)s->dims[d]); /* of an empty array it may be anything */
+        stride = (int64_t)((uint64_t)stride * (uint64_t)s->dims[d]); /* unsigned: in an empty array it may overflow */
     }
     for (int d = 0; d < s->rank; d++)
         if (!cuts[d].drop)

@@ -1,9 +1,9 @@
 /*
- * What is in a value, in numbers: how many are finite, NaN, zero ..., the least, the greatest, mean and deviation.
+ * Statistics of a value: how many elements are finite, NaN, zero ..., the least, the greatest, mean and deviation.
  *
- * It goes through blocks that stay near, each of them twice: once for counts and the sum, once for the squares of what is apart from
- * the mean of the block. Blocks are joined by the formula of Chan, Golub and LeVeque. The order is that of the elements,
- * so that the same value always gives the same numbers.
+ * It goes through the elements in blocks that fit into the cache, twice through each: first for counts and the sum, then for
+ * the squared differences from the mean of the block. Blocks are joined by the formula of Chan, Golub and LeVeque, in the order
+ * of the elements, so that the same value always gives the same numbers.
  */
 #include "look/look.h"
 
@@ -18,9 +18,9 @@ struct tally { /* of one block */
 };
 struct gathering {
     struct hlo_stats s;
-    double mean, squares; /* of what was finite, times `scale` */
-    double scale;         /* below 1 once squares went beyond the range of double */
-    uint64_t counted;     /* in them */
+    double mean, squares; /* of the finite elements, times `scale`; squares: of their differences from the mean */
+    double scale;         /* below 1 once squares had become too large for a double */
+    uint64_t counted;     /* elements in mean and squares */
 };
 
 static double sum_lanes(const double *lane)
@@ -28,7 +28,7 @@ static double sum_lanes(const double *lane)
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* False: that goes beyond the range, and nothing was taken. */
+/* Adds a block. False when that is too large for a double; nothing was added then. */
 static bool take_moments(struct gathering *g, size_t n, double mean, double squares)
 {
     double before = (double)g->counted, more = (double)n, all = before + more, apart = mean - g->mean;
@@ -41,7 +41,7 @@ static bool take_moments(struct gathering *g, size_t n, double mean, double squa
     return true;
 }
 
-/* From now on everything is counted so much smaller that no square is too large; what gets lost beside that doesn't show. */
+/* Scales everything down so far that no square can be too large; small numbers that vanish beside these don't matter. */
 static void scale_down(struct gathering *g)
 {
     g->scale = 0x1p-600;
@@ -168,7 +168,7 @@ struct hlo_stats look_stats(const struct literal *l)
 
 enum { FEW_DIGITS = 4, INTEGER_DIGITS = 17 };
 
-/* Of tuples, whatever is in them. */
+/* All leaves of a tuple. */
 static bool may_be_special(enum dtype t) { return !(dtype_is_integer(t) || t == DT_PRED); }
 
 void look_put_stats(struct buf *out, enum dtype t, const struct hlo_stats *s)
@@ -194,7 +194,7 @@ void look_put_summary(struct buf *out, const struct literal *l)
     int64_t elements = 0;
     shape_print(out, s, false);
     if (!shape_is_array(s) && shape_leaf_count(s) == 0)
-        return; /* of `()` there is no more to say */
+        return; /* an empty tuple has no statistics */
     if (shape_is_token(s))
         return;
     buf_putc(out, ' ');
