@@ -1,5 +1,5 @@
 /*
- * In place of what reads protobuf, where libprotobuf-c was not there when the program was built.
+ * Stands in for the files that read protobuf when the program is built without libprotobuf-c.
  */
 #include "onnx/onnx.h"
 

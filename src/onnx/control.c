@@ -1,6 +1,7 @@
 /*
- * If and Loop: graphs inside nodes become computations. What they use of the graphs around them is found first
- * and handed in; types that change from one pass to the next are widened until they hold every pass.
+ * The operators If and Loop: graphs inside of nodes become computations. Values that they use from the graphs around them are
+ * found first and passed in. Types that change from one pass of a loop to the next are widened until they hold the values of
+ * every pass.
  */
 #include "onnx/import_priv.h"
 
@@ -8,7 +9,7 @@
 
 /* ---- names that a graph takes from outside ---- */
 
-struct known_names { /* of a graph and of those around it, up to the one in question */
+struct known_names { /* names defined by a graph of the node, and by the graphs around it within the node */
     struct map map;
     const struct known_names *outer;
 };
@@ -66,7 +67,7 @@ static bool collect(struct scope *s, struct captures *c, const struct known_name
     return ok;
 }
 
-/* Without those that nobody makes, which the nodes complain of, and those that are written again. */
+/* Drops captures that nothing defines, about which the nodes give the message, and known ones, which are written again. */
 static void keep_wanted(struct scope *s, struct captures *c)
 {
     size_t kept = 0;
@@ -87,7 +88,7 @@ static const struct onnx_graph *graph_attr(struct node *n, const char *name)
     return NULL;
 }
 
-/* Translates a node with graphs in it, which may hold such nodes in turn. */
+/* Translates a node that has graphs, which may hold such nodes in turn. */
 static bool deeper(struct node *n, bool (*translate)(struct node *))
 {
     struct import *imp = n->s->imp;
@@ -99,7 +100,7 @@ static bool deeper(struct node *n, bool (*translate)(struct node *))
     return ok;
 }
 
-/* A scope with a computation of its own in this builder. */
+/* Begins a scope with a computation of its own in this builder. */
 static void begin_computation(struct scope *inner, struct scope *outer, hlo_builder *b, const char *name)
 {
     begin_scope(inner, outer);
@@ -129,7 +130,7 @@ static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
     buf_putc(b, ')');
 }
 
-/* A trip count or condition: a scalar, or one element; whether a vector has one may be seen at run time. */
+/* A trip count or condition as a scalar. The input may be a vector of one element, which may only be seen at run time. */
 static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const char *what)
 {
     struct array one = scalar_of(elem);
@@ -143,7 +144,7 @@ static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const cha
     return v->a.rank == 0 ? x : reshape_to(n->s, x, &v->a, &one, NULL);
 }
 
-/* The branch that is chosen already. */
+/* Translates the only branch of an If whose condition is known. */
 static bool take_branch(struct node *n, const struct onnx_graph *g)
 {
     struct scope inner;
@@ -252,11 +253,12 @@ struct loop {
     const struct onnx_graph *body;
     struct captures captured;
     size_t carried, scans;
-    struct val *types; /* of what is carried, then of what is captured */
+    struct val *types; /* of carried values, followed by captured ones */
     struct val *scan_types;
 };
 
-/* The body into a computation of this builder; its outputs behind the condition go to `outputs`. */
+/* Translates the body into a computation of this builder. `outputs`: all outputs of the graph; returns the first, the
+ * condition, as a scalar. */
 static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder *b, bool types_only, struct val *outputs)
 {
     struct scope *s = l->n->s;
@@ -284,7 +286,7 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
     return scalar_input(&as_node, &outputs[0], ELEM_PRED, "the condition");
 }
 
-/* Dimensions that go on growing get the bound of the import at once; what outgrows it is for the loop to refuse. */
+/* Dimensions that still grow get the bound of the import at once; the loop refuses what outgrows that at run time. */
 static void settle(const struct loop *l, const struct val *now, struct val *next, int round)
 {
     int64_t bound = l->n->s->imp->bound;
@@ -300,7 +302,7 @@ static void settle(const struct loop *l, const struct val *now, struct val *next
 
 enum { MAX_ROUNDS = 12, NEWEST_LOOP = 25 };
 
-/* Makes carried types hold what the body makes of them; `changed` when there is need of another round. */
+/* Widens carried types to hold what the body makes of them. `changed`: another round is needed. */
 static bool widen(struct loop *l, const struct val *outputs, int round, bool *changed)
 {
     struct scope *s = l->n->s;
@@ -324,8 +326,8 @@ static bool widen(struct loop *l, const struct val *outputs, int round, bool *ch
     return !*changed || round < MAX_ROUNDS || refuse_node(s, "the types of what it carries never come to rest");
 }
 
-/* Translates the body into modules that are thrown away until the types fit. Loops in it stay without theirs
- * there, or each would be translated twice for every loop around it. */
+/* Translates the body into modules that are thrown away, until the types fit. Loops within it are left without bodies in these,
+ * or each would be translated twice for every loop around it. */
 static bool find_types(struct loop *l)
 {
     struct scope *s = l->n->s;
@@ -342,7 +344,7 @@ static bool find_types(struct loop *l)
     return true;
 }
 
-/* The body for good: its computation, with the result that onnx.Loop wants. */
+/* Translates the body for good. The name of its computation, which has the result that onnx.Loop wants. */
 static const char *make_body(struct loop *l)
 {
     struct scope inner;
@@ -355,7 +357,7 @@ static const char *make_body(struct loop *l)
         return NULL;
     for (size_t k = 0; k < l->carried; k++) {
         struct val type, v;
-        join_types(&l->types[k], &outputs[k + 1], &type); /* what is larger than the bound is refused by the loop */
+        join_types(&l->types[k], &outputs[k + 1], &type); /* the loop refuses values beyond the bound */
         v = val_coerce(&inner, &outputs[k + 1], &type);
         all[1 + k] = val_pack(&inner, &v);
     }
@@ -368,7 +370,7 @@ static const char *make_body(struct loop *l)
     return hlo_computation_name(inner.c);
 }
 
-/* `x` stays NULL when there is none. */
+/* A trip count or condition; `x` stays NULL when the input is absent. */
 static bool control_input(struct node *n, size_t k, int elem, const char *what, hlo_inst **x)
 {
     struct val *v = input_of(n, k);
@@ -376,7 +378,7 @@ static bool control_input(struct node *n, size_t k, int elem, const char *what, 
     return !v || *x;
 }
 
-/* Stacked scans: as many as there are passes. */
+/* The type of stacked scan output k: its first dimension is the number of passes. */
 static struct val stacked(const struct loop *l, size_t k)
 {
     struct val *m = input_of(l->n, 0), out = l->scan_types[k];
@@ -393,13 +395,13 @@ static struct val stacked(const struct loop *l, size_t k)
     return out;
 }
 
-/* Since when Loop carries what is of this kind. */
+/* The first version of Loop that carries values of this type. */
 static int64_t carried_since(const struct val *v)
 {
     return is_optional(v) ? 16 : is_sequence(v) ? 13 : v->a.elem >= ELEM_BF16 ? NEWEST_LOOP : 1;
 }
 
-/* What the elements are is the verifier's concern. */
+/* Whether this version of Loop carries values of that kind. Element types are left to the verifier. */
 static bool check_carried(struct node *n, const struct val *v, size_t k)
 {
     bool takes = v->kind == ONNX_TENSOR || n->row->since >= carried_since(v);
@@ -411,7 +413,7 @@ static const char *loop_attributes(const struct loop *l, const char *body, bool 
 {
     size_t total = l->carried + l->captured.count;
     int64_t version = l->n->row->since;
-    for (size_t k = l->carried; k < total; k++) /* what is handed through must be something that the version carries */
+    for (size_t k = l->carried; k < total; k++) /* captured values are carried too, by a version that can */
         version = version < carried_since(&l->types[k]) ? carried_since(&l->types[k]) : version;
     const char *called = *body ? arena_printf(l->n->s->imp->arena, "called_computations={%%%s}, ", body).ptr : "";
     return arena_printf(l->n->s->imp->arena,

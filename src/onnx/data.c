@@ -1,6 +1,5 @@
 /*
- * Values in files of their own, as the test data of ONNX has them: one message a file, of the type that the
- * model declares for it.
+ * Values in files of their own, like those of ONNX's test data: one message per file, of the type that the model declares.
  */
 #include "onnx/protobuf.h"
 

@@ -1,6 +1,6 @@
 /*
- * Nodes whose inputs are all known are run while the model is imported, by a module of their own: what comes out
- * is known as well. That gives the axes, shapes and bounds that models compute, without a second set of formulas.
+ * Nodes whose inputs are all known are run during the import, as a module of their own, and their outputs become known as well.
+ * That gives the axes, shapes and bounds that models compute, without a second set of formulas.
  */
 #include "onnx/import_priv.h"
 
@@ -18,7 +18,7 @@ static bool may_fold(struct scope *s, const struct onnx_node *node)
     return any;
 }
 
-/* The inputs without their instructions, which belong to another module. */
+/* Binds the inputs without their instructions, which belong to another module. */
 static void bind_known(struct scope *s, struct scope *outer, const struct onnx_node *node)
 {
     for (size_t k = 0; k < node->input_count; k++) {
@@ -55,7 +55,7 @@ static hlo_literal *run(const hlo_module *module, hlo_messages *m)
     return result;
 }
 
-/* False when an output has another type than the translation said, that is a size of its own. */
+/* Makes the results known outputs. False when one has another type than its translation, that is a dynamic size. */
 static bool keep(struct scope *s, const hlo_literal *result, size_t count, struct val *outputs)
 {
     for (size_t k = 0; k < count; k++) {
@@ -74,7 +74,7 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
 {
     if (!row->foldable || node->output_count == 0 || !may_fold(s, node))
         return false;
-    hlo_messages *m = hlo_messages_new(); /* what is wrong is said when the node is translated in its place */
+    hlo_messages *m = hlo_messages_new(); /* dropped: mistakes are reported when the node is translated in its place */
     struct map names, constants;
     struct scope inner = {.imp = s->imp, .m = m, .b = hlo_builder_new("fold", m), .names = &names, .constants = &constants};
     inner.c = hlo_computation_new(inner.b, "main");

@@ -1,5 +1,5 @@
 /*
- * The walk over a graph: names and scopes, nodes and their rows in op.def, inputs and outputs of the model.
+ * The walk through a graph: names and scopes, nodes and their rows in op.def; inputs and outputs of the model.
  */
 #include "onnx/import_priv.h"
 
@@ -20,7 +20,7 @@ static int row_cmp(struct str name, size_t i)
     return str_cmp(name, str_of(rows[i].name));
 }
 
-/* The newest row of the operator that the opset has; `first`: its oldest one, NULL when there is none at all. */
+/* The newest row of the operator in the opset, or NULL. `first`: its oldest row; NULL when the operator has none. */
 static const struct op_row *find_row(struct str name, int64_t opset, const struct op_row **first)
 {
     size_t low = 0, high = COUNT_OF(rows);
@@ -69,7 +69,7 @@ void bind_val(struct scope *s, struct str name, const struct val *v)
         map_put(&s->vals, name, arena_copy(s->imp->arena, v, sizeof *v));
 }
 
-/* What an outer computation made can't be named here; what is known can be written again. */
+/* A value by its name. Instructions of an outer computation can't be used here, but known elements can be written again. */
 struct val *find_val(struct scope *s, struct str name)
 {
     for (struct scope *at = s; at; at = at->outer) {
@@ -182,7 +182,7 @@ bool translate_graph(struct scope *s, const struct onnx_graph *g, struct val *ou
 
 /* ---- inputs of the model ---- */
 
-/* Of declared dimensions; what is open is bounded. */
+/* Dimensions as they are declared; open ones get the bound of the import. */
 static void declared_dims(const struct scope *s, const struct onnx_type *type, struct array *a)
 {
     a->rank = type->rank;
@@ -289,7 +289,7 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g, const struc
 
 /* ---- the module ---- */
 
-/* Nodes of a graph and of the graphs in it. */
+/* The number of nodes of a graph and of the graphs in it. */
 static int64_t count_nodes(const struct onnx_graph *g, int depth)
 {
     int64_t count = (int64_t)g->node_count;
@@ -300,13 +300,14 @@ static int64_t count_nodes(const struct onnx_graph *g, int depth)
     return count;
 }
 
-/* How many may be translated: each some times over, as the types of loops are sought. */
+/* How many nodes may be translated. Each may be several times, since bodies of loops are translated until their types are
+ * found. */
 static int64_t node_budget(const struct onnx_model *model)
 {
     return 10000 + 20 * count_nodes(&model->graph, 0);
 }
 
-/* What the model calls a tensor or a sequence is no optional, and the other way round, whatever its last node made. */
+/* An output of the model is an optional if it is declared as one, and only then, whatever its last node made. */
 static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, struct val *v)
 {
     struct val type = *v;
@@ -358,7 +359,7 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
     return module;
 }
 
-/* Shapes, axes and their like may come from an input. Then the module is made for the integers that were given. */
+/* Shapes, axes and the like may come from an input. Then the module is made for the integers that were given. */
 hlo_module *onnx_import(const struct onnx_model *model, const struct onnx_import_options *o, hlo_messages *m)
 {
     bool wants_values = false;

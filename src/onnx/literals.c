@@ -1,6 +1,6 @@
 /*
- * Values of the host as parameters want them, and results as values: sequences of tensors of many shapes to and
- * from padded arrays (onnx.h).
+ * Values as arguments for the module's parameters, and results as values: sequences of tensors of different shapes become padded
+ * arrays (onnx.h), and the other way round.
  */
 #include "onnx/import_priv.h"
 
@@ -10,7 +10,7 @@ enum { MAX_DIMS = 64 };
 
 /* ---- types in HLO's text ---- */
 
-/* One array or tuple of the text of a shape. */
+/* Reads the text of a shape: an array or a tuple. */
 struct reader {
     const char *at;
 };
@@ -56,7 +56,7 @@ static bool read_leaf(struct reader *r, struct leaf_type *out)
     return true;
 }
 
-/* What a parameter is, by its shape. */
+/* The type of a parameter, from its shape. */
 struct param_type {
     bool optional, sequence;
     struct leaf_type data, sizes;
@@ -86,7 +86,7 @@ hlo_literal *copy_array(const hlo_literal *l, hlo_messages *m)
     return to;
 }
 
-/* A box of `sizes` elements, in a place that is as large as `dims` and in one without gaps: every row of it. */
+/* A box of `sizes` elements, to be copied row by row between an array of size `dims` and one without padding. */
 struct box {
     size_t rank, width; /* bytes of an element */
     const int64_t *dims, *sizes;
@@ -143,7 +143,7 @@ static hlo_literal *misfit(const hlo_module *module, size_t param, const char *w
     return NULL;
 }
 
-/* The elements of a sequence and their sizes. They fit. */
+/* The elements of a sequence and their sizes as a tuple. They fit. */
 static hlo_literal *sequence_literal(const struct onnx_value *v, const struct param_type *p, hlo_messages *m)
 {
     int64_t dims[MAX_DIMS], sizes[2] = {(int64_t)v->count, p->sizes.dims[1]};
@@ -179,7 +179,7 @@ static hlo_literal *tuple_of(hlo_literal *a, hlo_literal *b)
     return NULL;
 }
 
-/* What an optional holds that is empty. */
+/* The value in an optional that is empty. */
 static hlo_literal *nothing(const struct param_type *p, hlo_messages *m)
 {
     int64_t dims[MAX_DIMS];
@@ -249,7 +249,7 @@ static bool tensor_value(const hlo_literal *l, struct onnx_value *out, hlo_messa
     return out->tensor != NULL;
 }
 
-/* Element k without its padding. */
+/* Element k of a sequence, without its padding. */
 static bool element_value(const struct hlo_array *data, const struct hlo_array *table, size_t k, struct onnx_value *out, hlo_messages *m)
 {
     int64_t sizes[MAX_DIMS], box[MAX_DIMS];

@@ -1,5 +1,5 @@
 /*
- * The functions of hlo.h that deal with ONNX: handles around the structs of onnx.h.
+ * The public interface to models of ONNX: handles around the structs of onnx.h.
  */
 #include "onnx/onnx.h"
 
@@ -9,7 +9,7 @@
 
 struct hlo_onnx {
     struct onnx_model *model;
-    const struct onnx_value_info **inputs; /* those that are no initializers; in the model's arena, as what follows */
+    const struct onnx_value_info **inputs; /* those that are no initializers; like the ports, in the model's arena */
     struct hlo_onnx_port *input_ports, *output_ports;
     size_t input_count;
 };
@@ -119,7 +119,7 @@ void hlo_onnx_value_free(hlo_onnx_value *h)
     heap_free(h);
 }
 
-/* False: they are not as many as the type has. */
+/* Takes over the tensors. False when the type has another number of them. */
 static bool take_tensors(struct onnx_value *v, hlo_literal **tensors, size_t count)
 {
     bool sequence = v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;
@@ -193,7 +193,7 @@ const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *h, size_t i)
     return h->v.tensor ? h->v.tensor : h->v.elements[i].tensor;
 }
 
-/* ---- the way into a module and out of it ---- */
+/* ---- modules, their arguments and results ---- */
 
 hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, int64_t bound, hlo_messages *m)
 {

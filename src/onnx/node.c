@@ -1,5 +1,5 @@
 /*
- * What translators ask of a node: attributes, inputs, axes, and where its outputs go.
+ * Functions that give translators the attributes, inputs and axes of a node, and take its outputs.
  */
 #include "onnx/import_priv.h"
 
@@ -81,7 +81,7 @@ bool axis_of(struct node *n, int64_t axis, int rank, int *out)
     return true;
 }
 
-/* Of an attribute: one number counts as a list of one. */
+/* The list that an attribute has; a single number counts as a list of one. */
 static bool list_of_attr(struct node *n, const char *name, struct int_list *out)
 {
     const struct onnx_attr *a = name ? attr_find(n, name) : NULL;

@@ -7,8 +7,8 @@
 
 /* ---- broadcasting ---- */
 
-/* Dimension d of both: of two that may change at run time one may turn out as 1, then it is repeated by the
- * instruction itself (hlo-values: element-wise on dynamic sizes). */
+/* Dimension d of the result. Of two dynamic sizes, one may turn out to be 1 at run time; the elementwise instruction itself
+ * repeats it then (hlo-values: element-wise on dynamic sizes). */
 static bool meet(const struct array *x, const struct array *y, int d, struct array *out)
 {
     bool changes = x->dynamic[d] || y->dynamic[d];
@@ -27,7 +27,7 @@ static bool meet(const struct array *x, const struct array *y, int d, struct arr
     return changes || x->dims[d] == y->dims[d];
 }
 
-/* The type with ones in front. */
+/* The type with leading dimensions of size 1, up to this rank. */
 static struct array aligned(const struct array *a, int rank)
 {
     struct array out = {.elem = a->elem, .rank = rank};
@@ -52,7 +52,7 @@ static bool meet_all(struct scope *s, const struct array *x, const struct array 
     return true;
 }
 
-/* x without dimensions of size 1 where others have more; `at`: where the rest goes in `common`. */
+/* x without its dimensions of size 1 where `common` has more; `at`: where the other dimensions are in `common`. */
 static hlo_inst *drop_repeated(struct scope *s, hlo_inst *x, struct array *a, const struct array *common, int64_t *at)
 {
     struct array kept = {.elem = a->elem};
@@ -77,7 +77,7 @@ static hlo_inst *drop_repeated(struct scope *s, hlo_inst *x, struct array *a, co
     return x;
 }
 
-/* x as large as `common`; dimensions that only the other has get its bound. */
+/* x repeated to the sizes of `common`; dimensions that only the other operand has get their bound. */
 static hlo_inst *bring(struct scope *s, struct val *v, const struct array *common)
 {
     hlo_inst *x = data_of(s, v);
@@ -108,7 +108,7 @@ static bool broadcast_binary(struct scope *s, struct val *x, struct val *y, stru
     return true;
 }
 
-/* Both inputs as large as the result and of one element type. */
+/* Both inputs, repeated to the sizes of the result and of one element type. */
 static bool both(struct node *n, size_t i, size_t j, struct array *a, hlo_inst **x, hlo_inst **y)
 {
     struct val *vx = tensor_of(n, i), *vy = vx ? tensor_of(n, j) : NULL;
@@ -128,7 +128,7 @@ bool op_binary(struct node *n)
     return both(n, 0, 1, &a, &x, &y) && give_tensor(n, &a, emit_binary(n->s, &a, n->row->arg, x, y));
 }
 
-/* HLO takes integers as well, and ONNX does not. */
+/* Only pred: HLO's instructions take integers as well, ONNX's operators don't. */
 bool op_logical(struct node *n)
 {
     struct val *v = tensor_of(n, 0);
@@ -187,7 +187,7 @@ bool op_mean(struct node *n)
     return give_tensor(n, &v->a, emit_binary(n->s, &v->a, "divide", data_of(n->s, v), by));
 }
 
-/* fmod=1: the sign of the dividend, as HLO has it; else of the divisor. */
+/* With fmod=1 the result has the sign of the dividend, as HLO's remainder has; else that of the divisor. */
 bool op_mod(struct node *n)
 {
     struct scope *s = n->s;
@@ -207,7 +207,7 @@ bool op_mod(struct node *n)
     return give_tensor(n, &a, emit_select(s, &a, wrong, emit_binary(s, &a, "add", r, y), r));
 }
 
-/* The exponent may be of another type; the result has the base's. */
+/* The exponent may have another type than the base; the result has that of the base. */
 bool op_pow(struct node *n)
 {
     struct scope *s = n->s;
@@ -266,7 +266,7 @@ bool op_is_nan(struct node *n)
     return give_tensor(n, &a, is);
 }
 
-/* One bound of Clip, a scalar. */
+/* Applies one bound of Clip, a scalar. */
 static hlo_inst *clip_by(struct node *n, size_t input, const char *opcode, const struct array *a, hlo_inst *x)
 {
     struct val *v = input_of(n, input) ? tensor_of(n, input) : NULL;
@@ -291,7 +291,7 @@ bool op_clip(struct node *n)
 
 /* ---- Where ---- */
 
-/* The sizes that all have together: where one is known and not 1, it is that; else what is not 1 at run time. */
+/* The sizes to which all inputs are repeated: a known one that is not 1, else the one that is not 1 at run time. */
 static void common_sizes(struct scope *s, struct val *v, struct array *common, struct num *size, bool first)
 {
     int shift = common->rank - v->a.rank;
@@ -334,7 +334,7 @@ bool op_where(struct node *n)
 
 /* ---- Cast ---- */
 
-/* The largest finite number of a narrow float that has something beyond it. */
+/* The largest finite number of a narrow float type that has infinities or NaN beyond it. */
 static const char *largest(int elem)
 {
     const char *hlo = onnx_dtype_hlo(elem);
@@ -369,7 +369,7 @@ static bool cast(struct node *n, struct val *v, int elem)
         hlo_inst *bounds[] = {emit_scalar(s, a.elem, least.ptr), x, emit_scalar(s, a.elem, most)};
         x = emit_op(s, &a, "clamp", bounds, 3, "%s", "");
     }
-    if (elem_is_float(a.elem) && is_below_byte(elem)) /* HLO would saturate, ONNX drops bits */
+    if (elem_is_float(a.elem) && is_below_byte(elem)) /* by way of s32: HLO would saturate, ONNX drops bits */
         x = emit_convert(s, x, &a, ELEM_S32);
     x = emit_convert(s, x, &a, elem);
     return give_tensor(n, &a, x);

@@ -7,15 +7,15 @@
 
 /* ---- Slice ---- */
 
-enum { LONGEST = 1 << 30 }; /* no dimension is longer; steps beyond it take one element */
+enum { LONGEST = 1 << 30 }; /* no dimension is longer; steps are cut to it, and take one element then */
 
-/* What one axis is cut to: `size` elements from `start` on, at most `bound`. */
+/* What is taken of one axis: `size` elements from `start` on, at most `bound`. */
 struct range {
     struct num start, step, size;
     int64_t bound;
 };
 
-/* Elements from start to end, neither beyond its array, in steps that are positive. */
+/* The number of elements from start to end, both within the array, in positive steps. */
 static struct num steps_between(struct scope *s, struct num from, struct num to, struct num step)
 {
     struct num span = num_op(s, "add", num_op(s, "subtract", to, from), num_op(s, "subtract", step, num_of(1)));
@@ -42,7 +42,7 @@ static struct range range_of(struct scope *s, struct num n, struct num start, st
     return up;
 }
 
-/* How many elements at most, by what is known of the ends. */
+/* A bound for the number of elements, by what is known of start and end. */
 static int64_t most_elements(int64_t bound, struct num start, struct num end, struct num step)
 {
     if (!step.known)
@@ -62,7 +62,7 @@ static int64_t most_elements(int64_t bound, struct num start, struct num end, st
     return bound / by + (bound % by != 0);
 }
 
-/* Ends and steps that are known: an ordinary slice, reversed when it goes backwards. */
+/* With known ends and steps: an ordinary slice, reversed when it goes backwards. */
 static hlo_inst *static_slice(struct scope *s, hlo_inst *x, struct array *a, int d, const struct range *r)
 {
     int64_t by = r->step.n < 0 ? -r->step.n : r->step.n, size = r->size.n;
@@ -96,7 +96,7 @@ hlo_inst *slice_axis(struct scope *s, hlo_inst *x, struct array *a, int d, struc
     return take_range(s, x, a, d, r.start, r.step, bound == 0 ? num_of(0) : r.size, bound);
 }
 
-/* Number k of a list that is an attribute, an input, or left out. */
+/* A list of integers: from an attribute, from an input, or absent. */
 struct ends {
     struct val *v;
     struct int_list list;
@@ -158,7 +158,7 @@ bool op_slice(struct node *n)
 
 /* ---- Split ---- */
 
-/* The sizes of the parts, as far as they are given. */
+/* The sizes of the parts, if they are given. */
 static bool split_sizes(struct node *n, struct val *v, int d, struct num *size)
 {
     struct scope *s = n->s;
@@ -211,7 +211,7 @@ bool op_split(struct node *n)
 
 /* ---- Gather ---- */
 
-/* Indices from 0 on. */
+/* Indices with negative ones counted from the end. */
 static hlo_inst *from_front(struct scope *s, struct val *indices, struct num n)
 {
     struct array a = indices->a, full = array_of(ELEM_S64, a.rank, a.dims);
@@ -255,7 +255,7 @@ bool op_gather(struct node *n)
     if (v->a.dims[d] == 0 && array_elements(&to) > 0)
         return refuse_node(s, "dimension %d of %s has no elements", d, type_text(s->imp, v));
     hlo_inst *x = data_of(s, v), *i = from_front(s, at, num_size(s, x, &v->a, d));
-    if (v->a.dims[d] == 0) { /* nothing from nothing */
+    if (v->a.dims[d] == 0) { /* there is nothing to take, so the result is empty */
         struct array none = array_of(to.elem, rank, to.dims);
         return give_tensor(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
     }

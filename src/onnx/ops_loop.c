@@ -1,6 +1,5 @@
 /*
- * Operators that are loops of others: SequenceMap, Scan. Graphs are made that say the same with Loop, and those
- * are translated.
+ * Operators that are loops over others: SequenceMap, Scan. They are expressed by graphs with a Loop, and these are translated.
  */
 #include "onnx/import_priv.h"
 
@@ -8,7 +7,7 @@
 
 /* ---- nodes that are made ---- */
 
-/* A name that the model can't have: it has the node's first output in it and a control character. */
+/* A name that the model can't have: the node's first output with a control character. */
 static struct str made_name(struct node *n, const char *what, size_t k)
 {
     return arena_printf(n->s->imp->arena, "%s%zu\001" STR_FMT, what, k,
@@ -44,7 +43,7 @@ static void put_graph(struct node *n, struct onnx_node *node, struct onnx_graph 
     a->graph = g;
 }
 
-/* The graph in place of the node. */
+/* Translates the graph in place of the node. */
 static bool translate_instead(struct node *n, const struct onnx_graph *g, struct val *outputs)
 {
     struct scope inner;
@@ -54,7 +53,8 @@ static bool translate_instead(struct node *n, const struct onnx_graph *g, struct
 
 /* ---- SequenceMap ---- */
 
-/* The body of the loop: elements are read, the graph follows, its outputs are put behind the others. */
+/* The body of the loop: takes elements of the sequences, then has the nodes of the graph, then appends its outputs to
+ * sequences. */
 static struct onnx_graph *map_body(struct node *n, const struct onnx_graph *g)
 {
     struct arena *a = n->s->imp->arena;
@@ -89,7 +89,7 @@ static struct onnx_graph *map_body(struct node *n, const struct onnx_graph *g)
     return body;
 }
 
-/* The operator is a function of others: a Loop over the length of the first sequence. */
+/* A Loop over the length of the first sequence, as ONNX defines the operator. */
 static struct onnx_graph map_loop(struct node *n, const struct onnx_graph *g)
 {
     struct arena *a = n->s->imp->arena;
@@ -139,7 +139,7 @@ bool op_sequence_map(struct node *n)
 
 struct scan {
     const struct onnx_graph *body;
-    size_t states, inputs, outputs; /* carried, scanned, stacked */
+    size_t states, inputs, outputs; /* numbers of carried values, scanned inputs and stacked outputs */
     struct int_list axes, directions, output_axes, output_directions;
 };
 
@@ -175,7 +175,7 @@ static bool read_scan(struct node *n, struct scan *out)
     return fits || refuse_node(n->s, "an axis and a direction for each of %zu inputs and %zu outputs are wanted", out->inputs, out->outputs);
 }
 
-/* The body of the loop: slices are taken, the graph follows. */
+/* The body of the loop: takes slices of the scanned inputs, then has the nodes of the graph. */
 static struct onnx_graph *scan_body(struct node *n, const struct scan *c)
 {
     struct arena *a = n->s->imp->arena;
@@ -195,7 +195,7 @@ static struct onnx_graph *scan_body(struct node *n, const struct scan *c)
         body->inputs[2 + k].name = g->inputs[k].name;
     for (size_t k = 0; k < g->output_count; k++)
         body->outputs[1 + k].name = g->outputs[k].name;
-    struct onnx_node *back = &body->nodes[at++]; /* the position from the end */
+    struct onnx_node *back = &body->nodes[at++]; /* the position counted from the end */
     *back = make_node(n, "Sub", 2, 1);
     back->inputs[0] = made_name(n, "last", 0);
     back->inputs[1] = body->inputs[0].name;
@@ -213,7 +213,7 @@ static struct onnx_graph *scan_body(struct node *n, const struct scan *c)
     return body;
 }
 
-/* As long as the first scanned input is along its axis. */
+/* The number of passes: the size of the first scanned input along its axis. */
 static struct onnx_graph scan_loop(struct node *n, const struct scan *c)
 {
     struct arena *a = n->s->imp->arena;
@@ -245,7 +245,7 @@ static struct onnx_graph scan_loop(struct node *n, const struct scan *c)
     return all;
 }
 
-/* Stacked in front, in the order of the passes; turned round and moved to where it is wanted. */
+/* Loop stacks slices along the first dimension in the order of the passes. This reverses that and moves it, as the node wants. */
 static bool give_stacked(struct node *n, const struct scan *c, size_t k, const struct val *v)
 {
     struct array a = v->a;

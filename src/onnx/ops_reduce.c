@@ -1,5 +1,5 @@
 /*
- * Operators that sum over dimensions: MatMul, ReduceSum and its kin.
+ * Operators that reduce dimensions: MatMul, ReduceSum and the like.
  */
 #include "onnx/import_priv.h"
 
@@ -14,7 +14,7 @@ struct side {
     struct array a;
 };
 
-/* A vector is a matrix of one row on the left, of one column on the right. */
+/* Makes a vector on the left a matrix of one row, on the right of one column. */
 static struct side matrix_of(struct scope *s, struct val *v, bool left)
 {
     struct side out = {data_of(s, v), v->a};
@@ -24,7 +24,7 @@ static struct side matrix_of(struct scope *s, struct val *v, bool left)
     return out;
 }
 
-/* Batch dimensions of one side repeated as the other has them. */
+/* Repeats batch dimensions of one side to the sizes of the other. */
 static bool same_batch(struct scope *s, struct side *l, struct side *r)
 {
     int batch = (l->a.rank > r->a.rank ? l->a.rank : r->a.rank) - 2;
@@ -56,7 +56,7 @@ static bool same_batch(struct scope *s, struct side *l, struct side *r)
     return true;
 }
 
-/* The contracting dimensions with one bound. */
+/* Gives the contracting dimensions the same bound. */
 static bool same_depth(struct scope *s, struct side *l, struct side *r)
 {
     int i = l->a.rank - 1, j = r->a.rank - 2;
@@ -75,7 +75,7 @@ static bool same_depth(struct scope *s, struct side *l, struct side *r)
     return true;
 }
 
-/* Without the row and the column that vectors were given. */
+/* Removes the row and column that vectors were given. */
 static bool give_product(struct node *n, const struct array *a, hlo_inst *x, bool drop_row, bool drop_column)
 {
     struct array to = {.elem = a->elem};
@@ -138,7 +138,7 @@ hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d)
                        hlo_computation_name(c)) : NULL;
 }
 
-/* What changes nothing. */
+/* The neutral element of a reduction. */
 static const char *neutral(struct import *imp, const char *opcode, int elem)
 {
     bool max = strcmp(opcode, "maximum") == 0;
@@ -155,7 +155,7 @@ static const char *neutral(struct import *imp, const char *opcode, int elem)
     return arena_printf(imp->arena, "%" PRId64, max ? -most - 1 : most).ptr;
 }
 
-/* Which dimensions go; false with a message. None at all: every one, unless the node says otherwise. */
+/* Which dimensions are reduced; false with a message. If none are given: all, unless the node says otherwise. */
 static bool reduced_axes(struct node *n, struct val *v, bool *gone, bool *nothing)
 {
     struct int_list axes;

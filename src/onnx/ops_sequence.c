@@ -29,7 +29,7 @@ hlo_inst *move_dimension(struct scope *s, hlo_inst *x, struct array *a, int from
     return from == to ? x : emit_op(s, a, "transpose", &x, 1, "dimensions=%s", ints_text(s->imp, at, (size_t)a->rank));
 }
 
-/* The buffer with the sizes that all elements have, but for `axis`. */
+/* The array of all elements, cut to the sizes of the first one, which are those of all except along `axis`. */
 static hlo_inst *with_sizes(struct scope *s, struct val *seq, struct array *a, int axis)
 {
     hlo_inst *x = seq->data;
@@ -40,7 +40,7 @@ static hlo_inst *with_sizes(struct scope *s, struct val *seq, struct array *a, i
     return x;
 }
 
-/* All of a dimension with a size of its own. */
+/* Makes a dynamic dimension as large as its bound. */
 static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
 {
     if (!a->dynamic[d])
@@ -50,7 +50,7 @@ static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
     return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
 }
 
-/* The sizes of elements along an axis, 0 behind the last: s64[n]. */
+/* The sizes of the elements along an axis, 0 behind the last one: s64[n]. */
 static hlo_inst *sizes_along(struct scope *s, struct val *seq, int axis)
 {
     struct array a = sequence_sizes(seq), row = array_of(ELEM_S64, 1, &seq->length);
@@ -147,7 +147,7 @@ bool op_concat_from_sequence(struct node *n)
 
 /* ---- SplitToSequence ---- */
 
-/* One element for each place along the axis: the tensor is the buffer, its axis in front. */
+/* A sequence with an element for each place along the axis: its array is the tensor, with the axis in front. */
 static bool split_all(struct node *n, struct val *v, int axis)
 {
     struct scope *s = n->s;

@@ -1,5 +1,5 @@
 /*
- * Operators that ask for shapes and change them: Shape, Reshape, Squeeze, Transpose, Expand, Concat and their like.
+ * Operators about shapes: Shape, Reshape, Squeeze, Transpose, Expand, Concat and the like.
  */
 #include "onnx/import_priv.h"
 
@@ -64,7 +64,7 @@ bool op_size(struct node *n)
 
 /* ---- Reshape, Flatten ---- */
 
-/* Product of bounds from dimension `from` on. */
+/* The product of the bounds from dimension `from` on. */
 static int64_t bound_of(const struct array *a, int from, int to)
 {
     int64_t count = 1;
@@ -73,7 +73,7 @@ static int64_t bound_of(const struct array *a, int from, int to)
     return count;
 }
 
-/* The sizes as they are asked for, the one that is to be found still -1. */
+/* The sizes that are asked for; the one that is to be computed is still -1. */
 static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct array *to, struct num *size)
 {
     struct scope *s = n->s;
@@ -101,7 +101,7 @@ static bool asked_sizes(struct node *n, struct val *v, struct val *shape, struct
     return true;
 }
 
-/* What is left for the size that was given as -1: of those that may be it at run time, too. */
+/* The size that was given as -1, or may turn out to be at run time: what the others leave of the elements. */
 static void find_open_size(struct scope *s, struct val *v, struct array *to, struct num *size)
 {
     struct num total = count_of(s, v, 0, v->a.rank), others = num_of(1);
@@ -248,7 +248,7 @@ bool op_transpose(struct node *n)
 
 /* ---- Expand, Tile ---- */
 
-/* Dimension d is 1 or what it is to be; which of them is seen at run time. */
+/* Repeats dimension d, which is 1 or has its final size already; which one may only be seen at run time. */
 static hlo_inst *expand_dynamic(struct scope *s, hlo_inst *x, struct array *a, int d, int64_t bound, struct num size)
 {
     struct array row = array_of(ELEM_S64, 1, &bound);
@@ -367,7 +367,7 @@ bool op_concat(struct node *n)
     if (!axis_of(n, attr_int(n, "axis", 1), first->a.rank, &axis))
         return false;
     struct array all = first->a;
-    for (size_t k = 1; k < n->input_count; k++) { /* what they have in common, the axis apart */
+    for (size_t k = 1; k < n->input_count; k++) { /* joins the types, except along the axis */
         struct val *v = tensor_of(n, k);
         if (!v)
             return false;

@@ -1,7 +1,7 @@
 /*
- * The protobuf of a model becomes the structs of onnx.h.
+ * Reads a model: from protobuf to the structs of onnx.h.
  *
- * What is read here is only whether the file is sound; what its operators mean is the translation's affair.
+ * Only the form of the file is checked here; what its operators mean is left to the translation.
  */
 #include "onnx/protobuf.h"
 
@@ -200,10 +200,10 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *from, size_t numb
                               .attrs = ARENA_ARRAY(a, struct onnx_attr, from->n_attribute)};
     if (out->op.len == 0)
         return onnx_error(r->m, r->path, "node %zu, `" STR_FMT "`, has no operator", number, STR_ARG(out->name));
-    if (str_is(out->domain, "ai.onnx")) /* another name of the empty one */
+    if (str_is(out->domain, "ai.onnx")) /* another name of the domain "" */
         out->domain = STR("");
     struct str who = out->name.len > 0 ? out->name : arena_printf(a, "%s#%zu", out->op.ptr, number);
-    while (out->attr_count < from->n_attribute) { /* counted before it is read, so that it is freed */
+    while (out->attr_count < from->n_attribute) { /* counted before it is read, so that it is freed even if reading fails */
         size_t k = out->attr_count++;
         if (!read_attribute(r, from->attribute[k], who, &out->attrs[k]))
             return false;
@@ -244,7 +244,7 @@ static bool read_model(struct reader *r, const Onnx__ModelProto *from)
     struct onnx_model *model = r->model;
     model->path = text(r, r->path);
     model->ir_version = from->ir_version;
-    model->opset = from->ir_version < 3; /* older models have no choice but version 1 */
+    model->opset = from->ir_version < 3; /* older models all have version 1 */
     for (size_t i = 0; i < from->n_opset_import; i++) {
         const char *domain = from->opset_import[i]->domain;
         if (!domain || !*domain || strcmp(domain, "ai.onnx") == 0)

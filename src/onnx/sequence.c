@@ -1,6 +1,6 @@
 /*
- * Sequences and optionals in arrays (onnx.h): elements padded to the largest, one after the other, and the sizes
- * of each beside them.
+ * Operators on sequences and optionals, which are represented by arrays (onnx.h): elements padded to the largest, and the sizes
+ * of each.
  */
 #include "onnx/import_priv.h"
 
@@ -13,7 +13,7 @@ static bool is_filled(const struct val *v)
     return is_sequence(v) && !v->open;
 }
 
-/* Input k as a sequence: an optional that holds one counts as that. */
+/* Input k as a sequence; an optional that holds one counts as one. */
 struct val *sequence_input(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
@@ -66,7 +66,7 @@ static hlo_inst *size_row(struct scope *s, hlo_inst *x, const struct array *a, i
     return rank == 1 ? each[0] : emit_op(s, &row, "concatenate", each, (size_t)rank, "dimensions={1}");
 }
 
-/* A tensor as an element of the sequence: T[1, d...] as large as the buffer has its elements. */
+/* A tensor as an element for the sequence's array: T[1, d...], padded to the size of its elements. */
 static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const struct array *element)
 {
     bool is_new[ONNX_MAX_RANK + 2] = {true};
@@ -81,7 +81,7 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
     full.elem = a.elem;
     for (int d = 1; d < a.rank; d++)
         full.dynamic[d] = a.dynamic[d];
-    for (int d = 1; d < a.rank; d++) { /* what is smaller now is stored as large as its bound */
+    for (int d = 1; d < a.rank; d++) { /* dynamic dimensions are stored as large as their bounds */
         if (!a.dynamic[d])
             continue;
         full.dynamic[d] = false;
@@ -104,7 +104,7 @@ struct val empty_sequence(struct scope *s, int elem)
 
 /* ---- making them ---- */
 
-/* All of one element type; else `ok` is false, with a message. */
+/* A sequence of tensors; where these have no common type, `ok` is false, with a message. */
 struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool *ok)
 {
     struct val out = element_type(&elements[0].a);
@@ -168,7 +168,7 @@ static hlo_inst *shifted(struct scope *s, int64_t count, struct num at, int by)
     return emit_select(s, &row, emit_compare(s, &row, "LT", i, from), i, moved);
 }
 
-/* Both arrays of a sequence by the same indices. */
+/* Takes elements of both arrays of a sequence at the same indices. */
 static void pick(struct scope *s, struct val *v, hlo_inst *indices, int64_t count, struct num size)
 {
     struct array data = sequence_data(v), sizes = sequence_sizes(v);
@@ -177,7 +177,7 @@ static void pick(struct scope *s, struct val *v, hlo_inst *indices, int64_t coun
     v->length = count;
 }
 
-/* What was put at the end goes to its position: before it all as it was, behind it one further. */
+/* Moves an element that was appended to its position `at`: those before stay, those behind move one further. */
 static bool move_last(struct node *n, struct val *v, struct num length)
 {
     struct scope *s = n->s;
@@ -276,7 +276,7 @@ static hlo_inst *element_at(struct scope *s, struct val *seq, struct num at, str
     return x;
 }
 
-/* Elements of one rank, of which there are some. */
+/* Whether there are elements, and all of one rank; else a message. */
 bool check_elements(struct node *n, struct val *seq)
 {
     if (seq->open)

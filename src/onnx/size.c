@@ -1,5 +1,5 @@
 /*
- * Integers that are known now or at run time, and what is done to dimensions that have such sizes.
+ * Integers that are known during the import or only at run time, and operations on dimensions of such sizes.
  */
 #include "onnx/import_priv.h"
 
@@ -19,7 +19,7 @@ static hlo_inst *num_s32(struct scope *s, struct num x)
     return x.s32 ? x.s32 : emit_convert(s, x.i, &a, ELEM_S32);
 }
 
-/* What HLO gives, which wraps. */
+/* Computes like HLO, where integers wrap. */
 static int64_t compute(const char *opcode, int64_t x, int64_t y)
 {
     switch (*opcode) {
@@ -193,7 +193,7 @@ static hlo_inst *dynamic_reshape(struct scope *s, hlo_inst *x, const struct arra
     return emit_op(s, to, "dynamic-reshape", operands, (size_t)to->rank + 1, "%s", "");
 }
 
-/* Where the bounds don't have the elements of x: each element of the result is looked up in the row of x. */
+/* For a product of bounds other than x has: looks each element of the result up in x, as a row. */
 static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from, const struct array *to, const struct num *sizes)
 {
     int64_t most = array_elements(from), one[] = {1};
@@ -203,7 +203,7 @@ static hlo_inst *spread(struct scope *s, hlo_inst *x, const struct array *from, 
     for (int d = 0; d < to->rank; d++)
         count = num_op(s, "multiply", count, sizes[d]);
     row.dynamic[0] = true;
-    x = dynamic_reshape(s, x, &row, &count); /* which holds the counts against each other */
+    x = dynamic_reshape(s, x, &row, &count); /* which checks that the numbers of elements are equal */
     hlo_inst *i = emit_broadcast(s, emit_zero(s, ELEM_S64), &at, NULL, 0);
     for (int d = 0; d < to->rank; d++) {
         i = emit_binary(s, &at, "multiply", i, emit_broadcast(s, num_inst(s, sizes[d]), &at, NULL, 0));
@@ -263,7 +263,7 @@ hlo_inst *take_at(struct scope *s, hlo_inst *x, struct array *a, int d, hlo_inst
     }
     to.dims[d] = count;
     to.dynamic[d] = false;
-    if (a->dims[d] == 0) { /* nothing to take: the bounds will do as sizes of the other dimensions */
+    if (a->dims[d] == 0) { /* nothing to take: the bounds serve as sizes of the other dimensions */
         to.dims[d] = 0;
         *a = array_of(a->elem, a->rank, to.dims);
         return emit_broadcast(s, emit_zero(s, a->elem), a, NULL, 0);

@@ -1,7 +1,7 @@
 /*
- * TensorProto: its elements in raw data, in a list of numbers, or in another file, as a literal.
+ * Reads a TensorProto, whose elements are raw data, a list of numbers, or in another file, as a literal.
  *
- * Sizes are held against what is there before anything is allocated for them.
+ * Sizes are compared with the data before anything is allocated for them.
  */
 #include "onnx/protobuf.h"
 
@@ -30,7 +30,7 @@ static const struct layout layouts[] = {
 #undef ONNX_DTYPE
 };
 
-/* The tensor that is being read, and how to speak of it. */
+/* The tensor that is being read, and its name in messages. */
 struct reading {
     const Onnx__TensorProto *t;
     const char *path;
@@ -47,7 +47,7 @@ static bool fail(const struct reading *r, const char *why)
 
 /* ---- raw data ---- */
 
-/* Our storage of narrow types has one form for each value: bool 0 or 1, integers sign-extended. */
+/* Literals store each value of a narrow type in one way: bool as 0 or 1, integers sign-extended. */
 static unsigned char normal(const struct reading *r, unsigned code)
 {
     unsigned bits = r->layout.bits;
@@ -57,7 +57,7 @@ static unsigned char normal(const struct reading *r, unsigned code)
     return (unsigned char)(is_signed && code >> (bits - 1) ? code | ~0u << bits : code);
 }
 
-/* Elements of less than a byte lie one after the other from the lowest bit up. */
+/* Elements of less than a byte are packed from the lowest bit up. */
 static void unpack_bits(const struct reading *r, const unsigned char *from)
 {
     unsigned bits = r->layout.bits, mask = (1u << bits) - 1;
@@ -89,7 +89,7 @@ static void copy_raw(const struct reading *r, const void *bytes)
 
 /* ---- lists of numbers ---- */
 
-/* Integers of up to 32 bits, and the codes of narrow floats: the low bits of each number. */
+/* Integers of up to 32 bits and the bits of narrow floats: the low bits of each number in the list. */
 static bool copy_int32(const struct reading *r)
 {
     unsigned bits = r->layout.bits;
@@ -110,7 +110,7 @@ static bool copy_int32(const struct reading *r)
     return true;
 }
 
-/* Of elements of two or four bits, each number holds a whole byte of raw data. */
+/* With elements of two or four bits, each number in the list is a whole byte of raw data. */
 static bool copy_packed(const struct reading *r)
 {
     size_t size = raw_size(r);
@@ -136,7 +136,7 @@ static bool copy_uint64(const struct reading *r)
     return true;
 }
 
-/* How many numbers the list of the type has, and how many it must have. */
+/* How many numbers the list for the element type has, and how many it must have. */
 static void count_numbers(const struct reading *r, size_t *have, size_t *want)
 {
     const Onnx__TensorProto *t = r->t;
@@ -205,7 +205,7 @@ static bool find_place(const struct reading *r, struct place *p)
     return p->location || fail(r, "its data are said to be in another file, but not in which");
 }
 
-/* A model may name files of its own folder and those below it, no others. */
+/* A model may only name files of its own folder and of those below. */
 static bool stays_below(const char *location)
 {
     if (*location == '/' || *location == '\0')
@@ -218,7 +218,7 @@ static bool stays_below(const char *location)
     return true;
 }
 
-/* Whether a file is in this folder or below it; of both, where they really are. */
+/* Whether a file is in this folder or below it; both are resolved paths. */
 static bool lies_below(const char *file, const char *folder)
 {
     size_t n = strlen(folder);
@@ -226,7 +226,7 @@ static bool lies_below(const char *file, const char *folder)
     return strncmp(file, folder, n) == 0 && file[n] == '/';
 }
 
-/* The folder of a file, where it really is, given the path by which it is known or where it really is. */
+/* The resolved folder of a file, given its path or its resolved path. */
 static bool folder_of(const char *file, char out[PATH_MAX])
 {
     char folder[PATH_MAX];
@@ -235,7 +235,7 @@ static bool folder_of(const char *file, char out[PATH_MAX])
     return n < (int)sizeof folder && realpath(folder, out);
 }
 
-/* Where the file really is; links may not lead out of the folder of the model, or of what the model itself is a link to. */
+/* The resolved path of the file. Links may not lead out of the model's folder, or of the folder that the model is a link into. */
 static bool find_file(const struct reading *r, const char *location, char out[PATH_MAX])
 {
     char model[PATH_MAX], path[PATH_MAX], named[PATH_MAX], real[PATH_MAX];
@@ -277,7 +277,7 @@ static bool copy_external(const struct reading *r)
 
 /* ---- all of it ---- */
 
-/* Elements of its shape, if the data can be as many at all: a literal is made only then. */
+/* A literal of the tensor's shape. It is made only if the data can have so many elements. */
 static bool shape_is_sound(struct reading *r)
 {
     const Onnx__TensorProto *t = r->t;

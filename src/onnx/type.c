@@ -1,5 +1,5 @@
 /*
- * Types and values of ONNX: element types by number, types in print, what fits where, what is freed.
+ * Types and values of ONNX: element types by number, types as text, whether a value is of a type; freeing.
  */
 #include "onnx/onnx.h"
 
@@ -94,7 +94,7 @@ static bool tensor_fits(const hlo_literal *tensor, const struct onnx_type *t)
     return fits;
 }
 
-/* Of the tensors of a sequence only the element type counts: its other half is a bound that nobody keeps. */
+/* Of the tensors of a sequence only the element type is checked: the shape is a bound that models don't keep to. */
 static bool elements_fit(const struct onnx_value *v, const struct onnx_type *t, const hlo_literal **wrong)
 {
     struct onnx_type element = {.kind = ONNX_TENSOR, .elem = t->elem ? t->elem : v->elem, .rank = -1};

@@ -1,6 +1,6 @@
 /*
- * Types of values: which type holds two others, how a value becomes one of a larger type, and how sequences and
- * optionals are laid out in tuples (onnx.h).
+ * Types of values: the type that holds two others, how a value becomes one of a larger type, and how sequences and optionals are
+ * represented by tuples (onnx.h).
  */
 #include "onnx/import_priv.h"
 
@@ -115,7 +115,7 @@ bool join_arrays(const struct array *a, const struct array *b, struct array *out
     return true;
 }
 
-/* Of elements of a sequence, whose ranks may differ; where one has no dimension, it is one element thick. */
+/* Joins types of elements of a sequence, whose ranks may differ; a dimension that one lacks counts as 1 there. */
 static bool join_elements(const struct val *a, const struct val *b, struct val *out)
 {
     out->mixed = a->mixed || b->mixed || a->a.rank != b->a.rank;
@@ -145,7 +145,7 @@ static enum onnx_kind join_kinds(const struct val *a, const struct val *b)
 bool join_types(const struct val *a, const struct val *b, struct val *out)
 {
     struct val both = {.kind = join_kinds(a, b), .open = a->open && b->open};
-    /* an optional of nobody knows what holds a sequence as well */
+    /* an optional of unknown type may hold a sequence as well */
     if (is_sequence(a) != is_sequence(b) && !(is_sequence(a) ? b : a)->open)
         return false;
     both.length = a->length > b->length ? a->length : b->length;
@@ -189,7 +189,7 @@ static hlo_inst *grow_data(struct scope *s, const struct val *v, const struct va
     return fit_array(s, x, &from, &wanted);
 }
 
-/* Columns of -1 where elements have no dimension. */
+/* Adds columns of -1 for dimensions that the elements lack. */
 static hlo_inst *grow_sizes(struct scope *s, const struct val *v, const struct val *to)
 {
     struct array from = sequence_sizes(v), wanted = sequence_sizes(to);
@@ -202,7 +202,7 @@ static hlo_inst *grow_sizes(struct scope *s, const struct val *v, const struct v
     return fit_array(s, x, &from, &wanted);
 }
 
-/* Whether the array of `v` can become that of `to`; else `v` is empty or absent, and of no type of its own. */
+/* Whether the array of `v` can become that of `to`; if not, `v` is empty or absent and has no type of its own. */
 static bool holds_elements(const struct val *v, const struct val *to)
 {
     return v->open == to->open && v->a.elem == to->a.elem && is_sequence(v) == is_sequence(to);
