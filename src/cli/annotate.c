@@ -6,14 +6,14 @@
 
 #include <stdio.h>
 
-enum { MOST_FRAMES = 100 }; /* of one instruction: recursion, and tables that go in a circle, have no end of them */
+enum { MOST_FRAMES = 100 }; /* of one instruction: with recursion or cyclic tables there may be many, or no end */
 
 struct annotation {
-    struct buf out, last; /* last: what stands above the instructions so far */
-    bool known;           /* some place is */
+    struct buf out, last; /* last: the comment above the latest instructions */
+    bool known;           /* some place is known */
 };
 
-/* `// model.py:12 (loss) < train.py:40 (step)`, unless it is what stands above already. */
+/* Writes `// model.py:12 (loss) < train.py:40 (step)`, unless the last comment says the same. */
 static void put_frames(struct annotation *a, const hlo_listing *l, size_t inst, struct str indent)
 {
     struct hlo_frame f;
@@ -45,7 +45,7 @@ static bool is_instruction(const hlo_listing *l, size_t inst, struct str line)
     return same;
 }
 
-/* The next instruction that is printed like this; those of computations that print as part of others are passed over. */
+/* The next instruction that is printed like this line. Those of computations that are printed within others are skipped. */
 static bool find_next(const hlo_listing *l, size_t *next, struct str line)
 {
     const size_t count = hlo_list_count(l);

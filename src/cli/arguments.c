@@ -1,6 +1,5 @@
 /*
- * The arguments of a run, from wherever they come: literals, files, made up; for everyone or for one
- * participant.
+ * The arguments of a run: literals, values in files, made-up ones; for all participants or for single ones.
  */
 #include "cli/arguments.h"
 
@@ -9,7 +8,7 @@ bool ends_with(const char *s, const char *end)
     return str_ends(str_of(s), str_of(end));
 }
 
-/* Where the value of a parameter goes. */
+/* The place for the value of a parameter. */
 static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
 {
     return participant == EVERYBODY ? &a->common[param] : &a->own[(size_t)participant * a->count + param];
@@ -20,7 +19,7 @@ static bool has_value(const struct arguments *a, size_t param, size_t participan
     return a->own[participant * a->count + param] || a->common[param];
 }
 
-/* What other processes run is theirs to find values for. */
+/* Participants that other processes run get their values there. */
 static bool needs_value(const struct arguments *a, size_t param, size_t participant)
 {
     return hlo_world_runs(world_of(a->o), participant) && !has_value(a, param, participant);
@@ -28,7 +27,7 @@ static bool needs_value(const struct arguments *a, size_t param, size_t particip
 
 /* ---- one argument ---- */
 
-/* What has no value yet, from files; of several participants each reads what is its own there. */
+/* Reads the values that are still missing from a file; each of several participants reads its own if it has one there. */
 static bool all_from(struct arguments *a, const char *path, int64_t only)
 {
     hlo_arrays *s = hlo_arrays_open(path, a->m);
@@ -106,7 +105,7 @@ static int positional_argument(struct arguments *a, const char *arg)
 static int given_arguments(struct arguments *a)
 {
     int status = HLO_OK;
-    for (size_t i = 0; i < a->given_count && status == HLO_OK; i++) { /* names first: they leave gaps */
+    for (size_t i = 0; i < a->given_count && status == HLO_OK; i++) { /* named ones first: the others fill the gaps */
         size_t value = hlo_argument_value(a->given[i]);
         if (value)
             status = named_argument(a, a->given[i], a->given[i] + value);
@@ -169,7 +168,7 @@ bool fake_kind(const struct options *o, enum hlo_fake *out)
            (usage_error(o, "`--fake=%s`: zeros, ones, iota, uniform, normal or edge is wanted", word), false);
 }
 
-/* How arguments are made up; false with a message. */
+/* How arguments are to be made up; false with a message. */
 static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed)
 {
     if (a->as) {
@@ -185,7 +184,7 @@ static bool fake_options(struct arguments *a, enum hlo_fake *kind, int64_t *seed
     return option_int(a->o, OPT_RANDOM, 0, INT64_MAX, 1, seed) && option_int(a->o, OPT_SEED, 0, INT64_MAX, *seed, seed);
 }
 
-/* Each participant gets numbers of its own. */
+/* Each participant gets different numbers. */
 static int make_up(struct arguments *a)
 {
     enum hlo_fake kind;
@@ -214,7 +213,7 @@ bool arguments_participants(struct arguments *a, hlo_module *module)
         !option_int(a->o, OPT_PARTITIONS, 1, INT32_MAX, hlo_num_partitions(module), &partitions))
         return false;
     hlo_set_participants(module, replicas, partitions);
-    bool many = !mul_i64(replicas, partitions, &n) || n < 1 || n > HLO_MAX_PARTICIPANTS; /* planning says so */
+    bool many = !mul_i64(replicas, partitions, &n) || n < 1 || n > HLO_MAX_PARTICIPANTS; /* hlo_plan gives the message */
     a->participants = many ? 1 : (size_t)n;
     return true;
 }

@@ -1,5 +1,5 @@
 /*
- * What a run is given: the arguments of each participant, and the files behind its feeds.
+ * The inputs and outputs of a run: arguments of each participant, results, and the files of its feeds.
  */
 #ifndef HLO_CLI_ARGUMENTS_H
 #define HLO_CLI_ARGUMENTS_H
@@ -9,7 +9,7 @@
 /* ---- arguments.c ---- */
 
 enum { EVERYBODY = -1 };
-struct made_up { /* how what is not given is made up */
+struct made_up { /* how arguments that are not given are made up */
     enum hlo_fake kind;
     uint64_t seed;
 };
@@ -17,50 +17,50 @@ struct arguments {
     const struct options *o;
     hlo_messages *m;
     const hlo_module *module;
-    const char *const *given; /* what stands on the command line for parameters */
+    const char *const *given; /* the arguments on the command line */
     size_t given_count;
-    bool make_up;               /* what is not given, --random or not */
-    const struct made_up *as;   /* whatever the options say of it; or NULL */
+    bool make_up;               /* make up what is not given, even without --random */
+    const struct made_up *as;   /* in this way, whatever the options say; or NULL */
     const char *bundle;         /* that they come from, and what the results should be; NULL */
     size_t participants, count; /* count: parameters */
-    hlo_literal **common;       /* one for each parameter, NULL where there is none */
-    hlo_literal **own;          /* of one participant after the other, in place of the common ones */
-    const hlo_literal **all;    /* what the run gets: these or those */
-    size_t next;                /* the next parameter that an argument without a name is for */
-    struct buf *ahead;          /* of standard input, what was read and not used by the modules before this one */
+    hlo_literal **common;       /* the values for all participants, by parameter; NULL: none */
+    hlo_literal **own;          /* those for one participant, which come before the common ones: participant by participant */
+    const hlo_literal **all;    /* what the run gets, participant by participant */
+    size_t next;                /* the parameter of the next argument without a name */
+    struct buf *ahead;          /* bytes of standard input that were read for the modules before this one, but not used */
 };
 
-/* How many participants there are: as the module says, or --replicas and --partitions in its place, which it is
- * told. Before hlo_verify; false with a message. */
+/* Finds the number of participants: that of the module, unless --replicas and --partitions replace it there. To be called before
+ * hlo_verify. False with a message. */
 bool arguments_participants(struct arguments *a, hlo_module *module);
-/* Both; MODULE is NULL where the parser refused it. HLO_OK, or a status with messages. */
+/* That and hlo_verify; MODULE is NULL when the parser rejected it. HLO_OK, or a status with messages. */
 int arguments_check(struct arguments *a, hlo_module *module);
-/* Says what is wrong; else HLO_OK. */
+/* Finds the values of all arguments. HLO_OK, or a status with messages. */
 int arguments_collect(struct arguments *a);
 void arguments_free(struct arguments *a);
-/* --fake; uniform when it says nothing. False with a message. */
+/* The kind that --fake names; uniform without it. False with a message. */
 bool fake_kind(const struct options *o, enum hlo_fake *out);
 bool ends_with(const char *s, const char *end);
 
 /* ---- one.c ---- */
 
-/* The module of a file, of several the one that --module names, or the first. NULL with messages and a status. */
+/* The module of a file; of several, the one that --module names, or the first. NULL with messages and a status. */
 hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m, int *status);
-/* Its text on standard output, or where --output says. */
+/* Writes its text to standard output or the file of --output. */
 int put_module(const struct options *o, const hlo_module *module, hlo_messages *m);
-/* A command that takes FILE NAME [ARG...]: FN is called for the verified module, with arguments still to be collected. MISSING
- * says what there is too little of. */
+/* Runs a command that takes FILE NAME [ARG...]: FN is called with the verified module, the arguments not yet collected. MISSING
+ * is the message for too few words. */
 typedef int named_fn(struct arguments *a, const hlo_listing *l, const char *path, const char *name);
 int with_name(const struct options *o, const char *missing, named_fn *fn);
 
 /* ---- run_options.c ---- */
 
-/* How a module is to be run, but for `targets`; false with a message. */
+/* What the options say about a run, except for `targets`. False with a message. */
 bool run_options(const struct options *o, struct hlo_run_options *out);
 
 /* ---- result.c ---- */
 
-/* How values are shown: --full, --summary, --hexfloat. On a terminal large ones are not shown whole. */
+/* How values are shown: --full, --summary, --hexfloat. On a terminal, large ones are abridged. */
 struct hlo_view result_view(const struct options *o);
 /* Writes the results of all participants to standard output or --output: `out[1].0` is component 0 of the result of
  * participant 1. */
@@ -68,9 +68,9 @@ bool put_results(const struct options *o, hlo_literal *const *results, size_t co
 
 /* ---- expect.c ---- */
 
-/* --abs, --rel and --ulp; without them numbers must be equal. False with a message. */
+/* The tolerance of --abs, --rel and --ulp; without them numbers must be equal. False with a message. */
 bool tolerance_options(const struct options *o, struct hlo_tolerance *out);
-/* Holds the results of all participants against out0, out1, ... of a file; says how they differ. */
+/* Compares the results of all participants with out0, out1, ... of a file, and says how they differ. A status. */
 int expect_results(const struct arguments *a, const char *path, hlo_literal *const *results);
 bool bundle_has_results(const char *path, hlo_messages *m);
 
@@ -82,17 +82,18 @@ struct feed_files {
     const struct options *o;
     hlo_messages *m;
     size_t participants, in_count, out_count;
-    struct feed_in *in;   /* files that are read: everyone's, then those of single participants */
-    struct feed_out *out; /* and written */
+    struct feed_in *in;   /* files to read: the one for all participants, then those for single ones */
+    struct feed_out *out; /* files to write, likewise */
     struct feed_reader *readers; /* by participant */
-    struct buf *ahead;    /* as there */
-    _Atomic size_t dropped; /* items that were given to nobody */
-    struct hlo_feeds feeds; /* what the run is given */
+    struct buf *ahead;    /* as in struct arguments */
+    _Atomic size_t dropped; /* outfed items for which there was no file */
+    struct hlo_feeds feeds; /* for the run */
 };
 
-/* Opens what --infeed and --outfeed name. Says what is wrong; else HLO_OK. */
+/* Opens the files that --infeed and --outfeed name. HLO_OK, or a status with messages. */
 int feed_open(struct feed_files *f, const struct arguments *a);
-/* Writes what is still to be written, and files take their places; false with a message. Where a pipe can't take it: waits, or leaves it. */
+/* Writes what is still to be written, and puts files in their places. When a pipe can't take everything: waits, or drops the
+ * rest. False with a message. */
 bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m);
 void feed_free(struct feed_files *f);
 

@@ -1,9 +1,8 @@
 /*
  * hlo bench: how long modules take to read, plan and run, on inputs from files or made up.
  *
- * A first result counts from the start of the process (of several files, from the start of work on this one)
- * without the time in which inputs were made or read, which is nobody's idea of running a module. The figures of
- * a run are those of the runs after the first, where there are any.
+ * The time to the first result counts from the start of the process (or, with several files, of the work on this one), without
+ * the time for making or reading inputs. The figures of a run leave out the first one when there are others.
  */
 #include "cli/arguments.h"
 
@@ -93,7 +92,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Peak memory: what Linux counts of this program, not of the one that called exec; how it is begun anew. */
+/* Peak memory, as Linux counts it for this program, not for the one that called exec; and how the count is reset. */
 static uint64_t peak_memory(void)
 {
     struct rusage usage;
@@ -145,7 +144,7 @@ static void put_file(const struct bench *b)
 static void put_figures(struct bench *b)
 {
     uint64_t peak = peak_memory();
-    double *runs = b->runs + (b->run_count > 1); /* the first one warms up */
+    double *runs = b->runs + (b->run_count > 1); /* without the first one, which warms up */
     size_t n = b->run_count - (b->run_count > 1);
     qsort(runs, n, sizeof *runs, by_size);
     double median = n % 2 ? runs[n / 2] : (runs[n / 2 - 1] + runs[n / 2]) / 2;
@@ -194,7 +193,7 @@ static double seconds_of_process(void)
 
 int bench_command(const struct options *o)
 {
-    /* What the loader took before main was processor time. */
+    /* The loader's work before main is included: it counts as processor time of the process. */
     double start = now_seconds() - seconds_of_process();
     int worst = HLO_OK;
     if (o->arg_count == 0)

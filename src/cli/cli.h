@@ -1,5 +1,6 @@
 /*
- * cli: main, one file per subcommand; command.def and option.def are the tables of subcommands and options.
+ * cli: the command line. There is a file for each subcommand; command.def and option.def are the tables of subcommands and
+ * options.
  *
  * Data goes to standard output, everything else to standard error. Exit statuses are enum hlo_status.
  */
@@ -26,14 +27,14 @@ enum option_id {
     OPT_COUNT
 };
 
-/* For one participant as --NAME@N; kept each time that it is given; names a program or a library that is run. */
+/* May be given for one participant as --NAME@N; every occurrence counts, not only the last; names a program or library to run. */
 enum { OPTION_EACH = 1, OPTION_MANY = 2, OPTION_RUNS = 4 };
 struct option_row {
     const char *name;
-    const char *value; /* "=FILE", "[=SEED]" (may be left out), or "" for a switch */
+    const char *value; /* "=FILE"; "[=SEED]", which may be left out; "" for a switch */
     const char *help;
-    uint64_t commands; /* that have it: bits by enum command; that of CMD_NONE: where no command is named */
-    char letter;       /* 0: none */
+    uint64_t commands; /* commands that have it: a bit for each enum command; CMD_NONE: without a command */
+    char letter;       /* short form, as in -n; 0: none */
     int flags;
 };
 struct command_row {
@@ -46,52 +47,52 @@ bool option_belongs(enum option_id id, enum command c);
 
 struct each_option { /* --NAME@PARTICIPANT=VALUE, or one of several --NAME=VALUE */
     enum option_id id;
-    int64_t participant; /* -1: all */
+    int64_t participant; /* -1: every participant */
     const char *value;
 };
 
 struct options {
     enum command command;
     bool given[OPT_COUNT];
-    const char *value[OPT_COUNT]; /* NULL where none was given */
-    const char **args;            /* what is no option, in order */
+    const char *value[OPT_COUNT]; /* NULL: without a value */
+    const char **args;            /* arguments that are no options, in order */
     size_t arg_count;
     struct each_option *each;     /* in order */
     size_t each_count, each_capacity;
-    const char *colors; /* of standard error, as hlo_messages_draw_in takes them; NULL: none */
+    const char *colors; /* for messages on standard error, as hlo_messages_draw_in takes them; NULL: no color */
     bool short_help; /* -h, not --help */
-    struct arena arena; /* for words that stood elsewhere */
-    int depth;          /* of files of options in files of options */
+    struct arena arena; /* for words from HLO_OPTIONS and files of options */
+    int depth;          /* how deep files of options are nested */
     int pager;          /* the process that pages standard output; 0: none */
-    struct processes *processes; /* with which a run is shared (--world=mpi); or NULL */
+    struct processes *processes; /* those that share a run (--world=mpi); or NULL */
 };
 
 /* Parses what follows the subcommand. False after saying what is wrong with it. */
 bool options_parse(struct options *o, int argc, char **argv);
-/* --threads of a run. */
+/* The value of --threads, `absent` without it. False after saying what is wrong. */
 bool option_threads(const struct options *o, int absent, int *out);
-/* The value of an option as a number between two bounds; `absent` when it was not given. */
+/* The value of an option as a number between two bounds; `absent` when it was not given. False after saying what is wrong. */
 bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
                 int64_t *out);
 enum command command_find(const char *word);
-const char *command_nearest(const char *word); /* "" when none is near */
+const char *command_nearest(const char *word); /* for suggestions; "" when none is near */
 void print_help(FILE *f, enum command c);
-void print_short_help(FILE *f, enum command c); /* no more than a screen */
+void print_short_help(FILE *f, enum command c); /* at most a screen */
 
-/* words.c: words as a shell splits them; false: a quote is not closed. */
+/* words.c: splits a text into words like a shell. False: a quote is not closed. */
 bool split_words(struct arena *a, struct str text, char ***words, int *count);
 
-/* terminal.c: --color and the environment, --quiet, and a pager where standard output is a terminal; pager_end waits for it. */
+/* terminal.c: --color and the environment; --quiet; a pager when standard output is a terminal, for which pager_end waits. */
 bool choose_color(struct options *o);
 void be_quiet(const struct options *o);
-/* Whether standard output, or the pager's, is a terminal with somebody at it. */
+/* Whether standard output, or that of the pager, is a terminal that somebody looks at. */
 bool people_read(const struct options *o);
 void pager_begin(struct options *o);
 void pager_end(struct options *o);
 
-/* `hlo: ...` on standard error. Returns HLO_USAGE. */
+/* Prints `hlo: ...` on standard error. Returns HLO_USAGE. */
 int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Draws the messages on standard error. */
+/* Prints the messages on standard error. */
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
@@ -99,31 +100,32 @@ typedef int command_fn(const struct options *o);
 #include "cli/command.def"
 #undef COMMAND
 
-/* completion.c: what shells complete, as a script for bash, zsh or fish; HLO_USAGE for another shell. */
+/* completion.c: prints a completion script for bash, zsh or fish. HLO_USAGE for another shell. */
 int print_completion(const struct options *o, const char *shell);
 
-/* world.c: several processes that run the same command. Each function does what is right for one, too. */
-int world_begin(struct options *o); /* as --world says; HLO_OK or a status */
-/* Closes it. The status that all of them end with. */
+/* world.c: several processes that run the same command. All functions also work for a single process. */
+int world_begin(struct options *o); /* opens the world that --world names; HLO_OK or a status */
+/* Closes it. Returns the status with which all of them end. */
 int world_end(struct options *o, int status);
-/* They go on together or not at all: the worst status of any, and the first that has it says why. What
- * one calls, all must call, in the same order, until one has failed. */
+/* They go on together or not at all: returns the worst status of any; the first process that has it says why. All must make the
+ * same calls in the same order, until one has failed. */
 int world_agree(const struct options *o, int status);
-/* The module on standard input, which only the first of them has; to be freed with hlo_file_free. */
+/* The module on standard input, which only the first process has. Free with hlo_file_free. */
 hlo_file *world_stdin(const struct options *o, bool strict, hlo_messages *m);
 hlo_world *world_of(const struct options *o); /* NULL: this process is alone */
-bool world_first(const struct options *o);    /* this one speaks and writes for all */
+bool world_first(const struct options *o);    /* this is the first process, which prints and writes for all */
 FILE *world_stderr(const struct options *o);
 
-/* interrupt.c: while a program runs, the first Ctrl-C ends its run, the second one the process. */
+/* interrupt.c: while a program runs, the first Ctrl-C ends the run, the second one the process. */
 enum { STATUS_INTERRUPTED = 130 };
 void interrupt_begin(hlo_program *p);
-bool interrupt_end(void); /* whether there was one */
-bool interrupt_came(void); /* whether there has been one since the beginning, which may be without a program */
-void interrupt_stay(void); /* from now on it ends runs and never the process; what came between runs is forgotten by interrupt_end */
+bool interrupt_end(void); /* whether one came */
+bool interrupt_came(void); /* whether one has come since interrupt_begin, whose program may be NULL */
+/* From now on Ctrl-C never ends the process; one that came between runs is forgotten by interrupt_end. */
+void interrupt_stay(void);
 
-/* temporary.c: a folder of our own for as long as the process lasts, in $TMPDIR or /tmp. No more than one, and only with files of these
- * names in it. */
+/* temporary.c: a folder in $TMPDIR or /tmp that is removed when the process ends. There is at most one, and only files of these
+ * names are in it. */
 #define TEMPORARY_CANDIDATE "candidate.hlo"
 #define TEMPORARY_INPUTS "in.npz"
 #define TEMPORARY_MODULE "module.hlo"
@@ -131,12 +133,12 @@ void interrupt_stay(void); /* from now on it ends runs and never the process; wh
 bool temporary_begin(hlo_messages *m);
 const char *temporary_path(const char *name, struct buf *out);
 void temporary_end(void);
-void temporary_leave(int signal); /* a handler: ends the process by this signal, and leaves no folder behind */
+void temporary_leave(int signal); /* a signal handler: removes the folder and ends the process by this signal */
 
-/* value.c: a result for people to read and, all of it (NULL), for `hlo run` to read again. */
+/* value.c: a result as people read it. With view NULL it is written in full, and `hlo run` can read it again. */
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v);
 
-/* progress.c: `12 of 100 runs` on a terminal, for what takes long. */
+/* progress.c: a line `12 of 100 runs` on a terminal, while something takes long. */
 struct progress {
     const char *what;
     double next; /* when a line is due; negative: never */
@@ -144,32 +146,32 @@ struct progress {
 };
 struct progress progress_begin(const struct options *o, const char *what);
 void progress_step(struct progress *p, size_t done, size_t all);
-void progress_end(struct progress *p); /* before anything else is written */
+void progress_end(struct progress *p); /* removes it; to be called before anything else is written */
 
-/* status.c: how far a run is, on a terminal and for SIGUSR1, which says something as soon as status_begin has been called. */
+/* status.c: a line about how far a run is, on a terminal, and for SIGUSR1 at any time after status_begin. */
 void status_begin(const struct options *o);
-void status_run(const struct options *o, const hlo_program *p); /* the run begins; P lasts until status_end */
-void status_end(const struct options *o); /* before anything else is written */
+void status_run(const struct options *o, const hlo_program *p); /* the run begins; `p` must last until status_end */
+void status_end(const struct options *o); /* to be called before anything else is written */
 
-/* open.c: the first argument; where there is none, the bundle. NULL: neither. */
+/* open.c: the first argument, or else the bundle of --bundle; NULL: neither. */
 const char *file_argument(const struct options *o);
 bool file_is_bundle(const char *path); /* --save-bundle may have written it */
-/* What PATH names, of which --module picks. To be freed with hlo_file_free; NULL with messages. */
+/* Opens PATH, from which --module may pick a module. Free with hlo_file_free. NULL with messages. */
 hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m);
 
-/* Shape and values on one line, ended. */
+/* Writes shape and values on one line, with a newline. */
 void put_item(struct buf *out, const hlo_literal *l);
 
-/* Text to the file of --output, or to standard output; false with a message. */
+/* Writes text to the file of --output, or to standard output. False with a message. */
 bool put_output(const struct options *o, struct str text, hlo_messages *m);
 
-/* A time in eleven columns: "  12.345 us". */
+/* Writes a time in eleven columns: "  12.345 us". */
 void put_seconds(struct buf *out, double s);
 
-/* targets.c: what --custom-call and --custom-call-lib name; NULL with messages. */
+/* targets.c: the targets that --custom-call and --custom-call-lib name; NULL with messages. */
 hlo_targets *targets_of(const struct options *o, hlo_messages *m);
 
-/* text_diff.c: how a text becomes another, as `diff -u` shows it. */
+/* text_diff.c: the difference of two texts, as `diff -u` shows it. */
 void put_diff(struct buf *out, const char *name, struct str from, struct str to);
 
 #endif

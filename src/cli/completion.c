@@ -1,6 +1,6 @@
 /*
- * What shells complete, from the tables of subcommands and options: a script for bash, zsh or fish. Names of operations
- * and of a file's instructions are asked of the program itself as they are wanted.
+ * Completion scripts for bash, zsh and fish, made from the tables of subcommands and options. For names of operations and of a
+ * file's instructions, the scripts ask the program itself.
  */
 #include "cli/cli.h"
 

@@ -1,5 +1,5 @@
 /*
- * hlo cost: operations and bytes that instructions take, told from shapes, without a run.
+ * hlo cost: operations and bytes that instructions take, computed from shapes, without a run.
  */
 #include "cli/listed.h"
 
@@ -15,15 +15,15 @@ struct cost_line {
 
 struct costs {
     const struct listed_module *l;
-    double *times; /* of each computation: how often it runs in a run of the entry computation */
-    bool *fused;   /* it runs within a fusion: what it moves stays near */
-    bool loops;    /* there are loops of which nobody knows how often they go round: once counts */
+    double *times; /* by computation: how often it runs in a run of the entry computation */
+    bool *fused;   /* by computation: it runs within a fusion, so that its bytes stay in the cache */
+    bool loops;    /* there are loops of unknown trip count, which count as one iteration */
     struct cost_line *lines;
     size_t count;
     double operations, bytes;
 };
 
-/* Computations that others run on whole values, not on elements. */
+/* Whether the instruction runs its computations on whole values, not on elements. */
 static bool runs_whole(const char *op)
 {
     static const char *const ops[] = {"async-start", "call", "conditional", "fusion", "while"};
@@ -33,7 +33,7 @@ static bool runs_whole(const char *op)
     return false;
 }
 
-/* XLA notes how often a loop goes round in the backend_config of the while, when it knows. */
+/* When XLA knows how many iterations a loop has, it says so in the backend_config of the while. */
 static double trip_count(const hlo_listing *l, size_t inst)
 {
     static const char key[] = "\"known_trip_count\":{\"n\":\"";
@@ -81,7 +81,7 @@ static int dearest_first(const void *a, const void *b)
     return (x->inst > y->inst) - (x->inst < y->inst);
 }
 
-/* Callers have higher numbers than what they call. */
+/* Goes from callers to callees: callers have higher numbers. */
 static void count_all(struct costs *c)
 {
     const hlo_listing *l = c->l->listing;

@@ -3,7 +3,7 @@
  */
 #include "cli/arguments.h"
 
-struct side { /* of the two */
+struct side { /* one of the two modules */
     const char *path, *title;
     hlo_file *file;
     hlo_module *module;
@@ -15,7 +15,7 @@ struct diffing {
     hlo_messages *m;
     struct arena arena;
     struct side a, b;
-    bool alone; /* there is but one module */
+    bool alone; /* there is only one module, which is run by fast and by plain kernels */
     struct arguments arguments;
     hlo_targets *targets;
     hlo_pairing *pairing;
@@ -114,7 +114,7 @@ static void free_side(struct side *s)
 
 /* ---- what is said ---- */
 
-/* An instruction on a line, of which no more than so much is shown. */
+/* An instruction on a line, cut to so many characters. */
 static void put_instruction(struct buf *out, const struct side *s, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
@@ -126,7 +126,7 @@ static void put_instruction(struct buf *out, const struct side *s, size_t i)
     hlo_text_free(&text);
 }
 
-struct list { /* instructions of which something is said */
+struct list { /* a list of instructions to be printed */
     size_t *at, count, capacity;
 };
 

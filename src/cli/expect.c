@@ -1,5 +1,5 @@
 /*
- * Results against what was expected of them: --expect, --bundle, and how far off values may be.
+ * Compares results with expected ones (--expect, --bundle) within a tolerance.
  */
 #include "cli/arguments.h"
 
@@ -18,7 +18,7 @@ bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
            option_int(o, OPT_ULP, 0, INT64_MAX, 0, &out->ulp);
 }
 
-/* Where and how much; of several elements the worst of them and how the errors are spread. */
+/* Says where values differ and by how much; of several elements, the worst ones and how errors are distributed. */
 static void say_difference(const struct arguments *a, const char *path, size_t p, const hlo_literal *result,
                            const hlo_literal *expected, const struct hlo_tolerance *t, const hlo_text *why)
 {
@@ -38,7 +38,7 @@ static void say_difference(const struct arguments *a, const char *path, size_t p
     }
 }
 
-/* What is no file of arrays is a literal, as hlo run prints it. */
+/* The expected value. A file that is no file of arrays holds a literal, as hlo run prints it. */
 static hlo_literal *read_text(const struct arguments *a, const char *path, struct str text)
 {
     if (a->participants > 1)

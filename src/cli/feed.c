@@ -1,11 +1,10 @@
 /*
- * The feeds of a run as files and pipes: literals, one a line; blank lines and `//` comments are passed over.
+ * The feeds of a run as files and pipes: literals, one per line; blank lines and `//` comments are skipped.
  *
- * A file for everyone is read by each participant from its beginning, as far as it wants. What
- * several participants write into one file stands there participant by participant; a file of one
- * gets each item at once, so that a program at the other end of a pipe can answer. A named pipe is opened
- * by whoever first wants something of it: opening waits for the other end, which may be opened only when
- * something has come out of another pipe.
+ * A file for all participants is read by each from its beginning. What several participants write into one file is sorted by
+ * participant; the file of a single one gets each item at once, so that a program at the other end of a pipe can answer. A
+ * named pipe is opened when an item is first wanted from it: opening waits for the other end, and that program may first wait
+ * for the output of another pipe.
  */
 #include "cli/arguments.h"
 #include "cli/stream.h"
@@ -15,7 +14,7 @@
 #include <stdio.h>
 
 struct feed_reader {
-    struct feed_in *in; /* NULL: nothing to read */
+    struct feed_in *in; /* NULL: it has none */
     size_t at;          /* lines read */
     struct feed_out *out;
 };

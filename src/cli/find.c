@@ -1,6 +1,6 @@
 /*
- * hlo find: the instructions that all terms fit. A term is KEY=WORD, KEY~RE, KEY!=WORD, KEY!~RE, KEY>NUMBER,
- * KEY<NUMBER, or a regular expression for the whole instruction as it is printed.
+ * hlo find: the instructions that match all terms. A term is KEY=WORD, KEY~RE, KEY!=WORD, KEY!~RE, KEY>NUMBER, KEY<NUMBER, or a
+ * regular expression for the whole instruction as it is printed.
  */
 #include "cli/listed.h"
 
@@ -40,7 +40,7 @@ struct search {
 
 /* ---- reading terms ---- */
 
-/* Where KEY ends, if one stands there; `op` is set to what it is. */
+/* Where a KEY at the beginning ends, if there is one; `op` becomes the operator behind it. */
 static size_t key_of(const char *text, enum key *key)
 {
     const size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
@@ -164,7 +164,7 @@ static int search_module(void *context, const struct listed_module *l)
     return HLO_OK;
 }
 
-/* Expressions lie in memory that no guard knows of. */
+/* Expressions have memory from regcomp, which no guard gives back. */
 static void free_terms(void *search)
 {
     struct search *s = search;

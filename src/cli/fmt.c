@@ -1,5 +1,5 @@
 /*
- * hlo fmt: modules in canonical form, printed, put back into their files, or shown as a difference.
+ * hlo fmt: modules in canonical form: printed, written back into their files, or shown as a difference.
  */
 #include "cli/arguments.h"
 

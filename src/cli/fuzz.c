@@ -1,5 +1,5 @@
 /*
- * hlo fuzz: a module on many made-up arguments, by the fast kernels and by the plain ones or another program.
+ * hlo fuzz: runs a module on many made-up arguments, by the fast kernels, and by the plain ones or another program (the oracle).
  */
 #include "cli/arguments.h"
 
@@ -15,21 +15,21 @@ struct fuzz {
     size_t part;
     hlo_module *module;
     hlo_targets *targets;
-    hlo_program *program, *plain; /* what is tried; what it is compared with, unless there is an oracle */
+    hlo_program *program, *plain; /* the program under test; and the one it is compared with, unless there is an oracle */
     struct hlo_tolerance tolerance;
     int64_t runs, seed;
-    int64_t agreed, stopped;      /* cases: both gave results; both ended in an error */
-    bool mute;                    /* the oracle can't be asked */
+    int64_t agreed, stopped;      /* numbers of cases: both gave equal results; both ended in an error */
+    bool mute;                    /* the oracle can't be run */
 };
 
-/* One set of arguments, and what both sides make of it. */
+/* One set of arguments, and the results of both sides. */
 struct trial {
     int64_t number;
     struct made_up made;
     struct arguments a;
-    hlo_literal **actual, **expected; /* NULL: an error, which `actual_said` or `a.m` tells */
+    hlo_literal **actual, **expected; /* NULL: there was an error, in `actual_said` or `a.m` */
     hlo_messages *actual_said;
-    struct buf why; /* how they differ; empty: they don't */
+    struct buf why; /* how they differ; empty: they agree */
 };
 
 /* ---- the oracle ---- */
@@ -45,7 +45,7 @@ static bool begin_folder(const struct fuzz *f, hlo_messages *m)
     return ok;
 }
 
-/* Its exit status; 127 when it can't be run. */
+/* The exit status of the oracle; 127 when it can't be run. */
 static int call_oracle(const struct fuzz *f, const char *module, const char *in, const char *out)
 {
     struct buf script = {0};
@@ -53,7 +53,7 @@ static int call_oracle(const struct fuzz *f, const char *module, const char *in,
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        dup2(STDERR_FILENO, STDOUT_FILENO); /* what it says is no result of ours */
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* its output must not be mixed with our results */
         execl("/bin/sh", "sh", "-c", script.data, "oracle", module, in, out, (char *)NULL);
         _exit(127);
     }
@@ -101,7 +101,7 @@ static void put_first_message(struct buf *out, const hlo_messages *m)
     buf_puts(out, "an error");
 }
 
-/* A run that a limit ended, or that had no memory, says nothing about its values; in the other way the module may take less. */
+/* A run that was ended by a limit or a lack of memory is no difference: run by other kernels, the module may take less. */
 static int gave_up(const hlo_messages *m)
 {
     if (hlo_messages_limit(m))
@@ -127,7 +127,7 @@ static void compare(const struct fuzz *f, struct trial *t, bool ran, bool expect
     }
 }
 
-/* HLO_OK: it was done, whatever came of it. */
+/* Runs the oracle. HLO_OK: it could be asked, whatever it answered. */
 static int try_once(struct fuzz *f, struct trial *t)
 {
     t->a.as = &t->made;
@@ -258,7 +258,7 @@ static int fuzz_runs(struct fuzz *f)
     return status == HLO_OK ? say_agreement(f) : status;
 }
 
-/* By how much the narrowest floats of the result may differ, when nobody has said. */
+/* The default tolerance, by the narrowest float type of the result. */
 static double usual_bound(const hlo_module *module)
 {
     static const struct width {
@@ -289,7 +289,7 @@ static bool fuzz_options(struct fuzz *f)
            fake_kind(o, &kind) && tolerance_options(o, &f->tolerance);
 }
 
-/* Plans the module in both ways. */
+/* Plans the module for both sides. */
 static int fuzz_plan(struct fuzz *f, hlo_messages *m)
 {
     struct hlo_run_options options;

@@ -1,8 +1,7 @@
 /*
- * The directives of a golden test: `// KEY: text` lines, read.
+ * Reads the directives of a golden test: `// KEY: text` lines.
  *
- * A line that begins with `//` and three blanks or more goes on with the directive above it; for
- * `print:` every `//` line does.
+ * A line that begins with `//` and at least three blanks continues the directive above it; below `print:` every `//` line does.
  */
 #include "cli/golden.h"
 
@@ -10,8 +9,8 @@
 
 struct reader {
     struct golden *g;
-    struct directive *open; /* what a continuation line belongs to */
-    bool printing;          /* `print:` is open */
+    struct directive *open; /* the directive that a continuation line belongs to */
+    bool printing;          /* that is `print:` */
 };
 
 static void complain(struct golden *g, uint32_t line, const char *problem)
@@ -22,7 +21,7 @@ static void complain(struct golden *g, uint32_t line, const char *problem)
     g->problem_line = line;
 }
 
-/* Cuts the first blank-separated word off. */
+/* Cuts off the first word. */
 static struct str cut_word(struct str *s)
 {
     *s = str_trim(*s);
@@ -197,7 +196,7 @@ static void read_verdict(struct golden *g, const struct directive *d)
                  "rejected by the verifier");
 }
 
-/* `case: value`, `edge` or `rejection`, then the ops it is a case of where the file has another name. */
+/* `case: value`, `edge` or `rejection`, followed by the ops that it is a case of when the file's name does not say that. */
 static void check_case(struct golden *g, const struct directive *d)
 {
     struct str rest = d->text, kind = cut_word(&rest), op;
@@ -214,7 +213,7 @@ static void check_case(struct golden *g, const struct directive *d)
     }
 }
 
-/* Whether two of them are for the same participant. */
+/* Whether two directives of the list are for the same participant. */
 static bool repeats(const struct directives *list)
 {
     for (size_t i = 0; i < list->count; i++)

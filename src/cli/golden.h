@@ -1,5 +1,5 @@
 /*
- * Golden tests: what a part of a file says must come of it, and whether it did.
+ * Golden tests: modules whose comments (directives) say what must come of them, and how these are run.
  */
 #ifndef HLO_CLI_GOLDEN_H
 #define HLO_CLI_GOLDEN_H
@@ -16,12 +16,12 @@ enum verdict {
     VERDICT_VERIFIER_REJECTS
 };
 
-/* One directive: the lines it takes, with those that continue it, and what stands after its colon. */
+/* A directive: its lines, with those that continue it, and the text after its colon. */
 struct directive {
     uint32_t line, last_line;
-    struct str name;     /* `in`: the parameter; empty when it is for all */
-    bool in_order;       /* `in`: it had no name; the parameter is the next one */
-    int64_t participant; /* whom it is for: `KEY@1:`, `in NAME@1:`; EVERYONE */
+    struct str name;     /* of `in`: the parameter; empty: all of them */
+    bool in_order;       /* of `in`: it had no name, and is for the next parameter */
+    int64_t participant; /* N of `KEY@N:` and `in NAME@N:`, or EVERYONE */
     struct str text;
 };
 enum { EVERYONE = -1 };
@@ -33,7 +33,7 @@ struct directives {
 struct golden {
     struct arena *arena;
     enum test_kind kind;
-    bool strict, short_form; /* words after the kind */
+    bool strict, short_form; /* words behind the kind */
     bool has_tolerance;
     struct hlo_tolerance tolerance;
     enum verdict verdict;
@@ -48,7 +48,7 @@ void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t fi
 /* `exact`, or any of ulp= rel= abs= bits; false when it is something else. */
 bool golden_tolerance(struct str text, struct hlo_tolerance *t);
 
-/* Text that takes the place of lines of the file: `first` to `last`, or before `first` when last is less. */
+/* Text to replace the lines `first` to `last` of the file; when `last` is less, to be inserted before `first`. */
 struct edit {
     uint32_t first, last;
     struct str text;
@@ -67,12 +67,12 @@ struct golden_run {
     struct golden g;
     struct buf why; /* what went wrong; empty: it passed */
     bool skipped;
-    struct edits *edits; /* where --update wants them; or NULL */
+    struct edits *edits; /* collected here for --update; or NULL */
 };
 
 /* ---- golden_run.c ---- */
 
-/* Something is wrong with the test that runs, at a line of its file. */
+/* Adds a failure to the test, at a line of its file. */
 void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...) PRINTF_LIKE(3, 4);
 void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text);
 
@@ -82,33 +82,33 @@ struct golden_feed {
     struct golden_run *r;
     size_t count;   /* participants */
     size_t *read;   /* items that each of them has taken */
-    struct buf *written; /* items that each of them has given, one a line */
-    struct hlo_feeds feeds; /* what the run is given */
+    struct buf *written; /* items that each of them has fed out, one per line */
+    struct hlo_feeds feeds; /* for the run */
 };
 void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t participants);
-void golden_feed_check(struct golden_feed *f, hlo_messages *m); /* once the run is over */
+void golden_feed_check(struct golden_feed *f, hlo_messages *m); /* after the run */
 void golden_feed_end(struct golden_feed *f);
 
 /* ---- golden_observe.c ---- */
 
 struct golden_sight {
     struct hlo_observer observer;
-    hlo_listing *listing; /* NULL: nobody looks */
-    size_t count, root;   /* participants; an instruction */
-    hlo_literal **roots;  /* as they were seen */
-    uint64_t sum;         /* of bytes that were looked at */
+    hlo_listing *listing; /* NULL: the test is not observed */
+    size_t count, root;   /* number of participants; the root of the entry computation */
+    hlo_literal **roots;  /* by participant: the value of the root, as it was observed */
+    uint64_t sum;         /* of the first and last bytes of all observed arrays, so that these are really read */
 };
 void golden_sight_begin(struct golden_sight *g, const hlo_module *module, hlo_program *p);
 void golden_sight_check(struct golden_sight *g, struct golden_run *r, hlo_literal *const *results);
 void golden_sight_end(struct golden_sight *g);
 
-/* The directives of a list that are for a participant: its own, else everyone's. Number n of them; or NULL. */
+/* Number n of the directives of a list for a participant: its own ones if there are any, else everyone's. NULL past the end. */
 const struct directive *directive_of(const struct directives *list, int64_t participant, size_t n);
 
 /* Runs the test of one part. */
 void golden_run(struct golden_run *r);
 
-/* Applies the edits to a file; `aside`: to FILE.new beside it, and shows the difference. */
+/* Applies the edits to a file. `aside`: writes FILE.new instead, and shows the difference. */
 bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m);
 
 /* ---- junit.c ---- */
@@ -120,7 +120,7 @@ struct test_result {
     struct str why;
     double seconds;
     size_t part; /* of its file */
-    bool done;   /* false: it was not run (yet) */
+    bool done;   /* it was run */
 };
 bool junit_write(const char *path, const struct test_result *results, size_t count, hlo_messages *m);
 

@@ -1,6 +1,6 @@
 /*
- * The feeds of a golden test: `infeed:` lines are what the host gives, `outfeed:` lines what it must get,
- * in order, each participant its own or everyone's.
+ * The feeds of a golden test. `infeed:` lines are the items that the host gives, `outfeed:` lines those that it must get, in
+ * order; a participant without lines of its own has those for all.
  */
 #include "cli/golden.h"
 
@@ -52,7 +52,7 @@ static bool same_item(struct golden_feed *f, struct str got, const struct direct
     return same;
 }
 
-/* Every line that was written against its directive; false when they differ. */
+/* Compares each item that was fed out with its directive; false when they differ. */
 static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
 {
     const struct directives *wanted = &f->r->g.outfeed;

@@ -1,6 +1,6 @@
 /*
- * `hlo test --observed`: each test as a run that is looked at, every operand and value of every instruction; and what
- * the root of the entry computation is seen to be is the result.
+ * `hlo test --observed`: runs each test observed, and reads every operand and value of every instruction. The observed value of
+ * the root must be the result.
  */
 #include "cli/golden.h"
 

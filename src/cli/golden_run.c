@@ -1,5 +1,5 @@
 /*
- * One golden test, run: parse, verify, evaluate as far as its kind goes, and hold against what it says.
+ * Runs a golden test: parses, verifies, prints or evaluates the module, as its kind says, and compares with its directives.
  */
 #include "cli/arguments.h"
 #include "cli/golden.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Everything that one test makes and that must be freed. */
+/* What a test allocates and frees at its end. */
 struct work {
     struct golden_run *r;
     hlo_messages *m;
@@ -16,7 +16,7 @@ struct work {
     hlo_targets *targets;
     hlo_program *program;
     size_t participants, count; /* count: parameters */
-    hlo_literal **values;       /* of one participant after the other */
+    hlo_literal **values;       /* arguments, participant by participant */
     hlo_literal **results;
 };
 
@@ -58,7 +58,7 @@ void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct 
 
 /* ---- errors and warnings at their places ---- */
 
-/* Splits `L:C: text`; a message without a place is written without one. */
+/* Splits `L:C: text`; a message without a place is just `text`. */
 static bool split_place(struct str *s, int64_t *line, int64_t *column)
 {
     const char *a = memchr(s->ptr, ':', s->len);
@@ -83,7 +83,7 @@ static bool message_fits(const struct hlo_message *m, struct str wanted)
     return m->line == line && m->column == column && memmem(m->text, strlen(m->text), wanted.ptr, wanted.len);
 }
 
-/* Each wanted message must be there and each message of the kind must be wanted. */
+/* Each message that a directive names must be there, and each message of that severity must be named. */
 static void check_messages(struct work *w, const struct directives *wanted, bool errors)
 {
     struct golden_run *r = w->r;
@@ -206,8 +206,8 @@ static const char *beside(struct golden_run *r, struct str name)
     return arena_printf(r->arena, "%.*s" STR_FMT, folder, r->path, STR_ARG(name)).ptr;
 }
 
-/* What the command line takes: a literal, whose shape may be left out, or a file. Whether a shape that is there fits is for the run to
- * say: a test may expect that. */
+/* What the command line takes: a literal, whose shape may be left out, or a file. Whether a shape that is there fits is for the
+ * run to say: a test may expect that. */
 static hlo_literal *read_argument(struct work *w, const struct directive *d, size_t param, size_t participant)
 {
     struct str text = arena_str(w->r->arena, d->text);
@@ -223,7 +223,7 @@ static bool is_of(const struct work *w, const struct directive *d, size_t param)
     return d->name.len > 0 && hlo_param_find(w->module, arena_str(w->r->arena, d->name).ptr) == (long)param;
 }
 
-/* Whether a parameter has a value before `d`, which has no name, takes its turn. */
+/* Whether a parameter has a value already when it is the turn of `d`, a directive without a name. */
 static bool is_taken(const struct work *w, const struct directive *d, size_t param)
 {
     const struct directives *in = &w->r->g.in;
@@ -236,7 +236,7 @@ static bool is_taken(const struct work *w, const struct directive *d, size_t par
     return false;
 }
 
-/* Values without a name get those of the parameters that are left, in order; a file of many arrays is for all. */
+/* Values without a name go to the remaining parameters, in order; a file of several arrays is for all. */
 static void name_in_order(struct work *w)
 {
     const struct directives *in = &w->r->g.in;
@@ -257,7 +257,7 @@ static void name_in_order(struct work *w)
     }
 }
 
-/* What is said of this parameter counts before what is said of all, and of this participant before everyone. */
+/* A directive for this parameter counts before one for all, and one for this participant before one for everyone. */
 static const struct directive *directive_for(const struct work *w, size_t param, size_t participant)
 {
     const struct directives *in = &w->r->g.in;
@@ -305,14 +305,14 @@ static void read_arguments(struct work *w)
 
 /* ---- results ---- */
 
-/* Two values that differ: `result` is one of element `element` of the results of a participant. */
+/* Two values that differ: `result` is component `element` of a participant's result. */
 struct mismatch {
     size_t participant, element;
     const hlo_literal *result, *expected;
     const struct hlo_tolerance *tolerance;
 };
 
-/* Where and by how much; of several elements the worst of them and how the errors are spread. */
+/* Says where values differ and by how much; of several elements, the worst ones and how errors are distributed. */
 static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_text *why)
 {
     const uint32_t line = hlo_result_line(w->module, x->element);
@@ -329,7 +329,7 @@ static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_te
     hlo_text_free(&report);
 }
 
-/* `// out: VALUE`, lines after the first going on by their three blanks. */
+/* Writes `// out: VALUE`; lines after the first are continued by three blanks. */
 static void put_expectation(struct buf *out, const struct work *w, size_t participant, bool numbered)
 {
     struct buf b = {0};
@@ -347,7 +347,7 @@ static void put_expectation(struct buf *out, const struct work *w, size_t partic
     buf_free(&b);
 }
 
-/* One that was for everyone becomes one for each. */
+/* Replaces a directive for everyone by one for each participant. */
 static void propose_value(struct work *w, const struct directive *d, size_t participant)
 {
     struct buf lines = {0};
@@ -360,7 +360,7 @@ static void propose_value(struct work *w, const struct directive *d, size_t part
     buf_free(&lines);
 }
 
-/* Without a shape it has that of the result. */
+/* The expected value; a text without a shape has that of the result. */
 static hlo_literal *read_expected(struct work *w, size_t participant, const struct directive *d)
 {
     struct str text = d->text;
@@ -467,7 +467,7 @@ static void check_results(struct work *w, struct golden_feed *feed)
         golden_feed_check(feed, w->m);
 }
 
-/* Whoever runs a test does not expect it to start commands. */
+/* A test may not start commands: whoever runs it does not expect that. */
 static bool is_harmless(struct str rule)
 {
     const char *equal = memchr(rule.ptr, '=', rule.len);
@@ -475,7 +475,7 @@ static bool is_harmless(struct str rule)
     return str_is(what, "identity") || str_is(what, "zeros");
 }
 
-/* What the command line names, then the `custom-call:` lines of the test. */
+/* Targets of the command line, followed by those of the test's `custom-call:` lines. */
 static bool read_targets(struct work *w)
 {
     struct golden_run *r = w->r;
@@ -502,7 +502,7 @@ static void evaluate(struct work *w)
     struct golden_feed feed;
     struct golden_sight sight = {0};
     run_options(r->o, &options);
-    option_threads(r->o, 1, &options.threads); /* test.c has seen that it can be read */
+    option_threads(r->o, 1, &options.threads); /* can't fail: test.c has checked it */
     options.targets = w->targets;
     options.observed = r->o->given[OPT_OBSERVED];
     w->program = hlo_plan(w->module, &options, w->m);
@@ -520,7 +520,7 @@ static void evaluate(struct work *w)
         golden_sight_begin(&sight, w->module, w->program);
     const hlo_literal *const *values = (const hlo_literal *const *)w->values;
     if (all_ready && hlo_run_all(w->program, values, w->count, &feed.feeds, w->results, w->m)) {
-        if (world_first(r->o)) /* results come to the first rank */
+        if (world_first(r->o)) /* the first rank has the results */
             check_results(w, &feed);
         golden_sight_check(&sight, r, w->results);
     } else if (r->g.errors.count == 0) {

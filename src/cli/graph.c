@@ -11,8 +11,8 @@ enum { USUAL_WIDTH = 2, MOST_WIDTH = 1000000, MOST_LABEL = 200 /* Graphviz takes
 struct graph {
     const struct listed_module *l;
     bool *shown; /* by instruction */
-    long around; /* -1: all */
-    struct hlo_stats *stats; /* of the values that were made last, by instruction; NULL: they are not wanted */
+    long around; /* the instruction whose surroundings are shown; -1: all are */
+    struct hlo_stats *stats; /* by instruction: of its last value in a run; NULL: not wanted */
     struct buf out;
 };
 
@@ -59,7 +59,8 @@ static int find_values(struct graph *g)
 
 /* ---- which instructions ---- */
 
-/* Neighbours are operands, users, what it calls (the root) and, of a parameter or root, who calls it. */
+/* Neighbours of an instruction are its operands, its users, the roots of computations that it calls and, for a parameter or
+ * root, its callers. */
 static void visit_neighbours(const struct graph *g, size_t inst, size_t *queue, size_t *count)
 {
     const hlo_listing *l = g->l->listing;
@@ -101,7 +102,7 @@ static void choose_all(struct graph *g)
 
 /* ---- how they are drawn ---- */
 
-/* A string of DOT; what is too long is cut. */
+/* Writes a string in DOT, cut where it is too long. */
 static void put_label(struct buf *out, const char *text)
 {
     for (size_t k = 0; text[k] && k < MOST_LABEL; k++) {
@@ -113,7 +114,7 @@ static void put_label(struct buf *out, const char *text)
         buf_puts(out, "...");
 }
 
-/* Of one element its value, else the range; then what is odd. */
+/* Writes the value when it is one element, else the range; then NaN and infinities. */
 static void put_stats(struct buf *out, const struct hlo_stats *s)
 {
     if (s->finite > 0) {

@@ -1,12 +1,12 @@
 /*
- * Ctrl-C: the first one ends a run at its next instruction, so that what has been found out until then can be told; the
- * second one ends the process. At a prompt none ever ends the process, and one that comes between runs ends the next.
+ * Ctrl-C. The first one ends a run at its next instruction, so that its results up to there can be shown; the second one ends the
+ * process. At the prompt none ends the process, and one that comes between runs ends the next run.
  */
 #include "cli/cli.h"
 
 #include <signal.h>
 
-/* A handler knows nothing but these. */
+/* For the signal handler, which can't be given anything. */
 static _Atomic(hlo_program *) running;
 static volatile sig_atomic_t came, stays;
 
@@ -20,7 +20,7 @@ static void handle(int signal)
         hlo_interrupt(p);
 }
 
-/* Who starts us with the signal ignored, nohup for one, means it. */
+/* If the signal was ignored when the process began, by nohup for example, it stays so. */
 static void set_handler(void (*handler)(int), int flags)
 {
     struct sigaction now, then = {.sa_handler = handler, .sa_flags = flags};

@@ -1,5 +1,5 @@
 /*
- * hlo ls: what stands in a module: computations, instructions, and how often each operation does.
+ * hlo ls: lists what a module consists of: computations, instructions, and how often each operation occurs.
  */
 #include "cli/listed.h"
 
@@ -18,7 +18,7 @@ static void put_title(struct buf *out, const struct listed_module *l)
 }
 
 struct columns {
-    int name, op, shape; /* as wide as the widest, within bounds */
+    int name, op, shape; /* width of the widest, within bounds */
 };
 
 static void widen(int *width, const char *text)
@@ -82,7 +82,7 @@ static int most_first(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->op, y->op);
 }
 
-/* One for each operation that stands in the computations that are wanted; to be freed. */
+/* A count for each operation that occurs in the wanted computations; to be freed. */
 static struct op_count *count_ops(const struct listed_module *l, size_t *count)
 {
     const size_t n = hlo_list_count(l->listing);

@@ -1,5 +1,5 @@
 /*
- * hlo: picks the subcommand. Bare `hlo FILE` is `hlo run FILE`, and bare `hlo` on a terminal `hlo repl`.
+ * hlo: finds the subcommand. `hlo FILE` is `hlo run FILE`, and `hlo` alone on a terminal is `hlo repl`.
  */
 #include "cli/cli.h"
 
@@ -28,7 +28,7 @@ static command_fn *const command_functions[CMD_COUNT] = {
 /* A full disk must not look like success. */
 static int finish(int status)
 {
-    enum { STATUS_PIPE = 141 }; /* as of those whom the signal ends: the reader has seen enough */
+    enum { STATUS_PIPE = 141 }; /* as of programs that SIGPIPE ends: the reader has seen enough */
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
@@ -39,7 +39,7 @@ static int finish(int status)
     return status ? status : HLO_USAGE;
 }
 
-/* An option that stands where no command does, and with none. */
+/* An option in place of a command, and without one. */
 static bool is_general(const char *word)
 {
     const struct str name = {word + 2, strcspn(word, "=") - 2};
@@ -58,7 +58,7 @@ static int unknown_command(struct options *o, const char *word)
                     : usage_error(o, "no command or file `%s`", word);
 }
 
-/* No command, or one that is none: `hlo help X`, `hlo --help`, `hlo FILE`, a slip of the keys. */
+/* When the first word is no command: `hlo help X`, `hlo --help`, `hlo FILE`, a misspelt command. */
 static enum command choose_command(struct options *o, int *argc, char ***argv, bool *fail)
 {
     const char *word = *argc > 0 ? **argv : "";
@@ -151,7 +151,7 @@ static int dispatch(struct options *o, int argc, char **argv)
     return HLO_USAGE;
 }
 
-/* Kernels take scratch memory and give it back, again and again: were it returned to the system each time, the first touch
+/* Kernels take scratch memory and free it, again and again: if it went back to the system each time, the first touch
  * of its pages would take longer than many a kernel does. */
 static void keep_scratch(void)
 {
@@ -161,12 +161,12 @@ static void keep_scratch(void)
 #endif
 }
 
-/* A function of its own: all of its frame is below whoever calls it, and nothing is called from there. */
+/* A function of its own, so that its frame is below that of the caller. */
 __attribute__((noinline)) static void grow_stack(void)
 {
     enum { PAGE = 4096 };
     char stack[STACK_NEEDED];
-    for (volatile char *page = stack + STACK_NEEDED - PAGE; page > stack; page -= PAGE) /* as it grows */
+    for (volatile char *page = stack + STACK_NEEDED - PAGE; page > stack; page -= PAGE) /* downwards, as the stack grows */
         *page = 0;
 }
 
@@ -178,7 +178,7 @@ static bool has_stack(void)
     if (getrlimit(RLIMIT_AS, &l) != 0 || l.rlim_cur == RLIM_INFINITY)
         return true;
     if (getrlimit(RLIMIT_STACK, &l) != 0 || l.rlim_cur < 2 * STACK_NEEDED)
-        return true; /* a small stack must do as it is */
+        return true; /* the stack can't be that large anyway */
     void *room = mmap(NULL, 2 * STACK_NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
         return false;
@@ -195,7 +195,7 @@ static int no_memory(void)
     return HLO_FAILED;
 }
 
-/* The whole process has the guard that a function of the library would have. */
+/* The whole process runs under a guard, like a function of the library. */
 static int guarded(struct options *o, int argc, char **argv)
 {
     struct guard g;
@@ -220,8 +220,8 @@ int main(int argc, char **argv)
     struct options o = {.command = CMD_NONE};
     keep_scratch();
     hlo_guard_mapped_files();
-    signal(SIGPIPE, SIG_DFL); /* whoever reads our output may stop: that is no error to speak of */
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not get that long is: it is as if the disk were full */
+    signal(SIGPIPE, SIG_DFL); /* the reader of our output may stop reading: that is no error */
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not get so large is an error like a full disk */
     int status = has_stack() ? guarded(&o, argc, argv) : no_memory();
     pager_end(&o);
     return status;

@@ -1,5 +1,5 @@
 /*
- * The inputs of a model of ONNX: literals, sequences of them, arrays in files, ONNX's own test data.
+ * Reads the inputs of a model of ONNX: literals, sequences of them, arrays in files, ONNX's own test data.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -42,7 +42,7 @@ static bool put_tensors(struct model_inputs *in, size_t i, bool present, const s
     return put_value_at(in, i, hlo_onnx_value_new(in->model, i, present, t->at, t->count, in->m));
 }
 
-/* Of a value that could not be read to its end. */
+/* Frees the tensors of a value that could not be read to its end. */
 static bool drop(struct tensors *t)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -53,7 +53,7 @@ static bool drop(struct tensors *t)
 
 /* ---- values in text ---- */
 
-/* Elements between a brace, which is before `at`, and its end. */
+/* The number of elements between a brace, which is before `at`, and its end. */
 static size_t elements_of_braces(struct str s, size_t at)
 {
     size_t commas = 0, inner = 0;
@@ -67,7 +67,7 @@ static size_t elements_of_braces(struct str s, size_t at)
     return blank ? 0 : commas + 1;
 }
 
-/* The sizes that braces show: of `{{1, 2, 3}, {4, 5, 6}}` [2,3]. They are taken along the first elements. */
+/* The sizes that nested braces show: [2,3] for `{{1, 2, 3}, {4, 5, 6}}`. Only first elements are looked at. */
 static void put_dims_of_braces(struct buf *b, struct str s)
 {
     enum { DEEPEST = 64 };
@@ -95,7 +95,7 @@ static bool is_static(const struct hlo_onnx_port *port)
     return all;
 }
 
-/* A literal; where it names no shape it gets what the model declares, or what its braces show. */
+/* Reads a literal. If it names no shape, it has the one that the model declares, or that its braces show. */
 static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onnx_port *port, struct str text)
 {
     struct buf b = {0};
@@ -114,7 +114,7 @@ static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onn
     return l;
 }
 
-/* Where the element that begins at `at` ends: at a comma that stands in no braces, or at the end. */
+/* Where the element that begins at `at` ends: at a comma outside of braces, or at the end. */
 static size_t element_end(struct str s, size_t at)
 {
     int depth = 0;
@@ -126,7 +126,7 @@ static size_t element_end(struct str s, size_t at)
     return at;
 }
 
-/* `[f32[1] {1}, f32[2] {1, 2}]`, the brackets already gone */
+/* Reads a sequence, `[f32[1] {1}, f32[2] {1, 2}]`, given without its brackets. */
 static bool elements_of_text(struct model_inputs *in, const struct hlo_onnx_port *port, struct str s, struct tensors *t)
 {
     for (size_t at = 0; str_trim(s).len > 0 && at <= s.len;) {
@@ -178,7 +178,7 @@ static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size
     return NULL;
 }
 
-/* What an archive does not have is an empty sequence or an empty optional. */
+/* A sequence or optional that an archive does not have is empty. */
 static bool value_of_npz(struct model_inputs *in, const hlo_arrays *z, size_t i)
 {
     struct hlo_onnx_port port;
@@ -194,7 +194,7 @@ static bool value_of_npz(struct model_inputs *in, const hlo_arrays *z, size_t i)
             break;
     }
     if (t.count == 0 && !port.sequence && !port.optional)
-        return true; /* found missing later */
+        return true; /* that it is missing is reported later */
     return put_tensors(in, i, t.count > 0 || !port.optional, &t);
 }
 
@@ -253,7 +253,7 @@ static bool value_of_argument(struct model_inputs *in, size_t i, const char *tex
     return value_of_text_file(in, i, text + 1);
 }
 
-/* The input that NAME=ARG names, and where its value begins. Names of ONNX may hold anything. */
+/* The input that NAME=ARG names, and where its value begins. Names of ONNX may contain anything, `=` too. */
 static bool find_named(const struct model_inputs *in, const char *arg, size_t *i, const char **value)
 {
     struct hlo_onnx_port port;
@@ -326,7 +326,7 @@ static int input_file(struct model_inputs *in)
     return (folder ? model_inputs_read(in, path) : all_of_npz(in, path)) ? HLO_OK : HLO_USAGE;
 }
 
-/* An optional that nobody has given is empty. */
+/* An optional that was not given is empty. */
 static int missing_values(struct model_inputs *in)
 {
     struct hlo_onnx_port port;
@@ -343,7 +343,7 @@ static int missing_values(struct model_inputs *in)
 
 int model_inputs_collect(struct model_inputs *in)
 {
-    int status = named_arguments(in); /* names first: they leave gaps */
+    int status = named_arguments(in); /* named ones first: the others fill the gaps */
     if (status == HLO_OK)
         status = positional_arguments(in);
     if (status == HLO_OK)

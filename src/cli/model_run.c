@@ -1,8 +1,8 @@
 /*
- * hlo run of a model of ONNX: import, run, and the outputs as ONNX means them.
+ * hlo run of a model of ONNX: imports and runs it, and prints the outputs as values of ONNX.
  *
- * What a model makes while it runs may be larger than anything that its inputs show: arrays are given a
- * bound then. A run that finds it too small is made again with a larger one.
+ * A model may compute sizes that are larger than anything in its inputs: then arrays are given a bound. When a run finds it too
+ * small, the model is imported and run again with a larger one.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -84,14 +84,14 @@ static const char *error_with(const hlo_messages *m, const char *id)
     return NULL;
 }
 
-/* What the run says of a size beyond its bound; NULL when it failed for other reasons. */
+/* The message of a run about a size beyond its bound; NULL when it failed for other reasons. */
 static const char *beyond_bound(const hlo_messages *m)
 {
     const char *loop = error_with(m, "loop-bound");
     return loop ? loop : error_with(m, "size-out-of-bounds");
 }
 
-/* Half of the memory that there is: bounds that grow must not fill all of it. */
+/* Half of the machine's memory: growing bounds must not fill all of it. */
 static uint64_t half_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -106,7 +106,7 @@ static bool try_larger(const hlo_messages *m, const hlo_messages *before)
     return text && !(earlier && strcmp(text, earlier) == 0);
 }
 
-/* Why a larger bound could not be had. */
+/* Says why a larger bound was not possible. */
 static void add_attempt(hlo_messages *said, int64_t bound, const hlo_messages *m)
 {
     struct buf b = {0};
@@ -133,7 +133,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
         int result;
         hlo_messages *m = hlo_messages_new();
         hlo_onnx_value **outputs = run_bounded(in, bound, &limited, &result, m);
-        /* When it is the larger arrays that cannot be had, what counts is why they were wanted. */
+        /* If there is no memory for larger arrays, the message that counts is the one that made them necessary. */
         if (*said && !outputs &&
             (result == HLO_REJECTED || error_with(m, "limit-memory") || error_with(m, "out-of-memory"))) {
             add_attempt(*said, bound, m);
@@ -149,13 +149,13 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
             return outputs;
         double left = options->timeout - (now_seconds() - start);
         if (options->timeout > 0)
-            limited.timeout = left > 0 ? left : 1e-9; /* 0 would be no limit */
+            limited.timeout = left > 0 ? left : 1e-9; /* 0 would mean no limit */
     }
 }
 
 /* ---- results ---- */
 
-/* `f32[2] {1, 2}`, `none`; a sequence in brackets, one element a line. */
+/* Writes `f32[2] {1, 2}` or `none`; a sequence in brackets, one element per line. */
 static void put_model_value(struct buf *out, const hlo_onnx_value *v, const struct hlo_view *view)
 {
     size_t count = hlo_onnx_value_count(v);
@@ -175,7 +175,7 @@ static void put_model_value(struct buf *out, const hlo_onnx_value *v, const stru
     buf_puts(out, count ? "\n]" : "]");
 }
 
-/* An object for each output; a sequence has a list of them, and an empty optional nothing. */
+/* Writes a JSON object for an output: a sequence has a list of tensors, an empty optional "present":false. */
 static void put_model_json(struct buf *out, const char *name, const hlo_onnx_value *v, const struct hlo_view *view)
 {
     bool sequence = hlo_onnx_value_sequence(v);
@@ -214,7 +214,7 @@ static bool write_text(const struct options *o, const hlo_onnx *model, hlo_onnx_
     return ok;
 }
 
-/* out0, out1, ...; the elements of a sequence are out2[0], out2[1], ...; an empty optional is not there. */
+/* Writes arrays out0, out1, ...; the elements of a sequence as out2[0], out2[1], ...; nothing for an empty optional. */
 static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *const *outputs, hlo_messages *m)
 {
     struct arena a;

@@ -1,6 +1,5 @@
 /*
- * hlo test of ONNX's node tests: a folder with a model and sets of data, the values that go in and that must
- * come out.
+ * hlo test of ONNX's node tests: a folder with a model, and with sets of inputs and expected outputs.
  */
 #include "cli/model.h"
 
@@ -29,7 +28,7 @@ static void complain(struct buf *why, const char *path, const hlo_messages *m)
     hlo_text_free(&text);
 }
 
-/* What ONNX itself allows. */
+/* The tolerance of ONNX's own tests. */
 static bool tensors_agree(const hlo_literal *actual, const hlo_literal *expected, hlo_text *why)
 {
     static const struct hlo_tolerance tolerance = {.rel = 1e-3, .abs = 1e-7};

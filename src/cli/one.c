@@ -1,5 +1,5 @@
 /*
- * one.c: one module of one file, and the name in it that a command is about: hlo why, hlo extract, and in part hlo reduce.
+ * For commands about one module and a name in it: hlo why, hlo extract, and partly hlo reduce.
  */
 #include "cli/arguments.h"
 

@@ -1,5 +1,5 @@
 /*
- * The files that commands are given: --module picks among what one holds, a bundle brings its module with it.
+ * Opens the file that a command is given: --module picks one of its modules, and a bundle contains its own.
  */
 #include "cli/cli.h"
 

@@ -1,5 +1,5 @@
 /*
- * hlo ops: what the language has, from its one table.
+ * hlo ops: the operations of the language, from its tables.
  */
 #include "cli/ops.h"
 
@@ -77,7 +77,7 @@ static void put_attributes_of(size_t op)
     putchar('\n');
 }
 
-/* Each line of a text after a prefix. */
+/* Writes each line of a text behind a prefix. */
 static void put_lines(const char *prefix, const char *text)
 {
     for (const char *end; *text; text = *end ? end + 1 : end) {
@@ -87,7 +87,7 @@ static void put_lines(const char *prefix, const char *text)
     }
 }
 
-/* A command to paste into a shell; what it prints follows as comments. */
+/* Writes a command to paste into a shell, followed by its output as comments. */
 static void put_example(size_t op, size_t i, const struct hlo_op_example *e)
 {
     hlo_text module = hlo_op_example_text(op, i, NULL, NULL);
@@ -126,7 +126,7 @@ static void put_op(size_t i)
     }
 }
 
-/* The number of an op by its name; that of all ops when there is none. */
+/* The number of an op by its name; hlo_op_count() when there is none. */
 static size_t find_op(const char *name)
 {
     size_t i = 0;
@@ -135,7 +135,7 @@ static size_t find_op(const char *name)
     return i;
 }
 
-/* A builder form, and then the operation that it is. */
+/* Describes a builder form, followed by the operation that it becomes. */
 static bool put_form(const char *name)
 {
     struct hlo_form form = {0};

@@ -1,9 +1,9 @@
 /*
- * What becomes of an operation for an element type, found out by its worked examples.
+ * Whether an operation is accepted and runs for an element type, found out by its worked examples.
  */
 #include "cli/ops.h"
 
-/* The module of an example, as far as parser and verifier let it come; or NULL. */
+/* The module of an example; NULL when parser or verifier reject it. */
 static hlo_module *accepted(size_t op, size_t example, const char *dtype, const char *other, hlo_messages *m)
 {
     hlo_text text = hlo_op_example_text(op, example, dtype, other);
@@ -47,7 +47,7 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
     return hlo_random_param(module, i, 1, m);
 }
 
-/* What infeed reads. */
+/* The item for infeed. */
 struct item {
     size_t op, example;
     const char *dtype;

@@ -1,5 +1,5 @@
 /*
- * hlo ops --dict: the words of a language as a dictionary of libFuzzer, from the tables: HLO text, the directives of golden tests, the
+ * hlo ops --dict: the words of a language as a dictionary for libFuzzer, from the tables: HLO text, directives of golden tests,
  * commands of the prompt, the command line.
  */
 #include "cli/golden.h"
@@ -12,7 +12,7 @@ struct word_list {
     struct map seen;
 };
 
-/* One entry of libFuzzer's format, each word once. */
+/* Writes an entry in libFuzzer's format, each word once. */
 static void put_word(struct word_list *list, const char *word)
 {
     if (!*word || map_put(&list->seen, str_of(word), list))
@@ -44,7 +44,7 @@ static void put_attributes(struct word_list *list, size_t op)
     }
 }
 
-/* What no table of the language has. */
+/* Words that no table has. */
 static const char *const text_words[] = {
     "HloModule",
     "ENTRY",

@@ -1,5 +1,5 @@
 /*
- * hlo ops --json: everything known of an operation, as one object.
+ * hlo ops --json: everything that is known about an operation, as a JSON object.
  */
 #include "cli/ops.h"
 
@@ -51,7 +51,7 @@ static void put_attributes(struct buf *out, size_t op)
     buf_putc(out, ']');
 }
 
-/* A literal a line becomes a list. */
+/* Writes literals, one per line, as a list. */
 static void put_args(struct buf *out, const char *args)
 {
     buf_puts(out, "\"args\":[");

@@ -1,5 +1,5 @@
 /*
- * hlo ops --matrix: operations by element types, each cell what the program does with it.
+ * hlo ops --matrix: a table of operations by element types; each cell says whether the operation is accepted and runs.
  */
 #include "cli/ops.h"
 
@@ -16,7 +16,7 @@ struct matrix {
     size_t type_count;
     size_t totals[CELL_KINDS];
     bool json, plain;
-    const char *comma; /* before the next object */
+    const char *comma; /* written before the next object */
 };
 
 static void read_types(struct matrix *x)
@@ -27,13 +27,13 @@ static void read_types(struct matrix *x)
             x->types[x->type_count++] = name;
 }
 
-/* Missing if anything accepted does not run; rejected if nothing is accepted. */
+/* The cell for several examples: missing if an accepted one does not run; rejected if none is accepted. */
 static enum cell worse(enum cell a, enum cell b)
 {
     return a > b ? a : b;
 }
 
-/* One pair of types over all examples written for it; `other` NULL: all second types. */
+/* The cell for a pair of types, from all examples that can be written for it; `other` NULL: for all second types. */
 static enum cell cell_of(const struct matrix *x, size_t op, const char *dtype, const char *other)
 {
     struct hlo_op_example e;
@@ -54,7 +54,7 @@ static enum cell cell_of(const struct matrix *x, size_t op, const char *dtype, c
 
 /* ---- the grid ---- */
 
-/* The names of the types, read downwards. */
+/* Writes the names of the types vertically. */
 static void put_heads(const struct matrix *x, const char *corner)
 {
     size_t height = 0;
@@ -103,7 +103,7 @@ static void put_row(struct matrix *x, const char *key, const char *name, const e
     putchar('\n');
 }
 
-/* An op that is not written for element types has one cell. */
+/* An op whose examples are not written for different types has one cell. */
 static void put_untyped(struct matrix *x, const char *name, enum cell cell)
 {
     x->totals[cell]++;

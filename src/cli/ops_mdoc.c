@@ -1,11 +1,11 @@
 /*
- * hlo ops --mdoc: the operations, builder forms and element types as sections of a page in mdoc; hlo(5) has them.
+ * hlo ops --mdoc: operations, builder forms and element types as sections of an mdoc page, for hlo(5).
  */
 #include "cli/ops.h"
 
 #include <stdio.h>
 
-/* Text that is no macro, whatever it begins with. */
+/* Writes text that must not be taken for a macro, whatever it begins with. */
 static void put_text(const char *s)
 {
     if (*s == '.' || *s == '\'')
@@ -17,7 +17,7 @@ static void put_text(const char *s)
             putchar(*s);
 }
 
-/* The same as words between macros: quoted, so that no word is taken for a macro. */
+/* Writes words on a macro's line, quoted so that none is taken for a macro. */
 static void put_quoted(const char *s)
 {
     putchar('"');

@@ -1,5 +1,5 @@
 /*
- * Subcommands and options: parsing, --help and suggestions come from the tables command.def and option.def.
+ * Subcommands and options: parsing, --help and suggestions, all from the tables command.def and option.def.
  */
 #include "cli/cli.h"
 
@@ -14,10 +14,10 @@
 #define PAGED true
 #define DIRECT false
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
-/* Commands that run a module on arguments; and of these, those that let people look on. */
+/* Commands that run a module on arguments; and those of them that can show the run. */
 #define LOOKERS (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
 #define RUNNERS (LOOKERS | IN(RUN) | IN(BENCH) | IN(PROF))
-#define GENERAL IN(COUNT) /* where no command is named */
+#define GENERAL IN(COUNT) /* without a command */
 
 static const struct option_row option_table[OPT_COUNT] = {
 #define OPTION(id, name, value, help, commands, letter, flags) {name, value, help, commands, letter, flags},
@@ -76,7 +76,7 @@ void print_help(FILE *f, enum command c)
             put_option(f, &option_table[i]);
 }
 
-/* As many words to a line as fit. */
+/* Prints as many words per line as fit. */
 struct column {
     FILE *f;
     int at;
@@ -150,7 +150,7 @@ static void keep_nearest(struct str word, const char *candidate, unsigned *best,
 
 const char *command_nearest(const char *word)
 {
-    /* What other programs, or people, call them. */
+    /* What they are called in other programs, or by other people. */
     static const char *const elsewhere[][2] = {{"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},
         {"eval", "run"}, {"exec", "run"}, {"format", "fmt"}, {"lint", "verify"}, {"print", "fmt"}, {"profile", "prof"}, {"shell", "repl"}};
     for (size_t i = 0; i < COUNT_OF(elsewhere); i++)
@@ -210,13 +210,13 @@ static bool unknown_option(const struct options *o, struct str name)
 struct words {
     int count, at;
     char **words;
-    const char *from; /* a file, or HLO_OPTIONS: options and nothing else. NULL: the command line */
-    bool usual;       /* HLO_OPTIONS or a file named there: options of other commands are passed over, what names programs is refused */
+    const char *from; /* a file or HLO_OPTIONS, which may only hold options; NULL: the command line */
+    bool usual;       /* from HLO_OPTIONS: options of other commands are skipped, those that name programs are refused */
 };
 
 static bool take_file(struct options *o, const char *path, bool usual);
 
-/* An option that the command doesn't have, but others do: its value is passed over as well. */
+/* Skips an option that other commands have, with its value. */
 static bool is_others(struct str name, const char *equal, struct words *w)
 {
     for (int i = 0; w->usual && i < OPT_COUNT; i++)
@@ -243,7 +243,7 @@ static struct each_option *add_each(struct options *o)
     return &VEC_PUSH(&o->arena, o->each, o->each_count, o->each_capacity);
 }
 
-/* Takes the value that stands with the option, or the next word where one must follow. */
+/* Takes the value behind `=`, or the next word if there must be a value. */
 static bool set_option(struct options *o, enum option_id id, const char *value, struct words *w)
 {
     const struct option_row *row = &option_table[id];
@@ -344,7 +344,7 @@ static bool take_text(struct options *o, const char *from, struct str text, bool
     return take_words(o, &w);
 }
 
-/* --options=FILE: more of them, as if they stood here. */
+/* --options=FILE: reads options as if they were written here. */
 static bool take_file(struct options *o, const char *path, bool usual)
 {
     enum { DEEPEST = 8 };
@@ -360,7 +360,7 @@ static bool take_file(struct options *o, const char *path, bool usual)
     return ok;
 }
 
-/* What HLO_OPTIONS says comes first, so that the command line has the last word. */
+/* HLO_OPTIONS comes first, so that the command line can override it. */
 bool options_parse(struct options *o, int argc, char **argv)
 {
     const char *usual = getenv("HLO_OPTIONS");

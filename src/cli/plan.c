@@ -1,5 +1,5 @@
 /*
- * hlo plan: what a run of a module will do, step by step, where values live and what memory they take.
+ * hlo plan: what a run of a module will do, step by step, where values live, and how much memory they take.
  */
 #include "cli/arguments.h"
 

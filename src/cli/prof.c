@@ -1,5 +1,5 @@
 /*
- * hlo prof: what the runs of a module spend their time on, by step and by operation.
+ * hlo prof: how the time of a module's runs is distributed over steps and operations.
  */
 #include "cli/arguments.h"
 
@@ -61,7 +61,7 @@ static bool run_once(struct prof *p, hlo_literal **results)
     return ok;
 }
 
-/* The first run warms up and is not looked at, where more than one is wanted. */
+/* When there are several runs, the first one warms up and is not counted. */
 static int run_all(struct prof *p)
 {
     int64_t wanted;
@@ -97,7 +97,7 @@ static int by_op(const void *a, const void *b)
     return strcmp(((const struct line *)a)->s.op, ((const struct line *)b)->s.op);
 }
 
-/* Lines of the same operation become one. */
+/* Adds up the lines of each operation. */
 static void join_ops(struct prof *p)
 {
     memcpy(p->ops, p->steps, p->step_count * sizeof *p->ops);
@@ -285,7 +285,7 @@ static void put_csv(struct buf *out, const struct prof *p)
     }
 }
 
-/* The Trace Event Format: complete events, in microseconds; steps within a step are drawn below it. */
+/* Writes the Trace Event Format: complete events, in microseconds; steps within a step are drawn below it. */
 static bool write_trace(const struct prof *p, const char *path)
 {
     struct buf out = {0};

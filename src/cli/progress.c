@@ -1,12 +1,12 @@
 /*
- * How far something is that is done many times: a line on standard error, where that is a terminal, once it has taken half a
- * second; it is gone when all is done.
+ * The progress of work that consists of many parts: a line on standard error, if that is a terminal, from half a second on
+ * until the end.
  */
 #include "cli/cli.h"
 
 #include <unistd.h>
 
-static const double patience = 0.5, between = 0.1; /* seconds: before the first line, between two */
+static const double patience = 0.5, between = 0.1; /* seconds before the first line, and between two */
 
 struct progress progress_begin(const struct options *o, const char *what)
 {

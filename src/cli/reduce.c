@@ -1,5 +1,5 @@
 /*
- * hlo reduce: the smallest module that still fails.
+ * hlo reduce: makes a module that fails as small as possible, while it still fails.
  */
 #include "cli/reduce.h"
 
@@ -8,7 +8,7 @@
 
 struct searching {
     struct check *check;
-    bool shown; /* progress, on a terminal */
+    bool shown; /* a line of progress is on the terminal */
     size_t asked;
 };
 
@@ -48,7 +48,7 @@ static int not_bad(const struct options *o, bool interrupted)
     return interrupted ? STATUS_INTERRUPTED : HLO_DIFFERS;
 }
 
-/* What there is of an answer would be wrong. */
+/* The check could not be done, so the result would be wrong. */
 static int cannot_ask(const struct check *c, hlo_module *small, hlo_messages *m)
 {
     hlo_messages_add(m, c->shell.path, strerror(c->shell.error));
@@ -85,7 +85,7 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
     return interrupted ? STATUS_INTERRUPTED : status;
 }
 
-/* A module that breaks rules has no run, and needs no arguments. */
+/* A module that breaks rules can't be run, and needs no arguments. */
 static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
 {
     hlo_messages *said = hlo_messages_new();
@@ -111,7 +111,7 @@ static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
     return status;
 }
 
-/* What the parser refuses has lines, at least. */
+/* A text that the parser rejects is reduced line by line. */
 static int reduce_text(struct check *c, hlo_messages *m)
 {
     const struct options *o = c->o;
@@ -154,7 +154,7 @@ int reduce_command(const struct options *o)
         status = reduce(&c, module, m);
     else if (status == HLO_REJECTED && lines)
         status = reduce_text(&c, m);
-    if (!(lines && !module && status != HLO_USAGE)) /* that a text is rejected goes without saying */
+    if (!(lines && !module && status != HLO_USAGE)) /* no messages about the text when it is expected to be rejected */
         report(o, m);
     check_close(&c);
     hlo_module_free(module);

@@ -1,24 +1,24 @@
 /*
- * hlo reduce: what says whether a candidate still fails.
+ * hlo reduce: how it is found out whether a candidate still fails.
  */
 #ifndef HLO_CLI_REDUCE_H
 #define HLO_CLI_REDUCE_H
 
 #include "cli/arguments.h"
 
-/* ---- reduce_values.c: what instructions gave in a run, by name ---- */
+/* ---- reduce_values.c: values of instructions in a run, by name ---- */
 
 struct values {
     struct arena arena;
-    struct map named; /* to struct value_of */
+    struct map named; /* name -> struct value_of */
     uint64_t bytes, steps; /* of the run */
 };
 void values_init(struct values *v);
 void values_free(struct values *v);
 const hlo_literal *values_get(const struct values *v, const char *name);
-void values_put(struct values *v, const char *name, hlo_literal *l); /* takes it over; the first of a name stays */
-/* Runs a module and keeps what each instruction gives the first time that it is done, where that has up to so many bytes: as
- * far as the run comes and a gigabyte goes. Whether it came to its end; messages say why not. */
+void values_put(struct values *v, const char *name, hlo_literal *l); /* takes it over; the first of a name is kept */
+/* Runs a module and keeps the first value of each instruction, if it has at most `most` bytes and all together a gigabyte.
+ * False with messages when the run failed; the values up to there are kept. */
 bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_run_options *options,
                    const hlo_literal *const *args, uint64_t most, hlo_messages *m);
 
@@ -26,16 +26,16 @@ bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_
 
 struct shell_check {
     const char *command;
-    char *script;        /* the command with the file's name behind it, where it doesn't say where it goes */
+    char *script;        /* the command, followed by the file's name unless it says itself where that goes */
     char *path;          /* of the candidate's text; NULL: it is not open */
-    int error;           /* the candidate couldn't be written, and so the command not be asked: errno; 0 */
-    bool nonzero;        /* the status that says that it still fails */
-    bool verbose;        /* what it prints is shown */
-    double timeout;      /* 0: none; one that takes longer does not fail */
+    int error;           /* errno when the candidate couldn't be written, so that the command can't be asked; else 0 */
+    bool nonzero;        /* a status other than 0 says that it still fails; else 0 does */
+    bool verbose;        /* show what the command prints */
+    double timeout;      /* seconds, 0: none; a candidate that takes longer counts as one that does not fail */
 };
 bool shell_check_open(struct shell_check *c, hlo_messages *m);
 void shell_check_close(struct shell_check *c);
-/* Whether the command says that this text still fails. */
+/* Runs the command: whether this text still fails. */
 bool shell_check_ask(struct shell_check *c, struct str text);
 
 /* ---- reduce_check.c ---- */
@@ -44,31 +44,31 @@ enum check_kind { CHECK_COMMAND, CHECK_NAN, CHECK_PLAIN, CHECK_MISMATCH, CHECK_E
 struct check {
     const struct options *o;
     enum check_kind kind;
-    const char *text; /* behind the colon; the command */
+    const char *text; /* of --check, behind the colon; or the command */
     struct hlo_run_options options;
     struct hlo_tolerance tolerance;
-    int64_t repeat, seconds; /* that the search may take */
+    int64_t repeat, seconds; /* how often a candidate is asked at most, until it fails; time for the search */
     struct shell_check shell;
-    struct arguments *args; /* of the module as it was given */
-    struct values known;    /* of a run of it, or of the reference */
-    struct map constants;   /* names; for NAN */
-    hlo_arrays *reference;  /* MISMATCH with a file of arrays */
+    struct arguments *args; /* of the original module */
+    struct values known;    /* of a run of that, or from the reference */
+    struct map constants;   /* for CHECK_NAN: names of its constants */
+    hlo_arrays *reference;  /* for CHECK_MISMATCH with a file of arrays */
 };
-/* What --check and its kin say; false with a message. */
+/* Reads --check and related options; false with a message. */
 bool check_options(struct check *c, const struct options *o);
-/* What it takes to ask about candidates of a module, whose arguments are there; NULL: about texts. A status, with messages. */
+/* Prepares for candidates of a module with its arguments, or, when ARGS is NULL, for texts. HLO_OK, or a status with messages. */
 int check_open(struct check *c, struct arguments *args, hlo_messages *m);
 void check_close(struct check *c);
-/* Whether a candidate still fails. Names are those of the module. */
+/* Whether a candidate still fails. Its instructions have the names that they had in the original module. */
 bool check_bad(struct check *c, const hlo_module *candidate);
-/* The same of a text that need not be a module; for COMMAND and ERROR. */
+/* The same for a text that need not be a module; for CHECK_COMMAND and CHECK_ERROR. */
 bool check_bad_text(struct check *c, struct str text);
-/* What stands for an instruction in the search; NULL: nobody knows. */
+/* The known value of an instruction, by which the search may replace it; NULL: none. */
 const hlo_literal *check_value(struct check *c, const char *name);
 
 /* ---- reduce_lines.c ---- */
 
-/* As few lines of a text as still fail, for so many seconds. False when the text itself does not. */
+/* Makes a text as few lines as still fail, within so many seconds. False when the text itself does not fail. */
 bool reduce_lines(struct check *c, struct str text, double seconds, struct buf *out);
 
 #endif

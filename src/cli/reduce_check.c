@@ -1,9 +1,9 @@
 /*
- * Whether a candidate still fails: what stands behind --check.
+ * Whether a candidate still fails: the checks that --check names.
  */
 #include "cli/reduce.h"
 
-enum { KEPT_BYTES = 1 << 16 }; /* of a value that may become a constant where nothing depends on its being that */
+enum { KEPT_BYTES = 1 << 16 }; /* largest value that may become a constant, where it is not needed for the check */
 
 /* ---- options ---- */
 
@@ -74,7 +74,8 @@ static void known_from_file(struct check *c, const char *name, const char *in_fi
     hlo_messages_free(m);
 }
 
-/* Arrays have names of instructions; or they are results, out0, out1, ..., whose names those of the module tell. */
+/* Arrays of the reference have names of instructions, or are results, out0, out1, ...: values of the root, or of a root tuple's
+ * operands. */
 static int reference_of_file(struct check *c, hlo_messages *m)
 {
     c->reference = hlo_arrays_open(c->text, m);
@@ -107,7 +108,7 @@ static int known_of_module(struct check *c, uint64_t most, hlo_messages *m)
     return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
 }
 
-/* Notes by name what is constant, or a constant repeated. */
+/* Notes the names of constants and of constants that are only broadcast. */
 static void note_constants(struct check *c)
 {
     hlo_listing *l = hlo_list(c->args->module);
@@ -122,7 +123,8 @@ static void note_constants(struct check *c)
     hlo_listing_free(l);
 }
 
-/* Candidates may go on for ever where the module does not. Steps do not depend on who else is at work. */
+/* Limits the runs of candidates, which may loop for ever where the module does not: by steps, since these don't depend on how
+ * busy the machine is. */
 static void limit_runs(struct check *c)
 {
     enum { TIMES = 10, LEAST = 10000 };
@@ -145,7 +147,7 @@ int check_open(struct check *c, struct arguments *args, hlo_messages *m)
     else if (is_text(c->text))
         status = reference_of_module(c, m);
     else if ((status = reference_of_file(c, m)) == HLO_OK)
-        status = known_of_module(c, 0, m); /* for its steps alone */
+        status = known_of_module(c, 0, m); /* only to count its steps */
     limit_runs(c);
     return status;
 }
@@ -164,7 +166,8 @@ const hlo_literal *check_value(struct check *c, const char *name)
 
 /* ---- runs ---- */
 
-/* The arguments of a candidate: those of the module by name; of what became a parameter what it was, or made up. */
+/* The arguments of a candidate: those of the module by name; for an instruction that became a parameter, its known value, or
+ * one made up. */
 struct given {
     const hlo_literal **args;
     hlo_literal **own;
@@ -202,7 +205,7 @@ static void give_back(struct given *g)
     heap_free(g->args);
 }
 
-/* Of all participants, in an array; NULL with messages. */
+/* The results of all participants in an array; NULL with messages. */
 static hlo_literal **run(struct check *c, const hlo_module *candidate, const struct hlo_run_options *options,
                          const struct hlo_observer *observer, hlo_messages *m)
 {
@@ -235,7 +238,7 @@ struct nan_hunt {
     bool found;
 };
 
-/* A NaN of operands that have none but what is constant in the module; what has no operands was given it. */
+/* Ends the run at an instruction that has made a NaN of operands without any, constants of the original module aside. */
 static bool look_for_nan(void *context, const struct hlo_sight *s)
 {
     struct nan_hunt *h = context;
@@ -283,7 +286,7 @@ static bool differs_from(struct check *c, const char *name, const hlo_literal *i
     return is && wanted && !hlo_literal_compare(is, wanted, &c->tolerance, NULL);
 }
 
-/* Of the result each part whose value the reference has, by the name of its instruction. */
+/* Compares each component of the result whose instruction the reference has. */
 static bool result_mismatches(struct check *c, const hlo_listing *l, const hlo_literal *result)
 {
     struct hlo_listed root = hlo_list_inst(l, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
@@ -301,7 +304,7 @@ struct mismatch_hunt {
     bool *seen, found;
 };
 
-/* The first time that an instruction is done, as the reference has it. */
+/* Ends the run when the first value of an instruction differs from the reference. */
 static bool look_for_mismatch(void *context, const struct hlo_sight *s)
 {
     struct mismatch_hunt *h = context;
@@ -313,15 +316,14 @@ static bool look_for_mismatch(void *context, const struct hlo_sight *s)
     return !h->found;
 }
 
-/* What differs within need not show in the result. */
+/* A difference inside of the module need not show in the result, so values are observed as well. */
 static bool inner_mismatches(struct check *c, const hlo_module *candidate, const hlo_listing *l, hlo_messages *m)
 {
     struct mismatch_hunt h = {.c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
     const struct hlo_observer observer = {&h, NULL, look_for_mismatch};
     struct hlo_run_options options = c->options;
     options.observed = true;
-    if (h.seen)
-        hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
+    hlo_literals_free(run(c, candidate, &options, &observer, m), c->args->participants);
     heap_free(h.seen);
     return h.found;
 }
@@ -378,7 +380,7 @@ static bool once(struct check *c, const hlo_module *candidate)
     return bad;
 }
 
-/* Commands can only be limited by time: they get ten times what the first took. */
+/* Commands can only be limited by time: they get ten times the time of the first one. */
 static void limit_command(struct check *c, double took)
 {
     enum { TIMES = 10, LEAST = 2 };
@@ -392,7 +394,7 @@ bool check_bad(struct check *c, const hlo_module *candidate)
     bool bad = false;
     for (int64_t k = 0; k < c->repeat && !bad && !interrupt_came(); k++)
         bad = once(c, candidate);
-    limit_command(c, now_seconds() - begin); /* the first is the module itself */
+    limit_command(c, now_seconds() - begin); /* the first candidate is the module itself */
     return bad;
 }
 

@@ -1,5 +1,5 @@
 /*
- * hlo repl: the prompt, with what the options say of its runs.
+ * hlo repl: starts the prompt, with the options for its runs.
  */
 #include "cli/arguments.h"
 

@@ -1,11 +1,11 @@
 /*
- * The results of a run: as text, as JSON, as files of arrays.
+ * Writes the results of a run: as text, as JSON, as files of arrays.
  */
 #include "cli/arguments.h"
 
-enum { TERMINAL_MOST = 1000 }; /* elements of an array that nobody asked to see whole */
+enum { TERMINAL_MOST = 1000 }; /* arrays of more elements are abridged on a terminal, unless --full is given */
 
-/* Text that goes to a file or a pipe is read again, and so has every element. */
+/* Text for a file or pipe has every element, since it may be read again. */
 struct hlo_view result_view(const struct options *o)
 {
     const char *path = o->value[OPT_OUTPUT];
@@ -40,7 +40,7 @@ static void put_text(struct buf *b, hlo_literal *const *results, size_t count, c
     }
 }
 
-/* An object on a line for a module, so that several are lines. Elements are left out where they were not asked for. */
+/* Writes one JSON object per module, each on a line. Large arrays have no elements unless these were asked for. */
 static void put_json(struct buf *b, hlo_literal *const *results, size_t count, const struct hlo_view *v)
 {
     buf_puts(b, "{\"schema\":1,\"results\":[");

@@ -1,5 +1,5 @@
 /*
- * hlo run: the run, and its results.
+ * hlo run: runs modules, and writes or compares their results.
  */
 #include "cli/arguments.h"
 #include "cli/model.h"
@@ -9,14 +9,14 @@
 
 /* ---- bundles ---- */
 
-/* A module and its arguments, and where its text stands. */
+/* A module with its place in the file, and its arguments. */
 struct run {
     struct arguments a;
     const hlo_file *file;
     size_t part;
 };
 
-/* `results` NULL: the run failed, and this is for whoever wants to know why. */
+/* Writes the bundle of --save-bundle. `results` NULL: the run failed, and the bundle is for finding out why. */
 static bool save_bundle(const struct run *r, hlo_literal *const *results)
 {
     const struct options *o = r->a.o;
@@ -24,7 +24,7 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
     uint32_t first_line;
     struct hlo_bundle b = {.participants = r->a.participants, .count = r->a.count, .args = r->a.all, .results = (const hlo_literal *const *)results};
     b.text = hlo_file_text(r->file, r->part, &b.size, &first_line);
-    if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* which the text doesn't say */
+    if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* they aren't in the text, so it is printed with them */
         printed = hlo_print(r->a.module, HLO_PRINT_EXACT);
         b.text = printed.data;
         b.size = printed.size;
@@ -44,7 +44,7 @@ static bool bundle_options(const struct options *o, const hlo_file *f)
     return tolerance_options(o, &t);
 }
 
-/* What the results were to be: of --expect, or of the bundle. */
+/* Compares the results with the expected ones: of --expect, or of the bundle. A status. */
 static int judge_results(const struct arguments *a, hlo_literal *const *results)
 {
     const struct options *o = a->o;

@@ -1,9 +1,9 @@
 /*
- * What the options say of a run: kernels, limits, threads, elided constants. All commands that run something share it.
+ * The options of all commands that run something: kernels, limits, threads, elided constants.
  */
 #include "cli/arguments.h"
 
-/* A number of bytes: 500, 64k, 500M, 2G; capitals or not. */
+/* Reads a number of bytes: 500, 64k, 500M, 2G; in either case. */
 static bool byte_count(const char *text, uint64_t *out)
 {
     static const char units[] = "kKmMgGtT";

@@ -1,6 +1,6 @@
 /*
- * hlo serve: requests of other programs, a JSON object a line, and their answers, which are that, too. Nothing in a request
- * ends it: what is wrong is said in the answer.
+ * hlo serve: answers requests of other programs; requests and answers are JSON objects, one per line. No request ends it:
+ * mistakes are reported in the answer.
  */
 #include "cli/serve.h"
 
@@ -20,7 +20,7 @@ struct loaded {
 };
 
 struct server {
-    struct hlo_run_options usual; /* of the command line */
+    struct hlo_run_options usual; /* from the command line, unless a request says otherwise */
     struct loaded loaded[MOST_HANDLES];
 };
 
@@ -32,7 +32,7 @@ struct request {
     hlo_messages *m;
     hlo_module *module;
     bool own;       /* the module is of this request alone */
-    struct buf out; /* what the answer has besides, each member with a comma before it */
+    struct buf out; /* further members of the answer, each after a comma */
 };
 
 /* ---- members of a request ---- */
@@ -55,7 +55,7 @@ static int refuse(struct request *r, const char *format, ...)
     return HLO_USAGE;
 }
 
-/* A number of the options of the request; false with a message when it is none. */
+/* Reads a number from the options of the request; false with a message when it is none. */
 static bool number(struct request *r, const char *name, double *out)
 {
     const struct dict_value *v = r->options ? dict_find(r->options, str_of(name)) : NULL;
@@ -68,7 +68,7 @@ static bool number(struct request *r, const char *name, double *out)
     return true;
 }
 
-/* Which of some words a string is; `absent` when it isn't there, -1 with a message when it is something else. */
+/* The number of a word among some words; `absent` when the member is missing, -1 with a message when it is something else. */
 static int word(struct request *r, const char *name, const char *const *words, int count, int absent)
 {
     const struct dict_value *v = r->options ? dict_find(r->options, str_of(name)) : NULL;
@@ -144,7 +144,7 @@ static int answer_unload(struct request *r)
 static int answer_verify(struct request *r)
 {
     (void)r;
-    return HLO_OK; /* it has been, when it was found */
+    return HLO_OK; /* it was verified when it was found */
 }
 
 static int answer_fmt(struct request *r)
@@ -193,7 +193,7 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
     return true;
 }
 
-/* What the request says of parameter i: a text in a list or by name. */
+/* The argument of the request for parameter i: a text in a list, or a member of its name. */
 static const struct dict_value *argument_of(const struct request *r, size_t i)
 {
     const struct dict_value *list = member(&r->d, "args", DICT_LIST), *named = member(&r->d, "args", DICT_DICT);
@@ -284,7 +284,7 @@ static int answer_run(struct request *r)
 static const struct op {
     const char *name;
     int (*answer)(struct request *r);
-    bool module; /* it is about one */
+    bool module; /* the method needs a module */
 } ops[] = {
     {"fmt", answer_fmt, true},       {"load", answer_load, true},     {"ls", answer_ls, true},
     {"run", answer_run, true},       {"unload", answer_unload, false}, {"verify", answer_verify, true},

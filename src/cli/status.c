@@ -1,6 +1,6 @@
 /*
- * How far a run is: a line on standard error that comes after half a second and is gone at the end, where that is a terminal;
- * and one that stays, for SIGUSR1. Both are written by handlers of signals, so that no run has to look at a clock.
+ * How far a run is: a line on standard error, if that is a terminal, which appears after half a second and is removed at the
+ * end; and a line that stays, for SIGUSR1. Both are written by signal handlers, so that no run has to look at a clock.
  */
 #include "cli/cli.h"
 
@@ -9,13 +9,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { WIDTH = 79, MOST = 256 }; /* columns of the line that goes, bytes of the other */
+enum { WIDTH = 79, MOST = 256 }; /* columns of the line on the terminal, bytes of that for SIGUSR1 */
 
-/* The handlers know nothing but these. */
-static _Atomic(const hlo_program *) running; /* NULL: none is */
-static _Atomic bool shown;                   /* the line that goes is there */
-static _Atomic int writing;                  /* handlers, of any thread */
-static _Atomic double start;                 /* of what is going on */
+/* For the handlers, which can't be given anything. */
+static _Atomic(const hlo_program *) running; /* NULL: none */
+static _Atomic bool shown;                   /* there is a line on the terminal */
+static _Atomic int writing;                  /* number of handlers at work, in any thread */
+static _Atomic double start;                 /* when the run began */
 
 struct line {
     char text[MOST];
@@ -68,7 +68,7 @@ static void put_state(struct line *l)
 
 static void write_line(const struct line *l)
 {
-    ssize_t done = write(STDERR_FILENO, l->text, l->size); /* who can't be told is not told */
+    ssize_t done = write(STDERR_FILENO, l->text, l->size); /* nothing can be done if that fails */
     (void)done;
 }
 
@@ -106,7 +106,7 @@ static void ticked(int signal)
     errno = kept;
 }
 
-/* Who starts us with a signal ignored means it. */
+/* A signal that was ignored when the process began stays so. */
 static void handle(int signal, void (*handler)(int))
 {
     struct sigaction now, then = {.sa_handler = handler, .sa_flags = (int)SA_RESTART};
@@ -117,7 +117,7 @@ static void handle(int signal, void (*handler)(int))
         sigaction(signal, &then, NULL);
 }
 
-/* The line that goes: not beside lines of a trace, nor of outfeeds that go where it goes. */
+/* Whether to show the line on the terminal: not between lines of a trace or of an outfeed that go there too. */
 static bool wants_line(const struct options *o)
 {
     const char *out = o->value[OPT_OUTFEED];

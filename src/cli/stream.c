@@ -1,6 +1,6 @@
 /*
- * The files and pipes behind feeds. Everything that could wait is asked of the system first, so that a program at the
- * other end of a pipe that never opens it, never writes or never reads can't hold up a run that is over.
+ * The files and pipes of feeds. Before any call that could wait, the system is asked whether it would, so that a program that
+ * never opens its end of a pipe, never writes or never reads can't hold up a run that is over.
  */
 #include "cli/stream.h"
 
@@ -21,7 +21,7 @@ static bool gives_up(struct patience p)
     return p.call ? hlo_feed_stopped(p.call) : p.none;
 }
 
-/* Whether a file can be read or written now, or has ended; waits for it at most so long. */
+/* Whether a file can be read or written without waiting, or has ended; waits for that for a limited time. */
 static bool is_ready(int fd, short what, int milliseconds)
 {
     struct pollfd p = {.fd = fd, .events = what};
@@ -79,7 +79,7 @@ static void drop_first(struct feed_in *in)
     heap_free(l);
 }
 
-/* Bytes that have become lines make room. */
+/* Removes bytes that have become lines. */
 static void drop_used(struct feed_in *in)
 {
     size_t left = in->ahead.size - in->used;
@@ -105,7 +105,7 @@ void feed_in_close(struct feed_in *in, struct buf *ahead)
     pthread_mutex_destroy(&in->lock);
 }
 
-/* The next line of what has been read; without its end only at the end of the file. */
+/* The next line of the bytes read; a line without a newline only at the end of the file. */
 static bool take_line(struct feed_in *in, struct str *out)
 {
     struct buf *b = &in->ahead;
@@ -119,7 +119,7 @@ static bool take_line(struct feed_in *in, struct str *out)
     return true;
 }
 
-/* The next line that holds an item; NULL: it hasn't come. */
+/* The next line with an item; NULL: it has not been read yet. */
 static struct line *next_line(struct feed_in *in)
 {
     struct str text;
@@ -177,7 +177,7 @@ static bool read_some(struct feed_in *in)
     return true;
 }
 
-/* The lock is given up while nothing comes: who wants a line that another reader has had gets it. */
+/* The lock is released while nothing comes, so that others can get lines that have been read already. */
 struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m)
 {
     struct line *l;
@@ -211,7 +211,8 @@ void feed_in_done(struct feed_in *in, struct line *l)
 
 /* ---- text out ---- */
 
-/* Into anything but a file on a disk so much as a pipe takes without waiting, once there is room in it. */
+/* How much can be written at once: any amount to a regular file; to anything else, what a pipe takes without waiting when it is
+ * ready. */
 static void set_most(struct feed_out *out)
 {
     struct stat st;
@@ -222,7 +223,7 @@ bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m)
 {
     *out = (struct feed_out){.path = path, .fd = -1};
     if (strcmp(path, "-") == 0) {
-        fflush(stdout); /* what was printed before comes first */
+        fflush(stdout); /* what was printed before must come first */
         out->fd = STDOUT_FILENO;
     } else if (is_pipe(path)) {
         return true;
@@ -234,7 +235,7 @@ bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m)
     return true;
 }
 
-/* A pipe into which nothing was written: whoever waits at its other end shall see that nothing comes. */
+/* Opens and closes a pipe into which nothing was written, so that the program at its other end sees that nothing comes. */
 bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m)
 {
     hlo_output *file = out->file;
@@ -249,7 +250,7 @@ bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m)
     return true;
 }
 
-/* Until somebody opens the other end of a pipe. */
+/* Waits until the other end of a pipe is opened. */
 static bool open_pipe(struct feed_out *out, struct patience p, hlo_messages *m)
 {
     const struct timespec moment = {.tv_nsec = KNOCK_NS};

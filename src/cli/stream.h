@@ -1,6 +1,6 @@
 /*
- * Lines from a file or pipe and text into one, without waiting longer than a moment at a time: in between it is asked
- * whether to wait on.
+ * Reads lines from files and pipes, and writes text into them. Waiting is done in short pieces; after each it is asked whether
+ * to go on.
  */
 #ifndef HLO_CLI_STREAM_H
 #define HLO_CLI_STREAM_H
@@ -9,32 +9,32 @@
 
 #include <pthread.h>
 
-/* How long somebody waits. */
+/* How long to wait. */
 struct patience {
-    const hlo_feed_call *call; /* until the run says so; NULL: as long as it takes, or ... */
-    bool none;                 /* ... not at all */
+    const hlo_feed_call *call; /* until hlo_feed_stopped; NULL: as long as it takes */
+    bool none;                 /* not at all */
 };
 
 struct line {
     struct line *next;
     uint32_t number;
-    size_t readers; /* who still wants it */
+    size_t readers; /* how many still need it */
     struct buf text;
 };
 
-/* Lines that hold an item, kept until all readers have had them. A named pipe is opened when somebody first wants
- * something of it, and nothing but the pipe is waited for. */
+/* A file to read. Lines with items are kept until all readers have had them. A named pipe is opened when a line is first
+ * wanted. */
 struct feed_in {
     const char *path;
     size_t readers;
-    pthread_mutex_t lock;  /* of what follows */
+    pthread_mutex_t lock;  /* for the fields below */
     int fd;                /* -1: not open yet */
-    bool ended;            /* nothing more comes, for this error if it isn't 0 */
-    int error;
-    struct buf ahead;      /* bytes that were read; `used` of them became lines, up to `seen` there is no other end */
+    bool ended;            /* nothing more will come */
+    int error;             /* why it has ended, an errno; 0: it was the end of the file */
+    struct buf ahead;      /* bytes read: `used` of them have become lines; up to `seen` there is no further newline */
     size_t used, seen;
     uint32_t number;       /* of the last line */
-    size_t first_at;       /* place of the first line that is kept */
+    size_t first_at;       /* number of the first item that is kept */
     struct line *first;
 };
 
@@ -42,25 +42,25 @@ struct feed_out {
     const char *path;
     hlo_output *file;   /* NULL: it is a pipe or standard output */
     int fd;             /* -1: not open yet */
-    size_t most;        /* bytes that can be written at a time without waiting, once some can */
+    size_t most;        /* bytes that can be written at once without waiting, when the file is ready */
     size_t writers;
-    struct buf *held;   /* by participant, where there are several: each writes into its own */
+    struct buf *held;   /* when several participants write: by participant, written when the run is over */
 };
 
-/* "-" is standard input, of which `ahead` (taken over) has been read already. False with errno set. */
+/* "-" is standard input; `ahead`, which is taken over, are bytes that have been read from it. False with errno set. */
 bool feed_in_open(struct feed_in *in, const char *path, struct buf *ahead);
-/* What was read too much of standard input goes to `ahead`. */
+/* Closes it; what was read of standard input but not used goes to `ahead`. */
 void feed_in_close(struct feed_in *in, struct buf *ahead);
-/* Item `at` of the file; it stays until feed_in_done. NULL: there is none, with a message when that is an error; or
- * patience was at its end. Readers call at the same time. */
+/* Item `at` of the file, which stays until feed_in_done. NULL: there is none, with a message if that is an error; or patience
+ * came to its end. Several readers may call at the same time. */
 struct line *feed_in_line(struct feed_in *in, size_t at, struct patience p, hlo_messages *m);
 void feed_in_done(struct feed_in *in, struct line *l);
 
 bool feed_out_open(struct feed_out *out, const char *path, hlo_messages *m); /* "-" is standard output. False with a message */
-/* A file takes its place only now, and with `keep`. */
+/* A regular file appears in its place only now, and only with `keep`. */
 bool feed_out_close(struct feed_out *out, bool keep, hlo_messages *m);
-/* All of it at once, as far as the file is concerned. False with a message, or when patience was at its end. One call at
- * a time. */
+/* Writes all of the text. False with a message, or when patience came to its end. Not to be called from several threads at
+ * once. */
 bool feed_out_put(struct feed_out *out, struct str text, struct patience p, hlo_messages *m);
 
 #endif

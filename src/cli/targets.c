@@ -1,5 +1,5 @@
 /*
- * The code behind custom calls, as the command line names it. What stands later there comes before the rest.
+ * Targets of custom calls, from the command line. A later option takes precedence over earlier ones.
  */
 #include "cli/cli.h"
 

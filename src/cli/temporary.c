@@ -1,6 +1,7 @@
 /*
- * A folder for files that we give to other programs, and they to us. It is gone when we are, be it by a signal: there is one at a
- * time, and what may be in it stands in a list here, so that a handler can remove it with what a handler may call.
+ * A folder for files that are exchanged with other programs. It is removed when the process ends, even by a signal: there is
+ * only one at a time, and the names of files that it may hold are listed here, so that a signal handler can remove it by calls
+ * that handlers may make.
  */
 #include "cli/cli.h"
 
@@ -13,7 +14,7 @@
 static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPORARY_MODULE, TEMPORARY_OUTPUTS};
 static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/* The handler's. "": there is none. */
+/* The folder's path, for the handler; "": there is none. */
 static char folder[PATH_MAX];
 
 static void copy(char *to, const char *from)
@@ -46,7 +47,7 @@ static void change_handlers(void (*from)(int), void (*to)(int))
 {
     for (size_t k = 0; k < COUNT_OF(ends); k++) {
         struct sigaction now, then = {.sa_handler = to};
-        sigfillset(&then.sa_mask); /* nothing else comes in between */
+        sigfillset(&then.sa_mask); /* no other handler may interrupt it */
         if (sigaction(ends[k], NULL, &now) == 0 && now.sa_handler == from)
             sigaction(ends[k], &then, NULL);
     }

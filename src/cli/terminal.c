@@ -1,5 +1,5 @@
 /*
- * What depends on the terminal, or on there being none: colour, a pager, silence.
+ * What depends on whether there is a terminal: colour, a pager, --quiet.
  */
 #include "cli/cli.h"
 
@@ -38,7 +38,7 @@ static bool wants_color(int stream)
     return !is_dumb() && isatty(stream);
 }
 
-/* HLO_COLORS, or the usual ones. */
+/* The colours of HLO_COLORS, or the usual ones. */
 static const char *chosen_colors(void)
 {
     const char *colors = getenv("HLO_COLORS");
@@ -59,7 +59,7 @@ bool choose_color(struct options *o)
            (usage_error(o, "`--color=%s`: auto, always or never is wanted", when), false);
 }
 
-/* mpirun gives its ranks a terminal of its own, at which nobody sits. */
+/* mpirun gives its ranks a terminal of its own, which nobody looks at. */
 bool people_read(const struct options *o)
 {
     const char *world = o->value[OPT_WORLD];
@@ -72,7 +72,7 @@ void report(const struct options *o, const hlo_messages *m)
         return;
     hlo_text text = hlo_messages_draw_in(m, o->colors);
     if (text.size > 0) {
-        fflush(stdout); /* else the last flush does it, which says why it fails */
+        fflush(stdout); /* otherwise the last flush does it, and reports failures */
         fwrite(text.data, 1, text.size, world_stderr(o));
     }
     hlo_text_free(&text);
@@ -98,7 +98,7 @@ static const char *pager_command(void)
     return own ? own : usual ? usual : "less -FRX";
 }
 
-/* It reads what we print from now on, and shows at once what fits the screen. */
+/* Starts a pager, which reads what is printed from now on, and exits at once if that fits on the screen. */
 void pager_begin(struct options *o)
 {
     const char *command = pager_command();
@@ -113,7 +113,7 @@ void pager_begin(struct options *o)
         close(ends[0]);
         close(ends[1]);
         setenv("LESS", "FRX", 0); /* so that short output needs no key */
-        struct buf script = {0}; /* a pager that is not there has read nothing */
+        struct buf script = {0}; /* if there is no such pager, `cat` prints what it has not read */
         buf_printf(&script, "%s\ncase $? in 126 | 127) exec cat ;; esac", command);
         execl("/bin/sh", "sh", "-c", script.data, (char *)NULL);
         _exit(127);
@@ -124,7 +124,7 @@ void pager_begin(struct options *o)
     close(ends[1]);
 }
 
-/* It has the terminal until it is done: Ctrl-C in it is not for us. */
+/* Waits for the pager, which has the terminal: Ctrl-C in it must not end this process. */
 void pager_end(struct options *o)
 {
     int nowhere = o->pager > 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;

@@ -1,8 +1,7 @@
 /*
- * hlo test: finds golden tests and node tests of ONNX, runs them in worker processes, reports.
+ * hlo test: finds golden tests and ONNX's node tests, runs them in worker processes, and reports.
  *
- * A worker that dies takes only its test with it: the parent sees which test was running, counts it
- * as failed and starts another worker for the rest.
+ * When a worker dies, only its current test fails: the parent sees which one that was, and starts another worker for the rest.
  */
 #include "base/guard.h"
 #include "cli/golden.h"
@@ -22,17 +21,17 @@ struct suite {
     struct arena arena;
     const char **files;
     size_t file_count, file_capacity;
-    struct test_result *tests; /* in the order they are reported */
+    struct test_result *tests; /* in the order of the report */
     size_t count, capacity;
     regex_t filter;
     int64_t jobs, time_limit, slowest;
     size_t not_run;
-    bool stop;     /* one has failed, and that is enough */
-    bool aside;    /* --update where CI is set: nothing is rewritten */
+    bool stop;     /* a test has failed, and --fail-fast was given */
+    bool aside;    /* --update when CI is set: files are not rewritten */
     size_t put_aside;
     size_t done;
     struct progress progress;
-    int usage; /* HLO_OK, or what stopped the collecting */
+    int usage; /* HLO_OK, or the status that ended the search for tests */
 };
 
 /* ---- which tests there are ---- */
@@ -94,7 +93,7 @@ static void test_done(struct suite *s, struct test_result *t)
     s->stop |= t->status == TEST_FAILED && s->o->given[OPT_FAIL_FAST];
 }
 
-/* `f` is NULL for a set of data, which is a folder. */
+/* `f` is NULL for a data set of a node test, which is a folder. */
 static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
 {
     struct test_result *t = &s->tests[i];
@@ -123,7 +122,7 @@ struct record { /* what a worker writes about a test, followed by `size` bytes o
 struct worker {
     pid_t pid;
     int fd;           /* -1: none */
-    size_t next, end; /* tests it has still to do */
+    size_t next, end; /* the tests that it still has to run */
     struct buf in;
 };
 
@@ -149,7 +148,7 @@ static void write_record(const struct suite *s, size_t i, int fd)
     write_all(fd, t->why.ptr, t->why.len);
 }
 
-/* One after the other. What comes of them is written to `fd`, unless that is -1: then it stays here. */
+/* Runs tests one after the other. Outcomes are written to `fd`, or with -1 stored here. */
 static void run_tests(struct suite *s, size_t from, size_t end, int fd)
 {
     hlo_messages *m = hlo_messages_new();
@@ -223,7 +222,7 @@ static void take_records(struct suite *s, struct worker *w)
     }
 }
 
-/* The worker is gone. If it died early, the test it was at has failed and another goes on. */
+/* Called when a worker has ended. If it died early, its current test has failed, and another worker continues. */
 static bool worker_ended(struct suite *s, struct worker *w)
 {
     int status = 0;
@@ -247,7 +246,7 @@ static bool worker_ended(struct suite *s, struct worker *w)
     return worker_start(s, w);
 }
 
-/* Waits for one of the workers and takes what it says; false when none is left. */
+/* Waits for any worker and reads its records; false when none is left. */
 static bool serve(struct suite *s, struct worker *workers, struct pollfd *polls, size_t count)
 {
     size_t open = 0;
@@ -319,7 +318,7 @@ static bool update_file(struct suite *s, size_t first, size_t end)
 
 static void run_with_update(struct suite *s)
 {
-    enum { ROUNDS = 4 }; /* line numbers in messages move when lines come or go */
+    enum { ROUNDS = 4 }; /* edits move lines, and with them the line numbers in messages */
     for (size_t first = 0, end; first < s->count; first = end) {
         for (end = first; end < s->count && s->tests[end].path == s->tests[first].path; end++)
             ;
@@ -413,7 +412,7 @@ static void put_counts(const struct suite *s, const size_t *by_status)
         putchar('\n');
 }
 
-/* A run that tests nothing is not a good one: a folder may have another name than CI thinks. */
+/* A run without any test fails: the folder may not be the one that CI meant. */
 static int nothing_tested(const struct suite *s)
 {
     if (s->count == 0 && s->o->given[OPT_FILTER])
@@ -494,7 +493,7 @@ static int put_list(const struct suite *s)
     return s->count > 0 ? HLO_OK : nothing_tested(s);
 }
 
-/* The same order for the same seed, which is said where nobody has chosen it. */
+/* Shuffles the tests, in the same order for the same seed; a seed that nobody chose is printed. */
 static bool shuffle(struct suite *s)
 {
     int64_t seed;
@@ -513,7 +512,7 @@ static bool shuffle(struct suite *s)
     return true;
 }
 
-/* What wasn't run is not reported, but counted. */
+/* Counts tests that weren't run, and takes them out of the report. */
 static void drop_undone(struct suite *s)
 {
     size_t n = 0;
@@ -534,7 +533,7 @@ static int run_suite(struct suite *s)
     if (s->o->given[OPT_UPDATE])
         run_with_update(s);
     else if (world_of(s->o))
-        run_tests(s, 0, s->count, -1); /* in this process: all ranks are at the same test */
+        run_tests(s, 0, s->count, -1); /* in this process, so that all ranks run the same test */
     else
         run_in_workers(s);
     progress_end(&s->progress);
@@ -542,7 +541,7 @@ static int run_suite(struct suite *s)
     return world_first(s->o) ? put_reports(s) : HLO_OK;
 }
 
-/* It lies in memory that no guard knows of. */
+/* Its memory is from regcomp, which no guard gives back. */
 static void free_filter(void *suite)
 {
     struct suite *s = suite;

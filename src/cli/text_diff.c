@@ -24,7 +24,7 @@ static struct lines split(struct arena *a, struct str text)
     return l;
 }
 
-/* Line pairs that stay: keep[i] is the line of `to` that line i of `from` becomes, or -1. */
+/* Lines that are kept: keep[i] is the line of `to` that line i of `from` becomes, or -1. */
 struct match {
     struct lines from, to;
     int64_t *keep;
@@ -89,7 +89,7 @@ static void put_line(struct buf *out, char mark, struct str line)
         buf_puts(out, "\n\\ No newline at end of file\n");
 }
 
-/* One hunk: from line `x` of the old and `y` of the new text, as far as changes lie close together. */
+/* Writes a hunk, from line `x` of the old and `y` of the new text, as long as changes are close together. */
 static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t *y)
 {
     int64_t n = (int64_t)m->from.count, k = (int64_t)m->to.count;
@@ -110,7 +110,7 @@ static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t
             put_line(&body, '+', m->to.at[(*y)++]);
         }
     }
-    for (int64_t extra = same - CONTEXT; extra > 0; extra--) { /* trailing context beyond its length */
+    for (int64_t extra = same - CONTEXT; extra > 0; extra--) { /* removes trailing lines beyond the context */
         body.size -= m->from.at[--*x].len + 1;
         --*y;
     }

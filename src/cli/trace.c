@@ -1,5 +1,5 @@
 /*
- * hlo trace, and the options of hlo run that look at what happens: --trace, --dump, --stop-on, --warn-on.
+ * hlo trace, and the options of hlo run that observe a run: --trace, --dump, --stop-on, --warn-on.
  */
 #include "cli/trace.h"
 
@@ -42,7 +42,7 @@ static bool oddities(const struct options *o, enum option_id id, unsigned *out)
     return true;
 }
 
-/* It lies in memory that no guard knows of. */
+/* Its memory is from regcomp, which no guard gives back. */
 static void free_filter(void *tracing)
 {
     struct tracing *t = tracing;
@@ -67,7 +67,7 @@ static bool read_options(struct tracing *t)
 
 static bool open_trace(struct tracing *t)
 {
-    const bool alone = t->o->command == CMD_TRACE; /* else there is a result */
+    const bool alone = t->o->command == CMD_TRACE; /* otherwise standard output has the results */
     const char *path = t->o->value[alone ? OPT_OUTPUT : OPT_TRACE_FILE];
     t->json = (alone && t->o->given[OPT_JSON]) || (path && (ends_with(path, ".jsonl") || ends_with(path, ".json")));
     if (t->o->given[OPT_QUIET] && !path)
@@ -88,7 +88,7 @@ static bool is_wanted(const struct tracing *t, const struct hlo_listed *i)
     return !t->filtered || regexec(&t->filter, i->name, 0, NULL, 0) == 0 || regexec(&t->filter, i->op, 0, NULL, 0) == 0;
 }
 
-/* Of one participant at once; of several, their lines would come in the order of chance. */
+/* Writes the lines of a single participant at once; those of several would be mixed at random, and are held back. */
 static void flush(struct tracing *t, struct watched *w)
 {
     if (w->trace.size > 0)
@@ -154,7 +154,7 @@ static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
     return what == HLO_ODD_NAN ? s->nan : what == HLO_ODD_DENORMAL ? s->denormal : s->positive_inf + s->negative_inf;
 }
 
-/* What is wrong with an argument does not come from any instruction: a line for all that have one of a kind. */
+/* Warns of oddities in arguments, which no instruction has made: one line for each kind. */
 static void warn_of_arguments(const struct arguments *a, unsigned what, const char *words)
 {
     enum { MOST_NAMED = 3 };

@@ -1,5 +1,5 @@
 /*
- * Runs that are looked at: a line for each instruction, its value as a file, and where NaN and their like come from.
+ * Observed runs: a line for each instruction, its value as a file, and where NaN, infinities and the like come from.
  */
 #ifndef HLO_CLI_TRACE_H
 #define HLO_CLI_TRACE_H
@@ -9,14 +9,14 @@
 
 #include <regex.h>
 
-/* What is known of an instruction that has been done. */
+/* An instruction that has been done. */
 struct traced {
     const struct hlo_sight *sight;
     struct hlo_listed inst;
     const char *computation;
     const hlo_literal *value;
     struct hlo_stats stats; /* of its value */
-    bool array;             /* else the value is a tuple, and so no statistics are shown for people */
+    bool array;             /* else the value is a tuple, of which people are shown no statistics */
 };
 
 struct tracing {
@@ -25,15 +25,15 @@ struct tracing {
     const hlo_module *module;
     hlo_listing *listing;
     struct hlo_observer observer;
-    bool lines, json;   /* a trace is wanted; as JSON lines */
+    bool lines, json;   /* write a line for each instruction; as JSON */
     bool filtered;
-    regex_t filter;     /* of names and operations */
-    struct undo freeing; /* that, from opening to closing */
+    regex_t filter;     /* for names and operations */
+    struct undo freeing; /* frees the filter if memory runs out before trace_close */
     FILE *to;           /* where the trace goes; NULL: nowhere */
-    unsigned stop, warn; /* kinds of enum hlo_oddity */
-    bool *warned;       /* by instruction: it has been told of */
+    unsigned stop, warn; /* kinds of enum hlo_oddity, ored */
+    bool *warned;       /* by instruction: there was a warning about it */
     size_t participants;
-    struct watched {    /* by participant: what it has to say, held back where there are several */
+    struct watched {    /* output of each participant, held back when there are several */
         struct buf trace, warnings;
         hlo_messages *m; /* why it was stopped; NULL: it was not */
         bool failed;     /* something could not be written */
@@ -44,11 +44,11 @@ struct tracing {
 
 /* ---- trace.c ---- */
 
-bool trace_wanted(const struct options *o); /* the run is to be observed */
-/* Opens what is to be written. Says what is wrong; else HLO_OK. */
+bool trace_wanted(const struct options *o); /* whether the options ask for an observed run */
+/* Opens the files to be written. HLO_OK, or a status with messages. */
 int trace_open(struct tracing *t, const struct arguments *a);
 void trace_observe(struct tracing *t, hlo_program *p);
-/* The run is over, with a status: writes what is left. The status that comes of it. */
+/* Called after the run with its status: writes what is left, and returns the final status. */
 int trace_finish(struct tracing *t, int status);
 void trace_close(struct tracing *t); /* also of one that is all zeros */
 
@@ -58,7 +58,7 @@ struct columns;
 struct columns *columns_new(const hlo_listing *l);
 void put_trace_head(struct buf *out, const struct tracing *t);
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i);
-/* The iterations of the loops that it runs in, outermost first: "3.0"; "test" for a condition. */
+/* Writes the iterations of the loops around the instruction, outermost first: "3.0"; "test" in a condition. */
 void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_sight *s);
 
 /* ---- trace_dump.c ---- */
@@ -66,6 +66,6 @@ void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_s
 struct dump;
 struct dump *dump_open(const char *folder, hlo_messages *m); /* NULL with a message */
 bool dump_value(struct dump *d, const struct tracing *t, const struct traced *i, hlo_messages *m);
-bool dump_close(struct dump *d, hlo_messages *m); /* and frees it; false with a message */
+bool dump_close(struct dump *d, hlo_messages *m); /* closes and frees it; false with a message */
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The value of each instruction as a file: DIR/NNNN.NAME.npy, leaves of tuples .0, .1, ..., and DIR/index.csv, which says
- * what they are.
+ * Writes the value of each instruction as a file DIR/NNNN.NAME.npy, for leaves of tuples with .0, .1, ..., and their list,
+ * DIR/index.csv.
  */
 #include "cli/trace.h"
 
@@ -96,7 +96,7 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t, 
     hlo_text_free(&shape);
 }
 
-/* `name` is that of the value without its end; it grows by the numbers of components. */
+/* Writes the leaves of a value. `name` is the file's name without its ending, to which numbers of components are appended. */
 static bool dump_leaves(struct dump *d, const struct tracing *t, const struct traced *i, const hlo_literal *l, struct buf *name,
                         hlo_messages *m)
 {
@@ -107,7 +107,7 @@ static bool dump_leaves(struct dump *d, const struct tracing *t, const struct tr
         ok = dump_leaves(d, t, i, hlo_literal_element(l, k), name, m);
         name->size = size;
     }
-    if (count > 0 || hlo_literal_leaves(l) == 0) /* there is nothing in a token */
+    if (count > 0 || hlo_literal_leaves(l) == 0) /* a token has no array */
         return ok;
     struct buf path = {0}, row = {0};
     buf_printf(&path, "%s/" STR_FMT ".npy", d->folder, STR_ARG(buf_view(name)));

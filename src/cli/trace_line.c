@@ -1,5 +1,5 @@
 /*
- * A line for an instruction that has been done, for people or as JSON.
+ * The line of a trace for an instruction that was done, for people or as JSON.
  */
 #include "cli/trace.h"
 
@@ -7,7 +7,7 @@ enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, LOOP = 6, NUMBER = 10, COUNT = 6, DI
 
 struct columns {
     int name, shape;
-    bool loops; /* there are some */
+    bool loops; /* the module has loops */
 };
 
 /* ---- shapes without layouts, as wide as their column ---- */
@@ -71,7 +71,7 @@ void put_iterations(struct buf *out, const struct tracing *t, const struct hlo_s
     }
 }
 
-/* Text at the right or left end of a column. */
+/* Writes text at the right or left end of a column. */
 static void put_cell(struct buf *out, struct buf *text, int width, bool right)
 {
     for (int k = (int)text->size; right && k < width; k++)

@@ -1,5 +1,5 @@
 /*
- * hlo test --update: puts into a file what came out of its tests; where CI is set, into FILE.new beside it.
+ * hlo test --update: writes the actual outcomes of tests into their file; when CI is set, into FILE.new beside it.
  */
 #include "cli/golden.h"
 

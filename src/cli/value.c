@@ -1,5 +1,5 @@
 /*
- * Values and times in print: `f32[2] {1, 2}`; a tuple over lines, one element a line.
+ * Values and times as text: `f32[2] {1, 2}`; a tuple with one element per line.
  */
 #include "cli/cli.h"
 

@@ -1,5 +1,5 @@
 /*
- * hlo why: which elements of its operands made an element, and what made those.
+ * hlo why: the elements of operands from which an element was made, their sources, and so on.
  */
 #include "cli/arguments.h"
 
@@ -24,7 +24,7 @@ static void end(void *interrupted)
     *(bool *)interrupted |= interrupt_end();
 }
 
-/* A run that fails has values up to there. */
+/* Even a run that fails has values, up to the failure. */
 static int ask(const struct arguments *a, hlo_recorded *r, const char *name, const struct hlo_why_view *v)
 {
     struct hlo_element e;

@@ -1,5 +1,5 @@
 /*
- * Options from elsewhere: HLO_OPTIONS and --options=FILE hold words as a shell would split them.
+ * Splits the text of HLO_OPTIONS and of --options=FILE into words, as a shell would.
  */
 #include "cli/cli.h"
 

@@ -1,6 +1,6 @@
 /*
- * --world=mpi: the processes that mpirun has started share a run. Rank 0 speaks and writes for all of them;
- * what another one has to say is kept until it turns out that it is the first that can't go on.
+ * --world=mpi: the processes that mpirun has started share a run. Rank 0 prints and writes for all. Messages of another rank
+ * are kept, and printed if it turns out to be the first that has failed.
  */
 #include "cli/cli.h"
 
@@ -8,10 +8,10 @@
 
 struct processes {
     hlo_world *world;
-    FILE *said;    /* by another rank than the first; else NULL */
+    FILE *said;    /* messages of this rank, when it is not the first; else NULL */
     char *text;
     size_t size;
-    bool settled;  /* one can't go on, so none does; all have this status: */
+    bool settled;  /* a rank has failed, so all end, with this status: */
     int status;
 };
 
