@@ -117,7 +117,7 @@ hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
  * module_0023.NAME.PHASE.txt: the number or NAME, "23" or "NAME", for the module before optimizations; for another phase, a
  * word of it behind a colon, "23:after". PICK NULL: as hlo_file_open. */
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m);
-/* A text in memory, which is copied. NAME is what messages call it. */
+/* A text in memory, which is copied. NAME is what messages call it. NULL for a text of 4 GiB or more, or without memory. */
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict);
 /* A text put together from pieces of other texts, as one part. Messages then point into those texts: at what somebody typed, not
  * at what had to be written around it. Everything is copied. NULL when all together has 4 GiB or more. */

@@ -50,6 +50,8 @@ void hlo_file_split(hlo_file *f, const char *name, struct str text)
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
 {
     GUARDED(NULL);
+    if (size >= UINT32_MAX) /* places in it have 32 bits */
+        return NULL;
     hlo_file *f = hlo_file_new(strict);
     hlo_file_split(f, name, arena_str(&f->arena, (struct str){text, size}));
     return f;

@@ -34,9 +34,7 @@ static bool is_text(const hlo_file *f, struct diags *ds, const char *path)
     const char *advice, *what = io_not_hlo(path, (struct str){f->bytes.data, f->bytes.size}, &advice);
     if (what)
         DIAG(ds, NO_SPAN, FILE_NOT_HLO, what, advice);
-    else if (f->bytes.size >= UINT32_MAX)
-        DIAG(ds, NO_SPAN, TEXT_TOO_LARGE, f->bytes.size);
-    return !what && f->bytes.size < UINT32_MAX;
+    return !what;
 }
 
 /* The text of the module in a bundle. */
@@ -48,6 +46,8 @@ static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
     if (text) {
         struct hlo_array bytes = hlo_literal_leaf(text, 0);
         f = hlo_file_of_text(path, bytes.data, bytes.elements, strict);
+        if (!f)
+            DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, TEXT_TOO_LARGE, bytes.elements);
     }
     hlo_literal_free(text);
     hlo_arrays_free(s);

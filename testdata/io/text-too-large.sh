@@ -1,5 +1,5 @@
 # Places in a text have 32 bits.
 # status: 2
-# stderr: the text has 4294967296 bytes; 4 GiB is the limit
+# stderr: it is too long: of a file 4 GiB are read
 truncate -s 4G big.hlo
 $HLO verify big.hlo
