@@ -111,6 +111,8 @@ static int find_module(struct request *r)
 static int answer_load(struct request *r)
 {
     size_t k = 0;
+    if (!r->own)
+        return refuse(r, "`load` wants `module` or `file`, not the handle of what is loaded already");
     while (k < MOST_HANDLES && r->s->loaded[k].module)
         k++;
     if (k == MOST_HANDLES)

@@ -92,7 +92,7 @@ run_one() { # TARGET
     fi
     # shellcheck disable=SC2086 # folders, none with blanks in its name
     TMPDIR=$PWD/tmp $fixed "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -seed="$seed" -timeout=$((5 * ${CAMPAIGN_SLOW:-5})) -report_slow_units="${CAMPAIGN_SLOW:-5}" -rss_limit_mb=4096 \
-        -max_len=16384 -dict="$1.dict" -artifact_prefix="found/$1-" -print_final_stats=1 \
+        -max_len=16384 -dict="$1.dict" -artifact_prefix="$PWD/found/$1-" -print_final_stats=1 \
         "corpus-$1" "seeds-$1" $more >"$1.log" 2>&1 </dev/null ||
         { echo "fuzz_$1 ended with status $?: $PWD/$1.log"; tail -n 40 "$1.log"; } >&2
     rm -rf "seeds-$1" "$1.dict"

@@ -10,6 +10,7 @@
 # stdout: 5 5
 # stdout: 6 0
 # stdout: 7 0
+# stdout: 11 2
 # stdout: 8 0
 # stdout: 9 2
 # stdout: 10 2
@@ -34,6 +35,7 @@ cat >more.txt <<E
 {"id": 5, "op": "run", "module": "$loop", "options": {"max_steps": 1000}}
 {"id": 6, "op": "fmt", "module": "$m"}
 {"id": 7, "op": "ls", "module": "$m"}
+{"id": 11, "op": "load", "handle": 1}
 {"id": 8, "op": "unload", "handle": 1}
 {"id": 9, "op": "run", "handle": 1}
 {"id": 10, "op": "run", "module": "$m", "args": ["{1, 2}", "3"]}
