@@ -378,9 +378,11 @@ static bool control_input(struct node *n, size_t k, int elem, const char *what, 
     return !v || *x;
 }
 
-/* The type of stacked scan output k: its first dimension is the number of passes. */
+/* The type of stacked scan output k: its first dimension is the number of passes. A trip count of more than
+ * any memory holds, such as exporters write where only the condition ends the loop, is as good as none. */
 static struct val stacked(const struct loop *l, size_t k)
 {
+    const int64_t most = INT64_C(1) << 40; /* elements */
     struct val *m = input_of(l->n, 0), out = l->scan_types[k];
     const struct array *a = &l->scan_types[k].a;
     int64_t bound = m && m->known ? known_int(m, 0) : l->n->s->imp->bound;
@@ -392,6 +394,8 @@ static struct val stacked(const struct loop *l, size_t k)
     }
     out.a.dims[0] = bound > 0 ? bound : 1;
     out.a.dynamic[0] = true;
+    if (array_elements(&out.a) > most)
+        out.a.dims[0] = l->n->s->imp->bound;
     return out;
 }
 
