@@ -326,6 +326,8 @@ static const struct shape *reset_order(struct arena *a, const struct shape *s)
             elements[k] = reset_order(a, s->elements[k]);
         return shape_tuple(a, s->count, elements);
     }
+    if (s->dtype == DT_BUFFER)
+        return shape_buffer(a, reset_order(a, s->elements[0]));
     if (!shape_is_array(s) || layout_is_descending(s->layout))
         return s;
     struct layout *l = ARENA_DUP(a, s->layout, 1);
