@@ -156,7 +156,7 @@ bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
     for (int64_t p = 0; p < pairs.count; p++) {
         for (int s = 0; s < 2; s++) {
             const int64_t *id = &pairs.at[p].at[s];
-            if (!verify_attr_int(v, i, A_SOURCE_TARGET_PAIRS, *id, 0, limit > 1 ? limit : INT64_MAX))
+            if (!verify_attr_int(v, i, A_SOURCE_TARGET_PAIRS, *id, 0, limit != 1 ? limit : INT64_MAX))
                 return false;
             if (!count_id(&seen[s], id, v->arena, most))
                 return verify_bad_attr(v, i, A_SOURCE_TARGET_PAIRS, "%" PRId64 " is a %s more than %" PRId64 " time(s)",
