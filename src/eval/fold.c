@@ -5,15 +5,12 @@
 
 bool eval_prepare_fold(struct eval *ev, const struct step *s, enum dtype type, struct bound_body *context, struct fold *f)
 {
-    static const char *const ops[] = {
-        [KERN_ADD] = "add", [KERN_MULTIPLY] = "multiply", [KERN_MAXIMUM] = "maximum", [KERN_MINIMUM] = "minimum",
-        [KERN_AND] = "and", [KERN_OR] = "or",             [KERN_XOR] = "xor",
-    };
     const struct body *b = s->bodies;
+    const char *opcode = kern_combine_opcode(b->combine);
     *f = (struct fold){.body = b, .call = eval_bind(ev, b, context), .type = type, .acc = b->args[0]};
-    if ((size_t)b->combine < COUNT_OF(ops) && ops[b->combine]) { /* sums of narrow floats are rounded once */
+    if (opcode) { /* sums of narrow floats are rounded once */
         f->acc = dtype_is_float(f->acc) && dtype_bytes(f->acc) < 4 ? DT_F32 : f->acc;
-        f->fn = kern_find_elementwise(ops[b->combine], f->acc);
+        f->fn = kern_find_elementwise(opcode, f->acc);
     }
     if (f->acc != type) {
         f->widen = kern_find_convert(f->acc, type);

@@ -6,7 +6,7 @@
 
 #include "kern/nest.h"
 
-const char *combine_opcode(enum kern_combine c)
+const char *kern_combine_opcode(enum kern_combine c)
 {
     switch (c) {
     case KERN_ADD: return "add";
@@ -106,7 +106,7 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
 /* Sums of floats are rounded only at the end; sums of f64 have no fixed order anyway. */
 bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
 {
-    if (!combine_opcode(combine))
+    if (!kern_combine_opcode(combine))
         return false;
     const bool sum = combine == KERN_ADD && dtype_is_float(t);
     *part = sum ? combine_work_type(combine, t) : t; /* the other combiners return one of the elements, of their type */

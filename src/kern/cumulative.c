@@ -135,7 +135,7 @@ bool reduce_cumulative(struct team *team, const struct view *out, const struct v
                        const struct kern_window_dim *window, enum kern_combine combine)
 {
     enum dtype t = x->dtype, work = combine_work_type(combine, t);
-    struct cumulative c = {.out = out, .x = x, .fn = kern_find_elementwise(combine_opcode(combine), work)};
+    struct cumulative c = {.out = out, .x = x, .fn = kern_find_elementwise(kern_combine_opcode(combine), work)};
     bool rounds = dtype_is_float(t) || dtype_is_complex(t);
     struct loader start;
     union kern_cell cell;

@@ -240,7 +240,7 @@ void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum d
     *f = (struct fold){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
     f->order = sum ? FOLD_SUM : combine_order_free(combine, acc, work) ? FOLD_ANY : FOLD_IN_ORDER;
     const struct tile_set *set = tile_set();
-    f->fn = set->find.elementwise(combine_opcode(combine), work);
+    f->fn = set->find.elementwise(kern_combine_opcode(combine), work);
     f->rows = fold_find_rows(combine, work);
     f->sum_bf16 = set->sum_bf16;
     f->has_identity = combine_identity(combine, work, &f->identity);

@@ -13,7 +13,7 @@ static bool widens(enum dtype acc, enum dtype x)
 
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc)
 {
-    const char *opcode = combine_opcode(combine);
+    const char *opcode = kern_combine_opcode(combine);
     return opcode && widens(acc, x) && kern_find_elementwise(opcode, combine_work_type(combine, acc));
 }
 

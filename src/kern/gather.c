@@ -525,7 +525,7 @@ bool kern_scatter(struct team *team, int n, const struct view *out, const struct
 {
     int64_t window[VIEW_MAX_RANK];
     struct windows w;
-    const char *opcode = combine_opcode(body->combine);
+    const char *opcode = kern_combine_opcode(body->combine);
     kern_tile_fn *fn = opcode ? kern_find_elementwise(opcode, out->dtype) : NULL;
     if (view_elements(updates) == 0)
         return true;

@@ -43,6 +43,7 @@ enum kern_combine { /* recognised bodies f(accumulator, value) */
     /* the select of select-and-scatter: compare(first, second) */
     KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
 };
+const char *kern_combine_opcode(enum kern_combine c); /* "add"; NULL for bodies that are no elementwise op */
 
 /*
  * How the tile kernels of one instruction set are found; NULL where there is no such kernel. kern_find_... find out at each

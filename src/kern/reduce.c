@@ -307,7 +307,7 @@ static bool widens(enum dtype acc, enum dtype x)
 
 static bool is_recognised(int n, const struct view *x, const enum dtype *acc, const struct kern_body *body)
 {
-    const char *opcode = combine_opcode(body->combine);
+    const char *opcode = kern_combine_opcode(body->combine);
     return n == 1 && opcode && (!body->call || widens(*acc, x->dtype)) &&
            kern_find_elementwise(opcode, combine_work_type(body->combine, *acc));
 }
@@ -358,7 +358,7 @@ static enum way choose(int n, const struct view *out, const struct view *x, cons
         return BY_FOLD;
     if (lanes_apply(out, body))
         return BY_LANES;
-    return n == 1 && combine_opcode(body->combine) ? BY_FORMULA : BY_CALLS; /* there values are rounded on their way in */
+    return n == 1 && kern_combine_opcode(body->combine) ? BY_FORMULA : BY_CALLS; /* there values are rounded on their way in */
 }
 
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */

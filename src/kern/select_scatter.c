@@ -20,8 +20,8 @@ static void find_pair(struct pair_fn *p, const struct kern_body *body, enum dtyp
     static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
     p->body = body;
     p->fn = NULL;
-    if (combine_opcode(body->combine))
-        p->fn = kern_find_elementwise(combine_opcode(body->combine), t);
+    if (kern_combine_opcode(body->combine))
+        p->fn = kern_find_elementwise(kern_combine_opcode(body->combine), t);
     else if (body->combine >= KERN_SELECT_GE)
         p->fn = kern_find_compare(direction[body->combine - KERN_SELECT_GE], false, t);
 }

@@ -246,7 +246,7 @@ static bool reduce_long_windows(struct team *team, const struct view *out, const
     struct loader to_work;
     union kern_cell start;
     enum dtype work = combine_work_type(body->combine, acc);
-    struct scan s = {.fn = kern_find_elementwise(combine_opcode(body->combine), work),
+    struct scan s = {.fn = kern_find_elementwise(kern_combine_opcode(body->combine), work),
                      .width = dtype_bytes(work),
                      .add_f64 = work == DT_F64 && body->combine == KERN_ADD};
     void *storage = mem_alloc((size_t)view_elements(padded) * s.width);
@@ -280,7 +280,7 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
         return false;
     for (int d = 0; d < x->rank; d++)
         any |= is_long(&window[d]);
-    return any && kern_find_elementwise(combine_opcode(body->combine), combine_work_type(body->combine, acc));
+    return any && kern_find_elementwise(kern_combine_opcode(body->combine), combine_work_type(body->combine, acc));
 }
 
 /* Recognised bodies over a padded operand; false when it has to be done the long way. */
@@ -319,7 +319,7 @@ bool kern_reduce_window(struct team *team, int n, const struct view *out, const 
 {
     if (view_elements(out) == 0)
         return true;
-    if (n > 1 || !combine_opcode(body->combine))
+    if (n > 1 || !kern_combine_opcode(body->combine))
         return reduce_window_by_call(n, out, x, init, acc, window, body);
     return reduce_window_recognised(team, out, x, *init, *acc, window, body) ||
            plain_reduce_window(NULL, n, out, x, init, acc, window, body);

@@ -73,7 +73,7 @@ bool reduce_window_lanes(struct team *team, const struct view *out, const struct
     struct window_lanes l = {
         .out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};
     if (l.lane < 0 || !window_places_few(x->rank, window) ||
-        !kern_find_elementwise(combine_opcode(combine), work))
+        !kern_find_elementwise(kern_combine_opcode(combine), work))
         return false;
     fold_init(&l.fold, combine, t, t, t, work, init);
     memcpy(l.dims, out->dims, sizeof *l.dims * (size_t)out->rank);

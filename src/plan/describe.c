@@ -5,15 +5,16 @@
 
 static void put_body(struct buf *out, const struct body *b)
 {
-    static const char *const combines[] = {
-        [KERN_ADD] = "add",         [KERN_MULTIPLY] = "multiply",   [KERN_MAXIMUM] = "maximum",
-        [KERN_MINIMUM] = "minimum", [KERN_AND] = "and",             [KERN_OR] = "or",
-        [KERN_XOR] = "xor",         [KERN_TAKE_VALUE] = "the last", [KERN_SELECT_GE] = "the greatest, the first of equal ones",
-        [KERN_SELECT_GT] = "the greatest, the last of equal ones",  [KERN_SELECT_LE] = "the least, the first of equal ones",
+    static const char *const others[] = {
+        [KERN_TAKE_VALUE] = "the last",
+        [KERN_SELECT_GE] = "the greatest, the first of equal ones",
+        [KERN_SELECT_GT] = "the greatest, the last of equal ones",
+        [KERN_SELECT_LE] = "the least, the first of equal ones",
         [KERN_SELECT_LT] = "the least, the last of equal ones",
     };
+    const char *opcode = kern_combine_opcode(b->combine);
     if (b->combine != KERN_CALL)
-        buf_puts(out, combines[b->combine]);
+        buf_puts(out, opcode ? opcode : others[b->combine]);
     else if (b->pick)
         buf_printf(out, "the %s with its index", b->pick->greatest ? "greatest" : "least");
     else if (b->code)

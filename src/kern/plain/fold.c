@@ -6,7 +6,7 @@
 bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out,
                      const struct view *x, const enum dtype *acc, const struct kern_body *body)
 {
-    const char *opcode = combine_opcode(body->combine);
+    const char *opcode = kern_combine_opcode(body->combine);
     enum dtype t = acc ? *acc : out->dtype;
     f->work = work;
     f->fn = opcode ? kern_find_elementwise(opcode, work) : NULL;
