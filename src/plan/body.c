@@ -16,17 +16,9 @@ static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int 
 
 static enum kern_combine combine_of(const struct kern_tiles *tiles, kern_tile_fn *fn, enum dtype t)
 {
-    static const struct {
-        const char *op;
-        enum kern_combine combine;
-    } known[] = {
-        {"add", KERN_ADD},         {"multiply", KERN_MULTIPLY}, {"maximum", KERN_MAXIMUM},
-        {"minimum", KERN_MINIMUM}, {"and", KERN_AND},           {"or", KERN_OR},
-        {"xor", KERN_XOR},
-    };
-    for (size_t k = 0; k < COUNT_OF(known); k++)
-        if (fn && tiles->elementwise(known[k].op, t) == fn)
-            return known[k].combine;
+    for (int k = KERN_ADD; k <= KERN_XOR; k++)
+        if (fn && tiles->elementwise(kern_combine_opcode((enum kern_combine)k), t) == fn)
+            return (enum kern_combine)k;
     return KERN_CALL;
 }
 
