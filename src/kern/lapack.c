@@ -1,9 +1,9 @@
 /*
  * spec: CustomCall
  *
- * LAPACK for the custom calls of JAX: whole batches through one routine. Arrays are copied into
- * column-major order and back, whatever order they have in memory. OpenBLAS brings LAPACK along; what it
- * computes is not the same to the last bit on every machine, and --plain runs it too.
+ * LAPACK for the custom calls of JAX: a whole batch by one routine. Arrays are copied into
+ * column-major order and back, whatever their order in memory. LAPACK is part of OpenBLAS; its results aren't the same
+ * to the last bit on every machine. --plain runs it, too.
  */
 #include "kern/lapack.h"
 
@@ -43,14 +43,14 @@ void (*lapack_function(enum dtype t, const char *name))(void)
 
 /* ---- work space ---- */
 
-enum { SMALL = 64 }; /* bytes, for the answer to the question how much is needed */
+enum { SMALL = 64 }; /* bytes: room for a routine's answer to how much work space it needs */
 
 bool lapack_asks(struct lapack_item *it)
 {
     if (it->work_size != -1 || it->info != 0)
         return false;
     double size = dtype_component(it->type) == DT_F32 ? (double)*(float *)it->work : *(double *)it->work;
-    size *= size > 0x1p24 ? 1 + 0x1p-20 : 1; /* a float has rounded it */
+    size *= size > 0x1p24 ? 1 + 0x1p-20 : 1; /* it may have been rounded down, to a float */
     if (!(size < INT32_MAX)) {
         it->no_memory = true;
         return false;
@@ -73,9 +73,9 @@ void *lapack_extra(struct lapack_item *it, int64_t count, size_t size)
 
 /* ---- batches ---- */
 
-struct packed { /* an array of all items, one after the other */
+struct packed { /* an array with all items of the batch, one after the other */
     char *data;
-    size_t step; /* bytes of one item; 0: all have the same */
+    size_t step; /* bytes of one item; 0: all items share one */
     struct view view;
 };
 
@@ -105,7 +105,7 @@ static int64_t batch_size(const struct kern_lapack *call)
     return n;
 }
 
-/* Whether there is anything to compute: a batch of empty matrices may be longer than a life. */
+/* Whether there is anything to compute: a batch of empty matrices may be longer than anybody can wait for. */
 static bool any_result(const struct kern_lapack *call)
 {
     for (int k = 0; k < call->count; k++)

@@ -4,7 +4,7 @@
  * lapack.c           batches, transposition, work space
  * lapack_factor.c    factorisations and systems of equations
  * lapack_spectral.c  eigenvalues and singular values
- * tridiagonal.c      a solver that LAPACK has not, but jaxlib
+ * tridiagonal.c      a solver that jaxlib has, but LAPACK doesn't
  */
 #ifndef HLO_KERN_LAPACK_H
 #define HLO_KERN_LAPACK_H
@@ -13,33 +13,33 @@
 
 typedef int32_t fint; /* Fortran's INTEGER */
 
-/* One matrix of a batch on its way through a routine; arrays are column-major and gapless. */
+/* One item of a batch for a routine; arrays are column-major and packed. */
 struct lapack_item {
     enum dtype type;
     int count;
     void *x[KERN_LAPACK_ARRAYS];
-    bool given[KERN_LAPACK_ARRAYS]; /* holds an operand; else zeros */
+    bool given[KERN_LAPACK_ARRAYS]; /* whether the array holds an operand; else zeros */
     fint rows[KERN_LAPACK_ARRAYS], columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
     const int64_t *options;
     fint info;
-    /* Work space: kept from one item of the batch to the next. `work` is of the routine's type and as long
-     * as the routine asks for; `extra` holds what else it needs. */
+    /* Work space, kept from one item of the batch to the next. `work` is of the routine's type and as long
+     * as the routine asks for; `extra` is for what else it needs. */
     void *work, *extra;
     fint work_size;
     bool no_memory;
 };
 
-/* The routine for the item's element type, as a function of these parameters. Fortran takes everything by
- * address, and at the end the length of each argument that is a letter. */
+/* The routine for the item's element type, as a function with these parameters. Fortran takes everything by
+ * address, and after all arguments the length of each that is a letter. */
 #define LAPACK(item, name, ...) ((void (*)(__VA_ARGS__))lapack_function((item)->type, name))
 typedef void *P;
 typedef size_t L;
 void (*lapack_function(enum dtype t, const char *name))(void);
 
-/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch only asks for the
- * size of its work space, which is then made. */
+/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch only asks for the size of its work space,
+ * which is then allocated. */
 bool lapack_asks(struct lapack_item *it);
-/* `extra` with at least so many bytes; NULL: out of memory. */
+/* `extra` with at least count * size bytes; NULL: no memory. */
 void *lapack_extra(struct lapack_item *it, int64_t count, size_t size);
 
 static inline fint at_least_one(fint n) { return n > 1 ? n : 1; }

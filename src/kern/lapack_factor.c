@@ -1,9 +1,9 @@
 /*
  * spec: CustomCall
  *
- * LAPACK's factorisations and solvers, one matrix at a time. The comment above each names its arrays and
- * options in the order in which they come, and what the routine leaves in the arrays. `info` is as LAPACK
- * gives it: 0, or where the routine stopped; then the arrays hold what had been done so far.
+ * LAPACK's factorisations and solvers, one matrix at a time. The comment above each lists its arrays and
+ * options in their order, and after `->` what the routine leaves in an array. `info` is LAPACK's:
+ * 0, or where the routine stopped; then the arrays hold what had been done so far.
  */
 #include "kern/lapack.h"
 
@@ -13,7 +13,7 @@ static void letter(const struct lapack_item *it, int k, char *out)
 }
 
 /* a: n x n, Hermitian -> its Cholesky factor; info. uplo: the triangle that is read and written; the
- * other keeps what it held. */
+ * other is kept. */
 void lapack_potrf(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n);
@@ -22,7 +22,7 @@ void lapack_potrf(struct lapack_item *it)
     LAPACK(it, "potrf", P, P, P, P, P, L)(&uplo, &n, it->x[0], &ld, &it->info, 1);
 }
 
-/* a: m x n -> L and U in one; pivots, counted from 1; info: first zero on U's diagonal. */
+/* a: m x n -> L and U in one; pivots, counting from 1; info: first zero on U's diagonal. */
 void lapack_getrf(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], ld = at_least_one(m);
@@ -39,7 +39,7 @@ void lapack_geqrf(struct lapack_item *it)
     while (lapack_asks(it));
 }
 
-/* Of a matrix without rows only the columns move: those that are not free go first. LAPACK does so, but not without a complaint
+/* For a matrix without rows only the columns are permuted: those that aren't free come first. LAPACK does the same, but complains
  * on standard output. */
 static void order_columns(fint n, fint *pivots)
 {
@@ -77,8 +77,8 @@ void lapack_geqp3(struct lapack_item *it)
     } while (lapack_asks(it));
 }
 
-/* a: m x n, n <= m, reflectors as geqrf leaves them -> the first n columns of their product Q; tau: as many
- * reflectors as are meant; info. */
+/* a: m x n, n <= m, reflectors as geqrf leaves them -> the first n columns of their product Q; tau: its length is the number of
+ * reflectors; info. */
 void lapack_orgqr(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], k = it->rows[1], ld = at_least_one(m);
@@ -95,7 +95,7 @@ void lapack_ormqr(struct lapack_item *it)
     char side, trans;
     letter(it, 0, &side);
     letter(it, 1, &trans);
-    if (m == 0 || n == 0 || k == 0) /* LAPACK finds that its own work space is too small, and writes so to standard output */
+    if (m == 0 || n == 0 || k == 0) /* LAPACK would complain on standard output that its own work space is too small */
         return;
     do
         LAPACK(it, lapack_complex(it) ? "unmqr" : "ormqr", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
@@ -109,7 +109,7 @@ void lapack_gehrd(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n), low = (fint)it->options[0], high = (fint)it->options[1];
     bool begins = low >= 1 && low <= at_least_one(n), ends = high <= n && high >= (low < n ? low : n);
-    if (!begins || !ends) { /* LAPACK would also write to standard output */
+    if (!begins || !ends) { /* LAPACK would also complain on standard output */
         it->info = begins ? -3 : -2;
         return;
     }
@@ -151,7 +151,7 @@ void lapack_trsm(struct lapack_item *it)
     (&side, &uplo, &trans, &diag, &m, &n, alpha, it->x[0], &lda, it->x[1], &ldb, 1, 1, 1, 1);
 }
 
-/* dl, d, du: n each, the diagonals of a tridiagonal matrix (dl[0] and the last of du stand outside of it)
+/* dl, d, du: n each, the diagonals of a tridiagonal matrix (dl[0] and the last of du are outside of it)
  * -> its factors; x: n x m -> the solutions; info. */
 void lapack_gtsv(struct lapack_item *it)
 {

@@ -1,9 +1,8 @@
 /*
  * spec: CustomCall
  *
- * LAPACK's eigenvalues and singular values, one matrix at a time. The comment above each names its arrays
- * and options in the order in which they come. Where nothing was asked for, or info is not 0, an array of
- * results may hold zeros.
+ * LAPACK's eigenvalues and singular values, one matrix at a time. The comment above each lists its arrays
+ * and options in their order. A result that wasn't asked for, or whose info isn't 0, may be zeros.
  */
 #include "kern/lapack.h"
 
@@ -26,7 +25,7 @@ void lapack_heevd(struct lapack_item *it)
     fint integers = limited(it, 3 + 5 * (int64_t)n);
     bool complex = lapack_complex(it);
     fint reals = complex && !it->no_memory ? limited(it, 1 + 5 * (int64_t)n + 2 * (int64_t)n * n) : 0;
-    int64_t bytes = (int64_t)integers * 8; /* 8: aligned for what follows */
+    int64_t bytes = (int64_t)integers * 8; /* 8 each, so that what follows is aligned */
     char *extra = it->no_memory ? NULL : lapack_extra(it, bytes + (int64_t)reals * (int64_t)lapack_real(it), 1);
     if (!extra)
         return;
@@ -55,8 +54,8 @@ static bool all_finite(const struct lapack_item *it)
     return true;
 }
 
-/* LAPACK packs the eigenvectors of a real matrix: where wi is not 0, two columns are the real and the
- * imaginary part of a vector, whose conjugate belongs to the next eigenvalue. */
+/* LAPACK packs the eigenvectors of a real matrix: if wi isn't 0, two columns are the real and the
+ * imaginary part of a vector, and its conjugate belongs to the next eigenvalue. */
 #define UNPACK(NAME, T, COMPLEX)                                                  \
     static void NAME(int64_t n, const T *wi, const T *v, struct COMPLEX *out)     \
     {                                                                             \
@@ -110,8 +109,8 @@ static void geev_complex(struct lapack_item *it, char left, char right)
     while (lapack_asks(it));
 }
 
-/* a: n x n; wr, wi (complex: w): eigenvalues; vl, vr: left and right eigenvectors, complex, in columns; info,
- * -4 for a matrix that is not finite, as jaxlib has it. left, right: V when they are wanted, else N. */
+/* a: n x n; wr, wi (complex: w): eigenvalues; vl, vr: left and right eigenvectors, complex, in columns; info:
+ * -4 for a matrix that isn't finite, as in jaxlib. left, right: V when they are wanted, else N. */
 void lapack_geev(struct lapack_item *it)
 {
     char left = (char)it->options[0], right = (char)it->options[1];
@@ -168,8 +167,8 @@ static bool is_finite(struct lapack_item *it)
     return true;
 }
 
-/* LAPACK may iterate for ever where there is an infinity, or a NaN. What newer routines say of a NaN is said of both: that
- * argument 4 is not sound. */
+/* Whether LAPACK might iterate for ever, because of an infinity or a NaN: then results are NaN, and info is for both what newer
+ * routines give for a NaN: argument 4 is wrong. */
 static bool without_end(struct lapack_item *it)
 {
     if (is_finite(it))
@@ -188,8 +187,8 @@ static bool without_end(struct lapack_item *it)
     return true;
 }
 
-/* a: m x n, destroyed; s: singular values, descending; u, vt: singular vectors, in columns and in rows; info,
- * -4 for a matrix with a NaN. mode A: all vectors, S: as many as singular values, N: none. */
+/* a: m x n, destroyed; s: singular values, descending; u, vt: singular vectors, in columns and in rows; info:
+ * -4 for a matrix that isn't finite. mode A: all vectors, S: as many as singular values, N: none. */
 void lapack_gesdd(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m), ldu = at_least_one(it->rows[2]),

@@ -1,5 +1,5 @@
 /*
- * load: elements read and written as another type, a tile at a time (spec: ConvertElementType, as it
+ * load.c: reads and writes elements as another type, a tile at a time (spec: ConvertElementType, as it
  * happens inside of dot, convolution and reductions).
  */
 #include "kern/nest.h"

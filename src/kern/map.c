@@ -1,18 +1,18 @@
 /*
- * map.c: how does a kernel for packed elements reach views of any strides? It has no kernel of its own.
+ * map.c: applies a kernel for packed elements to views of any strides. It has no kernel of its own.
  *
- * The dimensions are put in the order in which the result lies in memory and joined where all views
- * step alike. Runs that are packed everywhere go to the kernel in place (whole arrays, mostly); any
- * other argument is gathered into a tile on the stack, and a strided result scattered from one. Where
- * rows are short this holds for many of them at a time.
+ * The dimensions are put into the order of the result in memory and merged where the strides of all views
+ * allow it. Runs that are packed in all views go to the kernel in place (whole arrays, mostly); any
+ * other argument is gathered into a tile on the stack, and a strided result scattered from one. Of
+ * short rows, many are done at a time.
  */
 #include "kern/nest.h"
 #include "kern/tile.h"
 
 enum {
-    SHORT_ROW = 64, /* rows below this are gathered many to a tile */
-    PLANE = 256,    /* elements of the two innermost dimensions, from which on a tile takes rows of one plane only */
-    SHARE = 1 << 16 /* elements that are worth a part */
+    SHORT_ROW = 64, /* of shorter rows, many are gathered into a tile */
+    PLANE = 256,    /* a plane (two innermost dimensions) of at least so many elements doesn't share tiles with others */
+    SHARE = 1 << 16 /* elements that make a part of the task worthwhile */
 };
 
 struct tile_job {
@@ -21,12 +21,12 @@ struct tile_job {
     int member;
     struct nest nest; /* view 0 is the result */
     size_t width[NEST_MAX_VIEWS];
-    bool packed[NEST_MAX_VIEWS];   /* along the innermost dimension */
-    bool repeated[NEST_MAX_VIEWS]; /* one element for all: its tile is filled once */
+    bool packed[NEST_MAX_VIEWS];   /* whether a view is, along the innermost dimension */
+    bool repeated[NEST_MAX_VIEWS]; /* a single element for all: its tile is filled once */
     char tiles[NEST_MAX_VIEWS][KERN_TILE * 16] __attribute__((aligned(64)));
 };
 
-/* Row-major order of the result's memory: elementwise work may take any. */
+/* The order of dimensions in which the result is row-major in memory; elementwise work may use any. */
 static void dimension_order(const struct view *out, int *order)
 {
     for (int d = 0; d < out->rank; d++) {
@@ -71,7 +71,7 @@ static void fill_repeated(struct tile_job *m, char *const *at, int64_t n)
             kern_pack(m->tiles[k], at[k], 0, m->width[k], n);
 }
 
-/* One run of the innermost dimension, as many elements at a time as the gathered ones allow. */
+/* Does one run of the innermost dimension, by tiles if any view must be gathered. */
 static void map_row(struct tile_job *m, char *const *at, int64_t length)
 {
     bool in_place = true;
@@ -96,7 +96,7 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
     }
 }
 
-/* Short rows: a tile takes `rows` of them; `walk` is moved past those that were taken. */
+/* Does `rows` short rows in one tile; `walk` moves past them. */
 static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length, int64_t rows)
 {
     const int inner = m->nest.rank - 1;
@@ -122,7 +122,7 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     return more;
 }
 
-/* Short rows, many of which lie in one plane: views without gaps between them are used where they are. */
+/* Does the short rows of one plane: views whose rows are contiguous are used in place. */
 static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t length)
 {
     const int inner = m->nest.rank - 1;
@@ -185,14 +185,14 @@ static void map_views(tile_context_fn *fn, const void *context, int member, cons
     }
 }
 
-/* ---- shared by a team: cut along the dimension in which the result's elements lie farthest apart ---- */
+/* ---- shared by a team: cut along the dimension with the largest stride in the result ---- */
 
 struct shared_map {
     tile_context_fn *fn;
     const void *context;
     const struct view *out, *args;
     int count, dimension;
-    int64_t rows; /* of a part */
+    int64_t rows; /* in a part of the task */
 };
 
 static void take_rows(struct view *part, const struct view *v, const struct shared_map *s, int64_t begin, int64_t end)

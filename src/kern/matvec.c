@@ -1,46 +1,46 @@
 /*
- * matvec: products of a matrix of floats with up to eight vectors (spec: DotGeneral), where the matrix is read once, from where
- * it lies, and widened on the way instead of being packed first.
+ * matvec.c: products of a matrix of floats with up to eight vectors (spec: DotGeneral). The matrix is read only once, in place,
+ * and widened in registers instead of being packed first.
  *
  * Order and accumulation: in f32, or in f64 for f64. Along rows of the matrix in interleaved sums that are folded at the end;
- * down its columns four rows at a time. A long sum of few results is cut in parts, which are added up in order. Blocks are cut
- * by shapes and types alone: any number of threads gives the same bits.
+ * down its columns four rows at a time. Long sums of few results are cut into parts, which are added up in order. Blocks depend
+ * on shapes and types alone, so any number of threads gives the same bits.
  */
 #include "kern/matvec.h"
 
 #include "kern/cpu.h"
 
 enum {
-    BLOCK_BYTES = 256 << 10, /* of the matrix, at least, where there are more */
-    SUM_BYTES = 16 << 10,    /* of sums down columns, which stay in the first cache */
+    BLOCK_BYTES = 256 << 10, /* least size of a block of the matrix */
+    SUM_BYTES = 16 << 10,    /* size of the sums down columns, which stay in the first cache */
     ENOUGH_BLOCKS = 8,
-    LEAST_TERMS = 256, /* in a part of a sum */
-    SHORT_ROW = 16, /* terms for each vector */
-    MANY_TERMS = 1 << 18, /* of which each member has a copy of the vectors */
+    LEAST_TERMS = 256, /* least number of terms in a part of a sum */
+    SHORT_ROW = 16, /* terms, times vectors: shorter rows of the matrix are left to others */
+    MANY_TERMS = 1 << 18, /* the most terms for which each member of the team has a copy of the vectors */
     LINE = 64
 };
 
 struct matvec {
     const struct product *p;
     bool by_lhs; /* the matrix is the left operand */
-    bool across; /* rows of the matrix, along which the sums go, are gapless; else its columns are */
-    int vectors, count; /* wanted; that the loops take, in powers of two */
+    bool across; /* the matrix is packed along rows, which the sums run along; else along columns */
+    int vectors, count; /* number of vectors; the same rounded up to what there are loops for */
     enum dtype type, work;
     enum matvec_source source;
-    bool convert; /* the matrix is converted to f32 first, some at a time */
+    bool convert; /* the matrix is converted to f32 first, a piece at a time */
     matvec_along_fn *along;
     matvec_down_fn *down;
     struct loader widen, narrow, vector;
-    int64_t width, sum_width; /* bytes of elements */
+    int64_t width, sum_width; /* bytes of an element and of a sum */
     int64_t results, terms, result_step, term_step; /* of the matrix */
     int64_t vector_step, out_step;
     int64_t batch, block, part; /* results and terms of a block */
     int64_t blocks, parts, group;
-    char *rooms, *partial; /* one room for each member; sums of parts of the terms */
+    char *rooms, *partial; /* a buffer for each member of the team; sums of parts of the terms */
     int64_t room, vector_room, sums_room;
 };
 
-/* ---- which products these are ---- */
+/* ---- which products are done here ---- */
 
 static const struct matvec_set *find_set(void)
 {
@@ -61,7 +61,7 @@ static bool single(const struct nest *n, int view, int64_t *points, int64_t *ste
     return n->rank <= 1;
 }
 
-/* The shapes; false when they are not those of a matrix that is gapless in some direction and a few vectors. */
+/* Finds the shapes; false when it isn't a product of a few vectors and a matrix that is packed along rows or columns. */
 static bool find_matrix(struct matvec *v, const struct product *p)
 {
     const int64_t m = nest_points(&p->m), n = nest_points(&p->n);
@@ -81,7 +81,7 @@ static bool find_matrix(struct matvec *v, const struct product *p)
     single(free_dims, 0, &ignored, &v->out_step);
     single(&p->k, v->by_lhs ? 1 : 0, &ignored, &v->vector_step);
     v->across = v->term_step == v->width || v->terms == 1;
-    /* Short rows are read in no time: folding the lanes of each takes longer than a product by panels of the vectors. */
+    /* Of short rows, folding the lanes takes longer than the whole product by panels would. */
     if (v->across && v->by_lhs && v->type == v->work && v->terms < SHORT_ROW * v->vectors)
         return false;
     return (v->across || v->result_step == v->width) && v->results * v->terms >= 256;
@@ -93,7 +93,7 @@ bool matvec_applies(const struct product *p)
     return find_matrix(&v, p);
 }
 
-/* ---- how they are cut ---- */
+/* ---- how a product is cut ---- */
 
 static void find_loops(struct matvec *v)
 {
@@ -144,11 +144,12 @@ struct block {
     int64_t from, results, term, terms;
     char *out;
     const char *matrix, *vectors;
-    const char *whole; /* the only vector where it lies, up to its last whole line, the rest of which is at x; or NULL */
+    const char *whole; /* a single vector in place, up to its last whole line, after which the rest is at x; or NULL */
     char *x, *sums;
 };
 
-/* One vector that is as the loops take it, but for what should follow it, and by few rows, is not worth a copy. */
+/* Uses a single vector in place, if all that it lacks for the loops are zeros after it, and few rows don't make a copy
+ * worthwhile. */
 static bool take_vector(const struct matvec *v, struct block *b)
 {
     enum { FEW_ROWS = 8 };
@@ -164,7 +165,7 @@ static bool take_vector(const struct matvec *v, struct block *b)
     return true;
 }
 
-/* The vectors as the loops take them: gapless, zeros behind. */
+/* Copies the vectors as the loops need them: packed, followed by zeros. */
 static void fetch_vectors(const struct matvec *v, const struct block *b)
 {
     const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
@@ -197,7 +198,7 @@ static void fold(const struct matvec *v, char *sums)
             f[j] += f[j + step];
 }
 
-/* The sums of one row of the matrix. */
+/* Adds one row of the matrix times the vectors to the sums. */
 static void add_row(const struct matvec *v, const struct block *b, const char *row, char *sums)
 {
     float room[KERN_TILE];
@@ -228,7 +229,8 @@ static void run_across(const struct matvec *v, const struct block *b)
     }
 }
 
-/* Some columns of MATVEC_ROWS rows of the matrix from term k on. What is missing is zeros, not only times zero. */
+/* Adds n columns of MATVEC_ROWS rows of the matrix, from term k on, to the sums. Missing rows are replaced by zeros; a factor of
+ * zero wouldn't do. */
 static void add_rows(const struct matvec *v, const struct block *b, int64_t k, int64_t j, int64_t n)
 {
     float room[MATVEC_ROWS][KERN_TILE];
@@ -258,7 +260,7 @@ static void run_down(const struct matvec *v, const struct block *b)
         add_rows(v, b, k, j, min_i64(KERN_TILE / 2, b->results - j));
 }
 
-/* Results `from`, ... of vector r. */
+/* Stores results `from`, ... of vector r. */
 static void store(const struct matvec *v, char *out, int r, int64_t from, const char *sums, int64_t results)
 {
     const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
@@ -296,7 +298,7 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     }
 }
 
-/* ---- all of them ---- */
+/* ---- the whole ---- */
 
 static void run_group(void *context, int64_t number, int member)
 {

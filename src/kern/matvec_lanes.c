@@ -1,6 +1,6 @@
 /*
- * matvec_lanes: the inner loops of products of a matrix with few vectors (spec: DotGeneral), once for each instruction set. The
- * matrix is widened on the way from where it lies to the registers.
+ * matvec_lanes.c: the inner loops of products of a matrix with few vectors (spec: DotGeneral), compiled for each instruction
+ * set. The matrix is widened when it is loaded into registers.
  */
 #include "kern/matvec.h"
 #include "kern/tile.h"
@@ -73,7 +73,7 @@ INLINE wide spread(enum matvec_source s, const char *at)
     return f - (wide){0};
 }
 
-/* `count` elements of the matrix; what is missing in the vector is zero. */
+/* Loads and widens `count` elements of the matrix, followed by zeros. */
 INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
 {
     char some[TILE_BYTES] = {0};
@@ -88,7 +88,7 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
     KERN_UNROLL for (int r = 0; r < vectors; r++)
         sum[r] = *(const wide *)(const void *)(sums + r * 64);
     int64_t i = 0;
-    if (vectors == 1) /* two sums, for each addition waits for the one before */
+    if (vectors == 1) /* two sums, since each addition to one waits for the addition before */
         for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
             sum[0] = plus(s, sum[0], multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));
             other = plus(s, other,

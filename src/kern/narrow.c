@@ -1,5 +1,5 @@
 /*
- * narrow.c: how do floats below 32 bits become f32 and how does f32 become them?
+ * narrow.c: converts floats of less than 32 bits to f32 and back.
  *
  * One decoder and one encoder, written without branches so that they vectorise; each format is a
  * loop around them in which everything about the format is a constant.
@@ -16,7 +16,7 @@ union bits {
     float f;
 };
 
-/* What the formulas need of a format, all constant once inlined. */
+/* What the formulas need to know about a format, all of it constant once inlined. */
 struct narrow {
     int exponent, mantissa, bias;
     enum float_specials specials;
@@ -39,7 +39,7 @@ static inline float decode(uint32_t code, struct narrow f)
     const int shift = 23 - f.mantissa;
     const uint32_t sign_bit = 1u << (f.exponent + f.mantissa), magnitude = code & (sign_bit - 1);
     const uint32_t sign = code & sign_bit ? 0x80000000 : 0;
-    /* A subnormal is read one exponent up, where it has an implicit one to take off again. */
+    /* A subnormal is read with an exponent one higher, which adds an implicit 1 that is then subtracted. */
     const union bits normal = {(magnitude << shift) + ((uint32_t)(127 - f.bias) << 23)};
     union bits v = {(magnitude << shift) + ((uint32_t)(128 - f.bias) << 23)};
     v.f -= power_of_two(1 - f.bias);
@@ -91,7 +91,7 @@ static inline uint32_t encode(float x, struct narrow f)
     return code | sign;
 }
 
-/* f8e8m0fnu is nothing but an exponent: no sign, no zero, 0xff for NaN. */
+/* f8e8m0fnu is just an exponent: no sign, no zero, 0xff for NaN. */
 static inline float decode_exponent(uint32_t code)
 {
     union bits v = {code << 23};
@@ -146,7 +146,8 @@ static void narrow_F8E8M0FNU(uint8_t *out, const float *x, int64_t n)
 }
 
 #if defined __AVX2__
-/* Eight f16 by the processor's own instruction, except that a NaN keeps all its bits. Returns how many are done. */
+/* Widens f16 eight at a time by the processor's instruction, except that NaNs keep all their bits. Returns how many it has
+ * done. */
 static int64_t widen_eights(float *out, const uint16_t *x, int64_t n)
 {
     int64_t i = 0;
@@ -205,7 +206,7 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
     }
 }
 
-/* ---- f32 rounded to what a narrower type has ---- */
+/* ---- f32 rounded to the values of a narrower type ---- */
 
 /* bf16_to_f32(f32_to_bf16(x)), without going through words of 16 bits. */
 static inline float round_to_bf16(float x)
@@ -221,7 +222,7 @@ static inline float round_to_f16(float x)
     return decode(encode(x, formats[DT_F16]), formats[DT_F16]);
 }
 
-/* Alone, and in the loop of the commonest operations. */
+/* Rounding alone, and in the loops of the most frequent operations. */
 #define ROUNDED(id, round)                                                                                   \
     TILE_UNARY(id##_round, float, float, round(x))                                                           \
     TILE_BINARY(id##_add, float, float, round(x + y))                                                        \

@@ -1,5 +1,5 @@
 /*
- * nest: loops over several views at once. Serves every kernel of the family words; no kernel of its own.
+ * nest.c: loops over several views at once (no kernel of its own).
  */
 #include "kern/nest.h"
 

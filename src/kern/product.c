@@ -1,15 +1,15 @@
 /*
- * product: strided operands on their way to gemm (spec: DotGeneral, ConvWithGeneralPadding). The result is cut into blocks,
+ * product.c: products of strided operands by gemm (spec: DotGeneral, ConvWithGeneralPadding). The result is cut into blocks,
  * which the members of a team take; for each block the right operand is packed in panels, some hundred terms at a time, and
- * the left one used where it lies or copied, widened if it has to be. So the room this takes stays bounded. Sums that can't
- * stand in the result are rounded once, at the end of a block.
+ * the left one used in place or copied, widened if needed. So the memory this takes is bounded. Sums of another type than the
+ * result are rounded once, at the end of a block.
  *
- * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added up in order. Blocks are cut by
- * shapes and types alone: any number of threads gives the same bits.
+ * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added up in order. Blocks depend on
+ * shapes and types alone, so any number of threads gives the same bits.
  */
 #include "kern/product.h"
 
-/* The widest float type among result and operands, which integers beside floats are converted to. */
+/* The widest float type among result and operands; with floats, integers are converted to it. */
 static enum dtype widest_float(enum dtype out, enum dtype lhs, enum dtype rhs)
 {
     const enum dtype all[3] = {out, lhs, rhs};
@@ -59,17 +59,17 @@ bool product_convert_operand(struct team *team, struct view *x, enum dtype via, 
 
 enum {
     DEPTH = 384,         /* lanes packed at a time */
-    WIDE_BLOCK = 1024,   /* bytes of the columns of a block, in lanes */
-    HIGH_BLOCK = 256,    /* rows, where they are copied */
-    HIGH_SUMS = 1024,    /* where their sums are */
-    HIGH_BYTES = 1 << 16, /* where something is kept of each */
-    LEAST_ROWS = 96,     /* of a block that is cut for the sake of the team: each packs its columns anew */
+    WIDE_BLOCK = 1024,   /* bytes of lanes in a row of a block's columns */
+    HIGH_BLOCK = 256,    /* rows of a block, if rows are copied */
+    HIGH_SUMS = 1024,    /* if their sums are kept apart */
+    HIGH_BYTES = 1 << 16, /* if something is kept for each row */
+    LEAST_ROWS = 96,     /* least rows of a block that is cut for the team: each block packs its columns anew */
     ENOUGH_BLOCKS = 8,
-    LEAST_WORK = 1 << 20, /* products in a part of the task */
-    LEAST_SMALL = 1 << 18, /* the same, of small ones */
+    LEAST_WORK = 1 << 20, /* least number of multiplications in a part of the task */
+    LEAST_SMALL = 1 << 18, /* the same for batches of small products */
     LONG = 8192,          /* lanes of a sum that may be cut */
     LONG_PART = 4096,
-    MOST_PARTS = 16, /* of such a sum */
+    MOST_PARTS = 16, /* the most parts of such a sum */
     MOST_SUMS = 1 << 14
 };
 
@@ -88,7 +88,7 @@ struct task {
     int64_t high, wide, long_part; /* rows, columns and terms of a block */
     int64_t down, across, along;   /* blocks of each product */
     int64_t group;                 /* blocks in one part of the task */
-    char *rooms;                   /* one for each member */
+    char *rooms;                   /* a buffer for each member of the team */
     int64_t room, panels_room, rows_room, sums_room;
     char *partial; /* sums of parts of the terms */
 };
@@ -99,7 +99,7 @@ static int64_t only_step(const struct nest *n, int view)
     return n->rank ? n->strides[view][n->rank - 1] : 0;
 }
 
-/* Where rows are gapless and not those of several dimensions, gemm reads the left operand as it is. */
+/* Whether gemm can read the left operand in place: rows are packed and of a single dimension. */
 static bool usable_rows(const struct task *t)
 {
     const struct product *p = t->p;
@@ -107,7 +107,7 @@ static bool usable_rows(const struct task *t)
            (t->k == 1 || only_step(&p->k, 0) == (int64_t)dtype_bytes(p->lhs_type));
 }
 
-/* Integers of one width have one sum. */
+/* Whether the sum has the result's type; integers of the same width are the same here. */
 static bool is_sum(const struct task *t, enum dtype out)
 {
     if (t->g.twofold)
@@ -122,7 +122,7 @@ static bool usable_result(const struct task *t)
            (t->n == 1 || only_step(&p->n, 0) == (int64_t)dtype_bytes(p->out_type));
 }
 
-/* Long sums of few results are cut, so that there is something to share. */
+/* Cuts long sums of few results into parts, so that there is something to share. */
 static void cut_sums(struct task *t)
 {
     const int64_t lanes = gemm_lanes(&t->g, t->k);
@@ -136,7 +136,7 @@ static void cut_sums(struct task *t)
     }
 }
 
-/* Blocks are halved until there are enough of them. */
+/* Halves blocks until there are enough of them. */
 static void cut_blocks(struct task *t)
 {
     const struct gemm *g = &t->g;
@@ -178,8 +178,8 @@ static void plan_room(struct task *t)
 /* ---- one block ---- */
 
 struct block {
-    int64_t i, rows, j, columns, l, terms; /* which part of the product */
-    char *out, *lhs, *rhs;                 /* of its place in the batch */
+    int64_t i, rows, j, columns, l, terms; /* the part of the product: first row and number of rows, and so on */
+    char *out, *lhs, *rhs;                 /* the matrices of its place in the batch */
     char *sums;
     int64_t sums_row;
 };
@@ -194,7 +194,7 @@ static struct room member_room(const struct task *t, int member)
     return r;
 }
 
-/* Whole panels at a time, where their columns are neighbours and the terms are; else one by one. */
+/* Packs several panels at a time if their columns, and the terms, are evenly spaced; else one by one. */
 static void pack_panels(const struct task *t, const struct block *b, int64_t l, int64_t terms, char *panels)
 {
     const struct gemm *g = &t->g;
@@ -217,7 +217,7 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
     }
 }
 
-/* The left operand's rows, `terms` of them, as gemm takes them. */
+/* Finds or copies `terms` terms of the left operand's rows as gemm takes them. */
 static void find_rows(const struct task *t, const struct block *b, int64_t l, int64_t terms, const struct room *r,
                       struct gemm_block *to)
 {
@@ -235,7 +235,7 @@ static void find_rows(const struct task *t, const struct block *b, int64_t l, in
     to->a_row = room.row;
 }
 
-/* What stays in the first cache is a panel that fits into it, while many rows go by; else some rows, while the panels do. */
+/* Orders the work so that either a panel stays in the first cache while many rows go by, or some rows while panels do. */
 static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all, const char *panels,
                        const int32_t *start)
 {
@@ -273,7 +273,7 @@ static void run_block(const struct task *t, const struct block *b, const struct 
     }
 }
 
-/* ---- all of them ---- */
+/* ---- the whole product ---- */
 
 static enum dtype sum_type(const struct task *t)
 {
@@ -336,7 +336,7 @@ static void run_part(void *context, int64_t part, int member)
         run_one(t, number, &r);
 }
 
-/* The sums of the parts of the terms, one after the other. */
+/* Adds up the sums of the parts of the terms, in order. */
 static void add_parts(const struct task *t)
 {
     const int64_t count = t->m * t->n << t->g.twofold;
@@ -349,7 +349,7 @@ static void add_parts(const struct task *t)
     store_sums(t, &all, t->partial, t->n * t->g.lane << t->g.twofold);
 }
 
-/* Lanes of several elements must not lie across the end of a dimension. */
+/* Chooses the kind of lanes: lanes of several elements must not cross the end of a dimension. */
 static void choose(struct gemm *g, const struct product *p)
 {
     const bool broken = p->k.rank > 1 && p->k.dims[p->k.rank - 1] % 4 != 0;
@@ -388,7 +388,7 @@ static bool by_blocks(struct team *team, const struct product *p)
 struct small_task {
     const struct product *p;
     struct small small;
-    int64_t count, group; /* products, and those in one part of the task */
+    int64_t count, group; /* number of products, in all and in one part of the task */
 };
 
 static bool is_small(const struct product *p, struct small *s)
@@ -421,7 +421,7 @@ static void by_small_ones(struct team *team, const struct product *p, const stru
     team_run(team, ratio_up(t.count, t.group), run_small_part, &t);
 }
 
-/* A sum of nothing. */
+/* The result of sums without terms: zeros. */
 static void fill_zero(const struct product *p)
 {
     union kern_cell zero = {{0}};
@@ -442,7 +442,7 @@ static void fill_zero(const struct product *p)
     } while (nest_step(&w));
 }
 
-/* Whether results lie closer together along the rows than across. */
+/* Whether the result is stored by columns: its elements are closer together along m than along n. */
 static bool stands_upright(const struct product *p)
 {
     const int64_t width = (int64_t)dtype_bytes(p->out_type);
@@ -456,7 +456,7 @@ static void swap_views(struct nest *n, const struct nest *from, int a, int b)
     memcpy(n->strides[b], from->strides[a], sizeof n->strides[b]);
 }
 
-/* The product of the transposed matrices, which is the transposed one. */
+/* Computes the transposed product from the transposed matrices. */
 static bool by_columns(struct team *team, const struct product *p)
 {
     struct product turned = {.out_type = p->out_type,
@@ -473,11 +473,11 @@ static bool by_columns(struct team *team, const struct product *p)
     return by_blocks(team, &turned);
 }
 
-/* Few vectors by a matrix that has several dimensions beside the terms: all but the innermost become those of a batch. False
- * where that is not worth it. */
+/* For a few vectors times a matrix that has several dimensions besides the terms: all but the innermost become batch dimensions.
+ * False when that isn't worthwhile. */
 static bool peel_matrix(struct product *p)
 {
-    enum { WORTH = 64 /* results in the innermost */ };
+    enum { WORTH = 64 /* least size of the innermost */ };
     const bool by_lhs = nest_points(&p->n) < nest_points(&p->m);
     struct nest *free_dims = by_lhs ? &p->m : &p->n;
     const int inner = free_dims->rank - 1;
@@ -501,7 +501,7 @@ static void merge(struct product *p)
     nest_merge(&p->k);
 }
 
-/* Whether this is a matrix by few vectors, for which the nests may change to what matvec.c takes. */
+/* Whether it is a product of a matrix and a few vectors; the nests may be changed to the form that matvec.c takes. */
 static bool prepare_vectors(struct product *p)
 {
     if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MOST)

@@ -1,6 +1,6 @@
 /*
- * product_box: stretches of the positions of a nest, counted row-major, as boxes and runs (no kernel of its own). A block of a
- * product is a stretch of rows, columns and terms, however many dimensions those have.
+ * product_box.c: cuts stretches of a nest's positions, counted row-major, into boxes and runs (no kernel of its own). A block of
+ * a product is a stretch of rows, columns and terms, however many dimensions those have.
  */
 #include "kern/product.h"
 

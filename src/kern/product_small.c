@@ -1,5 +1,5 @@
 /*
- * product_small: products of f32 and f64 that are over before others would have found out how to go about them (spec:
+ * product_small.c: products of f32 and f64 that are so small that planning a larger one would take longer (spec:
  * DotGeneral). Nothing is packed and nothing allocated.
  *
  * Order and accumulation: terms one by one in their order, multiplied and added in the operands' type, on every processor.
@@ -7,9 +7,9 @@
 #include "kern/product.h"
 
 enum {
-    MOST_WORK = 1 << 15,
-    MOST_SCATTERED = 512, /* where columns are not neighbours, or there is one */
-    FEW_ROWS = 4          /* from so many rows on, columns of the right side are made neighbours */
+    MOST_WORK = 1 << 15,  /* the most multiplications */
+    MOST_SCATTERED = 512, /* the same if columns aren't neighbours, or there is only one */
+    FEW_ROWS = 4          /* from this many rows on, columns of the right side are copied to be neighbours */
 };
 
 static bool is_dense(const struct small *s)
@@ -45,8 +45,8 @@ bool small_applies(const struct small *s)
                 ((V *)(void *)(c + r * s->c_row))[v] = sum[r][v];                                                          \
     }
 
-/* All columns of some rows: as many as fit into registers at a time, then fewer. The last vector begins where it has to end
- * with the row, and the last rows are taken as four, too: what both they and those before have a part in is made twice. */
+/* Does all columns of some rows: as many as fit into registers at a time, then fewer. The last vector ends with the row, and the
+ * last rows are done as four, too, so that some results may be computed twice. */
 #define ROWS(T, NAME, WIDE, NARROW)                                                                                        \
     INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b, char *c)                       \
     {                                                                                                                      \

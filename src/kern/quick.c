@@ -1,8 +1,8 @@
 /*
- * quick.c: how are lists of small operations run (no kernel of its own)?
+ * quick.c: runs lists of small operations (no kernel of its own).
  *
- * The formulas are those of elementwise_integer.def and elementwise_float.def, and the order of things is theirs:
- * each operation of each type gets a number and a place in the one switch.
+ * The formulas are those of elementwise_integer.def and elementwise_float.def, in their order:
+ * each operation of each type gets a number and a case of the only switch.
  */
 #include "kern/quick.h"
 #include "kern/tile.h"
@@ -26,7 +26,7 @@ static inline uint8_t PRED_not(uint8_t x) { return x ^ 1; }
 #define PRED_minimum PRED_and
 #define PRED_multiply PRED_and
 
-/* ---- what there is besides; each line takes a macro of (types, ...) ---- */
+/* ---- other operations; each line takes a macro of (types, ...) ---- */
 
 /* In the order of enum kern_direction. */
 #define DIRECTIONS(X, SELF, T)                                                                               \
@@ -34,7 +34,7 @@ static inline uint8_t PRED_not(uint8_t x) { return x ^ 1; }
 #define COMPARISONS(X)                                                                                       \
     DIRECTIONS(X, PRED, uint8_t) DIRECTIONS(X, S32, int32_t) DIRECTIONS(X, S64, int64_t) DIRECTIONS(X, U32, uint32_t) \
     DIRECTIONS(X, U64, uint64_t) DIRECTIONS(X, F32, float) DIRECTIONS(X, F64, double)
-/* Those to integers from floats, which hold what is too large within bounds, are left to their kernels. */
+/* Conversions from floats to integers, which clamp, are left to their kernels. */
 #define FROM(X, SELF, T)                                                                                     \
     X(S32, int32_t, SELF, T) X(S64, int64_t, SELF, T) X(U32, uint32_t, SELF, T) X(U64, uint64_t, SELF, T)    \
     X(F32, float, SELF, T) X(F64, double, SELF, T)
@@ -185,7 +185,7 @@ struct quick_widths quick_widths(int code)
 
 /* ---- running ---- */
 
-/* One place may hold a number of one type and its bits as another. */
+/* The same address may hold a number of one type and its bits as another. */
 #define X(T) typedef T alias_##T __attribute__((may_alias));
 X(uint8_t) X(uint16_t) X(int32_t) X(uint32_t) X(int64_t) X(uint64_t) X(float) X(double)
 #undef X
@@ -201,7 +201,7 @@ static char *window_at(const struct quick_window *w)
     return at;
 }
 
-/* Rows of a few numbers are what is read and written most. */
+/* Moves n bytes, mostly rows of a few numbers. */
 static inline void move_bytes(char *out, const char *x, int32_t n)
 {
     switch (n) {
@@ -230,8 +230,8 @@ static void fill(const struct quick_op *op)
         out[k] = v;
 }
 
-/* All operations come by the one jump of the switch. Where it lies across two lines of the cache, processors were seen
- * to foretell it badly and to take four times as long, so that what stands before this in the program made the difference. */
+/* All operations go through the jump of the switch. When it crossed two cache lines, processors were seen to predict it badly
+ * and to take four times as long, so that code before this function made a difference; hence the alignment. */
 __attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context)
 {
     for (const struct quick_op *next = ops;;) {

@@ -1,9 +1,9 @@
 /*
  * quick.h: lists of operations on fixed addresses, most of them on one element each, run without a call for each.
  *
- * An operation is a number that quick.c turns into a place to jump to. Those that it knows do what the tile
- * kernels of the same names do with one element; anything else is a kernel called with its operands, or
- * is left to whoever runs the list.
+ * An operation's code is a number that quick.c turns into a jump. Operations that it knows do what the tile
+ * kernels of the same names do with one element; for others it calls a kernel with its operands, or
+ * leaves them to the caller.
  */
 #ifndef HLO_KERN_QUICK_H
 #define HLO_KERN_QUICK_H
@@ -18,22 +18,22 @@ enum quick_code {
     QUICK_FILL,        /* out[0..n) = the element of 4 bytes at args[0] */
     QUICK_READ,        /* n bytes of the window `window` to out */
     QUICK_WRITE,       /* n bytes from args[0] to the window */
-    QUICK_OTHER,       /* what `other` makes of it */
+    QUICK_OTHER,       /* calls `other` */
     QUICK_JUMP,        /* to operation n; costs a step */
     QUICK_JUMP_UNLESS, /* to operation n when the pred args[0] is false */
     QUICK_SWITCH,      /* to targets[s32 at args[0]], the last when out of range; n of them */
-    QUICK_FIRST        /* of those that the functions below find */
+    QUICK_FIRST        /* the first of those that the functions below find */
 };
 
-/* Bytes in one piece of an array, at a place that is clamped so that they lie in it. */
+/* Contiguous bytes of an array, at indices that are clamped so that they are inside it. */
 enum { QUICK_INDICES = 3 };
 struct quick_window {
-    char *const *cell; /* where the array's address is; NULL: it is `at` */
+    char *const *cell; /* the address of the array is found here; NULL: it is `at` */
     char *at;
-    int rank; /* indices that matter; all of them s32 */
+    int rank; /* number of indices that matter; all are s32 */
     struct {
         const int32_t *at;
-        int64_t last, stride; /* the greatest; bytes from one to the next */
+        int64_t last, stride; /* the greatest index; bytes from one to the next */
     } index[QUICK_INDICES];
 };
 
@@ -50,21 +50,22 @@ struct quick_op {
     const void *args[KERN_MAX_ARGS];
 };
 
-/* False: the budget is spent, or `other` said so. */
+/* Runs a QUICK_OTHER operation; false ends the list. */
 typedef bool quick_other_fn(const void *context, const struct quick_op *op);
+/* Runs a list. False: the budget is spent, or `other` returned false. */
 bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context);
 
-/* Numbers of operations on one element; QUICK_NONE: it has none. */
+/* Codes of operations on one element; QUICK_NONE: there is none. */
 int quick_elementwise(const char *opcode, enum dtype t);
-int quick_compare(enum kern_direction d, enum dtype t); /* not in total order, where that is another */
+int quick_compare(enum kern_direction d, enum dtype t); /* in partial order, where total order differs */
 int quick_convert(enum dtype to, enum dtype from);
 int quick_move(size_t bytes);
-/* Bytes of its result's element and of its operands'; 0: it has none, or more than one element. */
+/* Bytes of an operation's result and operands, if they are single elements; else 0. */
 struct quick_widths {
     uint8_t out, args[KERN_MAX_ARGS];
 };
 struct quick_widths quick_widths(int code);
-/* The same comparison, after which the list goes on at n unless it holds. */
+/* The code of the same comparison that also jumps to operation n unless it holds. */
 int quick_branch(int compare);
 bool quick_is_branch(int code);
 

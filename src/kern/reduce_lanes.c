@@ -1,13 +1,12 @@
 /*
- * reduce by any body on many results at once (spec: Reduce): lanes are results side by side along one
- * kept dimension; every step applies the body to the accumulators of all of them and to the elements
- * that come next under each.
+ * reduce_lanes.c: reduce by any body on many results at once (spec: Reduce). Lanes are results side by side along one
+ * kept dimension; every step applies the body to the accumulators of all of them and to the next element of each.
  *
  * Order and accumulation: for every result as by one call for each element, row-major.
  */
 #include "kern/nest.h"
 
-enum { STRETCH = 32 }; /* elements of the innermost reduced dimension that are brought into lanes at once */
+enum { STRETCH = 32 }; /* elements of the innermost reduced dimension that are brought into lanes at a time */
 
 struct lane_slot {
     char *acc, *next, *values; /* KERN_LANES elements of the accumulator type; STRETCH times as many values */
@@ -17,7 +16,7 @@ struct lane_slot {
     struct loader narrow;
 };
 struct lane_fold {
-    int n, lane, inner; /* operand dimensions: that of the lanes, the last reduced one (-1: none) */
+    int n, lane, inner; /* number of operands; their dimension of the lanes; the last reduced one (-1: none) */
     int out_lane;       /* the lanes' dimension of the result */
     const bool *reduced;
     const void *const *init;
@@ -27,7 +26,7 @@ struct lane_fold {
     void **results;
 };
 
-/* Brings elements [r, r + count) of the innermost reduced dimension, for `lanes` results, to packed rows. */
+/* Copies elements [r, r + count) of the innermost reduced dimension, for `lanes` results, to packed rows. */
 static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, const int64_t *at,
                          int64_t lanes, int64_t count)
 {
@@ -67,7 +66,7 @@ static bool fold_stretch(struct lane_fold *f, const int64_t *at, int64_t lanes, 
     return true;
 }
 
-/* All elements under the results that `at` names; it is the same again afterwards. */
+/* Folds all elements of the results at `at`, which is unchanged afterwards. */
 static bool fold_lanes_at(struct lane_fold *f, int64_t *at, int64_t lanes)
 {
     const struct view *x = f->slots[0].x;
@@ -131,7 +130,7 @@ static bool fold_all(struct lane_fold *f)
     return true;
 }
 
-/* The kept dimension with the most elements: the fuller the lanes the better. */
+/* Chooses the longest kept dimension, which fills the lanes best. */
 static void choose_lanes(struct lane_fold *f, const struct view *x)
 {
     int64_t most = 0;

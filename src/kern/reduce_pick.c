@@ -1,7 +1,7 @@
 /*
- * reduce of pairs, a value and an index, by a body that keeps the greater (or lesser) value with its index
- * (spec: Reduce): what argmax and argmin are. The best value of a stretch is found first, many at a time;
- * only the elements equal to it then go through the body, whose answers stand in a table. A stretch with a
+ * reduce_pick.c: reduce of pairs, a value and an index, by a body that keeps the greater (or lesser) value with its index
+ * (spec: Reduce), as in argmax and argmin. The best value of a stretch is found first, many elements at a time;
+ * only elements equal to it then go through the body, whose answers are in a table. A stretch with a
  * NaN goes through it element by element.
  *
  * Order and accumulation: row-major; nothing is rounded, so the result is the body's own, bit for bit.
@@ -10,7 +10,7 @@
 
 #include "kern/nest.h"
 
-/* One result on its way. */
+/* The state of one result. */
 struct pick_state {
     const struct kern_pick *pick;
     union kern_cell value, work, index; /* the value so far, also in the work type */
@@ -19,7 +19,7 @@ struct pick_state {
     enum dtype value_type, index_type;
 };
 
-/* Elements that lie a stride apart, and their values packed in the work type. */
+/* Elements a stride apart, and their values packed in the work type. */
 struct stretch {
     const char *value, *index;
     int64_t value_stride, index_stride, n;
@@ -31,7 +31,8 @@ static int sign_of(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Element i, whose value compares in this way to the one so far; whether that is its value now. */
+/* Takes from element i what the body takes when the value so far compares to the element's as `r` says. Returns whether it took
+ * the value. */
 static bool take_element(struct pick_state *s, const struct stretch *x, int64_t i, enum kern_relation r)
 {
     const char *index = x->index + i * x->index_stride;
@@ -58,7 +59,7 @@ static bool take_element(struct pick_state *s, const struct stretch *x, int64_t 
             return KERN_EQUAL;                                                                               \
         return a == a ? KERN_ELEMENT_NAN : b == b ? KERN_SO_FAR_NAN : KERN_BOTH_NAN;                         \
     }                                                                                                        \
-    /* The greatest of n elements, or the least; NaNs are passed over and reported. */                       \
+    /* The greatest of n elements, or the least; NaNs are skipped, and *nan is set. */                       \
     KERN_CLONES static T best_##FIELD(const T *restrict x, int64_t n, bool greatest, bool *nan)              \
     {                                                                                                        \
         enum { LANES = 256 / sizeof(T) };                                                                    \
@@ -160,10 +161,10 @@ static void pick_stretch(enum dtype work, struct pick_state *s, const struct str
 struct pick_fold {
     enum dtype work;
     struct loader to_work;
-    struct nest kept, reduced; /* views: value and index of the result, then of the operand; of the operand */
+    struct nest kept, reduced; /* kept: value and index of the result, then of the operand; reduced: of the operand */
     struct pick_state start;
-    char *at[4];            /* of those views */
-    int64_t results, piece; /* all, and in one part of the task */
+    char *at[4];            /* data of the views of `kept` */
+    int64_t results, piece; /* number of results, in all and in one part of the task */
 };
 
 static void fold_pairs(const struct pick_fold *f, struct pick_state *s, char *value, char *index)
@@ -206,7 +207,7 @@ static void split_pairs(struct pick_fold *f, const struct view *out, const struc
         nest_add(&f->reduced, 1, (int64_t[]){0, 0});
 }
 
-/* Whether the elements under a result lie in different cache lines; then results go side by side. */
+/* Whether the elements of a result are in different cache lines; then results are done side by side. */
 static bool far_apart(const struct view *x, const bool *reduced)
 {
     for (int d = x->rank - 1; d >= 0; d--)
@@ -215,7 +216,7 @@ static bool far_apart(const struct view *x, const bool *reduced)
     return true;
 }
 
-/* Whether results lie side by side as columns_apply wants them. */
+/* Whether results are side by side as columns_apply wants them. */
 static bool in_columns(const struct view *x, const bool *reduced)
 {
     int lane = x->rank - 1;
@@ -241,10 +242,10 @@ bool pick_applies(int n, const struct view *out, const struct view *x, const enu
 enum { COLUMNS = KERN_TILE, ROWS_AHEAD = 3, LINE = 64 };
 struct columns {
     float value[COLUMNS];
-    int32_t index[COLUMNS], open[COLUMNS]; /* not 0: neither better nor worse */
+    int32_t index[COLUMNS], open[COLUMNS]; /* open: not 0 for elements neither better nor worse */
 };
 
-/* Takes what is better; whether there is anything that is open. */
+/* Takes better elements; returns whether any is open. */
 #define PICK_ROW(NAME, BETTER, WORSE)                                                                        \
     KERN_CLONES static bool pick_row_##NAME(struct columns *restrict c, const float *restrict x,             \
                                             const int32_t *restrict index, int64_t n)                        \
@@ -271,7 +272,7 @@ static void pick_open_element(const struct kern_pick *pick, struct columns *c, f
     c->value[i] = takes & KERN_TAKES_VALUE ? x : c->value[i];
 }
 
-/* What the body answers where it's not the values that decide. Mostly there are few. */
+/* Asks the body about elements for which the values don't decide. Mostly there are few. */
 KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *c, const float *x,
                                   const int32_t *index, int64_t n)
 {
@@ -310,7 +311,7 @@ static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
         const float *x = (const float *)(const void *)w.at[0];
         for (int64_t i = 0; i < n; i += LINE / (int64_t)sizeof *x)
             __builtin_prefetch(w.at[0] + ahead +
-                               i * (int64_t)sizeof *x); /* rows are too short for the processor */
+                               i * (int64_t)sizeof *x); /* processors don't prefetch such short rows */
         const int32_t *index = (const int32_t *)(const void *)w.at[1];
         if (index_stride != (int64_t)sizeof *index) {
             kern_pack(room, w.at[1], index_stride, sizeof *index, n);
@@ -323,7 +324,7 @@ static void pick_columns(const struct pick_fold *f, char *const *at, int64_t n)
     kern_unpack(at[1], f->kept.strides[1][lane], c.index, sizeof *c.index, n);
 }
 
-/* Some of the tiles of columns. */
+/* Does a part of the tiles of columns. */
 static void columns_part(void *context, int64_t part, int member)
 {
     const struct pick_fold *f = context;
@@ -342,7 +343,7 @@ static void columns_part(void *context, int64_t part, int member)
 
 /* ---- all results ---- */
 
-/* Some of the results. */
+/* Does a part of the results. */
 static void pick_part(void *context, int64_t part, int member)
 {
     const struct pick_fold *f = context;

@@ -1,8 +1,8 @@
 /*
- * rng.c: random bits, the same as plain/rng.c's, by blocks made many at a time.
+ * rng.c: the random bits of plain/rng.c, made many blocks at a time.
  *
- * A block's words lie one behind the other in a result of 32-bit elements, and in one of 64-bit elements too,
- * so both are written in place; narrower elements keep the low bits of a word each.
+ * A block's words are consecutive in a result of 32-bit elements, and of 64-bit elements too,
+ * so both are written in place; each narrower element has the low bits of a word.
  * spec: RngBitGenerator (hlo-values 14.1)
  */
 #include "kern/rng.h"
@@ -10,7 +10,7 @@
 
 enum { BLOCKS = 256, WORDS = 4 * BLOCKS };
 
-/* `n` words as elements from number `first` on, or as the halves of elements of 64 bits. */
+/* Stores n words as elements from number `first` on, or as halves of elements of 64 bits. */
 static void put_words(const struct view *out, int64_t first, const uint32_t *words, int64_t n)
 {
     const size_t width = dtype_bytes(out->dtype);
@@ -29,7 +29,7 @@ static int64_t words_of(const struct view *out)
     return view_elements(out) * (dtype_bits(out->dtype) > 32 ? 2 : 1);
 }
 
-/* Blocks are made BLOCKS at a time, and shared out to a team SHARE at a time. */
+/* Blocks are made BLOCKS at a time, and members of a team take SHARE at a time. */
 enum { SHARE = 64 * BLOCKS };
 
 struct task {
@@ -37,7 +37,7 @@ struct task {
     const struct tile_set *set;
     uint64_t key, lo, hi; /* the counter */
     int64_t words, blocks;
-    int split; /* threefry_rows: the dimension */
+    int split; /* threefry_rows: the dimension that is split */
     int64_t pairs, inner;
 };
 
@@ -110,8 +110,8 @@ static void rows_share(void *context, int64_t share, int member)
     }
 }
 
-/* Along the split dimension two rows of `inner` elements belong together: the first words of as many blocks,
- * and the second ones, which fall away behind an odd end. */
+/* Along the split dimension two rows of `inner` elements are a pair: the first words of as many blocks and their second words,
+ * which are dropped if the number of rows is odd. */
 static uint64_t threefry_rows(struct team *team, const struct view *out, int split, uint64_t key, uint64_t counter)
 {
     struct task t = {.out = out, .key = key, .lo = counter, .split = split, .inner = 1};

@@ -1,6 +1,5 @@
 /*
- * rng_lanes.c: the generators of random bits, many blocks at a time. One of the files that are compiled for
- * each instruction set.
+ * rng_lanes.c: the generators of random bits, many blocks at a time. Compiled for each instruction set.
  * spec: RngBitGenerator
  */
 #include "kern/rng.h"

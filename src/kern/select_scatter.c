@@ -1,9 +1,9 @@
 /*
- * select-and-scatter: the gradient of pooling. Where no window reaches across a dimension (features), its
- * elements are worked on side by side; else element by element.
+ * select_scatter.c: select-and-scatter, the gradient of pooling. If there is a dimension that windows don't extend along
+ * (features), its elements are done side by side; else element by element.
  *
- * Order: windows in row-major order of the source, in each row-major over its places; of two windows that
- * select one element the earlier is combined first.
+ * Order: windows in row-major order of the source, within each row-major over its places; if two windows select the same
+ * element, the earlier one is combined first.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static bool apply_pair(const struct pair_fn *p, const void *a, const void *b, vo
     return true;
 }
 
-/* The index of the selected element of the window at o in `at`; *found: there is one. */
+/* Finds the selected element of the window at o: its index goes to `at`; *found: whether there is one. */
 static bool select_place(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
                          const struct pair_fn *select, int64_t *at, bool *found)
 {
@@ -57,14 +57,14 @@ static bool select_place(const struct view *x, const struct kern_window_dim *win
 
 /* ---- many windows side by side ---- */
 
-/* Windows that differ only in a dimension across which none reaches. */
+/* Windows that differ only in a dimension that none extends along. */
 typedef void select_fn(void *best, int32_t *selected, const void *x, int32_t place, int64_t n);
 struct lanes {
     int d;          /* that dimension; -1: there is none */
     int64_t out, x; /* strides along it */
-    size_t width;   /* of an element of the result */
+    size_t width;   /* bytes of an element of the result */
     kern_tile_fn *compare, *choose, *combine;
-    select_fn *select; /* what both do in f32; may be NULL */
+    select_fn *select; /* compares and selects in one step, in f32; may be NULL */
     struct loader candidate, source;
 };
 
@@ -82,7 +82,7 @@ static int lane_dimension(const struct view *x, const struct view *source,
     return best;
 }
 
-/* Where the best so far is not kept, x is the best and its place selected. */
+/* In lanes where the best so far doesn't stay selected, x becomes the best and its place the selected one. */
 #define SELECT_OF(NAME, OP)                                                                                  \
     KERN_CLONES static void select_##NAME(void *so_far, int32_t *restrict selected, const void *candidates,  \
                                           int32_t place, int64_t n)                                          \
@@ -107,7 +107,7 @@ static void find_select(struct lanes *l, enum kern_combine select, enum dtype t)
     loader_init(&l->candidate, in_f32 ? DT_F32 : t, t);
 }
 
-/* Which of the places each lane selects. */
+/* Finds the place that each lane selects. */
 static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n,
                          int32_t *selected)
 {
@@ -128,7 +128,7 @@ static void select_lanes(const struct lanes *l, const char *const *places, int c
     }
 }
 
-/* Result elements at the places that lanes selected, to and from packed storage. */
+/* Copies result elements at the places that lanes selected to packed storage, or back. */
 static void take(void *dst, const char *const *places, const struct lanes *l, const int32_t *selected,
                  int64_t n, bool back)
 {
@@ -153,7 +153,7 @@ struct source_part {
     int64_t from, limit;
 };
 
-/* Steps an index of the source through a part of it; dimensions of `dims` that are 1 stay. */
+/* Moves an index of the source to the next one of a part; dimensions whose size in `dims` is 1 aren't stepped through. */
 static bool next_in_part(const struct source_part *p, int rank, const int64_t *dims, int64_t *o)
 {
     for (int d = rank - 1; d >= 0; d--) {
@@ -229,11 +229,11 @@ struct scatter_task {
     struct pair_fn choose, combine;
     struct loader narrow;
     struct lanes lanes;
-    int cut;       /* the dimension of the source along which parts go; -1: there is one part */
-    int64_t piece; /* of it */
+    int cut;       /* the dimension along which the source is cut; -1: there is one part */
+    int64_t piece; /* size of a part along it */
 };
 
-/* Never fails where nothing is called. */
+/* Does a part. Fails only if a called body does. */
 static bool scatter_some(const struct scatter_task *t, const struct source_part *part)
 {
     if (t->lanes.d < 0)
@@ -251,10 +251,10 @@ static void scatter_part(void *context, int64_t part, int member)
     scatter_some(t, &p);
 }
 
-/* Along a dimension in which no two windows meet no two parts do. */
+/* Cuts the source along a dimension in which windows don't overlap, so that parts don't either. */
 static void cut_source(struct scatter_task *t)
 {
-    enum { PART = 1 << 13, LANES_FROM = 64 }; /* elements of the source; lanes of a part */
+    enum { PART = 1 << 13, LANES_FROM = 64 }; /* elements of the source in a part; least lanes in a part */
     int64_t most = 1, all = view_elements(t->source);
     for (int d = 0; d < t->source->rank; d++) {
         const struct kern_window_dim *w = &t->window[d];

@@ -1,5 +1,5 @@
 /*
- * shape: views of views, and the kernels that fill arrays without computing (iota, pad).
+ * shape.c: views of views, and the kernels that fill arrays without computing (iota, pad).
  */
 #include "kern/nest.h"
 
@@ -11,7 +11,7 @@ void kern_fill(struct team *team, const struct view *out, const void *element)
     kern_copy(team, out, &x);
 }
 
-/* n indices from `first` on as elements of type t. */
+/* Stores the n indices from `first` on as elements of type t. */
 static void index_tile(void *tile, enum dtype t, int64_t first, int64_t n)
 {
     int64_t indices[KERN_TILE];
@@ -40,8 +40,7 @@ void kern_iota(struct team *team, const struct view *out, int dimension)
     }
 }
 
-/* Operand elements land at low + k * (interior + 1); those k with a place in [0, dim) are
- * [*first, *limit). */
+/* Operand element k lands at low + k * (interior + 1). Those that land in [0, dim) are [*first, *limit). */
 static void landing_range(const struct kern_pad_dim *p, int64_t n, int64_t dim, int64_t *first,
                           int64_t *limit)
 {
@@ -66,8 +65,8 @@ static void fill_slab(struct team *team, const struct view *part, int d, int64_t
     kern_fill(team, &slab, value);
 }
 
-/* Where the elements of x land in a padded array: narrows both views, along dimension d, to the
- * elements that have a place there; `out` keeps its step of one. */
+/* Narrows both views, along dimension d, to the operand elements that land in the padded array; `out` still includes what is
+ * between them. */
 static void narrow_to_landing(struct view *out, struct view *x, const struct kern_pad_dim *p, int d)
 {
     int64_t first, limit, step = p->interior + 1;
@@ -79,7 +78,7 @@ static void narrow_to_landing(struct view *out, struct view *x, const struct ker
     x->dims[d] = count;
 }
 
-/* Narrows an array about to be padded and its operand to the elements that have a place in it. */
+/* Narrows the result of a pad and its operand to the operand elements that land in the result. */
 static void pad_landing(struct view *out, struct view *x, const struct kern_pad_dim *dims)
 {
     for (int d = 0; d < out->rank; d++) {
@@ -89,10 +88,10 @@ static void pad_landing(struct view *out, struct view *x, const struct kern_pad_
     }
 }
 
-/* From this size on, what lies between two neighbours along a dimension is written as a slab as well. */
+/* From this size on, the hole between two neighbours along a dimension is written as a slab. */
 enum { HOLE_BYTES = 256 };
 
-/* Whether a step along dimension d of a padded array spans that much. */
+/* Whether a step along dimension d of a padded array spans at least HOLE_BYTES. */
 static bool steps_far(const struct view *out, int d)
 {
     int64_t bytes = (int64_t)dtype_bytes(out->dtype);
@@ -101,7 +100,7 @@ static bool steps_far(const struct view *out, int d)
     return bytes >= HOLE_BYTES;
 }
 
-/* Fills what lies between the `count` elements along dimension d, and narrows the array to these. */
+/* Fills the holes between the `count` elements along dimension d, and narrows the array to these elements. */
 static void fill_holes(struct team *team, struct view *out, int d, int64_t interior, int64_t count,
                        const void *value)
 {
@@ -116,8 +115,8 @@ static void fill_holes(struct team *team, struct view *out, int d, int64_t inter
     out->strides[d] *= interior + 1;
 }
 
-/* spec: Pad. Padding is written as slabs around the operand and between its rows; only what lies between
- * close neighbours is written twice. */
+/* spec: Pad. Padding is written as slabs around the operand and between its rows; only small holes are written together with
+ * the elements around them, which are then written again. */
 void kern_pad(struct team *team, const struct view *out, const struct view *x, const void *value,
               const struct kern_pad_dim *dims)
 {
@@ -168,7 +167,7 @@ void kern_view_broadcast(struct view *out, const struct view *x, int rank, const
     for (int d = 0; d < rank; d++)
         wide.dims[d] = dims[d];
     for (int d = 0; d < x->rank; d++)
-        wide.strides[dimensions[d]] += x->strides[d]; /* two dimensions on one: the diagonal */
+        wide.strides[dimensions[d]] += x->strides[d]; /* two dimensions mapped to one give the diagonal */
     *out = wide;
 }
 

@@ -1,5 +1,5 @@
 /*
- * sort: keys of elements, unsigned numbers in the order of the elements, and stable sorts of them. Private
+ * sort: keys, which are unsigned numbers in the order of the elements, and stable sorts of them. Private
  * to kern.
  */
 #ifndef HLO_KERN_SORT_H
@@ -7,32 +7,32 @@
 
 #include "kern/nest.h"
 
-/* How elements of a type become keys. Floats that partial order holds equal have one key: all zeros, and
- * (here) all NaNs, which come last, or first when the greatest does. */
+/* How elements of a type become keys. Floats that are equal in partial order have the same key: all zeros, and here also all
+ * NaNs, which come last, or first when the greatest element comes first. */
 struct key_rule {
     enum dtype type;
     size_t width;    /* of an element, in bytes; keys are as wide */
     bool is_float;   /* of 16 bits and more */
-    bool one_to_one; /* no two elements that differ have one key */
+    bool one_to_one; /* different elements have different keys */
     uint64_t sign, all, flip;
-    uint64_t most;      /* greatest magnitude that is no NaN; all, where NaNs are numbers too */
-    uint64_t zero;      /* of the bits of a zero, those that count */
+    uint64_t most;      /* greatest magnitude that is no NaN; all ones if NaNs are ordered as well */
+    uint64_t zero;      /* those bits of a zero that count */
     uint8_t table[256]; /* keys of elements of one byte */
 };
 void key_rule_init(struct key_rule *r, enum dtype t, bool total_order, bool descending);
-/* The keys of n <= KERN_LANES elements that lie `stride` bytes apart. */
+/* Makes the keys of n <= KERN_LANES elements that are `stride` bytes apart. */
 void keys_make(const struct key_rule *r, uint64_t *keys, const char *x, int64_t stride, int64_t n);
-/* An element with this key, of 16 bits and more or an integer. */
+/* An element with this key; for integers, and other types of 16 bits and more. */
 uint64_t key_element(const struct key_rule *r, uint64_t key);
 
-/* A key and where it came from; for keys of up to 32 bits both are one word, the key above. */
+/* A key and the index of its element; for keys of up to 32 bits both are in one word, with the key in the high half. */
 struct key_entry {
     uint64_t key, index;
 };
 enum { PACKED_KEY = 32 };
 
-/* Sort n of them with room for as many; return where the result is: in one or in the other. Bits of words
- * below `lowest` are in order already. */
+/* Sort n entries with room for as many more; they return which of the two buffers has the result. By bits below `lowest`,
+ * words are in order already. */
 uint32_t *sort_words32(struct team *team, uint32_t *e, uint32_t *room, int64_t n);
 uint64_t *sort_words64(struct team *team, uint64_t *e, uint64_t *room, int64_t n, unsigned lowest);
 struct key_entry *sort_key_entries(struct team *team, struct key_entry *e, struct key_entry *room, int64_t n);

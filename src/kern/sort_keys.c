@@ -1,12 +1,12 @@
 /*
- * sort_keys: elements as unsigned keys (spec: Sort), and their stable sorts: by digits from the lowest where
- * there are many keys, else by merging short runs.
+ * sort_keys.c: elements as unsigned keys (spec: Sort), and stable sorts of them: many keys by digits from the lowest on, few by
+ * merging short runs.
  */
 #include "kern/sort.h"
 
 /* ---- keys ---- */
 
-/* Bits of a float as an unsigned number in total order (hlo-values 5.2), for any format. */
+/* The bits of a float of any format as an unsigned number in total order (hlo-values 5.2). */
 static uint64_t float_key(enum dtype t, uint64_t bits, bool total)
 {
     const struct float_format *f = float_format(t);
@@ -36,7 +36,7 @@ void key_rule_init(struct key_rule *r, enum dtype t, bool total_order, bool desc
     r->most = r->zero = r->all;
     if (r->is_float && !total_order) {
         int mantissa = float_format(t)->mantissa_bits;
-        r->most = (r->all >> 1 >> mantissa) << mantissa; /* infinity: formats this wide are like IEEE's */
+        r->most = (r->all >> 1 >> mantissa) << mantissa; /* infinity: formats of 16 bits and more are like IEEE's */
         r->zero = ~r->sign;
     }
     for (unsigned b = 0; b < 256 && width == 1; b++)
@@ -96,15 +96,15 @@ uint64_t key_element(const struct key_rule *r, uint64_t key)
 /* ---- sorting them ---- */
 
 enum {
-    RUN = 16,          /* entries that are put into order one by one */
-    DIGITS_FROM = 192, /* fewer are merged */
-    DIGIT = 9,         /* bits: as many streams as the caches and the page table's can follow */
-    MAX_DIGIT = 11,    /* when that saves the second pass */
+    RUN = 16,          /* entries in a run, which is sorted by insertion */
+    DIGITS_FROM = 192, /* fewer entries are sorted by merging */
+    DIGIT = 9,         /* bits: caches and TLB can follow so many streams */
+    MAX_DIGIT = 11,    /* bits, if that saves the second pass */
     MAX_BUCKETS = 1 << MAX_DIGIT
 };
 
-/* The three kinds of entries: E, whose key is KEY(e), to be ordered by the bits of it from `lowest` on.
- * Those below are in order already. */
+/* The sorts for each of three types E of entries, whose key is KEY(e). They sort by the bits from `lowest` on: by those below,
+ * entries are in order already. */
 #define SORT_OF(NAME, E, KEY)                                                                                \
     static void NAME##_insert(E *e, int64_t n)                                                               \
     {                                                                                                        \
@@ -145,7 +145,7 @@ enum {
         }                                                                                                    \
         return from;                                                                                         \
     }                                                                                                        \
-    /* One stable pass by a digit. Neighbours are counted apart: equal ones would wait for each other. */    \
+    /* One stable pass by a digit. Neighbours are counted apart, as equal ones would wait for each other. */ \
     static void NAME##_pass(E *restrict to, const E *restrict from, int64_t n, unsigned shift,               \
                             unsigned bits)                                                                   \
     {                                                                                                        \
@@ -190,22 +190,22 @@ enum {
 /* ---- sorting many of them, shared by threads ---- */
 
 /*
- * First all go to buckets by the highest digit, block by block: blocks count their entries apart, so that
- * each knows the places of its own in every bucket, behind those of the blocks before. Then the buckets are
- * sorted, which fit into the caches near to a processor.
+ * First, entries are distributed to buckets by the highest digit, block by block. Each block counts its entries, so that
+ * its places in every bucket are known: after those of the blocks before. Then the buckets, which fit into a core's caches,
+ * are sorted.
  */
 enum {
     SHARED_FROM = 1 << 16, /* entries */
-    GROUPS = 32,           /* of buckets: the parts of the last step */
+    GROUPS = 32,           /* groups of buckets: the parts of the last step */
     MAX_BLOCKS = 16
 };
 struct shared_sort {
     void *from, *to;
-    int64_t n, block; /* entries, in each block */
+    int64_t n, block; /* number of entries, in all and in a block */
     unsigned lowest, shift, buckets;
-    bool one_digit; /* all that differ are in it */
+    bool one_digit; /* all bits that differ are in the digit */
     uint64_t differ[MAX_BLOCKS];
-    uint32_t *places; /* `buckets` for each block; in the end that of the last is where buckets end */
+    uint32_t *places; /* for each block and bucket, the next place; in the end those of the last block are the buckets' ends */
 };
 
 #define SHARED_SORT_OF(NAME, E, KEY)                                                                         \
@@ -239,7 +239,7 @@ struct shared_sort {
         for (; i < limit; i++)                                                                               \
             to[place[KEY(from[i]) >> s->shift & mask]++] = from[i];                                          \
     }                                                                                                        \
-    /* Those buckets that begin in its share of the places. */                                               \
+    /* Sorts the buckets that begin in this part's share of the places. */                                   \
     static void NAME##_finish(void *context, int64_t part, int member)                                       \
     {                                                                                                        \
         const struct shared_sort *s = context;                                                               \
@@ -284,7 +284,7 @@ static void set_blocks(struct shared_sort *s, struct team *team)
     s->block = ratio_up(s->n, blocks);
 }
 
-/* The highest bits that differ. False: there are none, or no memory. */
+/* Chooses the digit: the highest bits that differ. False: none do, or no memory. */
 static bool choose_digit(struct shared_sort *s)
 {
     uint64_t differ = 0;
@@ -302,7 +302,7 @@ static bool choose_digit(struct shared_sort *s)
     return s->places != NULL;
 }
 
-/* From how many to where. */
+/* Turns counts into places. */
 static void add_up_places(struct shared_sort *s)
 {
     uint32_t sum = 0;

@@ -1,5 +1,5 @@
 /*
- * The two tables of kernels: the fast ones, and each op by its formula (no kernel of its own).
+ * table.c: the two tables of kernels: the fast ones, and the plain ones (no kernel of its own).
  */
 #include "kern/plain/plain.h"
 

@@ -1,14 +1,14 @@
 /*
- * tile.h: what the tile kernels of this room share: how their loops are marked, the tables they are
- * found in, and the two steps by which narrow floats reach f32 and come back.
+ * tile.h: what the tile kernels share: macros that make them, the tables they are found in, and the conversion of narrow floats
+ * to f32 and back.
  */
 #ifndef HLO_KERN_TILE_H
 #define HLO_KERN_TILE_H
 
 #include "kern/nest.h"
 
-/* Stands before a loop whose only dependences are out[i] on x[i], even when out is x: without it gcc
- * tests for overlap at run time and takes the scalar loop for work in place. */
+/* Put before a loop in which out[i] depends only on x[i], even when out is x: without it gcc tests for overlap at run time and
+ * uses a scalar loop for work in place. */
 #if defined __GNUC__ && !defined __clang__
 #define TILE_LOOP _Pragma("GCC ivdep")
 #else
@@ -56,25 +56,25 @@
 #define TILE_STRING(a) TILE_STRING_(a)
 
 /*
- * The files of tile kernels are compiled once for each instruction set, with TILE_ISA its name: what they
- * define carries it. tile_set.c, which belongs to none, chooses.
+ * The files of tile kernels are compiled once for each instruction set, whose name is TILE_ISA; all that they
+ * define has it in its name. tile_set.c, which is compiled once, chooses.
  */
 typedef double tile_sum_bf16_fn(const uint16_t *x, int64_t n); /* in the order that fold.h says */
 struct tile_set {
     struct kern_tiles find;
-    /* Narrow floats: exact one way, rounded to nearest even the other. */
+    /* Narrow floats to f32, which is exact, and back, rounded to nearest even. */
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
     tile_sum_bf16_fn *sum_bf16;
-    tile_sum_bf16_fn *(*find_squares)(void); /* of the squares, rounded to bf16; there where find.direct is */
-    /* n blocks of random bits: both words of each in turn; the first ones and the second ones; all four in
-     * turn. */
+    tile_sum_bf16_fn *(*find_squares)(void); /* for squares that are rounded to bf16; there is one if there is find.direct */
+    /* n blocks of random bits. Their words: both of each block in turn; all first and all second ones apart; all four of each
+     * in turn. */
     void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
     void (*threefry_rows)(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
     void (*philox)(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);
 };
 extern const struct tile_set tile_set_baseline, tile_set_avx2, tile_set_avx512;
-const struct tile_set *tile_set(void); /* the one to use */
+const struct tile_set *tile_set(void); /* the set for this processor */
 
 #ifdef TILE_ISA
 #define TILE_OWN(name) TILE_PASTE(name, TILE_ISA)
@@ -133,7 +133,7 @@ tile_sum_bf16_fn *tile_find_squares(void);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first, uint32_t *second);
 void tile_philox(uint64_t key, uint64_t lo, uint64_t hi, uint64_t from, int64_t n, uint32_t *out);
-/* An f32 kernel of `count` operands on a narrow type. */
+/* Applies an f32 kernel of `count` operands to a narrow type. */
 void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, const void *const *args, int64_t n);
 #endif
 
@@ -148,7 +148,7 @@ static inline bool tile_is_narrow(enum dtype t)
     return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
 }
 
-/* kern_map_tiles with a context handed to the kernel, and which member of the team it is that calls. */
+/* kern_map_tiles for a kernel that gets a context and the number of the team's member that calls it. */
 typedef void tile_context_fn(const void *context, int member, void *out, const void *const *args, int64_t n);
 void tile_map(struct team *team, tile_context_fn *fn, const void *context, const struct view *out, int count,
               const struct view *args);

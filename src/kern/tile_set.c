@@ -1,5 +1,5 @@
 /*
- * tile_set.c: which of the sets of tile kernels runs here (no kernel of its own)?
+ * tile_set.c: chooses the set of tile kernels for this processor (no kernel of its own).
  */
 #include "kern/cpu.h"
 #include "kern/tile.h"

@@ -20,7 +20,7 @@ struct system {
     struct c128 *x;                 /* right-hand side, then the solution */
 };
 
-/* Every result is rounded to the routine's type. */
+/* A number rounded to the routine's type, as every result is. */
 static struct c128 rounded(const struct system *s, double re, double im)
 {
     return s->wide ? (struct c128){re, im} : (struct c128){(double)(float)re, (double)(float)im};
@@ -54,7 +54,7 @@ static void swap(struct c128 *a, struct c128 *b)
     *b = t;
 }
 
-/* Rows by turns, the one whose first element is larger beside its others first (LAPACK's lagtf). */
+/* Eliminates; of two rows the one whose first element is larger relative to its others is the pivot row (LAPACK's lagtf). */
 static void eliminate(struct system *s)
 {
     double scale = size_of(s->d[0]) + (s->n > 1 ? size_of(s->du[0]) : 0);
@@ -128,7 +128,7 @@ static void store(enum dtype t, char *at, struct c128 v)
     memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
 }
 
-/* dl, d, du: n each, the diagonals (dl[0] and the last of du stand outside of the matrix); x: n x m, right-hand
+/* dl, d, du: n each, the diagonals (dl[0] and the last of du are outside of the matrix); x: n x m, right-hand
  * sides -> solutions. */
 void lapack_gtsp(struct lapack_item *it)
 {

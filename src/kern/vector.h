@@ -1,12 +1,12 @@
 /*
  * vector.h: the functions of calculus on f32, many at a time (the commonest are in vector_single.h).
  *
- * Each is one expression of f64 without a branch, so that a compiler computes it in lanes: f64 has the digits
- * and the range that argument reduction in f32 would have to fight for, and the error stays below 2^-32 of
+ * Each is one expression in f64 without a branch, so that a compiler computes it in lanes. f64 has the digits
+ * and the range that argument reduction needs and f32 lacks. The error stays below 2^-32 of
  * the result, which rounded to f32 is within 0.51 of its last place. As nothing is contracted or reordered,
  * the bits are the same on every instruction set, in every lane, for any length.
  *
- * The polynomials are minimax fits; behind each stands its largest error.
+ * The polynomials are minimax fits; the comment beside each gives its largest error.
  */
 #ifndef HLO_KERN_VECTOR_H
 #define HLO_KERN_VECTOR_H
@@ -21,7 +21,7 @@ union vector_bits {
 #define VECTOR_BITS(x) ((union vector_bits){.f = (x)}.u)
 #define VECTOR_FLOAT(x) ((union vector_bits){.u = (x)}.f)
 
-/* Added to a number below 2^51 it leaves the nearest integer in the low bits, ties to even. */
+/* Added to a number below 2^51, it gives the nearest integer in the low bits, ties to even. */
 static const double VECTOR_ROUNDER = 0x1.8p52;
 static const uint64_t VECTOR_SIGN = (uint64_t)1 << 63;
 
@@ -58,7 +58,7 @@ static inline struct vector_power vector_exp_parts(double x)
     };
 }
 
-/* What lies beyond rounds to 0 or infinity in f32 just as well. */
+/* Clamps x: beyond these bounds the result in f32 is 0 or infinity anyway. */
 static inline double vector_hold(double x, double low, double high)
 {
     x = x < low ? low : x;
@@ -86,7 +86,7 @@ struct vector_reduced {
 };
 static inline struct vector_reduced vector_log_reduce(double x)
 {
-    /* The mantissa goes to sqrt(1/2)..sqrt(2). */
+    /* The mantissa is brought to sqrt(1/2)..sqrt(2). */
     const uint64_t root_half = 0x3fe6a09e667f3bcd;
     const uint64_t u = VECTOR_BITS(x) - root_half + ((uint64_t)1024 << 52);
     const double k = VECTOR_FLOAT((u >> 52) | VECTOR_BITS(0x1p52)) - (0x1p52 + 1024);
@@ -106,7 +106,7 @@ static inline double vector_log_parts(struct vector_reduced a, double unit)
     return (2 * s * p + a.k * 0x1.62e42fefa39efp-1) * unit;
 }
 
-/* The ends of log: x is what stands under it. */
+/* The special cases of r = log(x). */
 static inline double vector_log_ends(double x, double r)
 {
     r = x == 0 ? -(double)INFINITY : r;
@@ -135,17 +135,17 @@ static inline double vector_off_whole(double a) /* from the nearest whole number
     return (a + VECTOR_ROUNDER) - VECTOR_ROUNDER - a;
 }
 
-/* spec: Pow (hlo-values 4.4), as C's. One choice after the other: compilers take those for lanes, and not
- * what joins their conditions. */
+/* spec: Pow (hlo-values 4.4), as in C. Written as one choice after the other, since compilers don't compute joined conditions in
+ * lanes. */
 static inline double vector_pow(double x, double y)
 {
     const double a = vector_abs(x);
     const double l = vector_log_ends(a, vector_log_parts(vector_log_reduce(a), 1));
     double product = y * l;
-    product = l == 0 ? 0 : product; /* 1 to the infinity is 1 */
+    product = l == 0 ? 0 : product; /* 1 to the power of infinity is 1 */
     const double r = vector_exp(product);
 
-    /* Less than nothing: a whole y gives a sign, another no number. From 2^24 on an f32 is even. */
+    /* Negative x: an integer y gives a sign, any other NaN. From 2^24 on, every f32 is even. */
     double b = vector_abs(y);
     b = b >= 0x1p24 ? 0 : b;
     const double off = vector_off_whole(b), off_even = vector_off_whole(b * 0.5);
@@ -160,14 +160,14 @@ static inline double vector_pow(double x, double y)
     return y == 0 ? 1 : z;
 }
 
-/* ---- circles ---- */
+/* ---- sine, cosine, tangent, atan2 ---- */
 
-/* Beyond it, three parts of pi/2 are too few. */
+/* Beyond it, splitting pi/2 into three parts isn't enough. */
 static const float VECTOR_CIRCLE_LIMIT = 0x1p20f;
 
 struct vector_angle {
-    double sine, cosine; /* of what is left of x */
-    uint64_t quarters;   /* taken off; the low bits count */
+    double sine, cosine; /* of x without the quarters */
+    uint64_t quarters;   /* how many times pi/2 was subtracted; only the low bits count */
 };
 static inline struct vector_angle vector_circle(double x)
 {
@@ -218,13 +218,13 @@ static inline double vector_tan(double x)
     return n / d;
 }
 
-/* spec: Atan2 (hlo-values 4.5), as C's */
+/* spec: Atan2 (hlo-values 4.5), as in C */
 static inline double vector_atan2(double y, double x)
 {
     const double ax = vector_abs(x), ay = vector_abs(y);
     const int steep = ay > ax;
     double less = steep ? ax : ay, more = steep ? ay : ax;
-    more = ((less == (double)INFINITY) | (more == 0)) ? 1 : more; /* two infinities go as 1 and 1 */
+    more = ((less == (double)INFINITY) | (more == 0)) ? 1 : more; /* two infinities count as 1 and 1 */
     less = less == (double)INFINITY ? 1 : less;
     /* atan t = pi/4 + atan((t - 1) / (t + 1)), so that |t| <= tan(pi/8) */
     const int far = less > more * 0x1.a827999fcef32p-2;

@@ -2,11 +2,11 @@
  * vector_single.h: the commonest functions of calculus on f32, computed in f32, twice as many at a time as in f64
  * (vector.h).
  *
- * Where an error would grow to more than a small part of the last place, a number has two parts, whose sum it is.
- * So results are within 0.65 of the last place (0.8 for tanh, and where they are subnormal), and as multiply-adds are written out and nothing else is contracted
- * or reordered, the bits are the same on every instruction set, in every lane, for any length.
+ * Where an error would grow to more than a small part of the last place, a number is kept as the sum of two parts.
+ * So results are within 0.65 of the last place (0.8 for tanh, and for subnormal results). As multiply-adds are explicit and
+ * nothing else is contracted or reordered, the bits are the same on every instruction set, in every lane, for any length.
  *
- * The polynomials are minimax fits; behind each stands its largest error.
+ * The polynomials are minimax fits; the comment beside each gives its largest error.
  */
 #ifndef HLO_KERN_VECTOR_SINGLE_H
 #define HLO_KERN_VECTOR_SINGLE_H
@@ -21,16 +21,16 @@ union single_bits {
 #define SINGLE_BITS(x) ((union single_bits){.f = (x)}.u)
 #define SINGLE_FLOAT(x) ((union single_bits){.u = (x)}.f)
 
-/* Added to a number below 2^22 it leaves the nearest integer in the low bits, ties to even. */
+/* Added to a number below 2^22, it gives the nearest integer in the low bits, ties to even. */
 static const float SINGLE_ROUNDER = 0x1.8p23f;
 
-/* x y + z, rounded once; of finite numbers far from the ends of f32's range. */
+/* x * y + z, rounded once, for finite numbers far from the ends of f32's range. */
 static inline float single_fma(float x, float y, float z)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
     return __builtin_fmaf(x, y, z);
 #else
-    /* In f64 the product is exact, and a sum that is rounded to an odd number is rounded to f32 as the exact one. */
+    /* In f64 the product is exact, and a sum that is rounded to odd gives the same f32 as the exact sum. */
     const double p = (double)x * (double)y, c = (double)z, s = p + c, t = s - p;
     const double error = (p - (s - t)) + (c - t);
     union {
@@ -45,7 +45,7 @@ static inline float single_fma(float x, float y, float z)
 
 /* ---- e^x ---- */
 
-/* e^x = 2^n (1 + r + rest), |r| < 0.35, |rest| < r^2; of |x| < 110. */
+/* e^x = 2^n (1 + r + rest), |r| < 0.35, |rest| < r^2; for |x| < 110. */
 struct single_power {
     int32_t n;
     float r, rest;
@@ -53,7 +53,7 @@ struct single_power {
 static inline struct single_power single_exp_parts(float x)
 {
     const float shifted = single_fma(x, 0x1.715476p0f, SINGLE_ROUNDER), n = shifted - SINGLE_ROUNDER;
-    const float high = single_fma(n, -0x1.63p-1f, x); /* log 2 in two parts, of the first of which n times is exact */
+    const float high = single_fma(n, -0x1.63p-1f, x); /* log 2 in two parts; n times the first is exact */
     const float r = single_fma(n, 0x1.bd0106p-13f, high), low = single_fma(n, 0x1.bd0106p-13f, high - r);
     float p = 0x1.9f02dp-13f; /* (e^r - 1 - r) / r^2 on |r| <= log(2)/2: 2^-34 of e^r */
     p = single_fma(p, r, 0x1.6d945cp-10f);
@@ -70,18 +70,18 @@ static inline float single_two_to(int32_t n)
     return SINGLE_FLOAT((uint32_t)(n + 127) << 23);
 }
 
-/* What lies beyond rounds to 0 or infinity just as well. */
+/* e^x. x is clamped: beyond the bounds the result is 0 or infinity anyway. */
 static inline float single_exp(float x)
 {
     x = x < -104 ? -104 : x;
     x = x > 89 ? 89 : x;
     const struct single_power e = single_exp_parts(x);
     const float sum = 1 + e.r, low = e.r - (sum - 1);
-    const int32_t half = e.n >> 1; /* 2^n itself may be out of range */
+    const int32_t half = e.n >> 1; /* in two factors, as 2^n itself may be out of range */
     return (sum + (low + e.rest)) * single_two_to(half) * single_two_to(e.n - half);
 }
 
-/* (e^2x - 1) / (e^2x + 1), both in two parts, and a quotient that is corrected by its remainder. */
+/* tanh: (e^2x - 1) / (e^2x + 1), both in two parts; the quotient is corrected by its remainder. */
 static inline float single_tanh(float x)
 {
     float a = SINGLE_FLOAT(SINGLE_BITS(x) & 0x7fffffff);
@@ -103,7 +103,7 @@ static inline float single_log(float x)
 {
     const int tiny = x < 0x1p-126f;
     const float y = tiny ? x * 0x1p23f : x;
-    /* The mantissa goes to sqrt(1/2)..sqrt(2). */
+    /* The mantissa is brought to sqrt(1/2)..sqrt(2). */
     const uint32_t root_half = 0x3f3504f3, u = SINGLE_BITS(y) - root_half;
     const float k = (float)((int32_t)u >> 23) - (tiny ? 23 : 0);
     const float f = SINGLE_FLOAT((u & 0x007fffff) + root_half) - 1, square = f * f;
@@ -117,8 +117,8 @@ static inline float single_log(float x)
     p = single_fma(p, f, -0x1.000006p-2f);
     p = single_fma(p, f, 0x1.555546p-2f);
     const float high = single_fma(square, -0.5f, f);
-    float low = (f - high) - 0.5f * square;                        /* of f - f^2 / 2 as rounded, */
-    low = single_fma(single_fma(f, f, -square), -0.5f, low);       /* of the square */
+    float low = (f - high) - 0.5f * square;                        /* rounding error of f - f^2 / 2, */
+    low = single_fma(single_fma(f, f, -square), -0.5f, low);       /* and of the square */
     low = single_fma(f * square, p, low);
     const float whole = k * 0x1.63p-1f, sum = whole + high; /* log 2 in two parts; the first k times is exact */
     low = low + (high - (sum - whole));

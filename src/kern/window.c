@@ -1,9 +1,9 @@
 /*
- * window: reductions over sliding windows. A recognised combiner sees the operand padded with its
- * identity, whose windows are then only another view of it, and is left to kern_reduce; long windows at
- * every position run in time independent of their length (van Herk's two scans; cumulative.c where all
- * share an end), and short ones that leave the innermost dimension alone need no padding (window_lanes.c).
- * What the padding does not suit is left to the plain kernel; other bodies walk the windows position by
+ * window.c: reductions over sliding windows. For a recognised combiner the operand is padded with the combiner's
+ * identity; its windows are then just a view, which kern_reduce reduces. Long windows at
+ * every position take time independent of their length (van Herk's two scans; cumulative.c if all
+ * share an end), and short ones that don't extend along the innermost dimension need no padding (window_lanes.c).
+ * If padding isn't possible, the plain kernel does it; for other bodies, windows are walked position by
  * position.
  *
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a window is
@@ -12,7 +12,7 @@
 #include "kern/plain/plain.h"
 #include "kern/window.h"
 
-/* ---- where the places of a window are ---- */
+/* ---- the places of a window ---- */
 
 bool window_places_few(int rank, const struct kern_window_dim *window)
 {
@@ -83,8 +83,8 @@ static bool reduce_window_by_call(int n, const struct view *out, const struct vi
 
 /* ---- reduce-window, recognised bodies ---- */
 
-/* The operand with dilation and padding made real, exactly as far as the windows reach. `*storage` is
- * NULL when the operand serves as it is. False when this would take too much room. */
+/* Copies the operand with its dilation and padding, just as far as the windows reach. *storage is NULL when the operand can be
+ * used as it is. False when the copy would be too large. */
 static bool make_padded(struct team *team, struct view *padded, void **storage, const struct view *out,
                         const struct view *x, const struct kern_window_dim *window, const void *filler)
 {
@@ -152,7 +152,7 @@ static bool reduce_window_as_view(struct team *team, const struct view *out, con
 
 enum { LONG_WINDOW = 32 };
 
-/* One line of `places` rows of `row` elements; windows of `size` rows. Blocks of `size` rows are scanned
+/* A line of `places` rows of `row` elements, and windows of `size` rows. Blocks of `size` rows are scanned
  * from both ends; every window is the end of one block and the beginning of the next. */
 struct scan {
     kern_tile_fn *fn;
@@ -197,14 +197,14 @@ static void scan_line(const struct scan *s)
         else
             scan_block(s, up, down, n);
     }
-    for (int64_t from = 1; from < count; from += s->size) { /* at a block's start the window is the block */
+    for (int64_t from = 1; from < count; from += s->size) { /* a window at a block's start is the block */
         int64_t n = count - from < s->size - 1 ? count - from : s->size - 1;
         char *down = s->down + step * (size_t)from, *up = s->up + step * (size_t)(from + s->size - 1);
         s->fn(down, (const void *const[]){down, up}, n * s->row);
     }
 }
 
-/* The windows along dimension d of dense x, into the front of the same storage; x->dims shrinks. */
+/* Reduces the windows along dimension d of dense x, into the front of the same storage; x->dims[d] shrinks. */
 static bool scan_dimension(struct view *x, int d, int64_t size, struct scan *s)
 {
     int64_t outer = 1;
@@ -236,7 +236,7 @@ static bool is_long(const struct kern_window_dim *w)
     return w->size >= LONG_WINDOW && w->stride == 1 && w->window_dilation == 1;
 }
 
-/* Scans the long dimensions in the work type, leaves the short ones and init to kern_reduce. */
+/* Scans the dimensions with long windows in the work type, and leaves the others and init to kern_reduce. */
 static bool reduce_long_windows(struct team *team, const struct view *out, const struct view *padded,
                                 const void *init, enum dtype acc, const struct kern_window_dim *window,
                                 const struct kern_body *body)
@@ -276,14 +276,14 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
 {
     bool any = false;
     bool rounds = dtype_is_float(acc) || dtype_is_complex(acc);
-    if (rounds && body->combine == KERN_MULTIPLY) /* in another order it may overflow, or no longer */
+    if (rounds && body->combine == KERN_MULTIPLY) /* another order may overflow where this one doesn't, or the reverse */
         return false;
     for (int d = 0; d < x->rank; d++)
         any |= is_long(&window[d]);
     return any && kern_find_elementwise(kern_combine_opcode(body->combine), combine_work_type(body->combine, acc));
 }
 
-/* Recognised bodies over a padded operand; false when it has to be done the long way. */
+/* Recognised bodies over a padded operand; false when that isn't possible. */
 static bool reduce_window_recognised(struct team *team, const struct view *out, const struct view *x,
                                      const void *init, enum dtype acc, const struct kern_window_dim *window,
                                      const struct kern_body *body)

@@ -1,7 +1,7 @@
 /*
- * window_lanes: reduce-window (spec: ReduceWindow) where no window reaches across the dimension whose
- * elements lie side by side (features): the rows of elements under the places of a window are folded, as many
- * lanes as there are features. Nothing is padded: places outside have no row.
+ * window_lanes.c: reduce-window (spec: ReduceWindow) whose windows don't extend along the dimension of contiguous
+ * elements (features): the rows of features at the places of a window are folded, in as many
+ * lanes as there are features. Nothing is padded: places outside the operand have no row.
  *
  * Order and accumulation: row-major over the window, from init, in the type that reduce-window uses.
  */
@@ -14,7 +14,7 @@ struct window_lanes {
     int lane;
     struct fold fold;
     const void *init;
-    int64_t dims[VIEW_MAX_RANK]; /* of the result, one along the lanes */
+    int64_t dims[VIEW_MAX_RANK]; /* of the result, but 1 along the lanes */
     int64_t windows, piece;
 };
 
@@ -68,7 +68,7 @@ static int find_lane(const struct view *out, const struct view *x, const struct 
 bool reduce_window_lanes(struct team *team, const struct view *out, const struct view *x, const void *init,
                          const struct kern_window_dim *window, enum kern_combine combine)
 {
-    enum { PART = 1 << 16 }; /* elements of the result */
+    enum { PART = 1 << 16 }; /* elements of the result in a part of the task */
     enum dtype t = x->dtype, work = combine_window_type(combine, t);
     struct window_lanes l = {
         .out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};

@@ -23,7 +23,7 @@ static void store_at(const struct view *v, int64_t f, double x)
     float_store(v->dtype, v->data + f * v->strides[0], x);
 }
 
-/* For each feature the sums of p and of q over all its elements. */
+/* For each feature, two sums over all its elements. */
 struct sums {
     double p, q;
 };
@@ -56,8 +56,8 @@ static struct sums *sum_features(const struct view *const *x, const struct view 
     return s;
 }
 
-/* The sum of (x - mean)^2, where p is the mean: by the formula with squares alone a mean that is large
- * beside the variance would leave nothing of it. */
+/* The sum of (x - mean)^2, where p is the mean. (With mean(x^2) - mean^2, nothing would be left of a variance that is small
+ * compared to the mean.) */
 static void sum_deviations(struct sums *s, const struct view *x, int feature)
 {
     int64_t index[VIEW_MAX_RANK] = {0};

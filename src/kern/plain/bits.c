@@ -1,10 +1,10 @@
 /*
- * plain bitcast-convert: bits from their place in one array to the same place in the other.
+ * plain bitcast-convert: moves bits from one array to the same place in the other.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
 
-/* Element k of those that one element at `whole` is made of; to or from `part`. */
+/* Moves narrow element k of the wide one at `whole` to or from `part`. */
 static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *part, int64_t k, bool split)
 {
     const unsigned bits = dtype_bits(narrow);
@@ -18,11 +18,11 @@ static void move_part(enum dtype wide, char *whole, enum dtype narrow, char *par
     whole += place / dtype_bits(word) * dtype_bytes(word);
     if (split)
         bits_store(narrow, part, bits_load(word, whole) >> shift);
-    else /* the first part overwrites what was there */
+    else /* the first part overwrites the whole element */
         bits_store(word, whole, (shift ? bits_load(word, whole) : 0) | bits_load(narrow, part) << shift);
 }
 
-/* spec: BitcastConvertType. The array of narrow elements has one dimension more; along it lie the parts of
+/* spec: BitcastConvertType. The array of narrow elements has one dimension more, along which are the parts of
  * a wide element, the lowest bits first. */
 void plain_bitcast_convert(struct team *team, const struct view *out, const struct view *x)
 {

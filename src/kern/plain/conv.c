@@ -5,7 +5,7 @@
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
 
-/* Where kernel position k of the window at o looks at in the input; false in padding or a hole. */
+/* The position of the input under kernel position k of the window at o; false in padding or a hole. */
 static bool input_position(const struct kern_window_dim *w, int64_t dim, int64_t o, int64_t k, int64_t *p)
 {
     *p = o * w->stride - w->pad_low + k * w->window_dilation;

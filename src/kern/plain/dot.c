@@ -1,6 +1,6 @@
 /*
- * plain dot: out[batch, i, j] = sum over k of lhs[batch, i, k] * rhs[batch, k, j]; and the two that choose
- * or scale what is multiplied.
+ * plain dot: out[batch, i, j] = sum over k of lhs[batch, i, k] * rhs[batch, k, j]; and ragged-dot and scaled-dot, which choose
+ * and scale what is multiplied.
  */
 #include "kern/plain/plain.h"
 #include "kern/plain/sum.h"
@@ -63,8 +63,8 @@ bool plain_dot(struct team *team, const struct view *out, const struct view *lhs
     return true;
 }
 
-/* The group of the lhs element at l: the first whose end, the sum of the sizes up to it, lies behind the
- * element; -1 when none does. */
+/* The group of the lhs element at l: the first whose end, the sum of the sizes up to it, is after the
+ * element; -1 when none is. */
 static int64_t find_group(const struct view *sizes, const struct kern_ragged_dims *dims, const int64_t *l)
 {
     int64_t at[VIEW_MAX_RANK], end = 0, size;
@@ -80,8 +80,8 @@ static int64_t find_group(const struct view *sizes, const struct kern_ragged_dim
     return -1;
 }
 
-/* spec: RaggedDot. A product counts if its lhs element is in a group, and in that of the result element
- * where results are by group. */
+/* spec: RaggedDot. A product counts if its lhs element is in a group; if results are by group, it must be that of the result
+ * element. */
 bool plain_ragged_dot(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                       const struct view *sizes, const struct kern_ragged_dims *dims)
 {

@@ -1,5 +1,5 @@
 /*
- * plain fft: every result element is the sum of all elements of its transform, each turned by its angle.
+ * plain fft: every result element is the sum of all elements of its transform, each multiplied by a root of unity.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
@@ -48,7 +48,7 @@ static int64_t mul_modulo(int64_t a, int64_t b, int64_t n)
     return (int64_t)sum;
 }
 
-/* exp(-2 pi i sum of o_d k_d / length_d), or with +i backwards */
+/* exp(-2 pi i sum of o_d k_d / length_d), or with +i for the inverse */
 static struct c128 turn(const struct transform *t, const int64_t *o, const int64_t *k)
 {
     struct c128 w = {1, 0};
@@ -69,8 +69,8 @@ static struct c128 sum_turned(const struct transform *t, const struct view *x, c
         struct c128 v;
         memcpy(&v, loader_read(&to_c128, &room, view_at(x, k), 0, 1), sizeof v);
         v = times(v, turn(t, o, k));
-        /* Of a real result half the spectrum is left out: the conjugates of all but the first column, and
-         * of the middle one where the length is even. */
+        /* For a real result, half of the spectrum isn't stored: the conjugates of all but the first column and, if the
+         * length is even, the middle one. */
         double twice = t->to_real && k[last] > 0 && 2 * k[last] != n ? 2 : 1;
         sum.re += twice * v.re;
         sum.im += twice * v.im;

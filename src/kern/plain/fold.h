@@ -9,16 +9,16 @@
 
 struct plain_fold {
     bool called;
-    struct call_fold call; /* several operands, or a body that no single op is */
-    /* one operand and a single op, in the type `work`; NULL: the value takes the accumulator's place */
+    struct call_fold call; /* for several operands, or a body that is no single op */
+    /* for one operand and a single op, in the type `work`; NULL: the value replaces the accumulator */
     kern_tile_fn *fn;
     enum dtype work;
     struct loader to_acc, to_work, from_work, from_acc;
     union kern_cell acc;
 };
 
-/* Operands are converted to the types `acc` of the body (NULL: the results' own), results from them. A
- * body that is a single op runs in `work` and is rounded when it is stored. False: no memory. */
+/* Operands are converted to the types `acc` of the body (NULL: those of the results), results from them. A
+ * body that is a single op runs in `work`; its result is rounded when it is stored. False: no memory. */
 bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out,
                      const struct view *x, const enum dtype *acc, const struct kern_body *body);
 void plain_fold_free(struct plain_fold *f);

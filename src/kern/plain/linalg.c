@@ -3,8 +3,8 @@
  *
  * Cholesky factors and triangular systems (hlo-values 13.5, 13.6), in double, rounded at the end.
  *
- * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices have
- * no second one.
+ * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices lack
+ * the second one.
  */
 #include "kern/plain/plain.h"
 
@@ -56,7 +56,7 @@ static void store_element(enum dtype t, char *at, double re, double im)
     }
 }
 
-/* The matrix at `data` of a view's last two dimensions; transposed when asked for. */
+/* Loads the matrix at `data` of a view's last two dimensions. */
 static void load(struct matrix *m, const struct view *v, const char *data, bool transpose)
 {
     double ignored;
@@ -189,7 +189,7 @@ static void divide_row(struct matrix *x, int64_t row, double re, double im)
     }
 }
 
-/* Solves m x = b in place; `lower` says which triangle of m counts, as it stands in memory. */
+/* Solves m x = b in place; `lower` says which triangle of m, as it is in memory, counts. */
 static void substitute(const struct matrix *m, struct matrix *x, bool lower, bool unit, bool conjugate)
 {
     int64_t n = m->rows;

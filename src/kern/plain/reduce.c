@@ -36,7 +36,7 @@ bool plain_reduce(struct team *team, int n, const struct view *out, const struct
     return ok;
 }
 
-/* The operand index under element k of the window at o; false in padding and in the holes of dilation. */
+/* The operand index under element k of the window at o; false in padding and the holes of dilation. */
 static bool window_place(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
                          const int64_t *k, int64_t *p)
 {

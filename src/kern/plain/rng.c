@@ -1,7 +1,7 @@
 /*
  * spec: RngBitGenerator, RngUniform, RngNormal
  *
- * Random bits by counter (hlo-values 14.1), and numbers made of them (14.3).
+ * Random bits from a counter (hlo-values 14.1), and numbers made from them (14.3).
  */
 #include "kern/plain/plain.h"
 #include "kern/rng.h"
@@ -90,7 +90,7 @@ void plain_rng_bits(struct team *team, const struct view *out, enum kern_rng alg
 
 /* ---- uniform and normal numbers ---- */
 
-static const uint64_t NUMBERS_KEY = 0x5851F42D4C957F2D; /* any will do */
+static const uint64_t NUMBERS_KEY = 0x5851F42D4C957F2D; /* any number would do */
 
 static double unit(uint64_t *counter)
 {
@@ -114,7 +114,7 @@ static void random_float(enum dtype t, void *at, const void *a, const void *b, b
         return;
     }
     float_store(t, at, unit(counter) * (hi - lo) + lo);
-    if (lo < hi && float_load(t, at) >= hi) /* rounded up to the end, which is not included */
+    if (lo < hi && float_load(t, at) >= hi) /* it was rounded up to the end, which is excluded */
         memcpy(at, a, dtype_bytes(t));
 }
 

@@ -1,5 +1,5 @@
 /*
- * plain movers: for every place of the result the place of the operand that it is taken from.
+ * plain movers: find for every place of the result the place of the operand that it comes from.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
@@ -9,7 +9,7 @@ static void move(const struct view *out, const int64_t *o, const struct view *x,
     memcpy(view_at(out, o), view_at(x, at), dtype_bytes(out->dtype));
 }
 
-/* What DynamicSlice, DynamicUpdateSlice and ConcatInDim do with windows of their arrays. */
+/* Used by DynamicSlice, DynamicUpdateSlice and ConcatInDim for windows of their arrays. */
 void plain_copy(struct team *team, const struct view *out, const struct view *x)
 {
     int64_t o[VIEW_MAX_RANK] = {0};

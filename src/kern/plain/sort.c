@@ -4,7 +4,7 @@
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
 
-/* A line of n operands along one dimension; comparing goes through args. */
+/* A line of n operands along one dimension; `args` are the comparator's arguments. */
 struct line {
     int n;
     const struct view *x;
@@ -15,7 +15,7 @@ struct line {
     bool failed;
 };
 
-/* comparator(element i of each operand, element j of each) */
+/* Whether the comparator says that element i of all operands goes before element j. */
 static bool goes_before(struct line *l, int64_t i, int64_t j)
 {
     uint8_t answer = 0;
@@ -32,7 +32,7 @@ static bool goes_before(struct line *l, int64_t i, int64_t j)
     return answer != 0;
 }
 
-/* order[0..count): each element is put behind those before it that it does not go before. */
+/* Sorts order[0..count) by insertion: each element is put after the ones before it that it doesn't go before. */
 static void insert_all(struct line *l, int64_t *order, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ bool plain_sort(struct team *team, int n, const struct view *out, const struct v
     return !l.failed;
 }
 
-/* A line of the operand of topk, in the order of value first and index second. */
+/* A line of topk's operand, ordered by value, then by index. */
 struct best {
     kern_tile_fn *better;
     const char *data;
@@ -94,7 +94,7 @@ static bool is_ahead(const struct best *b, int64_t i, int64_t j)
     return better || (!worse && i < j);
 }
 
-/* spec: TopK. The next one is the best of those behind the one found last. */
+/* spec: TopK. The next one is the best of those that come after the one found last. */
 bool plain_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x, int64_t k,
                 bool largest)
 {

@@ -1,6 +1,6 @@
 /*
- * sum: multiplies and adds elements of any types one by one (spec: DotGeneral, ConvWithGeneralPadding),
- * by the scalar kernels of the elementwise ops. pred: multiply is and, add is or.
+ * plain sum: multiplies and adds elements of any types one by one (spec: DotGeneral, ConvWithGeneralPadding),
+ * with the kernels of the elementwise ops. For pred, multiply is and, add is or.
  */
 #include "kern/plain/sum.h"
 
