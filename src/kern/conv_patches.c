@@ -1,11 +1,11 @@
 /*
- * conv_patches.c: what the windows of a convolution see (spec: ConvWithGeneralPadding), copied from the input into the
- * blocks that are multiplied. No larger part of the patches ever exists; padding and the holes of a dilated input become
+ * conv_patches.c: copies the elements under the windows of a convolution (spec: ConvWithGeneralPadding) from the input into
+ * the blocks that are multiplied. Patches exist only block by block; padding and the holes of a dilated input become
  * zeros here.
  */
 #include "kern/conv_patches.h"
 
-/* 64 bytes that lie anywhere. */
+/* 64 bytes at any address. */
 typedef char chunk __attribute__((vector_size(64), aligned(1), may_alias));
 
 #define OUTSIDE INT64_MIN
@@ -87,7 +87,7 @@ void patches_line(const struct patches *p, int64_t from, int64_t to, struct patc
     s->count = p->outs[last] - s->o[last] < to - from ? p->outs[last] - s->o[last] : to - from;
 }
 
-/* Where the windows of a line begin to look along all dimensions but the last, at kernel position k of those. */
+/* The place of the input under kernel position k of all dimensions but the last, for the windows of a line. */
 static int64_t look_along(const struct patches *p, const struct patch_line *l, const int64_t *k)
 {
     int64_t offset = l->image * p->image_step;
@@ -124,7 +124,7 @@ int64_t patches_outer(const struct patches *p, const struct patch_line *l, int64
 
 static inline void copy_chunks(char *to, const char *from, int64_t bytes, const char *limit)
 {
-    if (limit - from < bytes + (int64_t)sizeof(chunk)) { /* nothing may be read so far behind them */
+    if (limit - from < bytes + (int64_t)sizeof(chunk)) { /* whole chunks would read beyond the input */
         memcpy(to, from, (size_t)bytes);
         return;
     }
@@ -138,15 +138,15 @@ static inline void clear_chunks(char *to, int64_t bytes)
         *(chunk *)(to + i) = (chunk){0};
 }
 
-/* ---- rows whose windows see whole lines of elements ---- */
+/* ---- rows whose windows cover whole lines of elements ---- */
 
 /* A part of the contracted index: count pieces, of which the first lacks its first `skip` elements, and the last those
- * behind `end`. */
+ * from `end` on. */
 struct span {
     int64_t count, skip, end;
 };
 
-/* Elements [a, b) of a piece that sees only [low, high). */
+/* Copies elements [a, b) of a piece of which only [low, high) are in the input; the others become zeros. */
 static inline char *copy_clipped(const struct patches *p, const char *from, int64_t a, int64_t b, int64_t low, int64_t high,
                                  char *to)
 {
@@ -162,7 +162,7 @@ static inline char *copy_clipped(const struct patches *p, const char *from, int6
     return to + (b - a) * w;
 }
 
-/* What is copied or cleared may end in up to 63 bytes of anything: the next piece, or row, comes on top of that. */
+/* Copying and clearing may write up to 63 bytes too many, which the next piece or row overwrites. */
 KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_line *s, const int64_t *lines, struct span k,
                                     char *rows, int64_t row)
 {
@@ -190,7 +190,7 @@ KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_
 
 /* ---- rows of single kernel positions ---- */
 
-/* Elements [a, b) of a piece of one kernel position. */
+/* Copies elements [a, b) of a piece of one kernel position. */
 static inline void copy_features(const struct patches *p, const char *at, int64_t a, int64_t b, char *to)
 {
     if (p->channel_step == p->width)
@@ -242,13 +242,13 @@ void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0,
 
 /* ---- positions as columns ---- */
 
-/* Neighbouring columns of a block whose elements lie a fixed step apart. */
+/* Neighbouring columns of a block whose elements are a fixed step apart in the input. */
 struct piece {
     const char *from; /* of the first feature */
     int64_t first, count;
 };
 
-/* The columns of a line that see something at kernel position k of the last dimension. */
+/* The columns of a line that are inside the input at kernel position k of the last dimension. */
 static struct piece find_piece(const struct patches *p, const struct patch_line *s, int64_t line, int64_t k)
 {
     const struct patch_dim *d = &p->dim[p->spatial - 1];
@@ -299,7 +299,7 @@ static void columns_of(int64_t width, const struct piece *pieces, int64_t count,
         columns_wide(pieces, count, step, channel_step, channels, to, columns);
 }
 
-/* Position by position: where the input is dilated, neighbours may see nothing. */
+/* The same position by position, for dilated inputs, where neighbours may be in holes. */
 static int64_t find_single(const struct patches *p, const struct patch_line *s, int64_t line, int64_t k, int64_t column,
                            struct piece *pieces)
 {
@@ -312,7 +312,7 @@ static int64_t find_single(const struct patches *p, const struct patch_line *s, 
     return found;
 }
 
-/* What the columns of some lines see at one kernel position. */
+/* Finds the pieces of the input for the columns of some lines at one kernel position. */
 static int64_t find_pieces(const struct patches *p, const struct patch_line *lines, int64_t count, int64_t tap,
                            struct piece *pieces)
 {
@@ -360,7 +360,7 @@ void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t 
     }
 }
 
-/* ---- patches that lie in the input as they are ---- */
+/* ---- patches that can be used in place ---- */
 
 bool patches_lie(const struct patches *p, int64_t images, int64_t *step)
 {
@@ -369,7 +369,7 @@ bool patches_lie(const struct patches *p, int64_t images, int64_t *step)
     if (p->channel_step != p->width)
         return false;
     for (int d = p->spatial; d >= 0; d--) {
-        const struct patch_dim *dim = d > 0 ? &p->dim[d - 1] : NULL; /* the images lie outside of all dimensions */
+        const struct patch_dim *dim = d > 0 ? &p->dim[d - 1] : NULL; /* images are the outermost dimension */
         const int64_t count = dim ? p->outs[d - 1] : images, here = dim ? dim->stride * dim->step : p->image_step;
         if (dim && (p->sizes[d - 1] != 1 || dim->base > 1 || dim->pad != 0 || (count - 1) * dim->stride >= dim->in))
             return false;

@@ -11,14 +11,14 @@
 
 enum {
     BLOCK_BYTES = 256 << 10, /* of packed patches */
-    MOST_POSITIONS = 256,    /* of a part */
-    MOST_FEATURES = 512,     /* of a part whose sums are not yet the result */
-    FEW_FEATURES = 16,       /* are not worth a panel of them */
+    MOST_POSITIONS = 256,    /* the most positions in a part of the task */
+    MOST_FEATURES = 512,     /* the most features in a part whose sums are kept apart from the result */
+    FEW_FEATURES = 16,       /* so few features don't make a panel worthwhile */
     WANTED_PARTS = 16,
-    LEAST_ROWS = 48,         /* of a part, where more parts are wanted */
+    LEAST_ROWS = 48,         /* least rows in a part when more parts are wanted */
     ROWS = 12,               /* a number of rows that suits gemm_block */
     LINE = 64,
-    SMALL = 1 << 20          /* products; fewer are done before a second thread has started */
+    SMALL = 1 << 20          /* multiplications; fewer are done before a second thread has started */
 };
 
 struct tiled {
@@ -26,30 +26,30 @@ struct tiled {
     struct gemm g;
     struct patches patches; /* of the first group */
     bool by_rows;           /* positions are rows */
-    bool own_panels;        /* by rows: each part packs its panels, which no other one needs */
-    bool lies;              /* by rows: patches are rows as they lie, `step` bytes apart */
+    bool own_panels;        /* by rows: each part packs its panels, as no other one needs them */
+    bool lies;              /* by rows: patches are used in place, in rows `step` bytes apart */
     int64_t step;
-    bool look;              /* for infinities and NaNs in the panels */
+    bool look;              /* check panels for infinities and NaNs */
     enum dtype sum;         /* of a whole element of C */
     int64_t groups, features, k, positions; /* features, k: of a group */
-    int64_t group_step;                     /* bytes of the input from one to the next */
+    int64_t group_step;                     /* bytes of the input from one group to the next */
     int64_t depth;                          /* elements of k in a block */
-    int64_t span, block, slice;             /* positions that blocks do not reach across, those of a block, features of a part */
+    int64_t span, block, slice;             /* positions: blocks end at multiples of `span`; in a block; features in a part */
     int64_t blocks, slices;                 /* of a group */
-    char *kernel;       /* by rows: panels of all groups, or of none; else rows, packed or as they lie */
+    char *kernel;       /* by rows: panels of all groups, or NULL; else rows, packed or in place */
     struct view matrix; /* by rows: what panels are packed from, `kernel_element` bytes from one k to the next */
     int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
     void *storage[3];
     bool direct;            /* C is the result */
-    int64_t room;           /* bytes, for each member of the team; it begins with a flag, */
-    int64_t patch, raw, panel, starts, sums; /* and here stand patches, those of another type, a panel, gemm_excess and C */
+    int64_t room;           /* bytes of a buffer for each member of the team; it begins with a flag, */
+    int64_t patch, raw, panel, starts, sums; /* and at these offsets are patches, unconverted ones, a panel, gemm_excess and C */
     int64_t row;            /* bytes of a packed row of patches */
     char *rooms;
 };
 
 /* ---- how it is cut ---- */
 
-/* Positions of the result that follow each other, in one image or over all of them, lie a fixed step apart. */
+/* Whether consecutive positions of the result, in one image or in all of them, are a fixed step apart. */
 static bool is_linear(const struct view *out, bool images, int64_t *step)
 {
     int64_t next = 0;
@@ -183,7 +183,8 @@ static bool copy_kernel(struct team *team, struct tiled *t, struct view *kernel,
     return true;
 }
 
-/* Rows, as they lie where that is possible. Where rows are a multiple of a page apart they would meet in the cache. */
+/* Prepares the kernel as rows: in place if possible, but not if rows are a multiple of a page apart, as they would evict each
+ * other from the cache. */
 static bool prepare_rows(struct team *team, struct tiled *t)
 {
     const struct view *k = &t->c->kernel;
@@ -282,7 +283,7 @@ static char *position_out(const struct tiled *t, const struct part *p, int64_t p
     return at;
 }
 
-/* Sums become results, line by line; they lie `position` and `feature` bytes apart. */
+/* Stores sums as results, line by line; sums of neighbouring positions and features are `position` and `feature` bytes apart. */
 static void store_sums(const struct tiled *t, const struct part *p, char *sums, int64_t position, int64_t feature)
 {
     const struct view *out = &t->c->out;

@@ -15,7 +15,7 @@
 #include <emmintrin.h>
 #endif
 
-/* dims[0] rows of dims[1] elements, whose bytes lie side by side on both sides (dims[1]: bytes). */
+/* Copies dims[0] rows whose dims[1] bytes are contiguous on both sides. */
 static void copy_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
                       const int64_t *x_strides)
 {
@@ -45,11 +45,11 @@ static void stream_line(char *out, const char *x)
 static void stream_end(void)
 {
 #if defined STREAMS
-    _mm_sfence(); /* these stores are in no order with the others */
+    _mm_sfence(); /* these stores aren't ordered with others */
 #endif
 }
 
-/* n bytes; `step` is how far x moves from line to line: 0 repeats one line. */
+/* Writes n bytes; x moves by `step` bytes from line to line: 0 repeats one line. */
 static void stream_row(char *out, const char *x, int64_t n, int64_t step)
 {
     int64_t i = (int64_t)(-(uintptr_t)out & (LINE - 1));
@@ -409,7 +409,7 @@ static void copy_part(void *context, int64_t part, int member)
     copy_plan_end(&p);
 }
 
-/* What pieces of a dimension are whole numbers of, so that blocks and lines stay in one. */
+/* Pieces of a dimension are multiples of this, so that blocks and cache lines aren't split. */
 static int64_t grain(const struct copy_plan *p, int d, int64_t width)
 {
     bool transposed = p->block == loops_of((size_t)width).transposed ||

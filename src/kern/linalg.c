@@ -34,14 +34,14 @@ static struct view matrix_at(const struct view *v, char *data)
                          .strides = {strides[0], strides[1]}};
 }
 
-/* Whether the library can work on a matrix where it lies: of its type, rows gapless, one behind the other. */
+/* Whether the library can work on a matrix in place: it has the work type, and its rows are packed and in order. */
 static bool usable(const struct view *m, enum dtype work)
 {
     const int64_t width = (int64_t)dtype_bytes(work);
     return m->dtype == work && m->strides[1] == width && m->strides[0] == width * m->dims[1];
 }
 
-/* Bytes of room for one matrix of v in the work type; 0 where its matrices can be used as they are, -1: too many to count. */
+/* Bytes for a copy of one matrix of v in the work type; 0 if its matrices can be used in place, -1 on overflow. */
 static int64_t room_for(const struct view *v, enum dtype work)
 {
     const struct view m = matrix_at(v, v->data);
@@ -60,8 +60,8 @@ struct batch {
     const struct kern_triangular *how; /* of systems */
     bool lower;                        /* of factors */
     char *rooms;
-    int64_t a_room, out_room; /* bytes, one behind the other */
-    int64_t blocks, block;    /* of each system's right-hand sides */
+    int64_t a_room, out_room; /* bytes of copies of the matrices, one after the other in the buffer */
+    int64_t blocks, block;    /* number of blocks of each system's right-hand sides; right-hand sides in a block */
     atomic_bool failed;       /* no memory */
 };
 
@@ -84,7 +84,7 @@ static char *batch_at(const struct view *v, int64_t number)
     return at;
 }
 
-/* Threads are not worth their start for less. */
+/* The least work that makes starting threads worthwhile. */
 enum { WORTH_TEAM = 1 << 20 };
 
 /* False: no memory. */
@@ -100,7 +100,7 @@ static bool run_batch(struct team *team, struct batch *t, int64_t parts, int64_t
     return !t->failed;
 }
 
-/* A matrix as the library takes it: m itself, or with its dimensions in `room`, not yet filled. */
+/* A matrix as the library takes it: m itself, or one of the same dimensions in `room`, not yet filled. */
 static struct view packed(const struct view *m, enum dtype work, char *room)
 {
     struct view made = *m;
@@ -144,7 +144,7 @@ static void clear_other_triangle(const struct view *m, bool lower)
     }
 }
 
-/* False where the plain kernel has to say what comes out. */
+/* Factors in place; false when the plain kernel has to decide on the result. */
 static bool factor(const struct view *m, bool lower)
 {
     fint n = (fint)m->dims[0], info = 0;
@@ -200,7 +200,7 @@ static void solve(const struct view *a, const struct view *b, const struct kern_
         &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda, b->data + first * b->strides[how->left_side], &ldb, 1, 1, 1, 1);
 }
 
-/* Some right-hand sides of one system: columns of b where a stands on the left, rows where it doesn't. */
+/* Some right-hand sides of one system: columns of b if a is on the left, else rows. */
 static struct view sides_at(const struct view *m, const struct kern_triangular *how, int64_t first, int64_t count)
 {
     struct view some = *m;
@@ -235,7 +235,8 @@ static void solve_part(void *context, int64_t part, int member)
     }
 }
 
-/* Right-hand sides in a block, so that there are some and each is worth the triangle that goes with it. */
+/* The least and the most right-hand sides in a block: enough blocks to share, each large enough to make reading the triangle
+ * worthwhile. */
 enum { FEW_SIDES = 64, MANY_SIDES = 256 };
 
 static int64_t sides_in_block(int64_t sides)

@@ -14,7 +14,7 @@
 /* ---- lines and their keys ---- */
 
 struct sorter {
-    struct team *team; /* NULL: what is called knows only one caller */
+    struct team *team; /* NULL if a comparator or key function is called: they can't be called by several threads */
     int n;
     const struct view *x, *out;
     int dimension;
@@ -24,11 +24,11 @@ struct sorter {
     const void **args;
     char *lanes, *computed; /* of make_keys: KERN_LANES elements of each operand; as many keys */
     void *room;             /* twice a line of the widest entries */
-    uint64_t index;         /* the bits of an entry in order that are its index */
+    uint64_t index;         /* mask: the bits of a sorted entry that are its index */
     bool failed;
 };
 
-/* Elements [from, limit) of a line; lines that are long are shared. */
+/* Does elements [from, limit) of a line; long lines are shared. */
 typedef void stretch_fn(struct sorter *s, void *with, int64_t from, int64_t limit);
 struct stretches {
     struct sorter *s;
@@ -142,7 +142,7 @@ static void make_words(struct sorter *s, void *words, int64_t from, int64_t limi
     for (int64_t i = from; i < limit && !s->failed; i += KERN_LANES) {
         int64_t count = limit - i < KERN_LANES ? limit - i : KERN_LANES;
         if (!take_keys(s, keys, i, count))
-            s->failed = true; /* nobody else is there then */
+            s->failed = true; /* no other thread runs in this case */
         for (int64_t j = 0; j < count; j++)
             e[i + j] = keys[j] << PACKED_KEY | (uint64_t)(i + j);
     }
@@ -237,7 +237,7 @@ static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
     return order != NULL;
 }
 
-/* ---- an operand that is alone: its sorted keys say what it was ---- */
+/* ---- a single operand: its elements are made from the sorted keys ---- */
 
 static bool stands_alone(const struct sorter *s)
 {
@@ -250,7 +250,7 @@ static uint64_t sorted_key(const struct sorter *s, const void *sorted, int64_t i
     return s->rule.width <= sizeof(uint32_t) ? ((const uint32_t *)sorted)[i] : ((const uint64_t *)sorted)[i];
 }
 
-/* The first place whose key is not below. */
+/* The first place whose key isn't less than `key`. */
 static int64_t find_key(const struct sorter *s, const void *sorted, int64_t n, uint64_t key)
 {
     int64_t first = 0;
@@ -264,7 +264,7 @@ static int64_t find_key(const struct sorter *s, const void *sorted, int64_t n, u
     return first;
 }
 
-/* Elements that differ but have this one key: brings them to their places in the order they came in. */
+/* For different elements that have this same key: puts them in their places in the original order. */
 static void place_alike(struct sorter *s, char *out, const void *sorted, int64_t n, uint64_t key)
 {
     const char *x = s->line[0];
@@ -345,12 +345,12 @@ static void sort_alone(struct sorter *s, const int64_t *index, int64_t n)
 struct line_task {
     const struct sorter *all;
     int64_t lines, piece;
-    int64_t dims[VIEW_MAX_RANK]; /* by which lines are counted */
+    int64_t dims[VIEW_MAX_RANK]; /* for counting lines: 1 along the sorted dimension */
     char *rooms;
-    size_t entries, room; /* bytes: for entries, and with what stands behind them */
-    bool called;          /* the comparator, or what makes keys: one line after the other */
+    size_t entries, room; /* bytes: for entries, and with what comes after them */
+    bool called;          /* a comparator or key function is called, so one line is done after the other */
     int64_t parts;        /* pieces that members take */
-    size_t lanes;         /* bytes for what makes keys */
+    size_t lanes;         /* bytes for the arguments and results of the key function */
 };
 
 static bool sort_line(struct sorter *s, const int64_t *index)
@@ -386,7 +386,7 @@ static void sort_part(void *context, int64_t part, int member)
         index_next(s.out->rank, t->dims, index);
 }
 
-/* With a comparator or keys that are called: in one room, until they fail. */
+/* Sorts with a comparator or key function that is called, in one buffer, until a call fails. */
 static bool sort_by_calls(struct line_task *t)
 {
     struct sorter s = *t->all;
@@ -401,7 +401,7 @@ static bool sort_by_calls(struct line_task *t)
     return true;
 }
 
-/* What is to be done, but for the room that it takes, in bytes. There is something to sort. */
+/* Sets up all but the buffer, whose size in bytes it returns. There must be something to sort. */
 static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, int n, const struct view *out,
                       const struct view *x, int dimension, const struct kern_comparator *less)
 {
@@ -442,7 +442,7 @@ bool kern_sort(struct team *team, int n, const struct view *out, const struct vi
     s.computed = mem_alloc(prepare(&t, &s, team, n, out, x, dimension, less));
     if (!s.computed)
         return false;
-    memset(s.computed, 0, t.lanes); /* the last lanes of a line stay as they are */
+    memset(s.computed, 0, t.lanes); /* since the unused last lanes of a line aren't written */
     s.lanes = s.computed + (t.lanes > 0 ? KERN_LANES * sizeof(union kern_cell) : 0);
     t.rooms = s.computed + t.lanes;
     bool ok = true;
@@ -492,7 +492,7 @@ static void sift_down(struct key_entry *heap, int64_t k, int64_t at)
     heap[at] = v;
 }
 
-/* Elements [from, from + count) of a line, whose keys these are, join the k best of those before. */
+/* Takes elements [from, from + count) of a line, whose keys are given, into the k best of those before. */
 static void join_best(struct key_entry *best, int64_t k, const uint64_t *keys, int64_t from, int64_t count)
 {
     int64_t i = 0;
@@ -569,7 +569,7 @@ bool kern_topk(struct team *team, const struct view *values, const struct view *
     struct topk_task t = {&rule, values, indices, x, .k = k};
     if (view_elements(values) == 0)
         return true;
-    if (dtype_is_complex(x->dtype)) /* whose order no key of 64 bits has */
+    if (dtype_is_complex(x->dtype)) /* their order needs more than a key of 64 bits */
         return plain_topk(NULL, values, indices, x, k, largest);
     int64_t length = x->dims[x->rank - 1];
     t.lines = view_elements(x) / length;
