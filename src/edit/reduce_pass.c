@@ -250,7 +250,7 @@ bool pass_from_above(struct reducer *r)
     size_t low = 0, high = names.count - 1;
     bool better = false;
     int how = AS_KNOWN;
-    if (!r->how->faithful) { /* a value nobody knows, or a long one, is asked of whoever runs it */
+    if (!r->how->faithful) { /* unknown or large values become parameters */
         const struct inst *root = r->now->entry->root;
         how = known(r, root) && may_be_constant(r, root) ? AS_KNOWN : AS_PARAMETER;
     }

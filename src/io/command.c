@@ -137,7 +137,7 @@ static void feed(struct child *c)
         close_end(&c->fd[TO]);
 }
 
-/* Reads output that is there; false: none is there now. */
+/* Reads available output; false: there is none now. */
 static bool drain(struct child *c, int which)
 {
     char chunk[65536];

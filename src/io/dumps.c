@@ -1,6 +1,6 @@
 /*
  * dumps.c: input that isn't plain HLO text: folders of XLA's dumps, compressed text, and other forms of programs, which are
- * recognised to say how to get text.
+ * recognised only to tell users how to get text.
  *
  * A dump is called module_0023.NAME.PHASE.txt, PHASE before_optimizations, cpu_after_optimizations or a pass.
  */

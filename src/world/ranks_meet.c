@@ -294,7 +294,7 @@ static bool give_item(struct member *p, const struct literal *l)
     struct crew *c = p->crew;
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
-        return !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: nobody listens */
+        return !f || f->outfeed(f->context, p->number, &p->task->program->budget, l); /* NULL: outfeed goes nowhere */
     }
     size_t size;
     void *bytes = pack_literal(l, &size);

@@ -63,7 +63,7 @@ struct head {
 
 struct item {
     struct head h;
-    int rank; /* whose it is */
+    int rank; /* the sender */
     size_t size;
     void *body;
     bool lost;
@@ -136,7 +136,7 @@ struct crew {
     const struct world_feeds *feeds; /* on rank 0 */
     struct world_participant *tasks;
     struct diags *ds;            /* of the run */
-    struct guard *guard;         /* of who started it */
+    struct guard *guard;         /* of the thread that started the run */
     atomic_bool starved;         /* a participant of this rank ran out of memory */
     struct arena arena;
     int64_t count, here, over; /* participants; those on this rank; those of them that have ended */

@@ -14,10 +14,10 @@ enum { TRANSPORT_HEAD = 64 };
 
 /* A message that has arrived. */
 struct parcel {
-    int rank;                         /* whose it is */
+    int rank;                         /* the sender */
     int64_t head[TRANSPORT_HEAD / 8]; /* what the sender put before the body */
     size_t size;
-    void *body; /* the receiver's, who gives it to mem_free */
+    void *body; /* owned by the receiver, who frees it with mem_free */
     bool lost;  /* there was no memory for the body */
 };
 
