@@ -207,7 +207,7 @@ static struct inst *make_value(const struct body *b, const struct inst *from, co
     return i;
 }
 
-static struct inst *take_apart(const struct body *b, const struct inst *from, int which)
+static struct inst *inline_callee(const struct body *b, const struct inst *from, int which)
 {
     int first;
     const struct computation *c = edit_callee(from, which, &first);
@@ -224,7 +224,7 @@ static struct inst *make_inst(const struct body *b, struct inst *from)
     switch ((enum becomes)mark->becomes) {
     case BECOMES_VALUE: return make_value(b, from, mark);
     case BECOMES_PARAMETER: return copy_parameter(b, from, part_of(b->e, b->from)->parameters++);
-    case BECOMES_CALLEE: return take_apart(b, from, mark->which);
+    case BECOMES_CALLEE: return inline_callee(b, from, mark->which);
     default: break;
     }
     if (from->opcode != OP_PARAMETER)

@@ -206,7 +206,7 @@ static void loop_number(struct walk *w, const struct inst *i, int k)
 }
 
 /* Notes what the instruction demands of its operand k. */
-static void ask(struct walk *w, const struct inst *i, int k, const struct spot *p)
+static void note_demands(struct walk *w, const struct inst *i, int k, const struct spot *p)
 {
     struct fake_facts *f = &w->facts;
     const struct shape *of = i->operands[0]->shape;
@@ -260,8 +260,8 @@ static void ask(struct walk *w, const struct inst *i, int k, const struct spot *
     }
 }
 
-/* Whether `ask` is to be called for operand k. */
-static bool is_asked(const struct inst *i, int k)
+/* Whether note_demands is to be called for operand k. */
+static bool has_demands(const struct inst *i, int k)
 {
     int n = i->operand_count;
     switch (i->opcode) {
@@ -294,7 +294,7 @@ static bool is_asked(const struct inst *i, int k)
 
 /* ---- where it goes ---- */
 
-static void go(struct walk *w, const struct inst *i, int64_t leaf, bool whole)
+static void visit(struct walk *w, const struct inst *i, int64_t leaf, bool whole)
 {
     struct spot *p = ARENA_NEW(w->a, struct spot);
     *p = (struct spot){i, leaf, whole, w->todo};
@@ -312,17 +312,17 @@ static int64_t leaves_before(const struct shape *tuple, int64_t component)
     return n;
 }
 
-static void go_into(struct walk *w, const struct computation *c, int param, int64_t leaf, bool whole)
+static void visit_param(struct walk *w, const struct computation *c, int param, int64_t leaf, bool whole)
 {
     if (c && param < c->param_count)
-        go(w, c->params[param], leaf, whole);
+        visit(w, c->params[param], leaf, whole);
 }
 
-static void go_through_element(struct walk *w, const struct inst *i, const struct spot *p)
+static void visit_element(struct walk *w, const struct inst *i, const struct spot *p)
 {
     int64_t k = inst_int(i, A_INDEX, 0), from = leaves_before(i->operands[0]->shape, k);
     if (p->leaf >= from && p->leaf < from + shape_leaf_count(i->shape))
-        go(w, i, p->leaf - from, p->whole);
+        visit(w, i, p->leaf - from, p->whole);
 }
 
 /* Whether elements of operand k are passed on, but to other places. */
@@ -389,14 +389,14 @@ static void go_through(struct walk *w, const struct inst *i, int k, const struct
         int64_t from = 0;
         for (int e = 0; e < k; e++)
             from += shape_leaf_count(i->operands[e]->shape);
-        go(w, i, from + p->leaf, p->whole);
+        visit(w, i, from + p->leaf, p->whole);
         break;
     }
-    case OP_GET_TUPLE_ELEMENT: go_through_element(w, i, p); break;
+    case OP_GET_TUPLE_ELEMENT: visit_element(w, i, p); break;
     case OP_WHILE:
-        go_into(w, inst_computation(i, A_CONDITION), 0, p->leaf, p->whole);
-        go_into(w, inst_computation(i, A_BODY), 0, p->leaf, p->whole);
-        go(w, i, p->leaf, p->whole);
+        visit_param(w, inst_computation(i, A_CONDITION), 0, p->leaf, p->whole);
+        visit_param(w, inst_computation(i, A_BODY), 0, p->leaf, p->whole);
+        visit(w, i, p->leaf, p->whole);
         break;
     case OP_CALL:
     case OP_FUSION:
@@ -406,35 +406,35 @@ static void go_through(struct walk *w, const struct inst *i, int k, const struct
         struct computation **callees = ARENA_ARRAY(w->a, struct computation *, n + 1);
         inst_callees(i, callees);
         if (!branch && n == 1)
-            go_into(w, callees[0], k, p->leaf, p->whole);
+            visit_param(w, callees[0], k, p->leaf, p->whole);
         else if (branch && k >= 1 && k <= n)
-            go_into(w, callees[k - 1], 0, p->leaf, p->whole);
+            visit_param(w, callees[k - 1], 0, p->leaf, p->whole);
         break;
     }
     default:
         if (keeps_elements(i, k))
-            go(w, i, p->leaf, p->whole);
+            visit(w, i, p->leaf, p->whole);
         else if (moves_elements(i, k) || adds_little(i, k))
-            go(w, i, p->leaf, false);
+            visit(w, i, p->leaf, false);
         break;
     }
 }
 
 /* Goes on from the root of a computation to its callers. */
-static void go_out(struct walk *w, const struct inst *root, const struct spot *p)
+static void visit_callers(struct walk *w, const struct inst *root, const struct spot *p)
 {
     for (const struct caller *c = w->callers[root->parent->index]; c; c = c->next)
         switch (c->inst->opcode) {
         case OP_WHILE:
             if (inst_computation(c->inst, A_BODY) != root->parent)
                 break;
-            go_into(w, inst_computation(c->inst, A_CONDITION), 0, p->leaf, p->whole);
-            go_into(w, root->parent, 0, p->leaf, p->whole);
-            go(w, c->inst, p->leaf, p->whole);
+            visit_param(w, inst_computation(c->inst, A_CONDITION), 0, p->leaf, p->whole);
+            visit_param(w, root->parent, 0, p->leaf, p->whole);
+            visit(w, c->inst, p->leaf, p->whole);
             break;
         case OP_CALL:
         case OP_FUSION:
-        case OP_CONDITIONAL: go(w, c->inst, p->leaf, p->whole); break;
+        case OP_CONDITIONAL: visit(w, c->inst, p->leaf, p->whole); break;
         default: break;
         }
 }
@@ -444,17 +444,17 @@ struct fake_facts io_fake_facts(struct arena *scratch, const struct module *m, i
     struct walk w = {.a = scratch, .facts = {.vector_dim = -1, .components = 1}};
     note_module(&w, m);
     map_init(&w.seen, scratch);
-    go(&w, m->entry->params[param], leaf, true);
+    visit(&w, m->entry->params[param], leaf, true);
     while (w.todo) {
         struct spot *p = w.todo;
         w.todo = p->next;
         for (const struct operand_use *u = w.uses[p->inst->parent->index][p->inst->index]; u; u = u->next) {
-            if (is_asked(u->user, u->operand))
-                ask(&w, u->user, u->operand, p);
+            if (has_demands(u->user, u->operand))
+                note_demands(&w, u->user, u->operand, p);
             go_through(&w, u->user, u->operand, p);
         }
         if (p->inst == p->inst->parent->root)
-            go_out(&w, p->inst, p);
+            visit_callers(&w, p->inst, p);
     }
     return w.facts;
 }

@@ -661,14 +661,14 @@ static bool any_enum(struct enum_list l)
     return false;
 }
 
-static bool metadata_says_something(const struct metadata *m)
+static bool metadata_is_set(const struct metadata *m)
 {
     return m->op_type.len || m->op_name.len || m->source_file.len || m->stack_frame_id ||
            (m->rest && (m->rest->scheduling_name.len || m->rest->has_payload));
 }
 
-/* Whether the value says more than leaving the attribute out. */
-static bool says_something(const struct inst *i, const struct attr *a)
+/* Whether the value means something else than leaving the attribute out. */
+static bool differs_from_default(const struct inst *i, const struct attr *a)
 {
     union attr_value v = a->v;
     int8_t usual = attr_table[a->id].default_value;
@@ -692,7 +692,7 @@ static bool says_something(const struct inst *i, const struct attr *a)
     case KIND_STATISTICS: return v.statistics->count > 0;
     case KIND_RESULT_ACCURACY: return v.accuracy->tolerance || v.accuracy->highest;
     case KIND_SPARSITY_CONFIG: return v.sparsity->lhs.given || v.sparsity->rhs.given;
-    case KIND_METADATA: return metadata_says_something(v.metadata);
+    case KIND_METADATA: return metadata_is_set(v.metadata);
     default: return true;
     }
 }
@@ -708,5 +708,5 @@ bool attr_is_printed(const struct inst *i, const struct attr *a, const struct pr
     uint8_t use = use_of(i, (enum attr_id)a->id);
     if (use & USE_DROPPED)
         return false;
-    return use & (USE_REQUIRED | USE_ALWAYS) || says_something(i, a);
+    return use & (USE_REQUIRED | USE_ALWAYS) || differs_from_default(i, a);
 }
