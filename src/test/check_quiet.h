@@ -1,6 +1,6 @@
 /*
- * check.h, except that an assertion that holds costs nothing: Check tells its parent process of every
- * one by a system call, and here are loops of millions. And how each of these programs ends.
+ * check.h with assertions that cost nothing when they hold: Check tells its parent process of each one by a system call, and
+ * the tests have loops of millions. Also the end of main of each test program.
  */
 #ifndef HLO_TEST_CHECK_QUIET_H
 #define HLO_TEST_CHECK_QUIET_H

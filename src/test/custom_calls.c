@@ -1,5 +1,5 @@
 /*
- * A shared library with targets of custom calls, in every form of api_version=, for transcripts and tests.
+ * A shared library with custom-call targets for every api_version=, used by transcripts and tests.
  */
 #include "world/ffi_abi.h"
 

@@ -1,5 +1,5 @@
 /*
- * A program that uses the library, as small as it can be: reads a module, runs it on one argument, prints the result.
+ * The smallest program that uses the library: reads a module, runs it on one argument, prints the result.
  * src/test/test_install.sh builds it against an installed libhlo and runs it; libhlo(3) shows it.
  */
 #include <hlo.h>

@@ -1,6 +1,6 @@
 /*
- * random_view: views of random dims, strides and contents for the property tests of kern. The memory
- * order of the dimensions, their direction and the gaps between elements are drawn as well.
+ * Views with random sizes, strides and contents for the property tests of kern. The order of dimensions in memory, their
+ * direction and the gaps between elements are random as well.
  */
 #ifndef HLO_TEST_RANDOM_VIEW_H
 #define HLO_TEST_RANDOM_VIEW_H

@@ -1,6 +1,5 @@
 /*
- * run_text: a module planned and run from its text, and whether two results are the same. For the tests of what
- * runs.
+ * For tests that run modules: plans and runs a module from its text, and compares results.
  */
 #ifndef HLO_TEST_RUN_TEXT_H
 #define HLO_TEST_RUN_TEXT_H

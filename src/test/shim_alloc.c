@@ -1,13 +1,13 @@
 /*
- * Makes allocations of our own objects fail: linked in with `-Wl,--wrap` for each function below (meson.build), so
- * that it works under sanitizers and valgrind as well.
+ * Makes allocations of the project's own objects fail. It is linked in with `-Wl,--wrap` for each function below (meson.build),
+ * so that it also works under sanitizers and valgrind.
  *
  *   HLO_FAIL_AT=N          the N-th allocation from now on fails
  *   HLO_FAIL_ON=1          and all after it
- *   HLO_FAIL_TRAP=1        a debugger stops there
- *   HLO_FAIL_REPORT=FILE   as a process ends, `ALLOCATIONS FAILED` is added there
+ *   HLO_FAIL_TRAP=1        raises a trap there, for debuggers
+ *   HLO_FAIL_REPORT=FILE   when a process ends, appends `ALLOCATIONS FAILED` to this file
  *
- * A program that wants no process for each N calls shim_alloc.h instead.
+ * A program that does not want a new process for each N uses shim_alloc.h instead.
  */
 #include "shim_alloc.h"
 

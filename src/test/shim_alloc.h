@@ -1,5 +1,5 @@
 /*
- * Allocations that fail: shim_alloc.c.
+ * Makes allocations fail, without environment variables: see shim_alloc.c.
  */
 #ifndef HLO_TEST_SHIM_ALLOC_H
 #define HLO_TEST_SHIM_ALLOC_H

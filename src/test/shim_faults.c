@@ -1,9 +1,9 @@
 /*
- * Stands between a program and the system (LD_PRELOAD) and does what a system may do, but hardly ever does. FAULTS in the
- * environment says what, a word for each:
+ * Is loaded between a program and the system (LD_PRELOAD) and behaves in ways that are allowed, but rare. The environment
+ * variable FAULTS has a word for each:
  *
- *   short       read and write move three bytes at most
- *   interrupt   about every other call that may be interrupted is
+ *   short       read and write transfer at most three bytes
+ *   interrupt   about every other call that can be interrupted is
  *   nameless    no file without a name can be had (O_TMPFILE)
  *   library     no library can be loaded
  *

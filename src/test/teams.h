@@ -1,6 +1,5 @@
 /*
- * teams: teams of several sizes, for tests that a result does not depend on who shares the work. The first is that of the
- * caller alone.
+ * Teams of several sizes, for tests that results do not depend on the number of threads. The first one is the caller alone.
  */
 #ifndef HLO_TEST_TEAMS_H
 #define HLO_TEST_TEAMS_H

@@ -1,6 +1,6 @@
 /*
- * Tests of arrays that are used where they lie in a file: which may, which must be copied, and that the file stays
- * for as long as they live; and of safetensors, sound and broken.
+ * Tests of arrays that are used in place in a mapped file: which can be, which must be copied, and that the mapping lasts as
+ * long as they live; and of safetensors files, sound and broken.
  */
 #include "io/io.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_base.c: does base do what base.h says?
+ * Tests of base: that it does what base.h says.
  */
 #include "base/base.h"
 #include "base/mapped.h"

@@ -1,6 +1,6 @@
 /*
- * Tests of the builder in hlo.h: modules are built, printed, verified and run; what text makes of the same
- * instructions is the same module; mistakes are messages with a place.
+ * Tests of the builder in hlo.h: modules are built, printed, verified and run; text with the same instructions gives the same
+ * module; mistakes are messages with a place.
  */
 #include "hlo.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_complete: what is offered where the cursor stands, and what is kept of what was typed.
+ * Tests of the prompt's completion, what is offered at the cursor, and of its history, what is kept of what was typed.
  */
 #include "check_quiet.h"
 

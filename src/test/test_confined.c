@@ -1,5 +1,5 @@
 /*
- * Tests of what a confined session may do: write where it is, and nothing else to others' files and programs.
+ * Tests of confined sessions: they may write in their folder, but not to other files, nor start programs.
  */
 #include "repl/repl.h"
 

@@ -1,6 +1,6 @@
 /*
- * Custom calls of wrong shape: each target that is known here gets operands and results that are nearly or not at all what it
- * takes. Whatever a module says, a call gives values of the shape that is written, or an error; sanitizers see the rest.
+ * Tests of custom calls with wrong shapes: each known target gets operands and results that are nearly, or not at all, what it
+ * takes. Whatever a module says, a call gives values of the shape that is written, or an error; sanitizers find the rest.
  */
 #include "check_quiet.h"
 #include "hlo.h"

@@ -1,8 +1,7 @@
 /*
- * test_diag.c: are messages collected, limited and drawn as diag.h says?
+ * Tests of messages: that they are collected, limited and drawn as diag.h says.
  *
- * The catalogue belongs to the rooms that speak, so messages are made with diag_say and a text of
- * the test's own.
+ * The texts in the catalogue belong to the rooms that use them, so messages are made by diag_say with texts of the test's own.
  */
 #include "diag/diag.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_dict: dictionaries in text, in the ways they are written and in ways they are not.
+ * Tests of dictionaries in text, in all forms that are accepted, and in some that are not.
  */
 #include "check_quiet.h"
 

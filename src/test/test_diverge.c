@@ -1,6 +1,6 @@
 /*
- * Two runs held against each other: which instructions are pairs, and which value is the first that differs, however little room
- * there is for values.
+ * Tests of comparing two runs: which instructions are paired, and that the first value that differs is found with little room for
+ * values, too.
  */
 #include "hlo.h"
 

@@ -1,9 +1,8 @@
 /*
- * Tests of modules made from modules: what becomes of an instruction, what goes with it, what the header says then;
- * and for random modules that a copy prints the same, and that whatever an edit took in makes a module that verifies
- * and prints as it reads.
+ * Tests of modules made from modules: what an instruction becomes, what is removed with it, and what the header says then. For
+ * random modules: a copy prints the same, and edits that were accepted give a module that verifies, prints, and reads back.
  *
- * `test_edit FILE...` looks at the modules of these files as well.
+ * `test_edit FILE...` also tests the modules of these files.
  */
 #include "fuzz/generate.h"
 #include "hlo.h"

@@ -1,6 +1,6 @@
 /*
- * test_eval.c: small modules run from text: storage taken over only where nobody looks, loops,
- * scalar programs against the same thing with arrays, and what the pool does with memory.
+ * Tests of eval by small modules in text: storage is only taken over when nothing else reads it; loops; scalar programs give
+ * what the same gives with arrays; and how the pool reuses memory.
  */
 #include "run_text.h"
 

@@ -1,5 +1,5 @@
 /*
- * Tests of made-up arguments: what each use of a parameter asks of its values is granted, wherever it stands.
+ * Tests of made-up arguments: their values fit each use of the parameter, wherever in the module that is.
  */
 #include "hlo.h"
 

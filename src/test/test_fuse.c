@@ -1,7 +1,7 @@
 /*
- * Property of fused steps: random graphs of elementwise operations, with values that are read several times,
- * scalars, rows and columns repeated, transposes, reductions of inner dimensions and what is made of them, several
- * results, give the same bits with the plain kernels, which fuse nothing, and with any number of threads.
+ * Property of fused steps: random graphs give the same bits with the plain kernels, which fuse nothing, and with any number of
+ * threads. The graphs have elementwise operations, values that are read several times, broadcasts of scalars, rows and columns,
+ * transposes, reductions of inner dimensions and uses of these, and several results.
  */
 #include "hlo.h"
 

@@ -1,8 +1,8 @@
 /*
- * test_generate.c: what holds for random modules of all operations: the verifier takes them, they print
- * as they were read, the fast kernels give what the plain ones do, looked at or not, and several threads what one does.
+ * Properties of random modules of all operations: the verifier accepts them; they print as they were read; fast kernels give
+ * what plain ones do, observed or not; and several threads give what one does.
  *
- * `test_generate N` looks at N modules instead of as many as there is time for in a build.
+ * `test_generate N` tests N modules instead of the number that a build has time for.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"

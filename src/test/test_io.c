@@ -1,5 +1,5 @@
 /*
- * Tests of io: .npy headers of all kinds, archives stored and deflated, archives that lie.
+ * Tests of io: all kinds of .npy headers, stored and deflated archives, archives with false sizes and offsets.
  */
 #include "io/io.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_ir.c: literals, attributes, orders and names, on modules made by hand.
+ * Tests of ir on modules made by hand: literals, attributes, orders and names.
  */
 #include "ir/ir.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_kern_conv: convolutions that are large enough to be cut into blocks. They must agree with the plain kernel, for any
+ * Tests of convolutions that are large enough to be divided into blocks: they must agree with the plain kernel for any
  * instruction set, and teams of any size must give the same bits.
  */
 #include "check_quiet.h"

@@ -1,6 +1,5 @@
 /*
- * test_kern_convert.c: do conversions, the operations on bits and the mapping of kernels over views do
- * what hlo-values.md says? Sections named in comments are its.
+ * Tests of conversions, operations on bits, and tile kernels over views, by hlo-values.md: comments name its sections.
  */
 #include "kern/kern.h"
 

@@ -1,6 +1,5 @@
 /*
- * test_kern_elementwise.c: do the tile kernels of elementwise operations and comparisons compute what
- * hlo-values.md says? Sections named in comments are its.
+ * Tests of the tile kernels of elementwise operations and comparisons, by hlo-values.md: comments name its sections.
  */
 #include "kern/kern.h"
 #include "op/op.h"

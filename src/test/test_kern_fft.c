@@ -1,6 +1,6 @@
 /*
- * test_kern_fft: large arrays, which FFTW transforms where it is there, against the same rows one at a time, which
- * our own loops transform.
+ * Tests of transforms: large arrays, for which FFTW is used if it is there, against the same rows one at a time, which the
+ * room's own loops transform.
  */
 #include "check_quiet.h"
 

@@ -1,7 +1,6 @@
 /*
- * test_kern_gemm: products in blocks, on every instruction set that the machine has. Numbers are such that their sums are
- * exact, so the fast kernel has to give what the plain one gives; and where they are not, any number of threads has to give
- * the same bits.
+ * Tests of products in blocks, on every instruction set of the machine. Most numbers have exact sums, so that the fast kernel
+ * must give what the plain one gives; for others, any number of threads must give the same bits.
  */
 #include "check_quiet.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_kern_known: kernels against answers that others have published or worked out: random streams,
- * roundings to narrow floats, transforms and factors that come out exact.
+ * Tests of kernels against known answers, published or computed by others: random streams, roundings to narrow floats,
+ * transforms and factors with exact results.
  */
 #include "check_quiet.h"
 #include <math.h>

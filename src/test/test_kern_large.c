@@ -1,6 +1,6 @@
 /*
- * test_kern_large: what only happens to large arrays, which are written past the caches. The elements of
- * the source are numbered, so that every place of the result says what belongs there.
+ * Tests of what only happens with large arrays, which are written past the caches. The source's elements are their own numbers,
+ * so that it is known what each place of the result must hold.
  */
 #include "check_quiet.h"
 

@@ -1,7 +1,7 @@
 /*
- * test_kern_linalg: Cholesky factors and triangular systems, the fast kernels against the plain ones on random
- * sizes, strides, types and batches. What is not to be read holds NaN, and now and then a diagonal is one on which
- * LAPACK has its own habits. Small values in known cases are in test_kern_known.
+ * Tests of Cholesky factors and triangular systems: fast kernels against plain ones on random sizes, strides, types and
+ * batches. Elements that must not be read are NaN, and some diagonals are of kinds that LAPACK treats in its own way. Small
+ * cases with known answers are in test_kern_known.
  */
 #include "check_quiet.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_kern_pick: reductions of values with their indices. Whatever a body answers for ties and NaNs, the
- * fast kernel gives the bits that calling it for every element gives.
+ * Tests of reductions of values with their indices: whatever a body does with ties and NaNs, the fast kernel gives the same
+ * bits as calling the body for every element.
  */
 #include "check_quiet.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_kern_plain: rearrangements, iota, topk, bitcast-convert, fft and bodies of several operands: the
- * fast kernels (or views) against the plain ones on random shapes, strides, types and attributes.
+ * Tests of fast kernels (or views) against plain ones on random shapes, strides, types and attributes: rearrangements, iota,
+ * topk, bitcast-convert, fft, and bodies with several operands.
  */
 #include "check_quiet.h"
 

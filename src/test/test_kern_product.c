@@ -1,6 +1,6 @@
 /*
- * test_kern_product: dot and convolution. The fast kernels must agree with the plain ones on random
- * shapes, strides, types and attributes; the values of hlo-values 13 are checked by hand.
+ * Tests of dot and convolution: fast kernels against plain ones on random shapes, strides, types and attributes; and the values
+ * of hlo-values 13, worked out by hand.
  */
 #include "check_quiet.h"
 

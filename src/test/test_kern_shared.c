@@ -1,6 +1,6 @@
 /*
- * test_kern_shared: kernels on arrays large enough to be shared by threads. A team of any size gives the bits
- * that one thread gives, and these are the plain kernel's, as far as the kernel's comment says.
+ * Tests of kernels on arrays that are large enough to be shared by threads: a team of any size gives the bits that one thread
+ * gives, and they agree with the plain kernel as the kernel's comment says.
  */
 #include "check_quiet.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_kern_structured: kernels that move, fold, look up and sort. The fast ones must agree with the
- * plain ones on random shapes, strides, types and attributes; some values are worked out by hand.
+ * Tests of kernels that move, fold, look up and sort elements: fast ones against plain ones on random shapes, strides, types and
+ * attributes; some values are worked out by hand.
  */
 #include "check_quiet.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_kern_vector.c: are kernels that compute in lanes as good as libm, the same on every instruction set,
- * and blind to where in an array an element stands?
+ * Tests of kernels that compute in lanes: as exact as libm, with the same bits on every instruction set and wherever in an
+ * array an element is.
  */
 #include "check_quiet.h"
 #include <math.h>

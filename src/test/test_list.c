@@ -1,5 +1,5 @@
 /*
- * Tests of listings: numbers, operands and users, callers, places, frames, costs.
+ * Tests of listings: numbers, operands and users, callers, places, stack frames, costs.
  */
 #include "hlo.h"
 

@@ -1,6 +1,6 @@
 /*
- * A program that uses the library may have chosen a locale whose numbers have a comma, and where `i` is no small `I`.
- * Nothing that is read or written may listen to it. The locale is made here, by localedef, so that there is one everywhere.
+ * Tests in a locale whose numbers have a comma, and where `i` is not the small letter of `I`: nothing that the library reads or
+ * writes may depend on it. The locale is made here, by localedef, so that every machine has it.
  */
 #include "hlo.h"
 

@@ -1,5 +1,5 @@
 /*
- * Values as people look at them: what is counted in them, what is cut out, what is left out, and when two agree.
+ * Tests of look: statistics, slices, abridged values, pictures, and when two values agree.
  */
 #include "hlo.h"
 

@@ -1,6 +1,6 @@
 /*
- * Property of arguments in memory of the caller's: kernels give the same bits wherever the elements lie, aligned as
- * elements are and no better; nothing is written there, not by what updates arrays either; and it is given back.
+ * Property of arguments in the caller's memory: kernels give the same bits wherever the elements are, aligned for their type
+ * and no better; nothing is written there, not even by operations that update arrays; and it is given back.
  */
 #include "hlo.h"
 

@@ -1,6 +1,6 @@
 /*
- * What is foreseen of the memory of a run is what the run then needs: for every module of the golden tests that
- * runs by itself, and to the byte for programs small enough to tell by hand.
+ * Tests of predicted memory: it is what the run then needs, for every module of the golden tests that runs by itself; and for
+ * small programs it is the number of bytes worked out by hand.
  */
 #include "hlo.h"
 
@@ -136,7 +136,8 @@ START_TEST(known)
                MIB);
     /* A broadcast is a view, until it is a result. */
     check_text("HloModule b\nENTRY e { p = f32[] parameter(0)\n ROOT b = f32[262144] broadcast(p), dimensions={} }", MIB);
-    /* A loop updates its state in place, here as a scalar program, whose numbers are its own; the first time it is the argument's, which is not ours to change. */
+    /* A loop updates its state in place, here as a scalar program, whose numbers are its own; the first time it is the
+     * argument's, which is not ours to change. */
     check_text("HloModule c\n"
                "body { s = (s32[], f32[262144]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"
                " v = f32[262144] get-tuple-element(s), index=1 one = s32[] constant(1) j = s32[] add(i, one)\n"

@@ -1,6 +1,6 @@
 /*
- * Runs that are looked at: what an observer is told and in which order, values put in place of others, runs that it
- * ends or that somebody interrupts.
+ * Tests of observed runs: what an observer is shown and in which order, values that it replaces, runs that it ends or that are
+ * interrupted.
  */
 #include "check_quiet.h"
 #include "hlo.h"

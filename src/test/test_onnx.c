@@ -1,6 +1,5 @@
 /*
- * Tests of onnx: models and values of ONNX, packed by protobuf-c as they are wanted, and what becomes of
- * files that lie.
+ * Tests of reading ONNX: models and values, packed by protobuf-c for each test, and files with false contents.
  */
 #include "onnx/onnx.h"
 #include "onnx/onnx.pb-c.h"

@@ -1,5 +1,5 @@
 /*
- * test_onnx_config.c: what the backend_config of a call to onnx.Loop may say, and how.
+ * Tests of the backend_config of calls to onnx.Loop: what it may say, and in which forms.
  */
 #include "verify/verify.h"
 

@@ -1,12 +1,11 @@
 /*
- * Tests of the translation of ONNX models: each operator by values and by what it refuses, graphs in graphs, sizes
- * that only a run knows. Models stand here as text:
+ * Tests of the translation of ONNX models: values and rejections for each operator, nested graphs, sizes that are only known at
+ * run time. Models are written as text:
  *
  *     (x, n) => (y) { t = Add(x, x)  y = Slice<axis=0>(t, n) }
  *
- * Attributes are integers 3, floats ~0.5, lists [1,2], tensors 'f32[] 1', types :f32 or :seq:f32, and graphs. Inputs
- * of the model are given as literals, one behind the other with | between them: an initializer begins with =, a
- * sequence is [f32[] 1; f32[] 2], an optional ?value or ?.
+ * Attributes are integers 3, floats ~0.5, lists [1,2], tensors 'f32[] 1', types :f32 or :seq:f32, and graphs. Inputs of the
+ * model are literals, separated by |: an initializer begins with =, a sequence is [f32[] 1; f32[] 2], an optional ?value or ?.
  */
 #include "onnx/onnx.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_passes.c: what the passes of a plan do to small modules, and the property of them all: random modules
- * of calls, maps, loops inside loops and equal expressions give the same bits with them and, plain, without.
+ * Tests of the passes of a plan: what each does to small modules; and for all of them that random modules of calls, maps,
+ * nested loops and equal expressions give the same bits with passes as plain, without them.
  */
 #include "random_view.h"
 #include "run_text.h"

@@ -1,6 +1,5 @@
 /*
- * Tests of what stands between what people write and a module: texts put together from pieces, of which messages
- * speak, and arguments.
+ * Tests of texts put together from pieces, into which messages point, and of arguments as people write them.
  */
 #include "hlo.h"
 

@@ -1,7 +1,6 @@
 /*
- * test_scalar.c: scalar programs. Every operation with a number of its own gives the bits of its kernel; random nests
- * of loops, branches and calls on scalars and small arrays give the bits that plain runs give, and stop after as many
- * steps.
+ * Tests of scalar programs: every operation that has a code of its own gives the bits of its kernel; random nests of loops,
+ * branches and calls on scalars and small arrays give the bits of plain runs, and stop after as many steps.
  */
 #include "random_view.h"
 #include "run_text.h"

@@ -1,5 +1,5 @@
 /*
- * Tests of how the prompt tells entries apart, where they end, and where the parts of a module's text lie.
+ * Tests of how the prompt distinguishes kinds of entries, finds their ends, and finds the parts of a module's text.
  */
 #include "repl/scan.h"
 

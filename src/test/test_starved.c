@@ -1,7 +1,6 @@
 /*
- * Memory that runs out below whoever embeds the library: each allocation of each call fails once, alone and with all after it.
- * The call then says so, leaves nothing behind (sanitizers look for that), and does what it should on the same objects once
- * there is memory again.
+ * Tests of the library when memory runs out: each allocation of each call fails once, alone and with all after it. The call
+ * must say so, leave nothing behind (sanitizers look for that), and succeed on the same objects when there is memory again.
  */
 #include "hlo.h"
 

@@ -1,6 +1,6 @@
 /*
- * Code behind custom calls, as people who embed hlo give it: functions, rules, libraries; and how attributes
- * of typed calls are read.
+ * Tests of custom-call targets of programs that embed the library: functions, rules, libraries; and of how attributes of typed
+ * calls are read.
  */
 #include "check_quiet.h"
 #include "hlo.h"

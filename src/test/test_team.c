@@ -1,5 +1,5 @@
 /*
- * Teams: every part of a task is done once, whoever does it, and those who can't get the team do without.
+ * Tests of teams: every part of a task is done once, by whatever thread; a caller that can't get the team does all parts itself.
  */
 #include "base/base.h"
 #include "check_quiet.h"

@@ -1,6 +1,6 @@
 /*
- * test_text.c: the lexer, the parser and literals, in strict and in default mode. The strict verdicts are
- * those of XLA's own parser (jaxlib 0.10.2).
+ * Tests of the lexer, the parser and literals, in strict and default mode. In strict mode, what is accepted and rejected is
+ * what XLA's own parser (jaxlib 0.10.2) accepts and rejects.
  */
 #include "text/text.h"
 #include "text/text_priv.h"

@@ -1,7 +1,6 @@
 /*
- * test_text_print.c: attribute values and the printer, where a golden case cannot say it: options,
- * what only the default mode takes, and that the canonical form of a sharding places every device
- * where the written one did.
+ * Tests of attribute values and the printer that golden tests can't express: options; forms that only the default mode accepts;
+ * and that the canonical form of a sharding places every device where the original did.
  */
 #include "text/text.h"
 

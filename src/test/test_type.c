@@ -1,5 +1,5 @@
 /*
- * test_type.c: element types and their codes, layouts, shapes and views.
+ * Tests of type: element types and their codes, layouts, shapes and views.
  */
 #include "type/type.h"
 

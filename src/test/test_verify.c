@@ -1,5 +1,5 @@
 /*
- * test_verify.c: shapes that follow from operands, and rules that modules break, on modules made by hand.
+ * Tests of verify on modules made by hand: shapes inferred from operands, and modules that break rules.
  */
 #include "verify/verify_priv.h"
 

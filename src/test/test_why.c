@@ -1,9 +1,9 @@
 /*
- * Where elements come from. What that means is tested as it is defined: for instructions of random modules and of all golden
- * cases, whatever lies outside of the boxes is changed, the instruction is run alone, and the element keeps its bits. That
- * boxes are no larger than they have to be is tested by hand.
+ * Tests of where elements come from, by the definition: for instructions of random modules and of all golden tests, all
+ * elements outside of the boxes are changed, the instruction is run alone, and the element must keep its bits. That boxes are
+ * no larger than necessary is tested by hand.
  *
- * `test_why N` looks at N random modules, `test_why N FILE...` at the modules of these files in place of the golden cases.
+ * `test_why N` tests N random modules, `test_why N FILE...` the modules of these files instead of the golden tests.
  */
 #include "fuzz/generate.h"
 #include "hlo.h"

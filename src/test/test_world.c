@@ -1,7 +1,6 @@
 /*
- * test_world.c: runs that can't come to an end are found out, a thousand times in a row and always with
- * the same words; a failure ends the others; the same values every time. On threads of one process, and on
- * ranks, as many as there may be.
+ * Tests of several participants: runs that can't end are detected, a thousand times in a row with the same message; a failure
+ * ends the other participants; values are always the same. On threads of one process, and on ranks, up to the greatest number.
  */
 #include "base/guard.h"
 #include "test/thread_transport.h"

@@ -1,7 +1,6 @@
 /*
- * A transport between ranks that are threads of one process. Messages of different ranks come in any
- * order, a message is not always there at once, and a body that is not copied is read when its receiver
- * takes it, as with MPI.
+ * A transport between ranks that are threads of one process. As with MPI, messages of different ranks come in any order, may be
+ * delayed, and a body that is not copied is read when the receiver takes it.
  */
 #ifndef HLO_TEST_THREAD_TRANSPORT_H
 #define HLO_TEST_THREAD_TRANSPORT_H
