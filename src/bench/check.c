@@ -1,9 +1,9 @@
 /*
- * The cases of the bench: what the fast kernels give, by one thread and by two, is what the plain ones give.
+ * Checks the cases of the bench: the fast kernels, with one thread and with two, give what the plain ones give.
  *
  *   check FILE...
  *
- * `// agrees: rel=R abs=A` in a case says how near; without it, results must be equal. Prints TAP.
+ * `// agrees: rel=R abs=A` in a case gives a tolerance; without it, results must be equal. Prints TAP.
  */
 #include "hlo.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# How many instructions ten small runs take: start-up, reading, planning, and operations so small that what is around
-# them is the cost. Figures that no neighbour on the machine disturbs, so two commits can be compared by them.
+# Counts the instructions of ten small runs: starting, reading, planning, and operations so small that their surroundings are the cost.
+# Other processes don't change these figures, so that two commits can be compared by them.
 #
 #   counts.sh HLO [COUNTS]     prints a line for each: name, instructions; with a file of such lines, its figure and the ratio
 #

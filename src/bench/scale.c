@@ -1,9 +1,9 @@
 /*
- * scale.c: what large input costs. Makes input of each kind in three sizes, N, 10 N and 100 N, runs commands on it, and
- * prints a table in Markdown of time and memory; or checks in small that ten times the input doesn't cost much more
- * than ten times the time.
+ * Measures what large input costs: makes input of each kind in three sizes, N, 10 N and 100 N, runs commands on it, and prints
+ * a table of time and memory in Markdown; or checks with small sizes that ten times the input doesn't take much more than ten
+ * times the time.
  *
- *   scale make KIND N                               prints such input
+ *   scale make KIND N                               prints input of a kind
  *   scale table [-n N] HLO [COMMAND[,COMMAND...] [KIND...]]
  *   scale check HLO                                 prints TAP
  */
@@ -31,10 +31,11 @@ static const struct kind {
 
 enum { ANY_CODE = SCALE_CODE | SCALE_WRONG | SCALE_DEEP | SCALE_DOUBLED, MAX_WORDS = 8 };
 
-/* What is run on which kinds: {} is the file, {name} its last instruction, {KIND} a file of that kind and size. */
+/* The commands, and the kinds on which they are run: {} is the file, {name} its last instruction, {KIND} a file of that kind
+ * and the same size. */
 static const struct command {
     const char *name;
-    unsigned of; /* kinds; or, SCALE_VALUES, the one that its words name */
+    unsigned of; /* kinds, ored; SCALE_VALUES: the one that its words name */
     bool input;  /* the file is standard input */
     const char *words[MAX_WORDS];
 } commands[] = {
@@ -96,7 +97,7 @@ static char *path_of(const struct kind *k, long n) /* to be freed */
     return path;
 }
 
-/* Makes the file; a process of its own does, so that its memory doesn't stay. */
+/* Makes the file, in a process of its own, so that the memory for that is not counted later. */
 static void make_file(const struct kind *k, long n)
 {
     char *path = path_of(k, n);
@@ -125,7 +126,7 @@ static void drop_file(const struct kind *k, long n)
     free(path);
 }
 
-static void empty_folder(void) /* of files that were made because a command named them */
+static void empty_folder(void) /* removes files that were made because a command named them */
 {
     DIR *dir = opendir(folder);
     struct dirent *e;
@@ -135,7 +136,7 @@ static void empty_folder(void) /* of files that were made because a command name
         closedir(dir);
 }
 
-/* Prints the name of the last instruction: what stands before the last " = ". */
+/* Prints the name of the last instruction: the word before the last " = ". */
 static void print_last_name(FILE *to, const struct kind *k, long n)
 {
     char *path = path_of(k, n), *line = NULL, name[256] = "";
@@ -151,7 +152,7 @@ static void print_last_name(FILE *to, const struct kind *k, long n)
     free(path);
 }
 
-/* One word of a command with what {...} stand for; to be freed. */
+/* A word of a command, with {...} replaced; to be freed. */
 static char *word_of(const char *word, const struct kind *k, long n)
 {
     char *made = NULL;
@@ -189,8 +190,8 @@ static struct taken run(const char *hlo, const struct command *c, const struct k
     return taken;
 }
 
-/* The mean of as many runs as take a tenth of a second together: the system looks at its clock every few milliseconds to see
- * whose the time is, so what is shorter is found by chance. */
+/* The mean of as many runs as take a tenth of a second together: the system only looks every few milliseconds which process is
+ * running, so shorter times depend on chance. */
 static struct taken run_often(const char *hlo, const struct command *c, const struct kind *k, long n, unsigned limit)
 {
     struct taken sum = run(hlo, c, k, n, limit);
@@ -214,8 +215,8 @@ static bool goes_with(const struct command *c, const struct kind *k)
 
 enum { SIZES = 3, LIMIT = 20 };
 
-/* Ten times the input may take twelve times the time; 20 ms more, since that much comes and goes by itself. The system's
- * share varies with what else runs; but where all of it is less, the whole is. */
+/* Ten times the input may take twelve times the time, and 20 ms more, by which times vary anyway. System time depends on what
+ * else is running, so both user time and all time must be beyond. */
 static bool too_much(struct taken less, struct taken more)
 {
     return more.user > 12 * less.user + 0.02 && more.all > 12 * less.all + 0.02;
@@ -248,7 +249,7 @@ static void print_row(const char *hlo, const struct command *c, const struct kin
     fflush(stdout);
 }
 
-static bool named_in(const char *list, const char *name) /* words with commas between them */
+static bool named_in(const char *list, const char *name) /* a list of words, separated by commas */
 {
     size_t length = strlen(name);
     for (const char *s = list; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
@@ -295,9 +296,9 @@ static double least_of(const char *hlo, const struct command *c, const struct ki
 }
 
 /*
- * Whether ten times the input costs less than 40 times the time: ten times is linear, a hundred times quadratic. A clock
- * is read, so the bound is wide, 50 ms aren't looked at, and what is over it is measured again. On a slow machine both
- * sides are slower. What a start of the program takes, `start`, is on neither side.
+ * Whether ten times the input takes less than 40 times the time: linear is ten times, quadratic a hundred. Since times vary, the
+ * bound is wide, 50 ms don't count, and what is beyond is measured again. On a slow machine both times are longer. `start`, the
+ * time that the program takes to start, is subtracted from both.
  */
 static bool check(const char *hlo, const struct command *c, const struct kind *k, double start)
 {
@@ -321,7 +322,7 @@ static bool check(const char *hlo, const struct command *c, const struct kind *k
     return good;
 }
 
-/* All kinds, where that takes no time; of what runs a module those that a run which is looked at once found hard. */
+/* Fast commands are checked with all kinds; diff, which runs a module, with kinds on which observed runs were once slow. */
 static bool is_checked(const struct command *c, const struct kind *k)
 {
     return named_in("verify,plan,repl", c->name) || (named_in("diff", c->name) && named_in("branches,elements,loop-wide", k->name));

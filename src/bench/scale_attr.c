@@ -1,5 +1,5 @@
 /*
- * scale_attr.c: large input that is large by its attributes, the tables at the head of a module, comments and constants.
+ * Input that is large by its attributes, the tables at the head of a module, comments and constants.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 /*
- * scale_code.c: large input that is large by its instructions and computations.
+ * Input that is large by its instructions and computations.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 /*
- * scale_deep.c: input that nests deeply: calls, tuples, shapes, literals, attributes, comments.
+ * Input that is deeply nested: calls, tuples, shapes, literals, attributes, comments.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 /*
- * scale_file.c: large input that is no module: golden tests, scripts, literals, arrays.
+ * Large input other than modules: golden tests, scripts, requests, literals, arrays.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 /*
- * scale_name.c: large input that is large by its names, or full of errors.
+ * Input with many or long names, or full of errors.
  */
 #include "scale.h"
 

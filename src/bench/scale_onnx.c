@@ -1,5 +1,5 @@
 /*
- * scale_onnx.c: models of ONNX that are large.
+ * Large models of ONNX.
  */
 #include "scale.h"
 

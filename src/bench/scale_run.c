@@ -1,5 +1,5 @@
 /*
- * scale_run.c: runs a command and says what it took.
+ * Runs a command and measures the time and memory that it takes.
  */
 #include "scale.h"
 

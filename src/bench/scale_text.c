@@ -1,5 +1,5 @@
 /*
- * scale_text.c: pieces of text that large input is made of.
+ * Functions that print pieces of large input.
  */
 #include "scale.h"
 

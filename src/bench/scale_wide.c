@@ -1,5 +1,5 @@
 /*
- * scale_wide.c: large input where one thing has many operands, components or uses, and long fusions.
+ * Large input in which one thing has many operands, components or uses; and long fusions.
  */
 #include "scale.h"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs each case once through `hlo bench` and prints TAP: every figure must be there. How large they are is not looked at.
+# Runs each case once through `hlo bench`, which must give every figure, whatever it is. Prints TAP.
 #
 #   smoke.sh HLO CASE...
 HLO=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A table in Markdown from what a comparison with a peer wrote: a JSON list of objects, one member a line, with
+# Makes a table in Markdown from a comparison with a peer: a JSON list of objects, one member per line, with
 # file, ours_run_min_s, peer_run_min_s, ours_first_result_s, peer_net_first_s, ours_peak_rss and peer_peak_rss.
 # Ends with the geometric means of the ratios ours / peer and the worst of each.
 #

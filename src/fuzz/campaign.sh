@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs fuzz targets for so many seconds each: campaign.sh BUILD SECONDS [TARGET...]. BUILD is a build folder of clang with
-# -Db_sanitize=address,undefined -Db_lundef=false. All of them when none is named.
-#   CAMPAIGN_JOBS  so many at a time (2)
-#   CAMPAIGN_SEED  what is tried depends on that number alone, as far as threads allow (none: something new each time)
-#   CAMPAIGN_SLOW  an input that takes longer than so many seconds is a finding (5)
-#   CAMPAIGN_DIR   where corpora, logs and findings are kept, and found again by the next campaign (BUILD/campaign)
-# At the end a table of what all campaigns in that folder have done; status 1 when there is a finding: a crash, a leak, too much
+# Runs fuzz targets for a number of seconds each: campaign.sh BUILD SECONDS [TARGET...]. Without names, all targets. BUILD is a build
+# folder of clang with -Db_sanitize=address,undefined -Db_lundef=false.
+#   CAMPAIGN_JOBS  how many run at a time (2)
+#   CAMPAIGN_SEED  inputs depend on this number alone, as far as threads allow (none: they are new each time)
+#   CAMPAIGN_SLOW  an input that takes more seconds is a finding (5)
+#   CAMPAIGN_DIR   where corpora, logs and findings are kept for the next campaign (BUILD/campaign)
+# Ends with a table of what all campaigns in that folder have done; status 1 when there is a finding: a crash, a leak, too much
 # memory, or an input that takes too long.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

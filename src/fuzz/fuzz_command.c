@@ -1,6 +1,7 @@
 /*
- * Fuzz target: the first line is a command line without its file, the rest the file. Commands that look at a module or run it, with
- * whatever options but those that start other programs or load libraries; files are written in the room.
+ * Fuzz target: the first line is a command line without its file, the rest the file. For commands that look at modules or run
+ * them, with all options except those that start other programs or load libraries. Files are written in the target's own
+ * folder.
  */
 #include "cli/cli.h"
 #include "fuzz/room.h"

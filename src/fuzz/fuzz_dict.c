@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as a dictionary, in MLIR's form alone and in those that JSON and people write. What MLIR's takes the loose form
- * takes, too.
+ * Fuzz target: any bytes as a dictionary, in MLIR's form alone, and in the loose form, which includes JSON. Whatever MLIR's
+ * form accepts, the loose one accepts too.
  */
 #include "base/dict.h"
 

@@ -1,5 +1,5 @@
 /*
- * Fuzz target: a folder of dumps. The first line picks a module of it, the others are the names of files that lie there.
+ * Fuzz target: a folder of XLA's dumps. The first line picks a module; the others are the names of files in the folder.
  */
 #include "fuzz/room.h"
 

@@ -1,7 +1,7 @@
 /*
- * Fuzz target: modules made from modules. The first line is a number that decides what is edited, the rest a module, or behind a zero
- * byte decisions for the generator. An edit that says nothing is a copy; what is made of a sound module by edits, cut out of it or
- * found when it is reduced, is sound.
+ * Fuzz target: modules made from modules. The first line is a number that decides what is edited; the rest is a module, or,
+ * behind a zero byte, choices for the generator. An edit without changes is a copy; what is made from a sound module by edits,
+ * by cutting out or by reducing is sound.
  */
 #include "fuzz/generate.h"
 #include "fuzz/room.h"

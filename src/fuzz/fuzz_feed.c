@@ -1,5 +1,5 @@
 /*
- * Fuzz target: any bytes as the file of --infeed for two participants of a program that reads three items and gives them back.
+ * Fuzz target: any bytes as the file of --infeed, for two participants of a program that reads three items and feeds them out.
  */
 #include "cli/arguments.h"
 #include "fuzz/room.h"

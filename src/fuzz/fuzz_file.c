@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as a file of some name: modules as text, compressed or in a bundle, and arrays. The first byte says how the name
- * ends.
+ * Fuzz target: any bytes as a file whose name has one of several endings, by the first byte: modules as text, compressed or in
+ * a bundle; arrays.
  */
 #include "fuzz/room.h"
 

@@ -1,6 +1,5 @@
 /*
- * Fuzz target: any bytes go through lexer and parser, default and strict; either a module comes out
- * or a diagnostic.
+ * Fuzz target: any bytes go through lexer and parser, in default and strict mode, which give a module or a message.
  */
 #include "text/text.h"
 

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: any bytes as the text of a value, and behind a line that begins with `[` as an index into it. What is read prints as
- * text that gives the same value, and as .npy bytes that do; whatever can be shown of it can be made, and its JSON is sound.
+ * Fuzz target: any bytes as the text of a value, behind an optional line that begins with `[` and is a slice of it. What is
+ * read prints as text, and is written as .npy bytes, that give the same value; it can be shown in every way, and its JSON is
+ * sound.
  */
 #include "base/dict.h"
 #include "io/io.h"

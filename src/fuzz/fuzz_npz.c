@@ -1,5 +1,5 @@
 /*
- * Fuzz target: any bytes as a .npz archive, as a .npy file and as safetensors, copied and used in place.
+ * Fuzz target: any bytes as an .npz archive, as a .npy file and as safetensors, whose arrays are copied or used in place.
  */
 #include "io/io.h"
 

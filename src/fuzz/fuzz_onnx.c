@@ -1,5 +1,5 @@
 /*
- * Fuzz target: any bytes as a model of ONNX, translated and verified where they are one.
+ * Fuzz target: any bytes as a model of ONNX, which is translated and verified if it is one.
  */
 #include "onnx/onnx.h"
 

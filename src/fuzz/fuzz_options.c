@@ -1,5 +1,5 @@
 /*
- * Fuzz target: a command line, as a shell would split it, and the same words as a file of options.
+ * Fuzz target: a command line, split as by a shell, and the same text as a file of options.
  */
 #include "cli/arguments.h"
 #include "fuzz/room.h"

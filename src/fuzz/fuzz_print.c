@@ -1,6 +1,6 @@
 /*
- * Fuzz target: what the printer writes, the strict parser reads back, and printing it again settles; also of text in our own, wider
- * form, where the verifier has accepted it, and then it accepts what is read back.
+ * Fuzz target: the strict parser reads what the printer writes, and printing that again gives the same text. This also holds
+ * for text that only the default mode accepts, if the verifier accepts the module; it then accepts what is read back.
  */
 #include "text/text.h"
 #include "verify/verify.h"

@@ -1,5 +1,6 @@
 /*
- * Fuzz target: any text as the lines of a session at the prompt, which go on behind errors. It can write into its room only.
+ * Fuzz target: any text as the lines of a session at the prompt, which continues after errors. It can only write into its own
+ * folder.
  */
 #include "fuzz/room.h"
 

@@ -1,9 +1,8 @@
 /*
- * Fuzz target: what the verifier accepts runs to its end, to a limit or to an error, and the fast
- * kernels give what the plain ones do.
+ * Fuzz target: what the verifier accepts runs to its end, to a limit or to an error, and the fast kernels give what the plain
+ * ones do.
  *
- * The input is a file of modules, or, when it begins with a zero byte, decisions for the generator, all
- * of whose modules must be accepted.
+ * The input is a file of modules or, behind a zero byte, choices for the generator, all of whose modules must be accepted.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"

@@ -1,5 +1,5 @@
 /*
- * Fuzz target: any bytes as requests to hlo serve, a line each. To each that isn't blank there is one answer, a line of sound JSON.
+ * Fuzz target: any bytes as requests to hlo serve, one per line. Each that isn't blank gets one answer, a line of sound JSON.
  */
 #include "base/dict.h"
 #include "cli/serve.h"

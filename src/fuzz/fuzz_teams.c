@@ -1,6 +1,6 @@
 /*
- * Fuzz target: what the verifier accepts gives the same bits on one thread and on several, and to who looks on and who doesn't. Inputs
- * are those of fuzz_run.
+ * Fuzz target: what the verifier accepts gives the same bits on one thread and on several, and agrees observed and not
+ * observed. Inputs are those of fuzz_run.
  */
 #include "fuzz/generate.h"
 #include "fuzz/twice.h"

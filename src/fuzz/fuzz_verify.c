@@ -1,5 +1,5 @@
 /*
- * Fuzz target: whatever parses goes through the verifier, which accepts or says why not.
+ * Fuzz target: whatever can be parsed goes through the verifier, which accepts it or gives a message.
  */
 #include "text/text.h"
 #include "verify/verify.h"

@@ -1,6 +1,7 @@
 /*
- * Fuzz target: what made an element. The first line is what hlo_recorded_find takes, the rest a module, run on made-up arguments. Asked
- * for is that element and, where the line finds none, the first of each instruction.
+ * Fuzz target: where elements come from. The first line is a text for hlo_recorded_find, the rest a module, run on made-up
+ * arguments. The sources of that element are asked for, or, if there is no such element, those of the first element of each
+ * instruction.
  */
 #include "base/dict.h"
 #include "fuzz/room.h"

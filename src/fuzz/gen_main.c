@@ -1,6 +1,5 @@
 /*
- * Writes random modules: `generate SEED` to standard output, `generate SEED COUNT FOLDER` one file for
- * each of so many seeds.
+ * Writes random modules: `generate SEED` one to standard output, `generate SEED COUNT FOLDER` a file for each of COUNT seeds.
  */
 #include "fuzz/generate.h"
 

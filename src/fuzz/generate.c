@@ -1,5 +1,5 @@
 /*
- * Random modules: choices, types, values, instructions as text, computations, the module.
+ * The generator's base: random choices, types, values, instructions as text, computations, the module.
  */
 #include "fuzz/generate_priv.h"
 

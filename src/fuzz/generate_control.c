@@ -1,5 +1,5 @@
 /*
- * Instructions that run computations, and tuples, tokens, sizes and collectives.
+ * Generates instructions that run computations, and tuples, tokens, dynamic sizes and collectives.
  */
 #include "fuzz/generate_priv.h"
 

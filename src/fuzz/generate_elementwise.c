@@ -1,5 +1,5 @@
 /*
- * Instructions that work element by element: elementwise, compare, convert.
+ * Generates instructions that work element by element: elementwise, compare, convert.
  */
 #include "fuzz/generate_priv.h"
 

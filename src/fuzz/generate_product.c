@@ -1,5 +1,5 @@
 /*
- * Instructions that sum products and what else is numeric: dot, conv, linalg, fft, batchnorm, rng.
+ * Generates instructions that sum products, and other numeric ones: dot, conv, linalg, fft, batchnorm, rng.
  */
 #include "fuzz/generate_priv.h"
 

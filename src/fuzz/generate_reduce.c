@@ -1,5 +1,5 @@
 /*
- * Instructions that apply a computation to elements: reduce and scan, windows, sort; and map's function.
+ * Generates instructions that apply a computation to elements: reduce and scan, windows, sort, map.
  */
 #include "fuzz/generate_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * Instructions that move elements about: shape, dynslice, gather.
+ * Generates instructions that move elements: shape, dynslice, gather.
  */
 #include "fuzz/generate_priv.h"
 

@@ -1,6 +1,6 @@
 /*
- * What the sanitizers are told in fuzz targets: a huge allocation fails, as it does for users, and
- * the diagnostic that follows is part of what is tested.
+ * Options of sanitizers in fuzz targets: a huge allocation fails, as it does for users, and the message about it is part of the
+ * test.
  */
 const char *__asan_default_options(void);
 

@@ -1,5 +1,5 @@
 /*
- * Runs a fuzz target on every file below a folder, in TAP: inputs that once were trouble stay tests.
+ * Runs a fuzz target on every file below a folder and prints TAP: inputs that once caused trouble stay tests.
  */
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /*
- * The folder lies in $TMPDIR or /tmp and goes when the process ends. Streams are turned away by their names, not by their
- * descriptors: what a sanitizer has to say still comes through.
+ * The folder and silenced streams of a fuzz target. The folder is in $TMPDIR or /tmp and is removed when the process ends. Only
+ * the streams stdout and stderr are redirected, not their descriptors, so that reports of sanitizers still come through.
  */
 #include "fuzz/room.h"
 

@@ -1,9 +1,10 @@
 /*
- * Fast against plain over whole modules, runs that are looked at against others, and one thread against several.
+ * Runs whole modules by fast and by plain kernels, observed and not observed, or on one thread and on several, and compares
+ * results.
  *
- * The two may add up floats in another order, so what comes of a sum is compared within a bound, and
- * what is computed further from it is not compared at all: a comparison or a rounding would make a
- * great difference of a small one. Arguments are quarters, whose sums are exact.
+ * Fast and plain kernels may add floats in different orders. So sums are compared within a bound, and values that are computed
+ * from them are not compared at all: a comparison or rounding may turn a small difference into a large one. Arguments are
+ * quarters, whose sums are exact.
  */
 #include "fuzz/twice.h"
 
