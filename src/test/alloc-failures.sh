@@ -1,8 +1,7 @@
 #!/bin/sh
-# Makes the N-th allocation fail, for each STEP-th N until a command ends before it comes to that, once by itself and
-# once with all after it, for every subcommand. Each time the command must end with a status that is documented, and
-# say that there was no memory; or, where it can do without, with the same output as ever. Nothing half written
-# may be left behind. Prints TAP; each line ends with allocations, failures, clean ends.
+# Makes the N-th allocation of each subcommand fail, alone and with all after it, for every STEP-th N until the command needs fewer.
+# Each time it must end with a documented status and a message about memory, or, where it can do without, with its usual output. No
+# half-written file may be left. Prints TAP; each line ends with the numbers of allocations, failures, and clean ends.
 #
 #   alloc-failures.sh HLO-STARVED TESTDATA [STEP [PATTERN]]
 #

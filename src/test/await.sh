@@ -1,7 +1,7 @@
 #!/bin/sh
-# Waits until a condition holds, so that no test goes by how fast the machine is.
+# Waits until a condition holds, so that no test depends on how fast the machine is.
 #
-#   await.sh CONDITION    CONDITION: words of the shell; after 60 s of waiting in vain it says so, status 1
+#   await.sh CONDITION    CONDITION: a shell command; after 60 s in vain, a message and status 1
 tries=1200
 until eval "$1" 2>/dev/null; do
     tries=$((tries - 1))

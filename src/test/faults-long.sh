@@ -1,7 +1,7 @@
 #!/bin/sh
-# Faults at random moments, for as long as one likes; test_faults.sh has those that are the same each time. Signals while files are
-# written: each file is whole or as it was, and nothing is left beside it. Files that change, grow and shrink while they are
-# used: the run ends, with a result or with a message.
+# Faults at random moments, any number of them; test_faults.sh has those that can be repeated. Signals while files are written: each
+# file must be complete or unchanged, and nothing else left in its folder. Files that change, grow and shrink while they are used: the
+# run must end, with a result or with a message.
 #
 #   faults-long.sh HLO SHIM N [SEED]    SHIM: shim_faults.so; N of each kind; prints a line for each kind
 HLO=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Keeps the house in order: what may include what, how long files and functions are, that tables are
-# sorted and documented, that nothing mutable is global, that grammar and parser name the same
-# productions, that every op and every message has a golden case. Prints TAP.
+# Checks rules of the sources: what rooms may include, how long files and functions are, that tables are sorted and documented,
+# that nothing mutable is global, that grammar and parser name the same productions, that every op and every message has a
+# golden case. Prints TAP.
 #
 #   house.sh SOURCE_ROOT LIBHLO.a
 root=$1

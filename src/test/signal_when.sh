@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs a command and sends it a signal once it has come so far.
+# Runs a command and sends it a signal when a condition holds.
 #
 #   signal_when.sh SIGNAL CONDITION COMMAND...    CONDITION: words of the shell, with the command's process as $PID
 #
-# The command takes this script's place and ignores no signal, as what a shell starts in the background would. Where the
-# condition never holds the signal is sent all the same, so that the test comes to an end and sees what is wrong.
+# The command replaces this script, and ignores no signals, unlike what a shell starts in the background. If the condition never
+# holds, the signal is sent all the same, so that the test ends and shows what is wrong.
 signal=$1
 condition=$2
 shift 2

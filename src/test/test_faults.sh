@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a system may do to a program, done to each subcommand: standard output that is full or closed, disks that are full, short
-# and interrupted calls, little memory, libraries that are missing, sizes beyond all bounds. Prints TAP.
+# Runs each subcommand under faults that a system may have: standard output that is full or closed, full disks, short and interrupted
+# calls, little memory, missing libraries, sizes beyond all bounds. Prints TAP.
 #
 #   test_faults.sh HLO SHIM TESTDATA    SHIM: shim_faults.so, which lies in the build folder
 HLO=$1

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Installs into an empty folder, as packagers do, and holds what lies there against what it should be: the header
-# compiles alone, as C11 and as C++17; a program is built by pkg-config and runs; the shared library gives its public
-# functions and nothing else. Prints TAP.
+# Installs into an empty folder, as packagers do, and checks what is there: the header compiles alone, as C11 and as C++17; a program
+# can be built with pkg-config and runs; the shared library exports its public functions and nothing else. Prints TAP.
 #
 #   test_install.sh BUILD_FOLDER SOURCE_ROOT CC
 build=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Holds the manual to what is there: mandoc finds nothing to warn of; options are those of `hlo COMMAND --help`, commands of the
-# prompt, variables of the environment, directives of golden tests and functions of the library those of the sources; every example of
-# the pages is run, and every example of `hlo COMMAND --help`. Prints TAP.
+# Checks the manual: mandoc has no warnings; options are those of `hlo COMMAND --help`; commands of the prompt, environment variables,
+# directives of golden tests and functions of the library are those of the sources; every example of the pages and of
+# `hlo COMMAND --help` is run. Prints TAP.
 #
 #   test_manual.sh HLO SOURCE_ROOT PAGE...     (pages as they are installed)
 HLO=$1

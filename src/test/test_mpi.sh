@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs that several processes share (--world=mpi) against the same runs on threads, and prints TAP.
+# Compares runs that several processes share (--world=mpi) with the same runs on threads. Prints TAP.
 #
 #   test_mpi.sh HLO TESTDATA
 HLO=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Drives the prompt on a real terminal of 80 by 24, tmux's, and prints TAP. It presses keys and looks at the screen until what it
-# waits for is there; there are no pauses of a length that a slow machine could exceed.
+# Tests the prompt on a real terminal of 80 by 24, that of tmux: presses keys, and waits until the expected text is on the screen. There are
+# no pauses that could be too short on a slow machine. Prints TAP.
 #
 #   test_prompt.sh HLO
 HLO=$1

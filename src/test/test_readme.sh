@@ -1,6 +1,6 @@
 #!/bin/sh
-# Holds README.md to its word: runs every command that stands behind `$ ` in an indented block and compares
-# what it prints, errors included, with the lines below it. Prints TAP.
+# Checks the examples of README.md: runs every command behind `$ ` in an indented block, and compares its output, errors included, with
+# the lines below it. Prints TAP.
 #
 #   test_readme.sh HLO SOURCE_ROOT
 HLO=$1
