@@ -118,6 +118,7 @@ struct inst *scope_poison(struct parser *p, struct scope *s, struct str name, st
     return known && inst_is_poisoned(known) ? known : i;
 }
 
+/* Of several that are as near the least one: where they lie in the table is another place in each process. */
 struct str scope_nearest(const struct scope *s, struct str name)
 {
     unsigned best = (unsigned)(name.len / 3) + 1;
@@ -127,7 +128,8 @@ struct str scope_nearest(const struct scope *s, struct str name)
         if (!candidate || inst_is_poisoned(candidate))
             continue;
         unsigned distance = str_distance(name, candidate->name, best + 1);
-        if (distance < best || (distance == best && distance < name.len && nearest.len == 0)) {
+        const bool first = nearest.len == 0 ? distance < name.len : str_cmp(candidate->name, nearest) < 0;
+        if (distance < best || (distance == best && first)) {
             best = distance;
             nearest = candidate->name;
         }
