@@ -277,13 +277,12 @@ END_TEST
 /* Wherever they lie, and also where the file has nothing but them. */
 START_TEST(empty_tensors_are_read)
 {
-    static const char *const headers[] = {
-        "{\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[0,0]}}",
-        "{\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[0,0]},\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}",
-        "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[4,4]}}",
-        "{\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[4,4]},\"f\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[4,4]},"
-        "\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}",
-    };
+#define EMPTY(name, dtype, dims, at) "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" dims ",\"data_offsets\":[" at "," at "]}"
+#define FOUR "\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}"
+    static const char alone[] = "{" EMPTY("e", "F32", "[3,0]", "0") "}", first[] = "{" EMPTY("e", "F32", "[3,0]", "0") "," FOUR "}",
+                      last[] = "{" FOUR "," EMPTY("e", "F32", "[3,0]", "4") "}",
+                      two[] = "{" EMPTY("e", "F32", "[3,0]", "4") "," EMPTY("f", "U8", "[0]", "4") "," FOUR "}";
+    static const char *const headers[] = {alone, first, last, two};
     struct buf b = tensors(headers[_i], "1234", _i ? 4 : 0);
     struct literal *l = tensor_of(buf_view(&b), "e", NULL);
     ck_assert_msg(l != NULL, "%s", ds.first ? ds.first->text.ptr : "");
