@@ -229,6 +229,11 @@ void fold_store(const struct fold *f, char *out, int64_t stride, const void *acc
     loader_write(&f->out, out, stride, narrow, n);
 }
 
+bool fold_widens(enum dtype acc, enum dtype x)
+{
+    return acc == x || (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
+}
+
 /* ---- how to fold ---- */
 
 void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x, enum dtype acc,

@@ -39,6 +39,8 @@ struct fold {
     bool has_identity;
     union kern_cell init, identity; /* in the work type */
 };
+/* Whether elements can be converted to the work type directly, with the same result as through the accumulator's type. */
+bool fold_widens(enum dtype acc, enum dtype x);
 /* Elements of type `x`, results of type `out`, `init` of type `acc`; all can be converted to `work`. */
 void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x, enum dtype acc,
                enum dtype work, const void *init);

@@ -5,16 +5,10 @@
 #include "kern/fused.h"
 #include "kern/tile.h"
 
-/* Whether elements can be converted to the work type directly, with the same result as through the accumulator's type. */
-static bool widens(enum dtype acc, enum dtype x)
-{
-    return acc == x || (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
-}
-
 bool kern_can_fold(enum kern_combine combine, enum dtype x, enum dtype acc)
 {
     const char *opcode = kern_combine_opcode(combine);
-    return opcode && widens(acc, x) && kern_find_elementwise(opcode, combine_work_type(combine, acc));
+    return opcode && fold_widens(acc, x) && kern_find_elementwise(opcode, combine_work_type(combine, acc));
 }
 
 void fused_fold_init(struct fused_fold *f, const struct kern_fold *k, const void *init, int64_t rows, int64_t columns)

@@ -299,16 +299,10 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     r->piece = unit < PART ? PART / unit : 1;
 }
 
-/* Whether operand elements reach the work type unharmed without passing through `acc`. */
-static bool widens(enum dtype acc, enum dtype x)
-{
-    return acc == x || (dtype_is_float(acc) && dtype_is_float(x) && dtype_bits(acc) > dtype_bits(x));
-}
-
 static bool is_recognised(int n, const struct view *x, const enum dtype *acc, const struct kern_body *body)
 {
     const char *opcode = kern_combine_opcode(body->combine);
-    return n == 1 && opcode && (!body->call || widens(*acc, x->dtype)) &&
+    return n == 1 && opcode && (!body->call || fold_widens(*acc, x->dtype)) &&
            kern_find_elementwise(opcode, combine_work_type(body->combine, *acc));
 }
 
