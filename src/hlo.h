@@ -48,13 +48,13 @@ extern "C" {
 
 #define HLO_VERSION "0.1.0"
 
-typedef struct hlo_messages hlo_messages;   /* errors and warnings, with places */
-typedef struct hlo_file hlo_file;           /* the text of one file, split into modules */
-typedef struct hlo_module hlo_module;       /* a parsed module */
-typedef struct hlo_program hlo_program;     /* a module made ready to run */
-typedef struct hlo_literal hlo_literal;     /* a value with its shape */
-typedef struct hlo_arrays hlo_arrays;       /* named arrays in a file or a folder */
-typedef struct hlo_world hlo_world;         /* the processes that share a run */
+typedef struct hlo_messages hlo_messages; /* errors and warnings, with places */
+typedef struct hlo_file hlo_file;         /* the text of one file, split into modules */
+typedef struct hlo_module hlo_module;     /* a parsed module */
+typedef struct hlo_program hlo_program;   /* a module made ready to run */
+typedef struct hlo_literal hlo_literal;   /* a value with its shape */
+typedef struct hlo_arrays hlo_arrays;     /* named arrays in a file or a folder */
+typedef struct hlo_world hlo_world;       /* the processes that share a run */
 
 /* Bytes made by the library, with a NUL behind them that `size` does not count. Free it with hlo_text_free. When there was
  * no memory, `data` is NULL and `size` 0. */
@@ -66,13 +66,14 @@ void hlo_text_free(hlo_text *text);
 /* For people, one line each: the version, the processor's instruction set that is used, and OpenBLAS and FFTW as found here. */
 hlo_text hlo_about(void);
 
-enum hlo_status { /* also the exit status of the command line */
+/* also the exit status of the command line */
+enum hlo_status {
     HLO_OK = 0,
-    HLO_DIFFERS = 1,   /* a comparison or test failed */
-    HLO_USAGE = 2,     /* wrong arguments, or a file that cannot be read */
-    HLO_REJECTED = 3,  /* by the parser or the verifier */
-    HLO_FAILED = 4,    /* run-time error, unsupported, out of memory */
-    HLO_LIMIT = 5      /* a limit was hit */
+    HLO_DIFFERS = 1,  /* a comparison or test failed */
+    HLO_USAGE = 2,    /* wrong arguments, or a file that cannot be read */
+    HLO_REJECTED = 3, /* by the parser or the verifier */
+    HLO_FAILED = 4,   /* run-time error, unsupported, out of memory */
+    HLO_LIMIT = 5     /* a limit was hit */
 };
 
 /* ---- messages ---- */
@@ -86,8 +87,8 @@ bool hlo_messages_at_end(const hlo_messages *m);   /* whether the first error sa
 /* Whether some error says that a limit was hit: the status of the failure is then HLO_LIMIT, not HLO_FAILED. */
 bool hlo_messages_limit(const hlo_messages *m);
 struct hlo_message {
-    const char *id;        /* "unknown-opcode" */
-    bool error;            /* else a warning */
+    const char *id; /* "unknown-opcode" */
+    bool error;     /* else a warning */
     const char *file;
     uint32_t line, column; /* from 1; 0: no place */
     const char *text;
@@ -99,7 +100,7 @@ hlo_text hlo_messages_draw(const hlo_messages *m, bool color);
 /* The same in the caller's colors: "error=1;31:note=36" gives parameters of the terminal's SGR command for caret, error, help,
  * note, place and warning. What is not given has its usual color; entries of another form are ignored. NULL: no color. */
 hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors);
-bool hlo_colors_known(const char *colors); /* whether all of it has that form */
+bool hlo_colors_known(const char *colors);         /* whether all of it has that form */
 hlo_text hlo_messages_json(const hlo_messages *m); /* an array */
 /* Adds an error without a line, for failures of the caller's own. */
 void hlo_messages_add(hlo_messages *m, const char *file, const char *text);
@@ -124,8 +125,8 @@ hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool
 struct hlo_piece {
     const char *text;
     size_t size;
-    const char *name;   /* of the text that it is a piece of; NULL: of none */
-    const char *whole;  /* that text, which `text` points into */
+    const char *name;  /* of the text that it is a piece of; NULL: of none */
+    const char *whole; /* that text, which `text` points into */
     size_t whole_size;
     uint32_t first_line; /* number of the first line of `whole` */
 };
@@ -170,13 +171,13 @@ uint32_t hlo_result_line(const hlo_module *module, size_t element);
 typedef struct hlo_listing hlo_listing;
 hlo_listing *hlo_list(const hlo_module *module);
 void hlo_listing_free(hlo_listing *l);
-size_t hlo_list_count(const hlo_listing *l);        /* instructions */
+size_t hlo_list_count(const hlo_listing *l); /* instructions */
 size_t hlo_list_computations(const hlo_listing *l);
 struct hlo_listed_computation {
     const char *name;
     bool entry;
-    size_t first, count;  /* its instructions have the numbers first, ..., first + count - 1 */
-    size_t root;          /* an instruction */
+    size_t first, count; /* its instructions have the numbers first, ..., first + count - 1 */
+    size_t root;         /* an instruction */
     size_t parameter_count, caller_count;
     const size_t *parameters; /* instructions, in the order of their parameter numbers */
     const size_t *callers;    /* instructions, each once */
@@ -185,9 +186,9 @@ struct hlo_listed_computation {
 struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t i);
 struct hlo_listed {
     const char *name, *op;
-    const char *shape;    /* with layouts: "f32[2,3]{1,0}" */
+    const char *shape; /* with layouts: "f32[2,3]{1,0}" */
     size_t computation;
-    long parameter;       /* its parameter number; -1: it is no parameter */
+    long parameter; /* its parameter number; -1: it is no parameter */
     size_t operand_count, user_count, callee_count;
     const size_t *operands, *users; /* instructions; each user once */
     const size_t *callees;          /* computations, in XLA's order */
@@ -257,14 +258,14 @@ hlo_text hlo_inst_name(const hlo_inst *i);
  * out (`hlo ops`, grammar/hlo.ebnf). */
 hlo_inst *hlo_build(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *attributes);
 hlo_inst *hlo_parameter(hlo_computation *c, size_t number, const char *shape, const char *name); /* name NULL: any */
-hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l); /* the value is copied */
-hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension); /* spec: Iota */
+hlo_inst *hlo_constant(hlo_computation *c, const hlo_literal *l);                                /* the value is copied */
+hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension);                    /* spec: Iota */
 
 /* spec: Element-wise binary arithmetic operations, Element-wise comparison operations. OPCODE is any name of the operation:
  * "add", "sub", "less-than". The operands have one rank, where size 1 is repeated; or one is a scalar; or one has lower rank,
  * and its dimension k is dimension broadcast_dimensions[k] of the other. */
-hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs,
-                     const int64_t *broadcast_dimensions, size_t count);
+hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs, const int64_t *broadcast_dimensions,
+                     size_t count);
 hlo_inst *hlo_unary(hlo_computation *c, const char *opcode, hlo_inst *operand); /* spec: Element-wise unary functions */
 /* spec: Element-wise comparison operations. Operands as of hlo_binary; direction is "EQ", "NE", "LT", "LE", "GT" or "GE". */
 hlo_inst *hlo_compare(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const char *direction,
@@ -286,21 +287,23 @@ hlo_inst *hlo_collapse(hlo_computation *c, hlo_inst *operand, const int64_t *dim
 /* spec: Reshape. `sizes` are those of the result. */
 hlo_inst *hlo_reshape(hlo_computation *c, hlo_inst *operand, const int64_t *sizes, size_t rank);
 /* spec: Reshape. The dimensions of the operand are read in this order, the slowest first; `order` is a permutation. */
-hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count,
-                            const int64_t *sizes, size_t rank);
+hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count, const int64_t *sizes,
+                            size_t rank);
 /* spec: Transpose */
 hlo_inst *hlo_transpose(hlo_computation *c, hlo_inst *operand, const int64_t *permutation, size_t rank);
 hlo_inst *hlo_rev(hlo_computation *c, hlo_inst *operand, const int64_t *dimensions, size_t count); /* spec: Rev (reverse) */
 /* spec: Concatenate */
 hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_t count, int64_t dimension);
 /* spec: Slice. The lists have `rank` numbers each; `strides` NULL: 1. */
-hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit,
-                    const int64_t *strides, size_t rank);
+hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit, const int64_t *strides,
+                    size_t rank);
 /* spec: DynamicSlice, DynamicUpdateSlice. Start indices are a scalar for each dimension, or one vector. */
-hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count,
-                            const int64_t *sizes, size_t rank);
+hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count, const int64_t *sizes,
+                            size_t rank);
 hlo_inst *hlo_dynamic_update_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *update, hlo_inst *const *start, size_t count);
-struct hlo_padding { int64_t low, high, interior; };
+struct hlo_padding {
+    int64_t low, high, interior;
+};
 /* spec: Pad. A scalar `value`, and a padding for each dimension. */
 hlo_inst *hlo_pad(hlo_computation *c, hlo_inst *operand, hlo_inst *value, const struct hlo_padding *padding, size_t rank);
 
@@ -318,11 +321,11 @@ hlo_inst *hlo_dot_general(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, cons
 /* How windows slide. Lists have `rank` numbers; those that are NULL are all 1, `low` and `high` all 0. */
 enum hlo_padding_word { HLO_PADDING_LIST, HLO_PADDING_SAME, HLO_PADDING_VALID };
 struct hlo_window {
-    size_t rank;                           /* number of dimensions; of a convolution: of its spatial ones */
-    const int64_t *size;                   /* unused by convolutions: their windows are as large as the kernel */
+    size_t rank;         /* number of dimensions; of a convolution: of its spatial ones */
+    const int64_t *size; /* unused by convolutions: their windows are as large as the kernel */
     const int64_t *stride, *base_dilation, *window_dilation;
-    enum hlo_padding_word word;            /* "same" or "valid", or the lists below */
-    const int64_t *low, *high;             /* of HLO_PADDING_LIST */
+    enum hlo_padding_word word; /* "same" or "valid", or the lists below */
+    const int64_t *low, *high;  /* of HLO_PADDING_LIST */
 };
 /* spec: Conv (convolution), ConvWithGeneralPadding (convolution). Dimensions stand in the order batch, feature, spatial and
  * output feature, input feature, spatial, unless `attributes` says dim_labels= (b01f_01io->b01f). It may say
@@ -341,25 +344,25 @@ hlo_inst *hlo_reduce(hlo_computation *c, hlo_inst *const *operands, hlo_inst *co
 hlo_inst *hlo_map(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *computation,
                   hlo_inst *const *static_operands, size_t statics);
 /* spec: Sort. `comparator` NULL: ascending by the first operand. `dimension` -1: the last. */
-hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator,
-                   int64_t dimension, bool stable);
+hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator, int64_t dimension,
+                   bool stable);
 
 /* spec: BatchNormTraining, BatchNormInference, BatchNormGrad */
-hlo_inst *hlo_batch_norm_training(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset,
-                                  double epsilon, int64_t feature_index);
+hlo_inst *hlo_batch_norm_training(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, double epsilon,
+                                  int64_t feature_index);
 hlo_inst *hlo_batch_norm_inference(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, hlo_inst *mean,
                                    hlo_inst *variance, double epsilon, int64_t feature_index);
 hlo_inst *hlo_batch_norm_grad(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *mean, hlo_inst *variance,
                               hlo_inst *grad_output, double epsilon, int64_t feature_index);
 
-hlo_inst *hlo_tuple(hlo_computation *c, hlo_inst *const *elements, size_t count);          /* spec: Tuple */
-hlo_inst *hlo_get_tuple_element(hlo_computation *c, hlo_inst *tuple, int64_t index);       /* spec: GetTupleElement */
+hlo_inst *hlo_tuple(hlo_computation *c, hlo_inst *const *elements, size_t count);    /* spec: Tuple */
+hlo_inst *hlo_get_tuple_element(hlo_computation *c, hlo_inst *tuple, int64_t index); /* spec: GetTupleElement */
 hlo_inst *hlo_call(hlo_computation *c, const hlo_computation *computation, hlo_inst *const *args, size_t count); /* spec: Call */
 /* spec: While */
 hlo_inst *hlo_while(hlo_computation *c, const hlo_computation *condition, const hlo_computation *body, hlo_inst *init);
 /* spec: Conditional. A pred[] index chooses between two branches, true first, an s32[] among any number. One operand for each. */
-hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches,
-                          hlo_inst *const *operands, size_t count);
+hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches, hlo_inst *const *operands,
+                          size_t count);
 
 /* spec: RngUniform, RngNormal, RngBernoulli (2017). Arrays of the given shape. */
 hlo_inst *hlo_rng_uniform(hlo_computation *c, hlo_inst *a, hlo_inst *b, const char *shape);
@@ -421,11 +424,11 @@ hlo_text hlo_literal_shape(const hlo_literal *l);                  /* "f32[2]" *
 /* The leaves of a value are its arrays: an array is its only leaf, a tuple has those of its components, in order. */
 size_t hlo_literal_leaves(const hlo_literal *l);
 struct hlo_array {
-    const char *dtype;  /* as HLO spells it: "f32" */
+    const char *dtype; /* as HLO spells it: "f32" */
     size_t rank;
     const int64_t *dims;
     size_t element_size, elements; /* element_size in bytes; 1 for types below a byte */
-    void *data;         /* dense, row-major. Not to be written when the literal is from a file or hlo_literal_map */
+    void *data;                    /* dense, row-major. Not to be written when the literal is from a file or hlo_literal_map */
 };
 struct hlo_array hlo_literal_leaf(const hlo_literal *l, size_t i);
 /* An array of zeros. NULL with messages. */
@@ -443,10 +446,10 @@ const hlo_literal *hlo_literal_element(const hlo_literal *l, size_t i);
 
 /* When elements agree: equal numbers do, NaN and NaN too, and floats within any of the bounds given. Integers must be equal. */
 struct hlo_tolerance {
-    double abs, rel;      /* |actual - expected| <= abs + rel * |expected| */
-    int64_t ulp;          /* distance in representable values of the type; 0: not used */
-    bool zeros;           /* 0 and -0 differ, where no bound is given */
-    bool bits;            /* every bit must be equal, NaN payloads included */
+    double abs, rel; /* |actual - expected| <= abs + rel * |expected| */
+    int64_t ulp;     /* distance in representable values of the type; 0: not used */
+    bool zeros;      /* 0 and -0 differ, where no bound is given */
+    bool bits;       /* every bit must be equal, NaN payloads included */
 };
 /* Whether shapes and values agree. Else `why`, unless it is NULL, says where they first differ, both values there, and the worst
  * error. */
@@ -471,12 +474,12 @@ hlo_text hlo_literal_summary(const hlo_literal *l);
 hlo_text hlo_stats_json(const struct hlo_stats *s);
 /* How values are written. 0 in a field stands for what is in parentheses. */
 struct hlo_view {
-    size_t most;      /* arrays of more elements are abridged, the middle of their dimensions left out (1000); SIZE_MAX: never */
-    size_t edge;      /* elements that are kept at both ends of an abridged dimension (3) */
-    int precision;    /* digits; 0: as many as are needed to read the same number back */
-    bool hex;         /* floats as 0x1.8p+1 */
-    bool bits;        /* followed by the bits of each */
-    size_t width;     /* of a line, in columns (80) */
+    size_t most;   /* arrays of more elements are abridged, the middle of their dimensions left out (1000); SIZE_MAX: never */
+    size_t edge;   /* elements that are kept at both ends of an abridged dimension (3) */
+    int precision; /* digits; 0: as many as are needed to read the same number back */
+    bool hex;      /* floats as 0x1.8p+1 */
+    bool bits;     /* followed by the bits of each */
+    size_t width;  /* of a line, in columns (80) */
 };
 /* The value with its shape. An array that is not abridged can be read back; an abridged one has statistics. `v` NULL: all
  * usual. */
@@ -504,15 +507,15 @@ struct hlo_difference {
     uint64_t not_finite;        /* of those: one side is infinite or NaN, and the other is something else */
     double worst_abs, worst_rel;
     uint64_t worst_ulp;
-    size_t worst_count;         /* entries of `worst` */
+    size_t worst_count; /* entries of `worst` */
     struct hlo_differing {
         size_t leaf;
         int64_t index;           /* row-major in its leaf */
         double actual, expected; /* of complex numbers the absolute value */
         double abs, rel;         /* NaN where one side is not finite */
         uint64_t ulp;            /* UINT64_MAX in that case */
-    } worst[10];                /* elements outside: not finite ones first, then by absolute error, the worst first */
-    uint64_t decades[32];       /* elements by relative error: 0; up to 1e-29, 1e-28, ... 1; and above or not finite */
+    } worst[10];                 /* elements outside: not finite ones first, then by absolute error, the worst first */
+    uint64_t decades[32];        /* elements by relative error: 0; up to 1e-29, 1e-28, ... 1; and above or not finite */
 };
 struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected,
                                              const struct hlo_tolerance *t);
@@ -548,8 +551,7 @@ bool hlo_write_npy(const char *path, const hlo_literal *l, hlo_messages *m); /* 
 /* The leaves of a value, as arrays `prefix`0, `prefix`1, ... */
 bool hlo_write_npz(const char *path, const char *prefix, const hlo_literal *l, hlo_messages *m);
 /* The values of `count` participants: those of several are called `prefix`0@0, `prefix`0@1, ... */
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count,
-                       hlo_messages *m);
+bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *l, size_t count, hlo_messages *m);
 /* The same for any kind of file, by the ending of its name: .npz; .safetensors; for a single array .npy, or .bin and .raw, which
  * get nothing but its elements. */
 bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *l, size_t count, hlo_messages *m);
@@ -584,11 +586,11 @@ bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m);
  * in order, or else under the parameter's name, with .K for component K of a tuple. A name followed by @PARTICIPANT comes
  * before the one without. An array without a name (of a .npy file) is taken for any. Raw bits have the parameter's type.
  * NULL with messages. Free with hlo_literal_free. */
-hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param,
-                              size_t participant, hlo_messages *m);
+hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param, size_t participant,
+                              hlo_messages *m);
 /* The same from the file PATH. */
-hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
-                            size_t participant, hlo_messages *m);
+hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param, size_t participant,
+                            hlo_messages *m);
 /* The value of a parameter as people write it on a command line: a literal, whose shape may be left out, or `@FILE`. A file of
  * arrays (hlo_arrays_known) is read by hlo_read_param with prefix "arg"; any other holds the text of a literal. NULL with
  * messages, also when the shape is not the parameter's. */
@@ -596,8 +598,7 @@ hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t pa
 /* Where VALUE begins in a text NAME=VALUE; 0: the text has no name. */
 size_t hlo_argument_value(const char *text);
 /* The result of the entry computation, from the leaves `prefix`0, `prefix`1, ... in the file PATH. NULL with messages. */
-hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,
-                             hlo_messages *m);
+hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant, hlo_messages *m);
 /* Random values by the recipe of peers.py, the same on every machine; `// peers:` hints in the text are followed. NULL with
  * messages. */
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed, hlo_messages *m);
@@ -675,9 +676,9 @@ int hlo_world_agree(hlo_world *w, int status, int *who);
 
 enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDED_RANDOM };
 struct hlo_run_options {
-    bool plain;              /* plain kernels only: the formula of each op, the same bits on every machine */
-    enum hlo_elided elided;  /* how constants written `{...}` are filled */
-    uint64_t seed;           /* of HLO_ELIDED_RANDOM */
+    bool plain;                 /* plain kernels only: the formula of each op, the same bits on every machine */
+    enum hlo_elided elided;     /* how constants written `{...}` are filled */
+    uint64_t seed;              /* of HLO_ELIDED_RANDOM */
     const hlo_targets *targets; /* for custom calls; must outlive the program. NULL: only those of HLO */
     /* Limits of one run; 0: none. A run that goes beyond one fails: see hlo_messages_limit. They are checked between
      * instructions, so a single long instruction is always completed. */
@@ -733,10 +734,10 @@ void hlo_interrupt(hlo_program *p);
 
 /* How far the current run has come, by the first participant of this process. May be called like hlo_interrupt. */
 struct hlo_progress {
-    size_t done, count;   /* steps of the entry computation */
-    const char *name;     /* of the current instruction, not NUL-terminated; lives as long as the module */
-    size_t name_size;     /* 0: the first step has not begun */
-    long long iteration;  /* of the current instruction if it is a loop, from 0; else, or where they aren't counted, -1 */
+    size_t done, count;  /* steps of the entry computation */
+    const char *name;    /* of the current instruction, not NUL-terminated; lives as long as the module */
+    size_t name_size;    /* 0: the first step has not begun */
+    long long iteration; /* of the current instruction if it is a loop, from 0; else, or where they aren't counted, -1 */
 };
 struct hlo_progress hlo_run_progress(const hlo_program *p);
 
@@ -768,8 +769,8 @@ void hlo_profile_free(hlo_profile *f);
 /* A step and the time that all runs together spent on it; false past the end. Steps come in the order of the plan. */
 struct hlo_profile_step {
     const char *name, *op, *computation;
-    const char *what;                    /* the op and how it is done: "sort: ascending by operand 0, a f32" */
-    size_t step;                         /* its number in its computation */
+    const char *what; /* the op and how it is done: "sort: ascending by operand 0, a f32" */
+    size_t step;      /* its number in its computation */
     uint64_t calls;
     double seconds;           /* of all calls, without the steps within this one */
     double median;            /* of one call, without them too */
@@ -790,16 +791,16 @@ bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event 
  * of any other run, except that sums may differ by rounding. Computations applied to elements (reducers, comparators, ...) are
  * not observed. */
 struct hlo_sight {
-    size_t inst;         /* its number in a listing of the module */
+    size_t inst; /* its number in a listing of the module */
     size_t participant;
-    uint64_t number;     /* how many instructions of this participant were shown before it in this run */
-    double seconds;      /* that it took; 0 before it is done, and for mere names of values (tuples, parameters) */
-    size_t depth;        /* how many instructions (while, call, ...) it runs within */
+    uint64_t number; /* how many instructions of this participant were shown before it in this run */
+    double seconds;  /* that it took; 0 before it is done, and for mere names of values (tuples, parameters) */
+    size_t depth;    /* how many instructions (while, call, ...) it runs within */
     const struct hlo_within {
         size_t inst;
         int64_t iteration; /* of a while, from 0; -1 in its condition. 0 for other instructions */
-    } *within;           /* `depth` of them, outermost first */
-    void *run;           /* for the functions below */
+    } * within;            /* `depth` of them, outermost first */
+    void *run;             /* for the functions below */
 };
 /* Operand `k`; and the value, once the instruction is done. They are dense, whole and of their actual sizes; a token is an
  * empty tuple. They are not copied and live until the observer's call returns, the value only until it is set; hlo_literal_copy
@@ -847,9 +848,9 @@ bool hlo_run_observed(const hlo_module *module, const struct hlo_run_options *op
  * these values are asked for; where they aren't known, the boxes are larger. */
 enum { HLO_MAX_RANK = 32 }; /* of arrays that can be run */
 struct hlo_element {
-    size_t inst;                     /* in a listing of the module */
-    size_t leaf;                     /* of its value: tuples flattened in order, tokens counted */
-    int64_t index[HLO_MAX_RANK];     /* a number for each dimension of the leaf */
+    size_t inst;                 /* in a listing of the module */
+    size_t leaf;                 /* of its value: tuples flattened in order, tokens counted */
+    int64_t index[HLO_MAX_RANK]; /* a number for each dimension of the leaf */
     /* Which time the instruction ran, outermost first, as in struct hlo_sight. NULL in the entry computation. */
     const struct hlo_within *within;
     size_t depth;
@@ -862,13 +863,13 @@ enum hlo_source_place {
 };
 struct hlo_source { /* elements start, start + step, ... in each dimension of a leaf */
     size_t inst, leaf, rank;
-    long operand;            /* number of this operand, of the instruction or of its caller; -1: it is none */
+    long operand; /* number of this operand, of the instruction or of its caller; -1: it is none */
     enum hlo_source_place place;
     int64_t iteration;
     int64_t start[HLO_MAX_RANK], count[HLO_MAX_RANK], step[HLO_MAX_RANK]; /* a step may be negative */
     size_t walk[HLO_MAX_RANK]; /* the order in which dimensions are walked to count elements, the slowest first */
-    bool product;            /* element n is multiplied by element n of the next source */
-    const char *role;        /* "lhs", "window", "index"; a static string */
+    bool product;              /* element n is multiplied by element n of the next source */
+    const char *role;          /* "lhs", "window", "index"; a static string */
 };
 /* What the caller knows of a run. Either function may be NULL, or answer that it does not know: NULL, -1. */
 struct hlo_known {
@@ -947,11 +948,11 @@ bool hlo_pair_changed(const hlo_pairing *p, size_t i);
  * where that is too little for all those that differ in some bit, the programs run several times. */
 struct hlo_comparison {
     hlo_program *a, *b;
-    const hlo_pairing *pairing;       /* of listings of their modules */
-    const hlo_literal *const *args;   /* as hlo_run_all has them */
+    const hlo_pairing *pairing;     /* of listings of their modules */
+    const hlo_literal *const *args; /* as hlo_run_all has them */
     size_t count;
-    struct hlo_tolerance tolerance;   /* the values of A are the expected ones */
-    uint64_t room;                    /* bytes; 0: 512 MiB */
+    struct hlo_tolerance tolerance; /* the values of A are the expected ones */
+    uint64_t room;                  /* bytes; 0: 512 MiB */
 };
 struct hlo_divergence {
     uint64_t compared, unequal; /* values of paired instructions; and those that differ in some bit */
@@ -961,7 +962,7 @@ struct hlo_divergence {
     uint64_t number;            /* how many values of A came before; what runs within an instruction comes before its own value */
     hlo_literal *value_a, *value_b;
     struct hlo_difference difference;
-    bool results_agree;         /* else `results` compares those of the first participant whose results don't */
+    bool results_agree; /* else `results` compares those of the first participant whose results don't */
     struct hlo_difference results;
     hlo_literal *result_a, *result_b;
 };
@@ -1018,12 +1019,12 @@ void hlo_onnx_free(hlo_onnx *model);
 /* An input of the graph that has no value in the model, or an output; false past the last one. */
 struct hlo_onnx_port {
     const char *name;
-    const char *type;       /* `float[5,?]`, `seq(float[?])`, `optional(seq(int64))` */
+    const char *type; /* `float[5,?]`, `seq(float[?])`, `optional(seq(int64))` */
     bool sequence, optional;
-    const char *dtype;      /* of its tensors, as HLO spells it; NULL: not given */
-    bool ranked;            /* `rank` and `dims` are given for its tensors */
+    const char *dtype; /* of its tensors, as HLO spells it; NULL: not given */
+    bool ranked;       /* `rank` and `dims` are given for its tensors */
     size_t rank;
-    const int64_t *dims;    /* -1 where a size is open */
+    const int64_t *dims; /* -1 where a size is open */
 };
 bool hlo_onnx_input(const hlo_onnx *model, size_t i, struct hlo_onnx_port *out);
 bool hlo_onnx_output(const hlo_onnx *model, size_t i, struct hlo_onnx_port *out);
@@ -1056,10 +1057,10 @@ hlo_onnx_value *hlo_onnx_result(const hlo_onnx *model, size_t output, const hlo_
 size_t hlo_op_count(void);
 struct hlo_op {
     const char *name, *family;
-    const char *spec; /* the heading of the specification */
-    const char *help; /* one line */
-    const char *form; /* the names of its operands: "lhs, rhs" */
-    const char *rule; /* what it computes, in lines */
+    const char *spec;               /* the heading of the specification */
+    const char *help;               /* one line */
+    const char *form;               /* the names of its operands: "lhs, rhs" */
+    const char *rule;               /* what it computes, in lines */
     int min_operands, max_operands; /* -1: any number */
 };
 struct hlo_op hlo_op_get(size_t i);

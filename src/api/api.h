@@ -32,7 +32,7 @@ struct hlo_messages {
     struct sink *first, *last;
     struct map by_source;       /* sinks of parts of files, by the address of the source */
     struct hlo_messages *taken; /* others whose sinks have joined these: hlo_messages_take */
-    struct sink starved; /* "out of memory"; joins the list when that happens: hlo_messages_no_memory */
+    struct sink starved;        /* "out of memory"; joins the list when that happens: hlo_messages_no_memory */
 };
 
 struct hlo_module {
@@ -44,7 +44,7 @@ struct hlo_module {
 struct hlo_literal {
     struct arena arena;
     struct literal *l;
-    hlo_literal **elements; /* handles of a tuple's components, which own no storage; NULL: it is no tuple */
+    hlo_literal **elements;        /* handles of a tuple's components, which own no storage; NULL: it is no tuple */
     const struct literal **leaves; /* in order; of what is no tuple, itself */
     size_t leaf_count;
 };
@@ -56,16 +56,16 @@ struct hlo_world {
 struct program;
 struct hlo_program {
     const hlo_module *module;
-    hlo_world *world;           /* NULL: this process alone */
-    _Atomic bool interrupted;   /* the current run, or else the next one, is to end */
+    hlo_world *world;            /* NULL: this process alone */
+    _Atomic bool interrupted;    /* the current run, or else the next one, is to end */
     struct observing *observing; /* NULL: it was planned without `observed` */
-    struct team *team;          /* shared by all participants */
-    size_t count;               /* participants */
-    struct program *programs[]; /* one each, for its state while it runs; NULL: the participant runs elsewhere */
+    struct team *team;           /* shared by all participants */
+    size_t count;                /* participants */
+    struct program *programs[];  /* one each, for its state while it runs; NULL: the participant runs elsewhere */
 };
 
 hlo_text hlo_text_of(struct buf *b); /* takes the bytes over */
-void hlo_messages_lost(void *m); /* hlo_messages_free as an undo_fn: messages hold files, which a guard would not release */
+void hlo_messages_lost(void *m);     /* hlo_messages_free as an undo_fn: messages hold files, which a guard would not release */
 hlo_file *hlo_file_new(bool strict); /* one reference, no parts */
 void hlo_file_split(hlo_file *f, const char *name, struct str text); /* makes its parts; the text must last */
 hlo_file *hlo_file_hold(hlo_file *f);

@@ -35,15 +35,9 @@ void hlo_arrays_free(hlo_arrays *s)
     heap_free(s);
 }
 
-bool hlo_arrays_known(const char *path)
-{
-    return io_arrays_known(path);
-}
+bool hlo_arrays_known(const char *path) { return io_arrays_known(path); }
 
-bool hlo_arrays_many(const char *path)
-{
-    return io_arrays_many(path);
-}
+bool hlo_arrays_many(const char *path) { return io_arrays_many(path); }
 
 bool hlo_arrays_has(const hlo_arrays *s, const char *name)
 {
@@ -71,13 +65,10 @@ static struct str param_title(struct arena *a, const hlo_module *module, size_t 
     return arena_printf(a, "parameter `" STR_FMT "`", STR_ARG(name));
 }
 
-static int64_t leaves_before(const hlo_module *module, size_t param)
-{
-    return module->m->entry->leaves_before[param];
-}
+static int64_t leaves_before(const hlo_module *module, size_t param) { return module->m->entry->leaves_before[param]; }
 
-hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param,
-                              size_t participant, hlo_messages *m)
+hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module, size_t param, size_t participant,
+                              hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     struct diags *ds = hlo_sink_of_name(m, s->in.path.ptr, STR(""));
@@ -91,8 +82,8 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
     return hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
 }
 
-hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param,
-                            size_t participant, hlo_messages *m)
+hlo_literal *hlo_read_param(const char *path, const char *prefix, const hlo_module *module, size_t param, size_t participant,
+                            hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
@@ -213,8 +204,7 @@ size_t hlo_argument_value(const char *text)
     return *p == '=' ? (size_t)(p + 1 - text) : 0;
 }
 
-hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant,
-                             hlo_messages *m)
+hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module, size_t participant, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
@@ -254,8 +244,7 @@ static const struct literal **literals_of(const hlo_literal *const *h, size_t co
     return l;
 }
 
-bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h, size_t count,
-                       hlo_messages *m)
+bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *const *h, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
@@ -264,10 +253,7 @@ bool hlo_write_npz_all(const char *path, const char *prefix, const hlo_literal *
     return ok;
 }
 
-bool hlo_write_knows(const char *path)
-{
-    return io_arrays_named(path);
-}
+bool hlo_write_knows(const char *path) { return io_arrays_named(path); }
 
 bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *const *h, size_t count, hlo_messages *m)
 {
@@ -283,7 +269,8 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
     }
     if (count != 1) {
         char why[96];
-        snprintf(why, sizeof why, "a file of this kind holds one array, and there are %zu participants; write an .npz file", count);
+        snprintf(why, sizeof why, "a file of this kind holds one array, and there are %zu participants; write an .npz file",
+                 count);
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why);
     }
     if (str_ends(str_of(path), STR(".npy")))
@@ -293,8 +280,7 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
     return io_write_raw(ds, path, h[0]->l);
 }
 
-bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count,
-                         hlo_messages *m)
+bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_literal *const *h, size_t count, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **l = literals_of(h, count);
@@ -308,8 +294,11 @@ bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages
     GUARDED((hlo_messages_no_memory(m), false));
     const struct literal **args = literals_of(b->args, b->participants * b->count);
     const struct literal **results = literals_of(b->results, b->participants);
-    const struct io_bundle bundle = {.text = {b->text, b->size}, .participants = (int64_t)b->participants,
-                                     .count = (int64_t)b->count, .args = args, .results = results};
+    const struct io_bundle bundle = {.text = {b->text, b->size},
+                                     .participants = (int64_t)b->participants,
+                                     .count = (int64_t)b->count,
+                                     .args = args,
+                                     .results = results};
     bool ok = io_write_bundle(hlo_sink_of_name(m, path, STR("")), path, &bundle);
     heap_free(args);
     heap_free(results);
@@ -330,7 +319,7 @@ hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t s
     hlo_literal *h = hlo_literal_begin();
     const struct source *source = &module->file->parts[module->part];
     return hlo_literal_end_own(h, io_random(hlo_sink_of_module(m, module), &h->arena, source->text,
-                                    hlo_param_of(module, param)->shape, leaves_before(module, param), seed));
+                                            hlo_param_of(module, param)->shape, leaves_before(module, param), seed));
 }
 
 hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fake kind, uint64_t seed, hlo_messages *m)
@@ -338,5 +327,5 @@ hlo_literal *hlo_fake_param(const hlo_module *module, size_t param, enum hlo_fak
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_literal *h = hlo_literal_begin();
     return hlo_literal_end_own(h, io_fake(hlo_sink_of_module(m, module), &h->arena, module->m, (int)param, (enum io_fake)kind,
-                                      leaves_before(module, param), seed));
+                                          leaves_before(module, param), seed));
 }

@@ -26,10 +26,7 @@ static hlo_inst *handle_of(struct inst *i) { return (hlo_inst *)i; }
 
 /* ---- messages ---- */
 
-static struct diags *said(hlo_builder *b)
-{
-    return &b->sink->ds;
-}
+static struct diags *said(hlo_builder *b) { return &b->sink->ds; }
 
 /* If there are messages, they are about this text, whose first line has this number; the next ones get another sink. */
 static void keep_messages(hlo_builder *b, struct str text, uint32_t line)
@@ -106,10 +103,7 @@ hlo_computation *hlo_computation_new(hlo_builder *b, const char *name)
     return c;
 }
 
-const char *hlo_computation_name(const hlo_computation *c)
-{
-    return text_computation_name(c->c).ptr;
-}
+const char *hlo_computation_name(const hlo_computation *c) { return text_computation_name(c->c).ptr; }
 
 bool hlo_computation_finish(hlo_computation *c, hlo_inst *root)
 {
@@ -194,7 +188,8 @@ static hlo_inst *read_line(hlo_computation *c, struct buf *line)
     struct inst *i = text_build(c->c, said(b), buf_view(line));
     b->failed |= !i;
     if (!i && said(b)->errors == 0) /* the parser says nothing about names of instructions that failed before */
-        DIAG(said(b), ((struct span){0, (uint32_t)line->size}), FAILURE, "this names a computation that is not finished, or what failed");
+        DIAG(said(b), ((struct span){0, (uint32_t)line->size}), FAILURE,
+             "this names a computation that is not finished, or what failed");
     keep_messages(b, buf_view(line), number);
     buf_free(line);
     return handle_of(i);
@@ -231,8 +226,8 @@ static void put_left(hlo_computation *c, struct buf *line, const char *what)
 }
 
 /* `attributes`, followed by those of `more`, each of which begins with a comma. */
-static hlo_inst *build_with(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count,
-                            const char *attributes, struct buf *more)
+static hlo_inst *build_with(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, const char *attributes,
+                            struct buf *more)
 {
     struct buf line = {0};
     if (!may_build(c) || !operands_fit(c, operands, count)) {
@@ -299,15 +294,9 @@ static void put_ints_if(struct buf *b, const char *name, const int64_t *at, size
         put_ints(b, name, at, count);
 }
 
-static void put_int(struct buf *b, const char *name, int64_t v)
-{
-    buf_printf(b, ", %s=%" PRId64, name, v);
-}
+static void put_int(struct buf *b, const char *name, int64_t v) { buf_printf(b, ", %s=%" PRId64, name, v); }
 
-static void put_word(struct buf *b, const char *name, const char *word)
-{
-    buf_printf(b, ", %s=%s", name, word);
-}
+static void put_word(struct buf *b, const char *name, const char *word) { buf_printf(b, ", %s=%s", name, word); }
 
 static void put_computation(struct buf *b, const char *name, const hlo_computation *c)
 {
@@ -328,8 +317,8 @@ static hlo_inst *build_one(hlo_computation *c, const char *what, hlo_inst *opera
 }
 
 /* The same with one attribute, a list of integers. */
-static hlo_inst *build_with_ints(hlo_computation *c, const char *what, hlo_inst *operand, const char *name,
-                                 const int64_t *at, size_t count)
+static hlo_inst *build_with_ints(hlo_computation *c, const char *what, hlo_inst *operand, const char *name, const int64_t *at,
+                                 size_t count)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -348,8 +337,8 @@ hlo_inst *hlo_iota(hlo_computation *c, const char *shape, int64_t dimension)
     return build_with(c, "iota", NULL, 0, NULL, &b);
 }
 
-hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs,
-                     const int64_t *broadcast_dimensions, size_t count)
+hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_inst *rhs, const int64_t *broadcast_dimensions,
+                     size_t count)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -357,10 +346,7 @@ hlo_inst *hlo_binary(hlo_computation *c, const char *opcode, hlo_inst *lhs, hlo_
     return build_with(c, opcode, (hlo_inst *[]){lhs, rhs}, 2, NULL, &b);
 }
 
-hlo_inst *hlo_unary(hlo_computation *c, const char *opcode, hlo_inst *operand)
-{
-    return hlo_build(c, opcode, &operand, 1, NULL);
-}
+hlo_inst *hlo_unary(hlo_computation *c, const char *opcode, hlo_inst *operand) { return hlo_build(c, opcode, &operand, 1, NULL); }
 
 hlo_inst *hlo_compare(hlo_computation *c, hlo_inst *lhs, hlo_inst *rhs, const char *direction,
                       const int64_t *broadcast_dimensions, size_t count)
@@ -425,8 +411,8 @@ hlo_inst *hlo_reshape(hlo_computation *c, hlo_inst *operand, const int64_t *size
     return build_with_ints(c, "reshape", operand, "sizes", sizes, rank);
 }
 
-hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count,
-                            const int64_t *sizes, size_t rank)
+hlo_inst *hlo_reshape_order(hlo_computation *c, hlo_inst *operand, const int64_t *order, size_t count, const int64_t *sizes,
+                            size_t rank)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -453,8 +439,8 @@ hlo_inst *hlo_concat_in_dim(hlo_computation *c, hlo_inst *const *operands, size_
     return build_with(c, "concatenate", operands, count, NULL, &b);
 }
 
-hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit,
-                    const int64_t *strides, size_t rank)
+hlo_inst *hlo_slice(hlo_computation *c, hlo_inst *operand, const int64_t *start, const int64_t *limit, const int64_t *strides,
+                    size_t rank)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -479,8 +465,8 @@ static hlo_inst *build_indexed(hlo_computation *c, const char *what, hlo_inst *c
     return i;
 }
 
-hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count,
-                            const int64_t *sizes, size_t rank)
+hlo_inst *hlo_dynamic_slice(hlo_computation *c, hlo_inst *operand, hlo_inst *const *start, size_t count, const int64_t *sizes,
+                            size_t rank)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -607,8 +593,8 @@ hlo_inst *hlo_map(hlo_computation *c, hlo_inst *const *operands, size_t n, const
     return build_with(c, "map", operands, n, NULL, &b);
 }
 
-hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator,
-                   int64_t dimension, bool stable)
+hlo_inst *hlo_sort(hlo_computation *c, hlo_inst *const *operands, size_t n, const hlo_computation *comparator, int64_t dimension,
+                   bool stable)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -638,8 +624,8 @@ hlo_inst *hlo_while(hlo_computation *c, const hlo_computation *condition, const 
     return build_one(c, "while", init, &b);
 }
 
-hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches,
-                          hlo_inst *const *operands, size_t count)
+hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computation *const *branches, hlo_inst *const *operands,
+                          size_t count)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -657,8 +643,8 @@ hlo_inst *hlo_conditional(hlo_computation *c, hlo_inst *index, const hlo_computa
 
 /* ---- batch normalisation ---- */
 
-static hlo_inst *build_batch_norm(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count,
-                                  double epsilon, int64_t feature_index)
+static hlo_inst *build_batch_norm(hlo_computation *c, const char *what, hlo_inst *const *operands, size_t count, double epsilon,
+                                  int64_t feature_index)
 {
     GUARDED(starved(c->b));
     struct buf b = {0};
@@ -668,8 +654,8 @@ static hlo_inst *build_batch_norm(hlo_computation *c, const char *what, hlo_inst
     return build_with(c, what, operands, count, NULL, &b);
 }
 
-hlo_inst *hlo_batch_norm_training(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset,
-                                  double epsilon, int64_t feature_index)
+hlo_inst *hlo_batch_norm_training(hlo_computation *c, hlo_inst *operand, hlo_inst *scale, hlo_inst *offset, double epsilon,
+                                  int64_t feature_index)
 {
     return build_batch_norm(c, "batch-norm-training", (hlo_inst *[]){operand, scale, offset}, 3, epsilon, feature_index);
 }
@@ -739,7 +725,4 @@ hlo_inst *hlo_infeed(hlo_computation *c, const char *shape)
     return build_with(c, "infeed", NULL, 0, NULL, &b);
 }
 
-hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand)
-{
-    return hlo_build(c, "outfeed", &operand, 1, NULL);
-}
+hlo_inst *hlo_outfeed(hlo_computation *c, hlo_inst *operand) { return hlo_build(c, "outfeed", &operand, 1, NULL); }

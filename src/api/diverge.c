@@ -31,18 +31,18 @@ struct search {
     const struct hlo_comparison *c;
     const hlo_listing *a, *b;
     struct arena arena;
-    struct marks *marks;      /* of a, by participant and instruction */
-    uint64_t *seen;           /* how often each ran in this run, likewise */
+    struct marks *marks; /* of a, by participant and instruction */
+    uint64_t *seen;      /* how often each ran in this run, likewise */
     size_t insts, participants;
     struct suspect *suspects; /* after the first runs: by number */
     size_t suspect_count, suspect_capacity;
-    size_t first, end;        /* the suspects of this round */
-    uint64_t room, taken;     /* bytes; taken: by values kept in the first run of a */
-    uint64_t done;            /* values of a so far; what runs within an instruction comes before it */
-    struct turns {            /* the suspects of this round, in order, by participant and instruction */
+    size_t first, end;    /* the suspects of this round */
+    uint64_t room, taken; /* bytes; taken: by values kept in the first run of a */
+    uint64_t done;        /* values of a so far; what runs within an instruction comes before it */
+    struct turns {        /* the suspects of this round, in order, by participant and instruction */
         size_t *at, count, next;
-    } *turns;
-    struct suspect found;     /* the first that is outside the tolerance, if `out->found` */
+    } * turns;
+    struct suspect found; /* the first that is outside the tolerance, if `out->found` */
     struct hlo_divergence *out;
     hlo_messages *m;
 };
@@ -190,7 +190,8 @@ static bool compare_b(void *context, const struct hlo_sight *sight)
 
 /* ---- rounds ---- */
 
-static bool run_one(struct search *s, hlo_program *p, bool (*after)(void *context, const struct hlo_sight *s), hlo_literal **results)
+static bool run_one(struct search *s, hlo_program *p, bool (*after)(void *context, const struct hlo_sight *s),
+                    hlo_literal **results)
 {
     struct hlo_observer o = {.context = s, .after = after};
     memset(s->seen, 0, s->participants * s->insts * sizeof *s->seen);
@@ -293,8 +294,14 @@ bool hlo_diverge(const struct hlo_comparison *c, struct hlo_divergence *out, hlo
     GUARDED((*out = (struct hlo_divergence){0}, hlo_messages_no_memory(m), false));
     hlo_listing *a = hlo_list(c->a->module), *b = hlo_list(c->b->module);
     size_t participants = hlo_participants(c->a);
-    struct search s = {.c = c, .a = a, .b = b, .insts = hlo_list_count(a), .participants = participants,
-                       .room = c->room ? c->room : USUAL_ROOM, .out = out, .m = m};
+    struct search s = {.c = c,
+                       .a = a,
+                       .b = b,
+                       .insts = hlo_list_count(a),
+                       .participants = participants,
+                       .room = c->room ? c->room : USUAL_ROOM,
+                       .out = out,
+                       .m = m};
     *out = (struct hlo_divergence){0};
     arena_init(&s.arena);
     s.marks = ARENA_ARRAY(&s.arena, struct marks, participants * s.insts);

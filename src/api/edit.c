@@ -86,15 +86,9 @@ bool hlo_edit_root(hlo_edit *e, const size_t *insts, size_t count, hlo_messages 
     return judge(e, named, "be the result", edit_root(e->e, roots, (int)count), m);
 }
 
-void hlo_edit_drop_parameters(hlo_edit *e)
-{
-    edit_drop_parameters(e->e);
-}
+void hlo_edit_drop_parameters(hlo_edit *e) { edit_drop_parameters(e->e); }
 
-void hlo_edit_strip(hlo_edit *e, unsigned what)
-{
-    edit_strip(e->e, what);
-}
+void hlo_edit_strip(hlo_edit *e, unsigned what) { edit_strip(e->e, what); }
 
 /* Without memory for the module, the edit is freed all the same. */
 static hlo_module *lost(hlo_edit *e, hlo_messages *m)

@@ -148,7 +148,8 @@ static bool run(struct extract *x, const struct hlo_run_options *options, const 
         return true;
     if (hlo_messages_errors(x->m) > errors)
         return false; /* the run ended before */
-    return say(x, arena_printf(&x->m->arena, "`" STR_FMT "` was done %" PRIu64 " times on whole values, so what it was made of is not known",
+    return say(x, arena_printf(&x->m->arena,
+                               "`" STR_FMT "` was done %" PRIu64 " times on whole values, so what it was made of is not known",
                                STR_ARG(x->target->name), x->executions));
 }
 

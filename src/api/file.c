@@ -107,14 +107,8 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
     return f;
 }
 
-size_t hlo_file_count(const hlo_file *f)
-{
-    return f->count;
-}
-void hlo_file_strict(hlo_file *f, bool strict)
-{
-    f->strict = strict;
-}
+size_t hlo_file_count(const hlo_file *f) { return f->count; }
+void hlo_file_strict(hlo_file *f, bool strict) { f->strict = strict; }
 
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line)
 {

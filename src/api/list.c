@@ -25,10 +25,10 @@ struct hlo_listing {
     size_t count, computation_count;
     struct listed_inst *insts;
     struct listed_computation *computations;
-    size_t *by_index;  /* numbers of computations, by their index in the module */
-    size_t **numbers;  /* numbers of instructions, by the index of their computation and their own */
+    size_t *by_index;                    /* numbers of computations, by their index in the module */
+    size_t **numbers;                    /* numbers of instructions, by the index of their computation and their own */
     struct map names, computation_names; /* -> struct listed_inst; -> struct listed_computation */
-    struct map spelled; /* names of files and functions -> the same with a NUL */
+    struct map spelled;                  /* names of files and functions -> the same with a NUL */
 };
 
 /* ---- making ---- */
@@ -55,25 +55,13 @@ static void number_all(struct hlo_listing *l, struct computation *const *order)
     }
 }
 
-size_t hlo_listing_number(const hlo_listing *l, const struct inst *i)
-{
-    return l->numbers[i->parent->index][i->index];
-}
+size_t hlo_listing_number(const hlo_listing *l, const struct inst *i) { return l->numbers[i->parent->index][i->index]; }
 
-struct inst *hlo_listing_inst(const hlo_listing *l, size_t i)
-{
-    return l->insts[i].inst;
-}
+struct inst *hlo_listing_inst(const hlo_listing *l, size_t i) { return l->insts[i].inst; }
 
-const hlo_module *hlo_listing_module(const hlo_listing *l)
-{
-    return l->module;
-}
+const hlo_module *hlo_listing_module(const hlo_listing *l) { return l->module; }
 
-static bool last_is(const size_t *list, size_t count, size_t value)
-{
-    return count > 0 && list[count - 1] == value;
-}
+static bool last_is(const size_t *list, size_t count, size_t value) { return count > 0 && list[count - 1] == value; }
 
 /* Users are noted in the order of their numbers, so a second use by the same one directly follows the first. */
 static void note_users(struct hlo_listing *l)
@@ -192,15 +180,9 @@ void hlo_listing_free(hlo_listing *l)
 
 /* ---- asking ---- */
 
-size_t hlo_list_count(const hlo_listing *l)
-{
-    return l->count;
-}
+size_t hlo_list_count(const hlo_listing *l) { return l->count; }
 
-size_t hlo_list_computations(const hlo_listing *l)
-{
-    return l->computation_count;
-}
+size_t hlo_list_computations(const hlo_listing *l) { return l->computation_count; }
 
 static struct place place_of(const hlo_listing *l, struct span span)
 {
@@ -269,10 +251,7 @@ struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
     };
 }
 
-static struct str without_percent(const char *name)
-{
-    return str_of(name[0] == '%' ? name + 1 : name);
-}
+static struct str without_percent(const char *name) { return str_of(name[0] == '%' ? name + 1 : name); }
 
 long hlo_list_find_computation(const hlo_listing *l, const char *name)
 {

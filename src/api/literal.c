@@ -69,10 +69,7 @@ static void own_shape(struct arena *a, struct literal *l, const struct shape *ow
     l->shape = own;
 }
 
-static void own_shapes(struct arena *a, struct literal *l)
-{
-    own_shape(a, l, shape_copy(a, l->shape));
-}
+static void own_shapes(struct arena *a, struct literal *l) { own_shape(a, l, shape_copy(a, l->shape)); }
 
 hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l)
 {
@@ -113,18 +110,9 @@ hlo_text hlo_literal_shape(const hlo_literal *h)
     return hlo_text_of(&b);
 }
 
-size_t hlo_literal_leaves(const hlo_literal *h)
-{
-    return h->leaf_count;
-}
-size_t hlo_literal_count(const hlo_literal *h)
-{
-    return h->elements ? (size_t)h->l->shape->count : 0;
-}
-const hlo_literal *hlo_literal_element(const hlo_literal *h, size_t i)
-{
-    return h->elements[i];
-}
+size_t hlo_literal_leaves(const hlo_literal *h) { return h->leaf_count; }
+size_t hlo_literal_count(const hlo_literal *h) { return h->elements ? (size_t)h->l->shape->count : 0; }
+const hlo_literal *hlo_literal_element(const hlo_literal *h, size_t i) { return h->elements[i]; }
 
 struct hlo_array hlo_array_of(const struct shape *s, void *data)
 {

@@ -79,7 +79,8 @@ bool hlo_literal_compare(const hlo_literal *actual, const hlo_literal *expected,
     return same;
 }
 
-struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected, const struct hlo_tolerance *t)
+struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected,
+                                             const struct hlo_tolerance *t)
 {
     GUARDED((struct hlo_difference){0});
     struct hlo_difference d;

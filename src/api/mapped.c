@@ -74,10 +74,7 @@ static const char *path_if_it_holds(const char *line, uintptr_t address)
     return *line == '/' ? line : NULL;
 }
 
-static void say(const char *words)
-{
-    (void)!write(STDERR_FILENO, words, strlen(words));
-}
+static void say(const char *words) { (void)!write(STDERR_FILENO, words, strlen(words)); }
 
 static void handle(int number, siginfo_t *info, void *context)
 {

@@ -12,10 +12,7 @@ hlo_messages *hlo_messages_new(void)
     return m;
 }
 
-void hlo_messages_lost(void *m)
-{
-    hlo_messages_free(m);
-}
+void hlo_messages_lost(void *m) { hlo_messages_free(m); }
 
 void hlo_messages_free(hlo_messages *m)
 {
@@ -149,8 +146,8 @@ bool hlo_messages_limit(const hlo_messages *m)
 {
     for (struct sink *s = m->first; s; s = s->next)
         for (struct diag *d = s->ds.first; d; d = d->next)
-            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_PLAN_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME ||
-                d->msg == MSG_LIMIT_TRIP)
+            if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_PLAN_MEMORY || d->msg == MSG_LIMIT_STEPS ||
+                d->msg == MSG_LIMIT_TIME || d->msg == MSG_LIMIT_TRIP)
                 return true;
     return false;
 }
@@ -168,10 +165,8 @@ static struct hlo_message message_of(struct sink *s, const struct diag *d)
 {
     struct span span = d->span;
     struct source *source = source_origin(s->ds.source, &span);
-    struct hlo_message m = {.id = msg_name(d->msg),
-                            .error = d->severity == SEV_ERROR,
-                            .file = source->name.ptr,
-                            .text = d->text.ptr};
+    struct hlo_message m = {
+        .id = msg_name(d->msg), .error = d->severity == SEV_ERROR, .file = source->name.ptr, .text = d->text.ptr};
     if (span.begin || span.end) {
         struct place p = source_place(source, span.begin);
         m.line = p.line;
@@ -202,10 +197,7 @@ hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors)
     return hlo_text_of(&b);
 }
 
-hlo_text hlo_messages_draw(const hlo_messages *m, bool color)
-{
-    return hlo_messages_draw_in(m, color ? "" : NULL);
-}
+hlo_text hlo_messages_draw(const hlo_messages *m, bool color) { return hlo_messages_draw_in(m, color ? "" : NULL); }
 
 bool hlo_colors_known(const char *colors)
 {

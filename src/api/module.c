@@ -10,8 +10,7 @@
 hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
-    hlo_file *f =
-        (hlo_file *)(uintptr_t)file; /* its line maps and reference count change, its text does not */
+    hlo_file *f = (hlo_file *)(uintptr_t)file; /* its line maps and reference count change, its text does not */
     struct parse_options options = {.strict = f->strict};
     struct diags *ds = hlo_sink_of_part(m, f, part);
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
@@ -51,14 +50,8 @@ hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
     return hlo_text_of(&b);
 }
 
-int64_t hlo_replica_count(const hlo_module *module)
-{
-    return module->m->replica_count;
-}
-int64_t hlo_num_partitions(const hlo_module *module)
-{
-    return module->m->num_partitions;
-}
+int64_t hlo_replica_count(const hlo_module *module) { return module->m->replica_count; }
+int64_t hlo_num_partitions(const hlo_module *module) { return module->m->num_partitions; }
 
 void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitions)
 {
@@ -66,10 +59,7 @@ void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitio
     module->m->num_partitions = partitions;
 }
 
-size_t hlo_param_count(const hlo_module *module)
-{
-    return (size_t)module->m->entry->param_count;
-}
+size_t hlo_param_count(const hlo_module *module) { return (size_t)module->m->entry->param_count; }
 
 const char *hlo_param_name(const hlo_module *module, size_t i)
 {

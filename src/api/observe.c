@@ -102,8 +102,7 @@ bool hlo_sight_set(const struct hlo_sight *s, const hlo_literal *l, hlo_messages
     struct diags *ds = hlo_sink_of_name(m, "<value>", STR(""));
     if (!fits(i->shape, l->l->shape)) {
         struct str why = arena_printf(&ds->arena, "`" STR_FMT "` is " STR_FMT "; " STR_FMT " does not fit", STR_ARG(i->name),
-                                      STR_ARG(shape_text(&ds->arena, i->shape)),
-                                      STR_ARG(shape_text(&ds->arena, l->l->shape)));
+                                      STR_ARG(shape_text(&ds->arena, i->shape)), STR_ARG(shape_text(&ds->arena, l->l->shape)));
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, why.ptr);
     }
     for (struct looked *g = w->given; g; g = g->next)
@@ -123,10 +122,7 @@ static const struct hlo_within *within_of(struct observing *o, const struct sigh
     return o->within;
 }
 
-static void unlock(void *lock)
-{
-    pthread_mutex_unlock(lock);
-}
+static void unlock(void *lock) { pthread_mutex_unlock(lock); }
 
 static bool tell(struct observing *o, struct sighting *s, bool (*user)(void *context, const struct hlo_sight *s))
 {

@@ -44,10 +44,7 @@ static const char *const kind_names[KIND_COUNT] = {
     [KIND_WINDOW_PADDING] = "same, valid or pads",
 };
 
-size_t hlo_op_count(void)
-{
-    return OP_COUNT;
-}
+size_t hlo_op_count(void) { return OP_COUNT; }
 
 struct hlo_op hlo_op_get(size_t i)
 {
@@ -87,10 +84,8 @@ bool hlo_op_attribute(size_t op, size_t i, struct hlo_op_attribute *out)
 const char *hlo_op_attribute_word(size_t op, size_t attribute, size_t i)
 {
     struct op_attr a = op_attr_at(op, attribute);
-    bool has_words =
-        a.id != A_NONE && (attr_table[a.id].kind == KIND_ENUM || attr_table[a.id].kind == KIND_ENUM_LIST);
-    return has_words && i < (size_t)enum_count((enum attr_id)a.id) ? enum_word((enum attr_id)a.id, (int)i)
-                                                                   : NULL;
+    bool has_words = a.id != A_NONE && (attr_table[a.id].kind == KIND_ENUM || attr_table[a.id].kind == KIND_ENUM_LIST);
+    return has_words && i < (size_t)enum_count((enum attr_id)a.id) ? enum_word((enum attr_id)a.id, (int)i) : NULL;
 }
 
 /* ---- examples ---- */
@@ -102,8 +97,8 @@ bool hlo_op_example(size_t op, size_t i, struct hlo_op_example *out)
         i--, e++;
     if (!e->text)
         return false;
-    *out = (struct hlo_op_example){.args = e->args, .result = e->result, .dtype = e->dtype, .other = e->other,
-                                   .feeds = e->feed != NULL};
+    *out = (struct hlo_op_example){
+        .args = e->args, .result = e->result, .dtype = e->dtype, .other = e->other, .feeds = e->feed != NULL};
     return true;
 }
 
@@ -129,33 +124,15 @@ static void put_place(struct buf *out, char letter, enum dtype t, enum dtype u)
 {
     bool complex = dtype_is_complex(t);
     switch (letter) {
-    case 'T':
-        buf_puts(out, dtype_spelling(t));
-        break;
-    case 'U':
-        buf_puts(out, dtype_spelling(u));
-        break;
-    case 'R':
-        buf_puts(out, dtype_spelling(dtype_component(t)));
-        break;
-    case 'C':
-        buf_puts(out, dtype_spelling(t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t));
-        break;
-    case 'V':
-        buf_puts(out, unsigned_of(t));
-        break;
-    case 'A':
-        put_ratio(out, u, t);
-        break;
-    case 'B':
-        put_ratio(out, t, u);
-        break;
-    case '<':
-        buf_puts(out, complex ? "NE" : "LT");
-        break;
-    case '>':
-        buf_puts(out, complex ? "EQ" : "GE");
-        break;
+    case 'T': buf_puts(out, dtype_spelling(t)); break;
+    case 'U': buf_puts(out, dtype_spelling(u)); break;
+    case 'R': buf_puts(out, dtype_spelling(dtype_component(t))); break;
+    case 'C': buf_puts(out, dtype_spelling(t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t)); break;
+    case 'V': buf_puts(out, unsigned_of(t)); break;
+    case 'A': put_ratio(out, u, t); break;
+    case 'B': put_ratio(out, t, u); break;
+    case '<': buf_puts(out, complex ? "NE" : "LT"); break;
+    case '>': buf_puts(out, complex ? "EQ" : "GE"); break;
     default: /* a digit; s1 holds 0 and -1 */
         buf_printf(out, complex ? "(%c, 0)" : t == DT_S1 && letter == '1' ? "-%c" : "%c", letter);
     }
@@ -211,12 +188,6 @@ struct hlo_form hlo_form_get(size_t i)
     return (struct hlo_form){form->spelling, op_spelling((enum opcode)form->opcode), form->spec, form->help};
 }
 
-const char *hlo_dtype_name(size_t i)
-{
-    return i < DT_COUNT ? dtype_spelling((enum dtype)i) : NULL;
-}
+const char *hlo_dtype_name(size_t i) { return i < DT_COUNT ? dtype_spelling((enum dtype)i) : NULL; }
 
-bool hlo_dtype_is_array(size_t i)
-{
-    return i < DT_COUNT && dtype_is_array((enum dtype)i);
-}
+bool hlo_dtype_is_array(size_t i) { return i < DT_COUNT && dtype_is_array((enum dtype)i); }

@@ -9,10 +9,7 @@
 
 #include <math.h>
 
-static const struct sighting *sighting_of(const struct hlo_sight *s)
-{
-    return ((const struct looking *)s->run)->sighting;
-}
+static const struct sighting *sighting_of(const struct hlo_sight *s) { return ((const struct looking *)s->run)->sighting; }
 
 /* ---- one element ---- */
 
@@ -83,7 +80,7 @@ static bool rearranges(const struct inst *i)
  * count: they are limits and masks. */
 static bool is_constant(const struct sighting *s, const struct inst *i, enum hlo_oddity what)
 {
-    for (int level = s->depth; what == HLO_ODD_NAN; ) {
+    for (int level = s->depth; what == HLO_ODD_NAN;) {
         if (rearranges(i)) {
             i = i->operands[0];
             continue;
@@ -272,8 +269,8 @@ static void put_element(struct buf *out, const struct literal *l, int64_t index)
     look_put_element(out, l->shape->dtype, element_at(l, index), &(struct hlo_view){0});
 }
 
-static void note_operand(struct diags *ds, struct diag *d, const struct hlo_sight *s, const struct inst *i, int k, bool elementwise,
-                         int64_t index)
+static void note_operand(struct diags *ds, struct diag *d, const struct hlo_sight *s, const struct inst *i, int k,
+                         bool elementwise, int64_t index)
 {
     const struct literal *l = operand_of(s, k);
     struct buf b = {0};
@@ -371,10 +368,10 @@ void hlo_sight_say(const struct hlo_sight *s, const struct hlo_origin *o, bool e
         constant |= operand && takes_constant(w->sighting, i, k, o->what) && look_stats(operand).nan > 0;
     }
     const struct str value_text = buf_view(&is), index = buf_view(&at);
-    struct diag *d = error ? DIAG(ds, i->span, STOPPED_ON, STR_ARG(i->name), words_of(o->what, constant), STR_ARG(value_text), STR_ARG(index),
-                                  o->count, (uint64_t)n)
-                           : DIAG(ds, i->span, WARNED_ON, STR_ARG(i->name), words_of(o->what, constant), STR_ARG(value_text), STR_ARG(index),
-                                  o->count, (uint64_t)n);
+    struct diag *d = error ? DIAG(ds, i->span, STOPPED_ON, STR_ARG(i->name), words_of(o->what, constant), STR_ARG(value_text),
+                                  STR_ARG(index), o->count, (uint64_t)n)
+                           : DIAG(ds, i->span, WARNED_ON, STR_ARG(i->name), words_of(o->what, constant), STR_ARG(value_text),
+                                  STR_ARG(index), o->count, (uint64_t)n);
     d->where = line_of(&ds->arena, w->sighting);
     for (int k = 0; k < i->operand_count; k++)
         note_operand(ds, d, s, i, k, elementwise, o->index);

@@ -11,8 +11,8 @@ struct hlo_pairing {
     const hlo_listing *a, *b;
     struct arena arena;
     struct hlo_pair *of_a, *of_b;
-    long *computations;   /* by computation of a: its partner in b, or -1 */
-    bool *taken;          /* by computation of b: it has a partner */
+    long *computations; /* by computation of a: its partner in b, or -1 */
+    bool *taken;        /* by computation of b: it has a partner */
 };
 
 /* ---- one way to pair ---- */

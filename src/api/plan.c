@@ -287,7 +287,8 @@ static const struct {
     {"merged", "steps that did what another one does", offsetof(struct plan_stats, merged)},
     {"simplified", "instructions found to be another name or something simpler", offsetof(struct plan_stats, simplified)},
     {"folded", "steps on constants done while planning", offsetof(struct plan_stats, folded)},
-    {"split", "reductions of what is there already, made once and joined with what they begin with", offsetof(struct plan_stats, split)},
+    {"split", "reductions of what is there already, made once and joined with what they begin with",
+     offsetof(struct plan_stats, split)},
     {"dropped", "steps whose results nobody reads", offsetof(struct plan_stats, dropped)},
     {"kept", "steps of the entry computation done once for all runs", offsetof(struct plan_stats, kept)},
     {"once", "steps of functions done once in a run", offsetof(struct plan_stats, once)},
@@ -329,13 +330,13 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
     if (!m.foreseen)
         buf_puts(out, "  values      unknown: too much depends on what happens\n");
     else if (f->at)
-        buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values", STR_ARG(size_text(&a, m.peak)),
-                   about, (int)(f->at - f->in->steps), STR_ARG(f->in->computation->name),
-                   STR_ARG(f->at->inst->name));
+        buf_printf(out, "  %-11s %10.*s%s at step %d of %%%.*s, %%%.*s\n", "values", STR_ARG(size_text(&a, m.peak)), about,
+                   (int)(f->at - f->in->steps), STR_ARG(f->in->computation->name), STR_ARG(f->at->inst->name));
     else
         buf_printf(out, "  %-11s %10.*s%s as results\n", "values", STR_ARG(size_text(&a, m.peak)), about);
     if (m.kernels > 0)
-        buf_printf(out, "  %-11s %10.*s for itself takes the kernel that takes most\n", "kernels", STR_ARG(size_text(&a, m.kernels)));
+        buf_printf(out, "  %-11s %10.*s for itself takes the kernel that takes most\n", "kernels",
+                   STR_ARG(size_text(&a, m.kernels)));
     arena_free(&a);
 }
 

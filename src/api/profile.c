@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum {
-    MOST_SAMPLES = 256,  /* of a step, for its median. When there are as many, every second one is dropped */
+    MOST_SAMPLES = 256, /* of a step, for its median. When there are as many, every second one is dropped */
     MOST_EVENTS = 1000000
 };
 
@@ -18,7 +18,7 @@ struct timed_step {
     struct cost cost;
     const char *name, *what, *computation;
     uint64_t calls;
-    int64_t spent; /* nanoseconds of all calls, without steps within */
+    int64_t spent;  /* nanoseconds of all calls, without steps within */
     float *samples; /* seconds of every `stride`th call */
     size_t sample_count, stride;
 };
@@ -40,7 +40,7 @@ struct hlo_profile {
     struct event {
         uint32_t step;
         int64_t start, duration;
-    } *events;
+    } * events;
     size_t event_count, event_capacity;
 };
 

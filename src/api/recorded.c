@@ -14,9 +14,9 @@
 
 struct entry {
     struct literal *value; /* NULL: it is not kept */
-    hlo_literal *handle; /* of the value, once it was asked for */
-    int64_t iterations;  /* of a while; -1: unknown */
-    bool wanted;         /* it was asked for */
+    hlo_literal *handle;   /* of the value, once it was asked for */
+    int64_t iterations;    /* of a while; -1: unknown */
+    bool wanted;           /* it was asked for */
 };
 struct last { /* the last time that an instruction ran */
     bool done;
@@ -32,13 +32,13 @@ struct hlo_recorded {
     struct arena arena;
     struct map entries;
     struct buf key;
-    uint64_t bytes; /* kept so far */
-    bool dropped;   /* not all values were kept */
-    bool again;     /* this is a later run, which keeps only what is wanted */
-    bool missed;    /* a value was asked for that another run may give */
-    struct last *last;   /* by instruction */
+    uint64_t bytes;              /* kept so far */
+    bool dropped;                /* not all values were kept */
+    bool again;                  /* this is a later run, which keeps only what is wanted */
+    bool missed;                 /* a value was asked for that another run may give */
+    struct last *last;           /* by instruction */
     const struct shape **shapes; /* by instruction: of the value that was kept last */
-    struct when {        /* the time of an instruction that is looked for: in these iterations; inst -1: none */
+    struct when {                /* the time of an instruction that is looked for: in these iterations; inst -1: none */
         long inst;
         const int64_t *iterations;
         size_t count;
@@ -296,8 +296,8 @@ static void run_again(struct hlo_recorded *r)
     hlo_messages_free(m);
 }
 
-hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args, size_t count,
-                         const struct hlo_recording *how, hlo_messages *m)
+hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options, const hlo_literal *const *args,
+                         size_t count, const struct hlo_recording *how, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), NULL));
     hlo_recorded *r = heap_zalloc(1, sizeof *r);
@@ -392,11 +392,11 @@ hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e, const st
 
 struct finding {
     struct hlo_recorded *r;
-    const char *text;    /* for messages */
+    const char *text; /* for messages */
     hlo_messages *m;
     struct str rest;
     const struct inst *inst;
-    const struct shape *shape; /* of the component that was read so far */
+    const struct shape *shape;        /* of the component that was read so far */
     int64_t iterations[HLO_MAX_RANK]; /* behind @: `count` of them, outermost first */
     size_t count;
 };
@@ -510,7 +510,8 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
             return wrong(f, "`" STR_FMT "` is no index", STR_ARG(number));
         if (rank < f->shape->rank) {
             if (at < -dims[rank] || at >= dims[rank])
-                return wrong(f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements", at, rank, dims[rank]);
+                return wrong(f, "index %" PRId64 " is out of bounds: dimension %d has %" PRId64 " elements", at, rank,
+                             dims[rank]);
             e->index[rank] = at < 0 ? at + dims[rank] : at;
         }
         more = inside.len > 0;
@@ -518,8 +519,8 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
             inside = (struct str){inside.ptr + 1, inside.len - 1};
     }
     if (rank != f->shape->rank)
-        return wrong(f, "%d ind%s, " STR_FMT " has %d dimension%s", rank, rank == 1 ? "ex" : "ices", STR_ARG(shape_text(&f->r->arena, f->shape)),
-                     f->shape->rank, f->shape->rank == 1 ? "" : "s");
+        return wrong(f, "%d ind%s, " STR_FMT " has %d dimension%s", rank, rank == 1 ? "ex" : "ices",
+                     STR_ARG(shape_text(&f->r->arena, f->shape)), f->shape->rank, f->shape->rank == 1 ? "" : "s");
     return true;
 }
 

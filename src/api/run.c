@@ -61,10 +61,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *o,
     return p;
 }
 
-size_t hlo_participants(const hlo_program *p)
-{
-    return p->count;
-}
+size_t hlo_participants(const hlo_program *p) { return p->count; }
 
 /* ---- feeds: messages are kept by participant and passed on after the run, so that their order is always the same ---- */
 
@@ -77,10 +74,7 @@ struct hlo_feed_call {
     struct budget *budget;
 };
 
-bool hlo_feed_stopped(const hlo_feed_call *call)
-{
-    return !budget_look(call->budget);
-}
+bool hlo_feed_stopped(const hlo_feed_call *call) { return !budget_look(call->budget); }
 
 static struct feeding *feeding_new(struct arena *a, const struct hlo_feeds *feeds, size_t participants)
 {
@@ -153,7 +147,8 @@ static bool feed_out(void *context, int64_t participant, struct budget *b, const
     if (!f->feeds->outfeed)
         return true;
     hlo_messages *m = hlo_messages_new();
-    hlo_literal *h = hlo_literal_end(hlo_literal_begin(), (struct literal *)(uintptr_t)l); /* borrowed: only the handle is freed */
+    hlo_literal *h =
+        hlo_literal_end(hlo_literal_begin(), (struct literal *)(uintptr_t)l); /* borrowed: only the handle is freed */
     bool before = guard_call_out(), ok = f->feeds->outfeed(f->feeds->context, (size_t)participant, h, &call, m);
     guard_call_in(before);
     feeding_keep(f, participant, m);
@@ -192,8 +187,7 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
     }
     struct diags *ds = hlo_sink_of_module(m, p->module);
     const struct world_feeds host = {feeding, feed_in, feed_out}, *h = feeds ? &host : NULL;
-    bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h)
-                       : world_run(ds, tasks, (int64_t)p->count, h);
+    bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h) : world_run(ds, tasks, (int64_t)p->count, h);
     for (size_t k = 0; k < p->count; k++)
         results[k] = hlo_literal_end_own(results[k], tasks[k].result);
     if (feeding)
@@ -204,8 +198,8 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count, c
 }
 
 static bool run_observed(const hlo_module *module, const struct hlo_run_options *options, const struct hlo_observer *observer,
-                         void (*observe)(hlo_program *p, const struct hlo_observer *o), const hlo_literal *const *args, size_t count,
-                         hlo_messages *m)
+                         void (*observe)(hlo_program *p, const struct hlo_observer *o), const hlo_literal *const *args,
+                         size_t count, hlo_messages *m)
 {
     struct hlo_run_options observed = *options;
     observed.observed = true;
@@ -233,10 +227,7 @@ bool hlo_run_observed_within(const hlo_module *module, const struct hlo_run_opti
     return run_observed(module, options, ours, hlo_observe_within, args, count, m);
 }
 
-void hlo_interrupt(hlo_program *p)
-{
-    p->interrupted = true;
-}
+void hlo_interrupt(hlo_program *p) { p->interrupted = true; }
 
 struct hlo_progress hlo_run_progress(const hlo_program *p)
 {

@@ -33,10 +33,7 @@ void hlo_custom_call_status(void *status, const char *message, size_t size)
         XlaCustomCallStatusSetSuccess(status);
 }
 
-struct foreign hlo_targets_foreign(const hlo_targets *t)
-{
-    return targets_foreign(t ? t->t : NULL);
-}
+struct foreign hlo_targets_foreign(const hlo_targets *t) { return targets_foreign(t ? t->t : NULL); }
 
 bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
 {

@@ -57,10 +57,18 @@ static bool exists(const hlo_listing *l, const struct hlo_element *e, hlo_messag
 
 static struct hlo_source source_of(const hlo_listing *l, const struct why_source *s)
 {
-    static const enum hlo_source_place places[] = {
-        [WHY_HERE] = HLO_SOURCE_HERE, [WHY_INSIDE] = HLO_SOURCE_INSIDE, [WHY_OUTSIDE] = HLO_SOURCE_OUTSIDE, [WHY_BESIDE] = HLO_SOURCE_BESIDE};
-    struct hlo_source out = {.inst = hlo_listing_number(l, s->inst), .leaf = (size_t)s->leaf, .rank = (size_t)s->rank, .operand = s->operand,
-                             .place = places[s->where], .iteration = s->iteration, .product = s->product, .role = s->role};
+    static const enum hlo_source_place places[] = {[WHY_HERE] = HLO_SOURCE_HERE,
+                                                   [WHY_INSIDE] = HLO_SOURCE_INSIDE,
+                                                   [WHY_OUTSIDE] = HLO_SOURCE_OUTSIDE,
+                                                   [WHY_BESIDE] = HLO_SOURCE_BESIDE};
+    struct hlo_source out = {.inst = hlo_listing_number(l, s->inst),
+                             .leaf = (size_t)s->leaf,
+                             .rank = (size_t)s->rank,
+                             .operand = s->operand,
+                             .place = places[s->where],
+                             .iteration = s->iteration,
+                             .product = s->product,
+                             .role = s->role};
     for (int d = 0; d < s->rank; d++) {
         out.start[d] = s->start[d];
         out.count[d] = s->count[d];
@@ -70,8 +78,8 @@ static struct hlo_source source_of(const hlo_listing *l, const struct why_source
     return out;
 }
 
-long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out, size_t most,
-             hlo_messages *m)
+long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, struct hlo_source *out,
+             size_t most, hlo_messages *m)
 {
     GUARDED((hlo_messages_no_memory(m), -1));
     if (!exists(l, e, m))

@@ -18,15 +18,15 @@ struct node { /* an element */
     const void *value; /* NULL: unknown */
     struct group *groups;
     size_t count;
-    bool above;       /* its sources are shown below an earlier line */
+    bool above; /* its sources are shown below an earlier line */
 };
 struct group { /* sources that belong together: a box, or two whose elements are multiplied */
     const struct hlo_source *box[2];
     const char *role;
     int sides;
     int64_t elements;
-    bool sorted;          /* elements that count most come first */
-    bool known;           /* its values are known */
+    bool sorted; /* elements that count most come first */
+    bool known;  /* its values are known */
     struct node *(*shown)[2];
     double *products;
     size_t count;
@@ -629,7 +629,8 @@ static struct node *grow_root(struct tree *t, const struct hlo_element *e)
     return root;
 }
 
-hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known, const struct hlo_why_view *v)
+hlo_text hlo_why_print(const hlo_listing *l, const struct hlo_element *e, const struct hlo_known *known,
+                       const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
     static const struct hlo_known nothing = {0};
@@ -686,7 +687,8 @@ static const hlo_literal *seen_value(void *context, size_t inst, const struct hl
     return NULL;
 }
 
-hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index, const struct hlo_why_view *v)
+hlo_text hlo_sight_why(const struct hlo_sight *s, const hlo_listing *l, size_t leaf, const int64_t *index,
+                       const struct hlo_why_view *v)
 {
     GUARDED((hlo_text){0});
     struct seen q = {s, l};

@@ -23,10 +23,7 @@ struct arena_chunk {
     char *pad; /* keeps the head a multiple of the alignment */
 };
 
-void arena_init(struct arena *a)
-{
-    *a = (struct arena){.born = guard_since()};
-}
+void arena_init(struct arena *a) { *a = (struct arena){.born = guard_since()}; }
 
 void arena_adopt(struct arena *a)
 {
@@ -99,10 +96,7 @@ static void *take(struct arena *a, size_t size, size_t alignment)
     return p;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
-{
-    return take(a, size, ALIGNMENT);
-}
+void *arena_alloc(struct arena *a, size_t size) { return take(a, size, ALIGNMENT); }
 
 void arena_reserve(struct arena *a, size_t size)
 {
@@ -159,10 +153,7 @@ struct str arena_printf(struct arena *a, const char *format, ...)
     return s;
 }
 
-struct arena_mark arena_mark(struct arena *a)
-{
-    return (struct arena_mark){a->chunk, a->at};
-}
+struct arena_mark arena_mark(struct arena *a) { return (struct arena_mark){a->chunk, a->at}; }
 
 /* The first chunk of an arena that was empty, a small one, is kept for later use. */
 void arena_release(struct arena *a, struct arena_mark mark)

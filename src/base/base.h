@@ -77,7 +77,7 @@ struct arena {
 };
 
 void arena_init(struct arena *a);
-void arena_free(struct arena *a); /* everything; the arena may be used again */
+void arena_free(struct arena *a);                 /* everything; the arena may be used again */
 void *arena_alloc(struct arena *a, size_t size);  /* 16-byte aligned, not cleared */
 void arena_reserve(struct arena *a, size_t size); /* makes sure that the next `size` bytes come out of one chunk */
 void *arena_zalloc(struct arena *a, size_t size); /* cleared */
@@ -100,9 +100,8 @@ void arena_release(struct arena *a, struct arena_mark mark);
 
 /* Room for one more element at the end of an arena-backed array: the (possibly moved) array. */
 void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, size_t item_size);
-#define VEC_PUSH(a, items, count, capacity)                                                        \
-    (*((items) = vec_grow((a), (items), (size_t)(count), &(capacity), sizeof *(items)),            \
-       (items) + (count)++))
+#define VEC_PUSH(a, items, count, capacity)                                                                                      \
+    (*((items) = vec_grow((a), (items), (size_t)(count), &(capacity), sizeof *(items)), (items) + (count)++))
 
 /* ---- storage.c: storage of tensors ---- */
 
@@ -110,7 +109,7 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
 void *mem_alloc(size_t size);
 void *mem_zalloc(size_t size); /* untouched pages cost nothing until they are written */
 void mem_free(void *p);
-void *mem_keep(void *p); /* nobody gives it back when memory runs out but whoever has it; NULL is fine; p */
+void *mem_keep(void *p);  /* nobody gives it back when memory runs out but whoever has it; NULL is fine; p */
 void *mem_guard(void *p); /* undoes mem_keep: the innermost guard has it again */
 
 /* Large blocks on huge pages, for reuse. What `mem_free` is given goes back to the reserve it came from, whichever thread
@@ -119,7 +118,7 @@ void *mem_guard(void *p); /* undoes mem_keep: the innermost guard has it again *
 struct reserve;
 enum { RESERVE_FROM = 2 << 20, RESERVE_SLACK = 16 << 20 }; /* below RESERVE_FROM, the heap does as well */
 struct reserve *reserve_new(void);
-void reserve_release(struct reserve *r); /* by its owner; blocks in use stay valid; NULL is fine */
+void reserve_release(struct reserve *r);            /* by its owner; blocks in use stay valid; NULL is fine */
 void *reserve_take(struct reserve *r, size_t size); /* not cleared; NULL when there is not enough */
 size_t reserve_idle(struct reserve *r);             /* bytes kept for reuse */
 void reserve_trim(struct reserve *r, size_t keep);  /* frees idle blocks until no more than `keep` bytes are left */
@@ -129,10 +128,11 @@ void reserve_trim(struct reserve *r, size_t keep);  /* frees idle blocks until n
 /* The result must not depend on the number of threads: a task is cut by its size, not by who is there to work on it. */
 struct team;
 typedef void team_fn(void *context, int64_t part, int member); /* 0 <= member < team_size */
-struct team *team_new(int threads); /* `threads` counts the caller. NULL is a team of the caller alone: for one thread, or without memory */
-void team_free(struct team *t);     /* by its owner, when no task runs */
+struct team *
+team_new(int threads); /* `threads` counts the caller. NULL is a team of the caller alone: for one thread, or without memory */
+void team_free(struct team *t); /* by its owner, when no task runs */
 int team_size(const struct team *t);
-int team_processors(void);          /* that this process may run on */
+int team_processors(void); /* that this process may run on */
 /* Calls `fn` once for every part below `parts`, in any order and by any member, and returns when all are done. If the team
  * is busy with another task (as when a part calls team_run itself), the caller does all parts. */
 void team_run(struct team *t, int64_t parts, team_fn *fn, void *context);
@@ -228,20 +228,20 @@ void buf_g(struct buf *b, double v, int digits);
 int64_t now_ns(void); /* nanoseconds of a clock that nobody sets */
 static inline double now_seconds(void) { return (double)now_ns() * 1e-9; }
 
-struct limits { /* 0: none */
+struct limits {      /* 0: none */
     uint64_t steps;  /* instructions run, and iterations of loops */
     uint64_t memory; /* bytes of values alive at once */
     double seconds;
-    uint64_t trip;   /* iterations of any one loop */
+    uint64_t trip; /* iterations of any one loop */
 };
 enum limit { LIMIT_NONE, LIMIT_STEPS, LIMIT_MEMORY, LIMIT_TIME, LIMIT_TRIP, LIMIT_STOPPED, LIMIT_INTERRUPTED };
 struct budget {
-    int64_t slice;    /* steps until the next look at the clock */
-    uint64_t steps;   /* what is left after those */
-    int64_t deadline; /* of now_ns; INT64_MAX: none */
-    const _Atomic bool *stop; /* somebody else may end the run: LIMIT_STOPPED; or NULL */
+    int64_t slice;                 /* steps until the next look at the clock */
+    uint64_t steps;                /* what is left after those */
+    int64_t deadline;              /* of now_ns; INT64_MAX: none */
+    const _Atomic bool *stop;      /* somebody else may end the run: LIMIT_STOPPED; or NULL */
     const _Atomic bool *interrupt; /* and the user: LIMIT_INTERRUPTED; or NULL */
-    enum limit hit;   /* the one that ended the run */
+    enum limit hit;                /* the one that ended the run */
 };
 void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *stop);
 bool budget_refill(struct budget *b);
@@ -281,7 +281,7 @@ struct file_bytes {
  * where it has 4 GiB, or goes on and on as pipes and devices may. */
 bool file_read(const char *path, struct file_bytes *out);
 void file_release(struct file_bytes *f);
-const char *file_problem(int error); /* strerror, with words of those limits */
+const char *file_problem(int error);                 /* strerror, with words of those limits */
 bool file_begins(const char *path, struct str with); /* a regular file, with these few bytes */
 /* The names in a folder, hidden files included, sorted, in the arena. False with errno set. */
 bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count);

@@ -30,10 +30,7 @@ void budget_start(struct budget *b, const struct limits *l, const _Atomic bool *
     next_slice(b);
 }
 
-uint64_t budget_left(const struct budget *b)
-{
-    return b->steps + (uint64_t)(b->slice > 0 ? b->slice : 0);
-}
+uint64_t budget_left(const struct budget *b) { return b->steps + (uint64_t)(b->slice > 0 ? b->slice : 0); }
 
 void budget_pay(struct budget *b, uint64_t steps)
 {

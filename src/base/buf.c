@@ -36,15 +36,9 @@ void buf_bytes(struct buf *b, const void *bytes, size_t size)
     b->data[b->size] = '\0';
 }
 
-void buf_str(struct buf *b, struct str s)
-{
-    buf_bytes(b, s.ptr, s.len);
-}
+void buf_str(struct buf *b, struct str s) { buf_bytes(b, s.ptr, s.len); }
 
-void buf_puts(struct buf *b, const char *z)
-{
-    buf_bytes(b, z, strlen(z));
-}
+void buf_puts(struct buf *b, const char *z) { buf_bytes(b, z, strlen(z)); }
 
 void buf_putc(struct buf *b, char c)
 {
@@ -76,10 +70,9 @@ void buf_printf(struct buf *b, const char *format, ...)
     va_end(ap);
 }
 
-static const char digit_pairs[] =
-    "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
-    "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
-    "888990919293949596979899";
+static const char digit_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
+                                  "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
+                                  "888990919293949596979899";
 
 void buf_uint(struct buf *b, uint64_t v)
 {

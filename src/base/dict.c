@@ -65,10 +65,10 @@ static struct str word(struct reader *r)
 /* MLIR prints capitals and reads both; \b and \f are JSON's own. */
 static int hex(struct reader *r, char c)
 {
-    return c >= '0' && c <= '9'               ? c - '0'
-           : c >= 'A' && c <= 'F'             ? c - 'A' + 10
+    return c >= '0' && c <= '9'                ? c - '0'
+           : c >= 'A' && c <= 'F'              ? c - 'A' + 10
            : c >= 'a' && c <= 'f' && !r->loose ? c - 'a' + 10
-                                              : -1;
+                                               : -1;
 }
 
 /* What stands behind a backslash: a letter as in JSON, or two hexadecimal digits as in MLIR. */
@@ -92,7 +92,10 @@ static bool four_digits(struct reader *r, uint32_t *out)
     int k = 0;
     for (; k < 4 && r->at + k < r->end; k++) {
         char c = r->at[k];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0)
             return false;
         code = code * 16 + (uint32_t)digit;
@@ -152,10 +155,7 @@ static bool quoted(struct reader *r, char quote, struct str *out)
 }
 
 /* The quote that is next, taken; 0 when there is none. */
-static char opening_quote(struct reader *r)
-{
-    return take(r, '"') ? '"' : r->loose && take(r, '\'') ? '\'' : '\0';
-}
+static char opening_quote(struct reader *r) { return take(r, '"') ? '"' : r->loose && take(r, '\'') ? '\'' : '\0'; }
 
 /* `tensor<2xi32>`: a word, and what stands behind it in angle brackets. */
 static bool bracketed(struct reader *r, struct str *w)
@@ -177,10 +177,7 @@ static bool type_name(struct reader *r, struct str *out)
 }
 
 /* `: ui8`, or nothing */
-static bool type_behind(struct reader *r, struct str *out)
-{
-    return !take(r, ':') || type_name(r, out);
-}
+static bool type_behind(struct reader *r, struct str *out) { return !take(r, ':') || type_name(r, out); }
 
 /* ---- values ---- */
 
@@ -198,10 +195,7 @@ static bool entry(struct reader *r, struct dict_entry *out)
 }
 
 /* `close` is 0 for the end of the text. */
-static bool closes(struct reader *r, char close)
-{
-    return close ? take(r, close) : at_end(r);
-}
+static bool closes(struct reader *r, char close) { return close ? take(r, close) : at_end(r); }
 
 static const char *comma_or(char close)
 {

@@ -21,7 +21,11 @@ enum dict_form { DICT_MLIR, DICT_LOOSE };
 
 enum dict_kind {
     DICT_UNIT, /* a name without a value */
-    DICT_INT, DICT_FLOAT, DICT_BOOL, DICT_STRING, DICT_WORD,
+    DICT_INT,
+    DICT_FLOAT,
+    DICT_BOOL,
+    DICT_STRING,
+    DICT_WORD,
     DICT_LIST,  /* in brackets, or dense<...> */
     DICT_ARRAY, /* array<i64: ...> */
     DICT_DICT,
@@ -29,12 +33,12 @@ enum dict_kind {
 
 struct dict_value {
     enum dict_kind kind;
-    int64_t i;                /* of INT, BOOL, and UNIT (which is true) */
-    double f;                 /* INT, FLOAT */
-    struct str s;             /* of a STRING without quotes and escapes, NUL-terminated; of other kinds as spelled, without the type */
-    struct str type;          /* after the colon, `ui8`; of an ARRAY that of its elements; empty when there is none */
-    const char *at;           /* where it begins in the text */
-    size_t count;             /* LIST, ARRAY, DICT */
+    int64_t i;       /* of INT, BOOL, and UNIT (which is true) */
+    double f;        /* INT, FLOAT */
+    struct str s;    /* of a STRING without quotes and escapes, NUL-terminated; of other kinds as spelled, without the type */
+    struct str type; /* after the colon, `ui8`; of an ARRAY that of its elements; empty when there is none */
+    const char *at;  /* where it begins in the text */
+    size_t count;    /* LIST, ARRAY, DICT */
     struct dict_entry *items; /* names are empty but in a DICT */
     struct map *by_name;      /* of a DICT with many items, for dict_find */
 };

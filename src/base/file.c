@@ -103,10 +103,7 @@ static bool file_load(int fd, bool may_map, struct file_bytes *out)
     return read_all(fd, size ? size : 4096, most_of(fd), out);
 }
 
-static void close_fd(void *fd)
-{
-    close(*(int *)fd);
-}
+static void close_fd(void *fd) { close(*(int *)fd); }
 
 static bool file_open(const char *path, bool may_map, struct file_bytes *out)
 {
@@ -125,15 +122,9 @@ static bool file_open(const char *path, bool may_map, struct file_bytes *out)
     return ok;
 }
 
-bool file_read(const char *path, struct file_bytes *out)
-{
-    return file_open(path, false, out);
-}
+bool file_read(const char *path, struct file_bytes *out) { return file_open(path, false, out); }
 
-bool file_map(const char *path, struct file_bytes *out)
-{
-    return file_open(path, true, out);
-}
+bool file_map(const char *path, struct file_bytes *out) { return file_open(path, true, out); }
 
 void file_release(struct file_bytes *f)
 {
@@ -192,20 +183,11 @@ bool file_begins(const char *path, struct str with)
     return n == (ssize_t)with.len && memcmp(bytes, with.ptr, with.len) == 0;
 }
 
-bool file_too_long(int fd, size_t size)
-{
-    return size > DEVICE_MOST && size > most_of(fd);
-}
+bool file_too_long(int fd, size_t size) { return size > DEVICE_MOST && size > most_of(fd); }
 
-static void close_folder(void *folder)
-{
-    closedir(folder);
-}
+static void close_folder(void *folder) { closedir(folder); }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 bool folder_names(struct arena *a, const char *path, const char ***names, size_t *count)
 {

@@ -25,10 +25,7 @@ static void lock(struct guard *g)
             sched_yield();
 }
 
-static void unlock(struct guard *g)
-{
-    __atomic_clear(&g->busy, __ATOMIC_RELEASE);
-}
+static void unlock(struct guard *g) { __atomic_clear(&g->busy, __ATOMIC_RELEASE); }
 
 void guard_note(struct taken *t, struct guard *g)
 {
@@ -64,15 +61,9 @@ struct guard *guard_forget(struct taken *t)
     return g;
 }
 
-struct guard *guard_innermost(void)
-{
-    return innermost;
-}
+struct guard *guard_innermost(void) { return innermost; }
 
-uint64_t guard_since(void)
-{
-    return innermost ? innermost->since : 0;
-}
+uint64_t guard_since(void) { return innermost ? innermost->since : 0; }
 
 struct guard *guard_of(uint64_t born)
 {
@@ -186,7 +177,8 @@ _Noreturn void out_of_memory(void)
     longjmp(g->back, 1);
 }
 
-__attribute__((weak)) const size_t arena_chunk_most = 1024 * 1024; /* not in arena.c, where the compiler would treat it as a known constant */
+__attribute__((weak)) const size_t arena_chunk_most =
+    1024 * 1024; /* not in arena.c, where the compiler would treat it as a known constant */
 
 /* ---- blocks of the heap ---- */
 
@@ -195,10 +187,7 @@ union head { /* before each block; what follows it is aligned as malloc aligns *
     _Alignas(16) char unit[16];
 };
 
-static struct taken *head_of(const void *p)
-{
-    return &((union head *)(uintptr_t)p - 1)->taken;
-}
+static struct taken *head_of(const void *p) { return &((union head *)(uintptr_t)p - 1)->taken; }
 
 void *heap_alloc_for(size_t size, struct guard *g)
 {
@@ -210,10 +199,7 @@ void *heap_alloc_for(size_t size, struct guard *g)
     return h + 1;
 }
 
-void *heap_alloc(size_t size)
-{
-    return heap_alloc_for(size, innermost);
-}
+void *heap_alloc(size_t size) { return heap_alloc_for(size, innermost); }
 
 void *heap_zalloc(size_t count, size_t size)
 {
@@ -235,15 +221,9 @@ void *heap_grow(void *p, size_t size)
     return h + 1;
 }
 
-void heap_when_lost(void *p, void (*lose)(struct taken *t))
-{
-    head_of(p)->give_back = lose;
-}
+void heap_when_lost(void *p, void (*lose)(struct taken *t)) { head_of(p)->give_back = lose; }
 
-void *heap_block(struct taken *t)
-{
-    return (union head *)(void *)t + 1;
-}
+void *heap_block(struct taken *t) { return (union head *)(void *)t + 1; }
 
 void heap_adopt(void *p)
 {

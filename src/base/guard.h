@@ -30,7 +30,7 @@ struct guard;
 /* Before each block that guards know of. */
 struct taken {
     struct taken *prev, *next;
-    struct guard *guard; /* NULL: no guard knows of it */
+    struct guard *guard;                /* NULL: no guard knows of it */
     void (*give_back)(struct taken *t); /* NULL: free */
 };
 
@@ -63,9 +63,9 @@ struct guard {
 void guard_enter(struct guard *g, struct guard *outer);
 /* At the top of a function of hlo.h: returns `failed` when memory runs out. Does nothing when another function of hlo.h is
  * the caller. */
-#define GUARDED(failed)                                                                                                \
-    struct guard guard_ __attribute__((cleanup(guard_leave)));                                                         \
-    if (guard_begin(&guard_) && setjmp(guard_.back) != 0)                                                              \
+#define GUARDED(failed)                                                                                                          \
+    struct guard guard_ __attribute__((cleanup(guard_leave)));                                                                   \
+    if (guard_begin(&guard_) && setjmp(guard_.back) != 0)                                                                        \
     return failed
 bool guard_begin(struct guard *g);
 /* Put around a call to a function that is not ours, whose frames longjmp must not skip: what it calls in turn is guarded
@@ -80,18 +80,18 @@ void guard_done(struct undo *u);                          /* no longer needs und
 
 /* ---- for allocators ---- */
 
-uint64_t guard_since(void);                         /* number of the innermost guard; 0: there is none */
+uint64_t guard_since(void); /* number of the innermost guard; 0: there is none */
 /* The guard, of those entered now, that was innermost when something was made: it takes what that thing allocates later.
  * NULL: the thing is older than the call and is left alone. */
 struct guard *guard_of(uint64_t born);
-void guard_note(struct taken *t, struct guard *g);  /* from now on the block is g's; NULL: nobody's */
-struct guard *guard_forget(struct taken *t);        /* returns the guard it belonged to */
-extern const size_t arena_chunk_most; /* tests set it to 0: then each piece is a chunk of its own, and can fail */
+void guard_note(struct taken *t, struct guard *g); /* from now on the block is g's; NULL: nobody's */
+struct guard *guard_forget(struct taken *t);       /* returns the guard it belonged to */
+extern const size_t arena_chunk_most;              /* tests set it to 0: then each piece is a chunk of its own, and can fail */
 void *heap_alloc_for(size_t size, struct guard *g);
 /* `lose` is called before p is freed because memory ran out, to release what p holds; it must take no memory. NULL: nothing
  * to release. */
 void heap_when_lost(void *p, void (*lose)(struct taken *t));
-void *heap_block(struct taken *t); /* the block of a link, inside `lose`; heap_free ends it */
+void *heap_block(struct taken *t);        /* the block of a link, inside `lose`; heap_free ends it */
 void *mem_pass(void *p, struct guard *g); /* hands storage of a tensor on to something of g's; NULL is fine; returns p */
 /* Memory that somebody else made and gives to us: from now on it is the innermost guard's. */
 void heap_adopt(void *p);

@@ -29,20 +29,11 @@ uint64_t hash_from(uint64_t seed, const void *bytes, size_t size)
     return mul_fold(h ^ last, k0 ^ k1);
 }
 
-uint64_t hash_bytes(const void *bytes, size_t size)
-{
-    return hash_from(k0, bytes, size);
-}
+uint64_t hash_bytes(const void *bytes, size_t size) { return hash_from(k0, bytes, size); }
 
-uint64_t hash_seed(const void *address)
-{
-    return mul_fold((uintptr_t)address ^ k0, k1);
-}
+uint64_t hash_seed(const void *address) { return mul_fold((uintptr_t)address ^ k0, k1); }
 
-void map_init(struct map *m, struct arena *arena)
-{
-    *m = (struct map){.arena = arena, .seed = hash_seed(arena)};
-}
+void map_init(struct map *m, struct arena *arena) { *m = (struct map){.arena = arena, .seed = hash_seed(arena)}; }
 
 /* The slot that holds the key, or the empty one where it belongs. */
 static struct map_slot *find(const struct map *m, struct str key, uint64_t hash)

@@ -10,10 +10,7 @@
 
 /* ---- text -> double ---- */
 
-static bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
+static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
 /* A decimal number taken apart: value = +-mantissa * 10^exponent, when `exact`. */
 struct decimal {
@@ -174,8 +171,7 @@ static bool parse_magnitude(struct str s, bool *negative, uint64_t *out)
         return false;
     uint64_t v = 0;
     for (; i < s.len; i++) {
-        if (!is_digit(s.ptr[i]) || __builtin_mul_overflow(v, 10, &v) ||
-            __builtin_add_overflow(v, (uint64_t)(s.ptr[i] - '0'), &v))
+        if (!is_digit(s.ptr[i]) || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(s.ptr[i] - '0'), &v))
             return false;
     }
     *out = v;

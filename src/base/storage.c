@@ -23,10 +23,7 @@
 
 enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, HUGE_FROM = 1 << 20, FROM_RESERVE = 1 };
 
-static size_t align_up(size_t size, size_t unit)
-{
-    return (size + unit - 1) & ~(unit - 1);
-}
+static size_t align_up(size_t size, size_t unit) { return (size + unit - 1) & ~(unit - 1); }
 
 /* ---- from the heap ---- */
 
@@ -56,15 +53,9 @@ struct tensor_head {
     uintptr_t origin;
 };
 
-static struct tensor_head *head_of(void *p)
-{
-    return (struct tensor_head *)p - 1;
-}
+static struct tensor_head *head_of(void *p) { return (struct tensor_head *)p - 1; }
 
-static void give_back(struct taken *t)
-{
-    mem_free((struct tensor_head *)(void *)t + 1);
-}
+static void give_back(struct taken *t) { mem_free((struct tensor_head *)(void *)t + 1); }
 
 static void *set_origin(void *p, uintptr_t origin)
 {
@@ -92,7 +83,7 @@ void *mem_alloc(size_t size)
 
 /* ---- from a reserve ---- */
 
-struct reserve_block { /* in the page before the tensor */
+struct reserve_block {           /* in the page before the tensor */
     struct reserve *reserve;     /* NULL: by itself */
     struct reserve_block *older; /* of those that are idle */
     size_t size;                 /* of the tensor, in whole pages */
@@ -139,10 +130,7 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     return b;
 }
 
-static void *hand_out(struct reserve_block *b)
-{
-    return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
-}
+static void *hand_out(struct reserve_block *b) { return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL; }
 
 /* A large one gets a mapping of its own, as blocks of a reserve do: it need not be cleared, it consists of huge pages, and
  * kernels are faster on it. */
@@ -312,12 +300,6 @@ void *mem_pass(void *p, struct guard *g)
     return p;
 }
 
-void *mem_keep(void *p)
-{
-    return mem_pass(p, NULL);
-}
+void *mem_keep(void *p) { return mem_pass(p, NULL); }
 
-void *mem_guard(void *p)
-{
-    return mem_pass(p, guard_innermost());
-}
+void *mem_guard(void *p) { return mem_pass(p, guard_innermost()); }

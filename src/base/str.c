@@ -29,10 +29,7 @@ bool str_ends(struct str s, struct str end)
 }
 
 /* ASCII only: what a locale calls a letter must not matter. */
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 bool str_eq_nocase(struct str a, struct str b)
 {

@@ -75,10 +75,7 @@ struct team *team_new(int threads)
     return t;
 }
 
-int team_size(const struct team *t)
-{
-    return t ? t->size : 1;
-}
+int team_size(const struct team *t) { return t ? t->size : 1; }
 
 /* ---- members ---- */
 

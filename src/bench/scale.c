@@ -325,7 +325,8 @@ static bool check(const char *hlo, const struct command *c, const struct kind *k
 /* Fast commands are checked with all kinds; diff, which runs a module, with kinds on which observed runs were once slow. */
 static bool is_checked(const struct command *c, const struct kind *k)
 {
-    return named_in("verify,plan,repl", c->name) || (named_in("diff", c->name) && named_in("branches,elements,loop-wide", k->name));
+    return named_in("verify,plan,repl", c->name) ||
+           (named_in("diff", c->name) && named_in("branches,elements,loop-wide", k->name));
 }
 
 static int check_all(const char *hlo)
@@ -362,7 +363,7 @@ int main(int argc, char **argv)
     bool tables = argc > 2 && !strcmp(argv[1], "table");
     if (!tables && !(argc == 3 && !strcmp(argv[1], "check"))) {
         fprintf(stderr, "usage: scale make KIND N\n       scale table [-n N] HLO [COMMAND[,COMMAND...] [KIND...]]\n"
-                "       scale check HLO\n");
+                        "       scale check HLO\n");
         return 2;
     }
     if (!mkdtemp(folder)) {

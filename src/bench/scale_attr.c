@@ -25,7 +25,8 @@ void make_dimensions(long n)
 void make_replica_groups(long n)
 {
     printf("HloModule m, replica_count=%ld\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
-           "  ROOT r = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] all-reduce(x), replica_groups={", n);
+           "  ROOT r = f32[] add(a, b)\n}\nENTRY e {\n  x = f32[4] parameter(0)\n  y = f32[4] all-reduce(x), replica_groups={",
+           n);
     listed(n, "{#}", ",");
     puts("}, to_apply=add");
     end();
@@ -34,7 +35,8 @@ void make_replica_groups(long n)
 void make_pairs(long n)
 {
     printf("HloModule m, replica_count=%ld\nENTRY e {\n  x = f32[4] parameter(0)\n"
-           "  y = f32[4] collective-permute(x), source_target_pairs={", n);
+           "  y = f32[4] collective-permute(x), source_target_pairs={",
+           n);
     for (long i = 0; i < n; i++)
         printf("%s{%ld,%ld}", i ? "," : "", i, (i + 1) % n);
     puts("}");
@@ -87,7 +89,8 @@ void make_metadata(long n)
     times(n, "jit(f)/");
     puts("\"}");
     for (long i = 0; i < n; i++)
-        printf("  y%ld = f32[4] add(x, x), metadata={op_name=\"jit(f)/add%ld\" source_file=\"f%ld.py\" source_line=7}\n", i, i, i);
+        printf("  y%ld = f32[4] add(x, x), metadata={op_name=\"jit(f)/add%ld\" source_file=\"f%ld.py\" source_line=7}\n", i, i,
+               i);
     end();
 }
 

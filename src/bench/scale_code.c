@@ -89,7 +89,8 @@ void make_reductions(long n)
     puts("  z = f32[] constant(0)\n  v0 = f32[4] negate(x)");
     for (long i = 1; i < n; i++)
         printf("  m%ld = f32[] reduce(v%ld, z), dimensions={0}, to_apply=add\n"
-               "  v%ld = f32[4] broadcast(m%ld), dimensions={}\n", i, i - 1, i, i);
+               "  v%ld = f32[4] broadcast(m%ld), dimensions={}\n",
+               i, i - 1, i, i);
     end();
 }
 

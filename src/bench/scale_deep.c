@@ -42,7 +42,8 @@ void make_calls_doubled_deep(long n) /* 2^N calls */
     puts("HloModule m\nfun0 {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] add(a, a)\n}");
     for (long i = 1; i < n; i++)
         printf("fun%ld {\n  a = f32[4] parameter(0)\n  b = f32[4] call(a), to_apply=fun%ld\n"
-               "  ROOT r = f32[4] call(b), to_apply=fun%ld\n}\n", i, i - 1, i - 1);
+               "  ROOT r = f32[4] call(b), to_apply=fun%ld\n}\n",
+               i, i - 1, i - 1);
     entry();
     printf("  ROOT r = f32[4] call(x), to_apply=fun%ld\n", n - 1);
     end();

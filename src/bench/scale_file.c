@@ -12,8 +12,10 @@
 void make_golden(long n)
 {
     for (long i = 0; i < n; i++)
-        printf("%s// test: eval\n// from: hand\n// in x: f32[2] {1, %ld}\n// out: f32[2] {2, %ld}\nHloModule m%ld\nENTRY e {\n  x = f32[2] parameter(0)\n"
-               "  ROOT y = f32[2] add(x, x)\n}\n", i ? "// -----\n" : "", i, 2 * i, i);
+        printf("%s// test: eval\n// from: hand\n// in x: f32[2] {1, %ld}\n// out: f32[2] {2, %ld}\nHloModule m%ld\nENTRY e {\n  "
+               "x = f32[2] parameter(0)\n"
+               "  ROOT y = f32[2] add(x, x)\n}\n",
+               i ? "// -----\n" : "", i, 2 * i, i);
 }
 
 void make_script(long n)
@@ -102,7 +104,8 @@ static char *described(long n, size_t *size) /* the head of a .safetensors file;
     char *text = NULL;
     FILE *to = open_memstream(&text, size);
     for (long i = 0; i < n; i++)
-        fprintf(to, "%s\"arg%ld\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%ld,%ld]}", i ? "," : "{", i, 4 * i, 4 * i + 4);
+        fprintf(to, "%s\"arg%ld\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%ld,%ld]}", i ? "," : "{", i, 4 * i,
+                4 * i + 4);
     fputc('}', to);
     fclose(to);
     return text;

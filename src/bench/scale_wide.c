@@ -171,7 +171,8 @@ void make_sends(long n)
     puts("HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  t0 = token[] after-all()");
     for (long i = 1; i < n; i++)
         printf("  a%ld = (f32[4], u32[], token[]) send(x, t0), channel_id=%ld, is_host_transfer=true\n"
-               "  t%ld = token[] send-done(a%ld), channel_id=%ld, is_host_transfer=true\n", i, i, i, i, i);
+               "  t%ld = token[] send-done(a%ld), channel_id=%ld, is_host_transfer=true\n",
+               i, i, i, i, i);
     end();
 }
 

@@ -3,10 +3,7 @@
  */
 #include "cli/arguments.h"
 
-bool ends_with(const char *s, const char *end)
-{
-    return str_ends(str_of(s), str_of(end));
-}
+bool ends_with(const char *s, const char *end) { return str_ends(str_of(s), str_of(end)); }
 
 /* The place for the value of a parameter. */
 static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
@@ -59,8 +56,7 @@ static int unknown_param(const struct arguments *a, const char *name)
     struct buf names = {0};
     for (size_t i = 0; i < a->count; i++)
         buf_printf(&names, i ? ", `%s`" : "`%s`", hlo_param_name(a->module, i));
-    int status =
-        usage_error(a->o, "no parameter `%s`; the module takes %s", name, a->count ? names.data : "none");
+    int status = usage_error(a->o, "no parameter `%s`; the module takes %s", name, a->count ? names.data : "none");
     buf_free(&names);
     return status;
 }
@@ -150,8 +146,8 @@ static int input_files(struct arguments *a)
 static int missing_argument(const struct arguments *a, size_t i)
 {
     hlo_text shape = hlo_param_shape(a->module, i);
-    int status = usage_error(a->o, "no argument for parameter %zu, `%s`, of shape %s; --fake or --random makes one up",
-                             i, hlo_param_name(a->module, i), shape.data);
+    int status = usage_error(a->o, "no argument for parameter %zu, `%s`, of shape %s; --fake or --random makes one up", i,
+                             hlo_param_name(a->module, i), shape.data);
     hlo_text_free(&shape);
     return status;
 }
@@ -198,7 +194,7 @@ static int make_up(struct arguments *a)
             if (!a->make_up && !a->as)
                 return missing_argument(a, i);
             hlo_literal *l = a->as || a->o->given[OPT_FAKE] ? hlo_fake_param(a->module, i, kind, (uint64_t)seed + p, a->m)
-                                                   : hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
+                                                            : hlo_random_param(a->module, i, (uint64_t)seed + p, a->m);
             *place(a, i, (int64_t)p) = l;
             if (!l)
                 return HLO_FAILED;

@@ -82,12 +82,12 @@ struct feed_files {
     const struct options *o;
     hlo_messages *m;
     size_t participants, in_count, out_count;
-    struct feed_in *in;   /* files to read: the one for all participants, then those for single ones */
-    struct feed_out *out; /* files to write, likewise */
+    struct feed_in *in;          /* files to read: the one for all participants, then those for single ones */
+    struct feed_out *out;        /* files to write, likewise */
     struct feed_reader *readers; /* by participant */
-    struct buf *ahead;    /* as in struct arguments */
-    _Atomic size_t dropped; /* outfed items for which there was no file */
-    struct hlo_feeds feeds; /* for the run */
+    struct buf *ahead;           /* as in struct arguments */
+    _Atomic size_t dropped;      /* outfed items for which there was no file */
+    struct hlo_feeds feeds;      /* for the run */
 };
 
 /* Opens the files that --infeed and --outfeed name. HLO_OK, or a status with messages. */

@@ -57,13 +57,13 @@ struct options {
     const char *value[OPT_COUNT]; /* NULL: without a value */
     const char **args;            /* arguments that are no options, in order */
     size_t arg_count;
-    struct each_option *each;     /* in order */
+    struct each_option *each; /* in order */
     size_t each_count, each_capacity;
-    const char *colors; /* for messages on standard error, as hlo_messages_draw_in takes them; NULL: no color */
-    bool short_help; /* -h, not --help */
-    struct arena arena; /* for words from HLO_OPTIONS and files of options */
-    int depth;          /* how deep files of options are nested */
-    int pager;          /* the process that pages standard output; 0: none */
+    const char *colors;          /* for messages on standard error, as hlo_messages_draw_in takes them; NULL: no color */
+    bool short_help;             /* -h, not --help */
+    struct arena arena;          /* for words from HLO_OPTIONS and files of options */
+    int depth;                   /* how deep files of options are nested */
+    int pager;                   /* the process that pages standard output; 0: none */
     struct processes *processes; /* those that share a run (--world=mpi); or NULL */
 };
 
@@ -72,8 +72,7 @@ bool options_parse(struct options *o, int argc, char **argv);
 /* The value of --threads, `absent` without it. False after saying what is wrong. */
 bool option_threads(const struct options *o, int absent, int *out);
 /* The value of an option as a number between two bounds; `absent` when it was not given. False after saying what is wrong. */
-bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
-                int64_t *out);
+bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent, int64_t *out);
 enum command command_find(const char *word);
 const char *command_nearest(const char *word); /* for suggestions; "" when none is near */
 void print_help(FILE *f, enum command c);
@@ -119,7 +118,7 @@ FILE *world_stderr(const struct options *o);
 /* interrupt.c: while a program runs, the first Ctrl-C ends the run, the second one the process. */
 enum { STATUS_INTERRUPTED = 130 };
 void interrupt_begin(hlo_program *p);
-bool interrupt_end(void); /* whether one came */
+bool interrupt_end(void);  /* whether one came */
 bool interrupt_came(void); /* whether one has come since interrupt_begin, whose program may be NULL */
 /* From now on Ctrl-C never ends the process; one that came between runs is forgotten by interrupt_end. */
 void interrupt_stay(void);
@@ -151,7 +150,7 @@ void progress_end(struct progress *p); /* removes it; to be called before anythi
 /* status.c: a line about how far a run is, on a terminal, and for SIGUSR1 at any time after status_begin. */
 void status_begin(const struct options *o);
 void status_run(const struct options *o, const hlo_program *p); /* the run begins; `p` must last until status_end */
-void status_end(const struct options *o); /* to be called before anything else is written */
+void status_end(const struct options *o);                       /* to be called before anything else is written */
 
 /* open.c: the first argument, or else the bundle of --bundle; NULL: neither. */
 const char *file_argument(const struct options *o);

@@ -7,10 +7,7 @@
 #include <stdio.h>
 
 /* The words behind `hlo CMD FILE` that are names of the file's instructions. */
-static bool takes_names(enum command c)
-{
-    return c == CMD_WHY || c == CMD_EXTRACT;
-}
+static bool takes_names(enum command c) { return c == CMD_WHY || c == CMD_EXTRACT; }
 
 static const char ask_names[] = "hlo ls \"$file\" 2>/dev/null | sed -n 's/^  \\([^ ]*\\) .*/\\1/p'";
 static const char ask_ops[] = "hlo ops 2>/dev/null | sed -n 's/^  \\([^ ]*\\) .*/\\1/p'";
@@ -46,8 +43,10 @@ static void put_bash_options(struct buf *out, int c)
 
 static void put_bash(struct buf *out)
 {
-    buf_puts(out, "# bash completion of hlo\n_hlo() {\n    local cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} options= words= file=\n"
-                  "    COMPREPLY=()\n    case $cmd in\n");
+    buf_puts(
+        out,
+        "# bash completion of hlo\n_hlo() {\n    local cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} options= words= file=\n"
+        "    COMPREPLY=()\n    case $cmd in\n");
     for (int c = 0; c < CMD_COUNT; c++) {
         buf_printf(out, "    %s) options='", command_row((enum command)c)->name);
         put_bash_options(out, c);
@@ -65,9 +64,12 @@ static void put_bash(struct buf *out)
     buf_puts(out, ") ;;\n");
     for (int c = 0; c < CMD_COUNT; c++)
         if (takes_names((enum command)c))
-            buf_printf(out, "    [3-9]:%s) file=${COMP_WORDS[2]} words=$(%s) ;;\n", command_row((enum command)c)->name, ask_names);
-    buf_puts(out, "    esac\n    [[ $cur != = ]] || cur=\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
-                  "}\ncomplete -o filenames -F _hlo hlo\n");
+            buf_printf(out, "    [3-9]:%s) file=${COMP_WORDS[2]} words=$(%s) ;;\n", command_row((enum command)c)->name,
+                       ask_names);
+    buf_puts(
+        out,
+        "    esac\n    [[ $cur != = ]] || cur=\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+        "}\ncomplete -o filenames -F _hlo hlo\n");
 }
 
 /* ---- zsh ---- */
@@ -76,7 +78,10 @@ static void put_bash(struct buf *out)
 static void put_zsh_option(struct buf *out, const struct option_row *row)
 {
     struct buf spec = {0};
-    buf_printf(&spec, "%s--%s%s[", row->flags & OPTION_MANY ? "*" : "", row->name, row->value[0] == '=' ? "=" : row->value[0] ? "=-" : "");
+    buf_printf(&spec, "%s--%s%s[", row->flags & OPTION_MANY ? "*" : "", row->name,
+               row->value[0] == '=' ? "="
+               : row->value[0]      ? "=-"
+                                    : "");
     for (const char *at = row->help; *at; at++) {
         if (strchr("[]:\\", *at))
             buf_putc(&spec, '\\');
@@ -94,7 +99,8 @@ static void put_zsh_option(struct buf *out, const struct option_row *row)
 
 static void put_zsh(struct buf *out)
 {
-    buf_puts(out, "#compdef hlo\n# zsh completion of hlo\n_hlo() {\n    local file\n    if (( CURRENT == 2 )); then\n        local -a commands=(\n");
+    buf_puts(out, "#compdef hlo\n# zsh completion of hlo\n_hlo() {\n    local file\n    if (( CURRENT == 2 )); then\n        "
+                  "local -a commands=(\n");
     for (int c = 0; c < CMD_COUNT; c++) {
         struct buf word = {0};
         buf_printf(&word, "%s:%s", command_row((enum command)c)->name, command_row((enum command)c)->summary);
@@ -103,7 +109,8 @@ static void put_zsh(struct buf *out)
         buf_putc(out, '\n');
         buf_free(&word);
     }
-    buf_puts(out, "        )\n        _describe command commands\n        _files\n        return\n    fi\n    case $words[2] in\n");
+    buf_puts(out,
+             "        )\n        _describe command commands\n        _files\n        return\n    fi\n    case $words[2] in\n");
     for (int c = 0; c <= CMD_COUNT; c++) {
         buf_printf(out, "    %s)\n        _arguments", c < CMD_COUNT ? command_row((enum command)c)->name : "*");
         for (int i = 0; i < OPT_COUNT; i++)

@@ -50,7 +50,8 @@ static int same_parameters(const struct diffing *d)
 {
     size_t count = hlo_param_count(d->a.module);
     if (count != hlo_param_count(d->b.module))
-        return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count, d->b.path, hlo_param_count(d->b.module));
+        return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count, d->b.path,
+                           hlo_param_count(d->b.module));
     for (size_t i = 0; i < count; i++)
         if (!same_text(hlo_param_shape(d->a.module, i), hlo_param_shape(d->b.module, i)))
             return usage_error(d->o, "parameter %zu of %s and of %s have different shapes", i, d->a.path, d->b.path);
@@ -90,8 +91,8 @@ static int get_ready(struct diffing *d)
     if (status != HLO_OK)
         return status;
     size_t files = d->alone ? 1 : 2;
-    d->arguments = (struct arguments){.o = o, .m = d->m, .module = d->a.module, .given = o->args + files,
-                                      .given_count = o->arg_count - files};
+    d->arguments = (struct arguments){
+        .o = o, .m = d->m, .module = d->a.module, .given = o->args + files, .given_count = o->arg_count - files};
     if (!arguments_participants(&d->arguments, d->a.module))
         return HLO_USAGE;
     status = arguments_collect(&d->arguments);
@@ -233,7 +234,9 @@ static void put_text(struct diffing *d, struct buf *out, const struct hlo_diverg
     else if (!v->results_agree)
         put_results_apart(d, out, v);
     buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not the same bit for bit; results %s\n", v->compared, v->unequal,
-               v->results_agree ? "agree" : v->results.comparable ? "differ" : "have different shapes");
+               v->results_agree        ? "agree"
+               : v->results.comparable ? "differ"
+                                       : "have different shapes");
 }
 
 /* ---- for programs ---- */

@@ -43,7 +43,8 @@ static hlo_literal *read_text(const struct arguments *a, const char *path, struc
 {
     if (a->participants > 1)
         return usage_error(a->o, "`%s`: there are %zu participants, whose results are expected from an .npz file", path,
-                           a->participants), NULL;
+                           a->participants),
+               NULL;
     text = str_trim(text);
     return hlo_literal_parse(text.ptr, text.len, a->m);
 }

@@ -122,7 +122,8 @@ static bool open_all(struct feed_files *f)
 int feed_open(struct feed_files *f, const struct arguments *a)
 {
     size_t most = a->o->each_count + 1;
-    *f = (struct feed_files){.o = a->o, .ahead = a->ahead, .m = a->m, .participants = a->participants, .feeds = {f, infeed, outfeed}};
+    *f = (struct feed_files){
+        .o = a->o, .ahead = a->ahead, .m = a->m, .participants = a->participants, .feeds = {f, infeed, outfeed}};
     f->in = heap_zalloc(most, sizeof *f->in);
     f->out = heap_zalloc(most, sizeof *f->out);
     f->readers = heap_zalloc(f->participants, sizeof *f->readers);
@@ -145,7 +146,8 @@ bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m)
     for (size_t k = 0; k < f->out_count; k++)
         ok = feed_out_close(&f->out[k], true, m) && ok;
     if (f->dropped > 0)
-        fprintf(stderr, "hlo: warning: what was given to the host went nowhere (%zu); --outfeed=FILE keeps it\n", (size_t)f->dropped);
+        fprintf(stderr, "hlo: warning: what was given to the host went nowhere (%zu); --outfeed=FILE keeps it\n",
+                (size_t)f->dropped);
     return ok;
 }
 

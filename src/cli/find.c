@@ -9,24 +9,47 @@
 #include <regex.h>
 #include <stdio.h>
 
-enum key { KEY_TEXT, KEY_NAME, KEY_OP, KEY_SHAPE, KEY_COMPUTATION, KEY_OPERAND, KEY_USER, KEY_CALLS, KEY_WHERE, KEY_OP_NAME,
-           KEY_OPERANDS, KEY_USERS, KEY_OPERATIONS, KEY_BYTES };
+enum key {
+    KEY_TEXT,
+    KEY_NAME,
+    KEY_OP,
+    KEY_SHAPE,
+    KEY_COMPUTATION,
+    KEY_OPERAND,
+    KEY_USER,
+    KEY_CALLS,
+    KEY_WHERE,
+    KEY_OP_NAME,
+    KEY_OPERANDS,
+    KEY_USERS,
+    KEY_OPERATIONS,
+    KEY_BYTES
+};
 
 static const struct key_row {
     const char *name;
     bool number;
 } key_table[] = {
-    [KEY_TEXT] = {"text", false},         [KEY_NAME] = {"name", false},       [KEY_OP] = {"op", false},
-    [KEY_SHAPE] = {"shape", false},       [KEY_COMPUTATION] = {"computation", false},
-    [KEY_OPERAND] = {"operand", false},   [KEY_USER] = {"user", false},       [KEY_CALLS] = {"calls", false},
-    [KEY_WHERE] = {"where", false},       [KEY_OP_NAME] = {"op_name", false}, [KEY_OPERANDS] = {"operands", true},
-    [KEY_USERS] = {"users", true},        [KEY_OPERATIONS] = {"operations", true}, [KEY_BYTES] = {"bytes", true},
+    [KEY_TEXT] = {"text", false},
+    [KEY_NAME] = {"name", false},
+    [KEY_OP] = {"op", false},
+    [KEY_SHAPE] = {"shape", false},
+    [KEY_COMPUTATION] = {"computation", false},
+    [KEY_OPERAND] = {"operand", false},
+    [KEY_USER] = {"user", false},
+    [KEY_CALLS] = {"calls", false},
+    [KEY_WHERE] = {"where", false},
+    [KEY_OP_NAME] = {"op_name", false},
+    [KEY_OPERANDS] = {"operands", true},
+    [KEY_USERS] = {"users", true},
+    [KEY_OPERATIONS] = {"operations", true},
+    [KEY_BYTES] = {"bytes", true},
 };
 
 struct term {
     enum key key;
     char how; /* = ~ < > */
-    bool not;
+    bool not ;
     struct str word;
     double number;
     regex_t re;
@@ -68,8 +91,8 @@ static bool read_term(const struct options *o, const char *text, struct term *t)
         return compile(o, t, text);
     }
     t->not = text[n] == '!';
-    t->how = text[n + t->not];
-    const char *value = text + n + t->not + 1;
+    t->how = text[n + t->not ];
+    const char *value = text + n + t->not +1;
     const char *allowed = key_table[t->key].number ? "=<>" : "=~";
     if (!t->how || !strchr(allowed, t->how))
         return usage_error(o, "`%s`: after `%s` one of %s is wanted", text, key_table[t->key].name, allowed), false;
@@ -154,7 +177,7 @@ static int search_module(void *context, const struct listed_module *l)
     for (size_t n = 0; n < hlo_list_count(l->listing); n++) {
         bool all = listed_wanted(l, hlo_list_inst(l->listing, n).computation);
         for (size_t k = 0; k < s->count && all; k++)
-            all = fits(&s->terms[k], l->listing, n) != s->terms[k].not;
+            all = fits(&s->terms[k], l->listing, n) != s->terms[k].not ;
         if (all)
             put_found(&out, l, n, s->json);
         s->found += all;

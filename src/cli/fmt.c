@@ -36,8 +36,7 @@ static enum hlo_print_style style_of(const struct options *o, struct str text)
 }
 
 /* The new text of a file; false when a part of it was rejected. */
-static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments,
-                         struct buf *out)
+static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments, struct buf *out)
 {
     for (size_t part = 0; part < hlo_file_count(f); part++) {
         hlo_module *module = hlo_parse(f, part, m);
@@ -70,8 +69,7 @@ static struct str whole_text(const hlo_file *f)
     return (struct str){first, (size_t)(last + last_size - first)};
 }
 
-static int put_back(const struct options *o, const char *path, const hlo_file *f, const struct buf *new_text,
-                    hlo_messages *m)
+static int put_back(const struct options *o, const char *path, const hlo_file *f, const struct buf *new_text, hlo_messages *m)
 {
     struct str old = whole_text(f);
     bool changed = !str_eq(old, buf_view(new_text));

@@ -18,8 +18,8 @@ struct fuzz {
     hlo_program *program, *plain; /* the program under test; and the one it is compared with, unless there is an oracle */
     struct hlo_tolerance tolerance;
     int64_t runs, seed;
-    int64_t agreed, stopped;      /* numbers of cases: both gave equal results; both ended in an error */
-    bool mute;                    /* the oracle can't be run */
+    int64_t agreed, stopped; /* numbers of cases: both gave equal results; both ended in an error */
+    bool mute;               /* the oracle can't be run */
 };
 
 /* One set of arguments, and the results of both sides. */
@@ -167,8 +167,12 @@ static const char *kind_name(enum hlo_fake kind)
 static bool save(const struct fuzz *f, const struct trial *t, const char *path)
 {
     hlo_text printed = hlo_print(f->module, HLO_PRINT_EXACT);
-    const struct hlo_bundle b = {.text = printed.data, .size = printed.size, .participants = t->a.participants,
-                                 .count = t->a.count, .args = t->a.all, .results = (const hlo_literal *const *)t->expected};
+    const struct hlo_bundle b = {.text = printed.data,
+                                 .size = printed.size,
+                                 .participants = t->a.participants,
+                                 .count = t->a.count,
+                                 .args = t->a.all,
+                                 .results = (const hlo_literal *const *)t->expected};
     bool ok = hlo_write_bundle(path, &b, t->a.m);
     hlo_text_free(&printed);
     return ok;
@@ -177,11 +181,12 @@ static bool save(const struct fuzz *f, const struct trial *t, const char *path)
 static void put_json(const struct fuzz *f, const struct trial *t, const char *bundle)
 {
     struct buf b = {0};
-    buf_printf(&b, "{\"schema\":1,\"seed\":%" PRId64 ",\"runs\":%" PRId64 ",\"agreed\":%" PRId64 ",\"stopped\":%" PRId64,
-               f->seed, t ? t->number + 1 : f->runs, f->agreed, f->stopped);
+    buf_printf(&b, "{\"schema\":1,\"seed\":%" PRId64 ",\"runs\":%" PRId64 ",\"agreed\":%" PRId64 ",\"stopped\":%" PRId64, f->seed,
+               t ? t->number + 1 : f->runs, f->agreed, f->stopped);
     buf_puts(&b, ",\"differs\":");
     if (t) {
-        buf_printf(&b, "{\"run\":%" PRId64 ",\"fake\":\"%s\",\"seed\":%" PRIu64 ",\"text\":", t->number, kind_name(t->made.kind), t->made.seed);
+        buf_printf(&b, "{\"run\":%" PRId64 ",\"fake\":\"%s\",\"seed\":%" PRIu64 ",\"text\":", t->number, kind_name(t->made.kind),
+                   t->made.seed);
         buf_json_str(&b, buf_view(&t->why));
         buf_puts(&b, ",\"bundle\":");
         buf_json_str(&b, str_of(bundle));
@@ -202,7 +207,8 @@ static int say_difference(const struct fuzz *f, const struct trial *t)
     if (f->o->given[OPT_JSON])
         put_json(f, t, bundle);
     else
-        printf("run %" PRId64 " of %" PRId64 " differs (--fake=%s --seed=%" PRIu64 "): " STR_FMT "\nhlo run --bundle=%s shows it\n",
+        printf("run %" PRId64 " of %" PRId64 " differs (--fake=%s --seed=%" PRIu64 "): " STR_FMT
+               "\nhlo run --bundle=%s shows it\n",
                t->number + 1, f->runs, kind_name(t->made.kind), t->made.seed, STR_ARG(buf_view(&t->why)), bundle);
     return HLO_DIFFERS;
 }
@@ -237,8 +243,12 @@ static int fuzz_runs(struct fuzz *f)
     struct progress progress = progress_begin(f->o, "runs");
     for (int64_t run = 0; run < f->runs && status == HLO_OK; run++) {
         struct trial t = {.number = run, .made = made_for(f, run), .actual_said = hlo_messages_new()};
-        t.a = (struct arguments){.o = f->o, .m = hlo_messages_new(), .module = f->module, .given = f->o->args + 1,
-                                 .given_count = f->o->arg_count - 1, .participants = hlo_participants(f->program)};
+        t.a = (struct arguments){.o = f->o,
+                                 .m = hlo_messages_new(),
+                                 .module = f->module,
+                                 .given = f->o->args + 1,
+                                 .given_count = f->o->arg_count - 1,
+                                 .participants = hlo_participants(f->program)};
         status = try_once(f, &t);
         progress_step(&progress, (size_t)run + 1, (size_t)f->runs);
         if (status != HLO_OK || t.why.size > 0)

@@ -71,21 +71,16 @@ static const struct {
     const char *key;
     size_t offset;
 } keys[] = {
-    {"case", offsetof(struct golden, cases)},
-    {"custom-call", offsetof(struct golden, calls)},
-    {"error", offsetof(struct golden, errors)},
-    {"expect", offsetof(struct golden, expect)},   {"from", offsetof(struct golden, from)},
-    {"in", offsetof(struct golden, in)},           {"infeed", offsetof(struct golden, infeed)},
-    {"out", offsetof(struct golden, out)},         {"out-pairs", offsetof(struct golden, pairs)},
-    {"outfeed", offsetof(struct golden, outfeed)}, {"print", offsetof(struct golden, print)},
-    {"spec", offsetof(struct golden, spec)},       {"test", offsetof(struct golden, test)},
-    {"warning", offsetof(struct golden, warnings)},
+    {"case", offsetof(struct golden, cases)},      {"custom-call", offsetof(struct golden, calls)},
+    {"error", offsetof(struct golden, errors)},    {"expect", offsetof(struct golden, expect)},
+    {"from", offsetof(struct golden, from)},       {"in", offsetof(struct golden, in)},
+    {"infeed", offsetof(struct golden, infeed)},   {"out", offsetof(struct golden, out)},
+    {"out-pairs", offsetof(struct golden, pairs)}, {"outfeed", offsetof(struct golden, outfeed)},
+    {"print", offsetof(struct golden, print)},     {"spec", offsetof(struct golden, spec)},
+    {"test", offsetof(struct golden, test)},       {"warning", offsetof(struct golden, warnings)},
 };
 
-const char *golden_key(size_t i)
-{
-    return i < COUNT_OF(keys) ? keys[i].key : NULL;
-}
+const char *golden_key(size_t i) { return i < COUNT_OF(keys) ? keys[i].key : NULL; }
 
 static struct directives *list_of(struct golden *g, struct str key)
 {
@@ -120,8 +115,8 @@ static bool read_directive(struct reader *r, struct str text, uint32_t line)
     if (!list || (name.len > 0 && !(str_is(key, "in") && one_word)))
         return false;
     r->open = &VEC_PUSH(r->g->arena, list->at, list->count, list->capacity);
-    *r->open = (struct directive){
-        .line = line, .last_line = line, .name = name, .participant = participant, .text = str_trim(rest)};
+    *r->open =
+        (struct directive){.line = line, .last_line = line, .name = name, .participant = participant, .text = str_trim(rest)};
     r->printing = list == &r->g->print;
     return true;
 }
@@ -139,12 +134,10 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
     if (r->open && r->printing) {
         if (after.len > 0 && after.ptr[0] == ' ')
             after.ptr++, after.len--;
-        r->open->text =
-            arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
+        r->open->text = arena_printf(r->g->arena, STR_FMT STR_FMT "\n", STR_ARG(r->open->text), STR_ARG(after));
         r->open->last_line = number;
     } else if (r->open && deep) {
-        r->open->text =
-            arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(str_trim(after)));
+        r->open->text = arena_printf(r->g->arena, STR_FMT " " STR_FMT, STR_ARG(r->open->text), STR_ARG(str_trim(after)));
         r->open->last_line = number;
     } else if (!read_directive(r, str_trim(after), number)) {
         r->open = NULL;

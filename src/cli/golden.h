@@ -8,13 +8,7 @@
 
 enum test_kind { TEST_NONE, TEST_EVAL, TEST_VERIFY, TEST_PARSE, TEST_PRINT };
 
-enum verdict {
-    VERDICT_NONE,
-    VERDICT_ACCEPTED,
-    VERDICT_PARSER_ACCEPTS,
-    VERDICT_PARSER_REJECTS,
-    VERDICT_VERIFIER_REJECTS
-};
+enum verdict { VERDICT_NONE, VERDICT_ACCEPTED, VERDICT_PARSER_ACCEPTS, VERDICT_PARSER_REJECTS, VERDICT_VERIFIER_REJECTS };
 
 /* A directive: its lines, with those that continue it, and the text after its colon. */
 struct directive {
@@ -80,9 +74,9 @@ void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct 
 
 struct golden_feed {
     struct golden_run *r;
-    size_t count;   /* participants */
-    size_t *read;   /* items that each of them has taken */
-    struct buf *written; /* items that each of them has fed out, one per line */
+    size_t count;           /* participants */
+    size_t *read;           /* items that each of them has taken */
+    struct buf *written;    /* items that each of them has fed out, one per line */
     struct hlo_feeds feeds; /* for the run */
 };
 void golden_feed_begin(struct golden_feed *f, struct golden_run *r, size_t participants);

@@ -100,8 +100,8 @@ void golden_feed_check(struct golden_feed *f, hlo_messages *m)
     for (size_t p = 0; p < f->count; p++) {
         ok &= check_participant(f, p, m);
         if (directive_of(&f->r->g.infeed, (int64_t)p, f->read[p]))
-            golden_fail(f->r, directive_of(&f->r->g.infeed, (int64_t)p, f->read[p])->line,
-                        "participant %zu does not read this", p);
+            golden_fail(f->r, directive_of(&f->r->g.infeed, (int64_t)p, f->read[p])->line, "participant %zu does not read this",
+                        p);
     }
     if (!ok)
         propose(f);

@@ -31,14 +31,8 @@ void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...)
     va_end(ap);
 }
 
-static bool failed(const struct golden_run *r)
-{
-    return r->why.size > 0;
-}
-static uint32_t test_line(const struct golden_run *r)
-{
-    return r->g.test.at[0].line;
-}
+static bool failed(const struct golden_run *r) { return r->why.size > 0; }
+static uint32_t test_line(const struct golden_run *r) { return r->g.test.at[0].line; }
 
 static void fail_with_messages(struct golden_run *r, uint32_t line, const char *what, const hlo_messages *m)
 {
@@ -106,8 +100,8 @@ static void check_messages(struct work *w, const struct directives *wanted, bool
         for (size_t i = 0; i < wanted->count && !fits; i++)
             fits = message_fits(&m, wanted->at[i].text);
         if (!fits)
-            golden_fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind,
-                 m.line, m.column, m.text);
+            golden_fail(r, m.line ? m.line : test_line(r), "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column,
+                        m.text);
     }
     if (!failed(r) && errors && found < wanted->count)
         golden_fail(r, test_line(r), "%zu errors wanted, %zu said", wanted->count, said);
@@ -415,8 +409,7 @@ static size_t read_tolerances(struct golden_run *r, struct str text, struct hlo_
         size_t size = end ? (size_t)(end - text.ptr) : text.len;
         struct hlo_tolerance t;
         if (!golden_tolerance((struct str){text.ptr, size}, &t)) {
-            golden_fail(r, r->g.pairs.at[0].line,
-                 "`out-pairs:` wants exact, bits, ulp=, rel= or abs= for each pair, or once");
+            golden_fail(r, r->g.pairs.at[0].line, "`out-pairs:` wants exact, bits, ulp=, rel= or abs= for each pair, or once");
             return 0;
         }
         if (n < most)
@@ -436,7 +429,7 @@ static void check_pairs(struct work *w, size_t participant)
     size_t pairs = hlo_literal_count(result) / 2;
     if (pairs == 0 || hlo_literal_count(result) % 2 > 0) {
         golden_fail(r, hlo_result_line(w->module, SIZE_MAX),
-             "`out-pairs:` wants ROOT to be a tuple of actual and expected values");
+                    "`out-pairs:` wants ROOT to be a tuple of actual and expected values");
         return;
     }
     struct hlo_tolerance *t = ARENA_ARRAY(r->arena, struct hlo_tolerance, pairs);

@@ -10,8 +10,8 @@ enum { USUAL_WIDTH = 2, MOST_WIDTH = 1000000, MOST_LABEL = 200 /* Graphviz takes
 
 struct graph {
     const struct listed_module *l;
-    bool *shown; /* by instruction */
-    long around; /* the instruction whose surroundings are shown; -1: all are */
+    bool *shown;             /* by instruction */
+    long around;             /* the instruction whose surroundings are shown; -1: all are */
     struct hlo_stats *stats; /* by instruction: of its last value in a run; NULL: not wanted */
     struct buf out;
 };
@@ -46,8 +46,8 @@ static int run_observed(struct graph *g, struct arguments *a)
 static int find_values(struct graph *g)
 {
     const struct options *o = g->l->o;
-    struct arguments a = {.o = o, .m = g->l->m, .module = g->l->module, .given = o->args + 1, .given_count = o->arg_count - 1,
-                          .make_up = true};
+    struct arguments a = {
+        .o = o, .m = g->l->m, .module = g->l->module, .given = o->args + 1, .given_count = o->arg_count - 1, .make_up = true};
     int status = arguments_check(&a, g->l->module);
     if (status != HLO_OK)
         return status;
@@ -168,8 +168,8 @@ static void put_edges(struct graph *g, size_t inst)
     const struct hlo_listed i = hlo_list_inst(l, inst);
     for (size_t k = 0; k < i.operand_count; k++)
         if (g->shown[i.operands[k]])
-            buf_printf(&g->out, i.operand_count > 1 ? "  n%zu -> n%zu [headlabel=\"%zu\"];\n" : "  n%zu -> n%zu;\n", i.operands[k],
-                       inst, k);
+            buf_printf(&g->out, i.operand_count > 1 ? "  n%zu -> n%zu [headlabel=\"%zu\"];\n" : "  n%zu -> n%zu;\n",
+                       i.operands[k], inst, k);
     for (size_t k = 0; k < i.callee_count; k++) {
         const size_t root = hlo_list_computation(l, i.callees[k]).root;
         if (g->shown[root])

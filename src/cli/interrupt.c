@@ -57,7 +57,4 @@ bool interrupt_end(void)
     return was;
 }
 
-bool interrupt_came(void)
-{
-    return came != 0;
-}
+bool interrupt_came(void) { return came != 0; }

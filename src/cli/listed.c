@@ -30,8 +30,13 @@ static int each_part(const struct options *o, const char *path, bool verified, l
     int worst = f ? HLO_OK : HLO_USAGE;
     for (size_t part = 0; part < parts && worst != HLO_USAGE; part++) {
         hlo_module *module = hlo_parse(f, part, m);
-        struct listed_module l = {.o = o, .path = path, .part = one ? (size_t)picked - 1 : part,
-                                  .parts = one ? 2 : parts, .file = f, .module = module, .m = m};
+        struct listed_module l = {.o = o,
+                                  .path = path,
+                                  .part = one ? (size_t)picked - 1 : part,
+                                  .parts = one ? 2 : parts,
+                                  .file = f,
+                                  .module = module,
+                                  .m = m};
         int status = look_at(&l, fn, context, verified);
         worst = status > worst ? status : worst;
         hlo_module_free(module);

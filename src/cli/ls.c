@@ -14,7 +14,8 @@ static void put_title(struct buf *out, const struct listed_module *l)
     buf_printf(out, "%s", l->path);
     if (l->parts > 1)
         buf_printf(out, " module %zu", l->part + 1);
-    buf_printf(out, ": %zu computation%s, %zu instructions\n", computations, computations == 1 ? "" : "s", hlo_list_count(l->listing));
+    buf_printf(out, ": %zu computation%s, %zu instructions\n", computations, computations == 1 ? "" : "s",
+               hlo_list_count(l->listing));
 }
 
 struct columns {

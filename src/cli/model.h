@@ -14,7 +14,7 @@ struct model_inputs {
     size_t count;
     hlo_onnx_value **values; /* NULL: none yet */
     struct arena arena;
-    size_t next;             /* the input of the next argument without a name */
+    size_t next; /* the input of the next argument without a name */
 };
 
 /* ---- model_inputs.c ---- */

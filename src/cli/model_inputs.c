@@ -167,9 +167,9 @@ static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size
 {
     struct arena *a = &in->arena;
     const char *by_number = arena_printf(a, "arg%zu", i).ptr;
-    const char *names[] = {port->name, by_number}, *elements[] = {
-        arena_printf(a, "%s[%zu]", port->name, k).ptr, arena_printf(a, "%s.%zu", port->name, k).ptr,
-        arena_printf(a, "%s[%zu]", by_number, k).ptr, arena_printf(a, "%s.%zu", by_number, k).ptr};
+    const char *names[] = {port->name, by_number},
+               *elements[] = {arena_printf(a, "%s[%zu]", port->name, k).ptr, arena_printf(a, "%s.%zu", port->name, k).ptr,
+                              arena_printf(a, "%s[%zu]", by_number, k).ptr, arena_printf(a, "%s.%zu", by_number, k).ptr};
     const char **list = port->sequence ? elements : names;
     size_t count = port->sequence ? COUNT_OF(elements) : COUNT_OF(names);
     for (size_t n = 0; n < count; n++)

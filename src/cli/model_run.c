@@ -41,8 +41,8 @@ static hlo_onnx_value **outputs_of(const struct model_inputs *in, const hlo_lite
     return outputs;
 }
 
-static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_module *module,
-                                   const struct hlo_run_options *options, int *status, hlo_messages *m)
+static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_module *module, const struct hlo_run_options *options,
+                                   int *status, hlo_messages *m)
 {
     hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
     hlo_onnx_value **outputs = NULL;
@@ -134,8 +134,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound, const s
         hlo_messages *m = hlo_messages_new();
         hlo_onnx_value **outputs = run_bounded(in, bound, &limited, &result, m);
         /* If there is no memory for larger arrays, the message that counts is the one that made them necessary. */
-        if (*said && !outputs &&
-            (result == HLO_REJECTED || error_with(m, "limit-memory") || error_with(m, "out-of-memory"))) {
+        if (*said && !outputs && (result == HLO_REJECTED || error_with(m, "limit-memory") || error_with(m, "out-of-memory"))) {
             add_attempt(*said, bound, m);
             hlo_messages_free(m);
             *status = options->max_memory > 0 ? result : *status;
@@ -224,8 +223,8 @@ static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *c
     arena_init(&a);
     for (size_t i = 0; i < model_output_count(model); i++)
         for (size_t k = 0; k < hlo_onnx_value_count(outputs[i]); k++) {
-            struct str name = hlo_onnx_value_sequence(outputs[i]) ? arena_printf(&a, "out%zu[%zu]", i, k)
-                                                                  : arena_printf(&a, "out%zu", i);
+            struct str name =
+                hlo_onnx_value_sequence(outputs[i]) ? arena_printf(&a, "out%zu[%zu]", i, k) : arena_printf(&a, "out%zu", i);
             arrays = vec_grow(&a, arrays, count, &array_capacity, sizeof *arrays);
             arrays[count] = hlo_onnx_value_tensor(outputs[i], k);
             VEC_PUSH(&a, names, count, name_capacity) = name.ptr;
@@ -268,8 +267,8 @@ static int run_collected(const struct model_inputs *in, const struct hlo_run_opt
 
 int model_command(const struct options *o, const struct hlo_run_options *options)
 {
-    static const enum option_id others[] = {OPT_RANDOM, OPT_REPLICAS, OPT_PARTITIONS, OPT_WORLD, OPT_INFEED,
-                                            OPT_OUTFEED, OPT_MODULE, OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB};
+    static const enum option_id others[] = {OPT_RANDOM,  OPT_REPLICAS, OPT_PARTITIONS,  OPT_WORLD,          OPT_INFEED,
+                                            OPT_OUTFEED, OPT_MODULE,   OPT_CUSTOM_CALL, OPT_CUSTOM_CALL_LIB};
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (o->given[others[i]])
             return usage_error(o, "`--%s` does not go with a model of ONNX", option_row(others[i])->name);

@@ -3,15 +3,9 @@
  */
 #include "cli/cli.h"
 
-const char *file_argument(const struct options *o)
-{
-    return o->arg_count > 0 ? o->args[0] : o->value[OPT_BUNDLE];
-}
+const char *file_argument(const struct options *o) { return o->arg_count > 0 ? o->args[0] : o->value[OPT_BUNDLE]; }
 
-bool file_is_bundle(const char *path)
-{
-    return file_begins(path, STR("PK\3\4"));
-}
+bool file_is_bundle(const char *path) { return file_begins(path, STR("PK\3\4")); }
 
 hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m)
 {

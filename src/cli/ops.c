@@ -143,8 +143,8 @@ static bool put_form(const char *name)
         ;
     if (!form.name)
         return false;
-    printf("%s: %s\nSpecification: %s\n\nA builder form, not in --strict; it becomes core HLO, %s at its end as a rule:\n\n", form.name,
-           form.help, form.spec, form.op);
+    printf("%s: %s\nSpecification: %s\n\nA builder form, not in --strict; it becomes core HLO, %s at its end as a rule:\n\n",
+           form.name, form.help, form.spec, form.op);
     put_op(find_op(form.op));
     return true;
 }

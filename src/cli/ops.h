@@ -9,8 +9,7 @@
 /* What happens with an op for an element type, found out by verifying and running its worked examples, written for that type. */
 enum cell { CELL_REJECTED, CELL_RUNS, CELL_MISSING, CELL_KINDS };
 /* Tries one example with one pair of types; messages say why it is not CELL_RUNS. */
-enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, bool plain,
-                  hlo_messages *m);
+enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, bool plain, hlo_messages *m);
 /* Whether parser and verifier accept an op for a type. */
 bool ops_accepts(size_t op, const char *dtype);
 bool ops_is_typed(size_t op);  /* an example can be written for different element types */

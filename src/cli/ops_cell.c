@@ -64,18 +64,15 @@ static hlo_literal *give_item(void *context, size_t participant, const hlo_feed_
 }
 
 /* Whether the module runs. */
-static bool runs(const hlo_module *module, const char *example_args, struct item item, bool plain,
-                 hlo_messages *m)
+static bool runs(const hlo_module *module, const char *example_args, struct item item, bool plain, hlo_messages *m)
 {
     size_t count = hlo_param_count(module), made = 0;
     hlo_literal **args = heap_zalloc(count + 1, sizeof *args), *result = NULL;
     while (args && made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
-    hlo_program *p =
-        args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain, .threads = 1}, m) : NULL;
+    hlo_program *p = args && made == count ? hlo_plan(module, &(struct hlo_run_options){.plain = plain, .threads = 1}, m) : NULL;
     if (p)
-        hlo_run_all(p, (const hlo_literal *const *)args, count, &(struct hlo_feeds){&item, give_item, NULL},
-                    &result, m);
+        hlo_run_all(p, (const hlo_literal *const *)args, count, &(struct hlo_feeds){&item, give_item, NULL}, &result, m);
     bool ok = result != NULL;
     hlo_literal_free(result);
     hlo_program_free(p);
@@ -85,8 +82,7 @@ static bool runs(const hlo_module *module, const char *example_args, struct item
     return ok;
 }
 
-enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, bool plain,
-                  hlo_messages *m)
+enum cell ops_try(size_t op, size_t example, const char *dtype, const char *other, bool plain, hlo_messages *m)
 {
     struct hlo_op_example e;
     enum cell cell = CELL_REJECTED;

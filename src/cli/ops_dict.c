@@ -115,9 +115,29 @@ static void put_text(struct word_list *list)
 
 static void put_test(struct word_list *list)
 {
-    static const char *const others[] = {"eval",     "verify",   "parse",    "print", "strict", "short", "why: ", "exact", "ulp=", "rel=",
-                                         "abs=",     "bits",     "accepted", "accepted by the parser", "rejected by the parser",
-                                         "rejected by the verifier", "value", "edge", "rejection", "@0", "@1", "in x", "//   "};
+    static const char *const others[] = {"eval",
+                                         "verify",
+                                         "parse",
+                                         "print",
+                                         "strict",
+                                         "short",
+                                         "why: ",
+                                         "exact",
+                                         "ulp=",
+                                         "rel=",
+                                         "abs=",
+                                         "bits",
+                                         "accepted",
+                                         "accepted by the parser",
+                                         "rejected by the parser",
+                                         "rejected by the verifier",
+                                         "value",
+                                         "edge",
+                                         "rejection",
+                                         "@0",
+                                         "@1",
+                                         "in x",
+                                         "//   "};
     const char *key;
     put_words(list, others, COUNT_OF(others));
     for (size_t i = 0; (key = golden_key(i)); i++)
@@ -126,7 +146,8 @@ static void put_test(struct word_list *list)
 
 static void put_repl(struct word_list *list)
 {
-    static const char *const others[] = {"[0]", "[1:]", "[..., -1]", "_1", "_2", "on", "off", " = ", ";", "--random", "--fake", "@x.npy", "module 1"};
+    static const char *const others[] = {"[0]", "[1:]", "[..., -1]", "_1",     "_2",     "on",      "off",
+                                         " = ", ";",    "--random",  "--fake", "@x.npy", "module 1"};
     const char *name;
     put_words(list, others, COUNT_OF(others));
     for (size_t i = 0; (name = repl_command_name(i)); i++)

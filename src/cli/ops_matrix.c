@@ -8,8 +8,7 @@
 enum { MAX_TYPES = 64, NAME_WIDTH = 25 };
 
 static const char marks[CELL_KINDS] = {[CELL_REJECTED] = '.', [CELL_RUNS] = '+', [CELL_MISSING] = '!'};
-static const char *const words[CELL_KINDS] = {
-    [CELL_REJECTED] = "rejected", [CELL_RUNS] = "runs", [CELL_MISSING] = "missing"};
+static const char *const words[CELL_KINDS] = {[CELL_REJECTED] = "rejected", [CELL_RUNS] = "runs", [CELL_MISSING] = "missing"};
 
 struct matrix {
     const char *types[MAX_TYPES]; /* element types of arrays */
@@ -28,10 +27,7 @@ static void read_types(struct matrix *x)
 }
 
 /* The cell for several examples: missing if an accepted one does not run; rejected if none is accepted. */
-static enum cell worse(enum cell a, enum cell b)
-{
-    return a > b ? a : b;
-}
+static enum cell worse(enum cell a, enum cell b) { return a > b ? a : b; }
 
 /* The cell for a pair of types, from all examples that can be written for it; `other` NULL: for all second types. */
 static enum cell cell_of(const struct matrix *x, size_t op, const char *dtype, const char *other)
@@ -196,11 +192,10 @@ int ops_matrix(const struct options *o, size_t op)
         fputs("{\"schema\":1,\"rows\":[", stdout);
     put_matrix(&x, op);
     if (x.json)
-        printf("\n],\"runs\":%zu,\"rejected\":%zu,\"missing\":%zu}\n", x.totals[CELL_RUNS],
-               x.totals[CELL_REJECTED], x.totals[CELL_MISSING]);
+        printf("\n],\"runs\":%zu,\"rejected\":%zu,\"missing\":%zu}\n", x.totals[CELL_RUNS], x.totals[CELL_REJECTED],
+               x.totals[CELL_MISSING]);
     else
         printf("\n%c runs: %zu   %c rejected by the specification: %zu   %c missing: %zu\n", marks[CELL_RUNS],
-               x.totals[CELL_RUNS], marks[CELL_REJECTED], x.totals[CELL_REJECTED], marks[CELL_MISSING],
-               x.totals[CELL_MISSING]);
+               x.totals[CELL_RUNS], marks[CELL_REJECTED], x.totals[CELL_REJECTED], marks[CELL_MISSING], x.totals[CELL_MISSING]);
     return x.totals[CELL_MISSING] > 0 ? HLO_DIFFERS : HLO_OK;
 }

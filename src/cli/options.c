@@ -151,8 +151,9 @@ static void keep_nearest(struct str word, const char *candidate, unsigned *best,
 const char *command_nearest(const char *word)
 {
     /* What they are called in other programs, or by other people. */
-    static const char *const elsewhere[][2] = {{"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},
-        {"eval", "run"}, {"exec", "run"}, {"format", "fmt"}, {"lint", "verify"}, {"print", "fmt"}, {"profile", "prof"}, {"shell", "repl"}};
+    static const char *const elsewhere[][2] = {
+        {"check", "verify"}, {"compare", "diff"}, {"convert", "import"}, {"dot", "graph"},    {"eval", "run"},  {"exec", "run"},
+        {"format", "fmt"},   {"lint", "verify"},  {"print", "fmt"},      {"profile", "prof"}, {"shell", "repl"}};
     for (size_t i = 0; i < COUNT_OF(elsewhere); i++)
         if (strcmp(word, elsewhere[i][0]) == 0)
             return elsewhere[i][1];
@@ -238,10 +239,7 @@ static enum option_id find_option(const struct options *o, struct str name, char
     return OPT_COUNT;
 }
 
-static struct each_option *add_each(struct options *o)
-{
-    return &VEC_PUSH(&o->arena, o->each, o->each_count, o->each_capacity);
-}
+static struct each_option *add_each(struct options *o) { return &VEC_PUSH(&o->arena, o->each, o->each_count, o->each_capacity); }
 
 /* Takes the value behind `=`, or the next word if there must be a value. */
 static bool set_option(struct options *o, enum option_id id, const char *value, struct words *w)
@@ -250,12 +248,13 @@ static bool set_option(struct options *o, enum option_id id, const char *value, 
     if (value && !*row->value)
         return usage_error(o, "option `--%s` takes no value", row->name), false;
     if (w->usual && (row->flags & RUNS))
-        return usage_error(o, "%s: `--%s` is taken from the command line alone, or from a file that is named there: it says what to run",
-                           w->from, row->name), false;
+        return usage_error(
+                   o, "%s: `--%s` is taken from the command line alone, or from a file that is named there: it says what to run",
+                   w->from, row->name),
+               false;
     if (!value && row->value[0] == '=') {
         if (w->at == w->count)
-            return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value),
-                   false;
+            return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
         value = w->words[w->at++];
     }
     o->given[id] = true;
@@ -273,8 +272,7 @@ static bool option_for_one(struct options *o, enum option_id id, struct str numb
     if (!(row->flags & EACH))
         return usage_error(o, "option `--%s` is not for one participant", row->name), false;
     if (!num_parse_i64(number, &participant) || participant < 0)
-        return usage_error(o, "`--%s@" STR_FMT "`: the number of a participant is wanted", row->name, STR_ARG(number)),
-               false;
+        return usage_error(o, "`--%s@" STR_FMT "`: the number of a participant is wanted", row->name, STR_ARG(number)), false;
     if (!value && w->at == w->count)
         return usage_error(o, "option `--%s` needs a value: --%s%s", row->name, row->name, row->value), false;
     *add_each(o) = (struct each_option){id, participant, value ? value : w->words[w->at++]};
@@ -315,8 +313,8 @@ static bool short_options(struct options *o, const char *word, struct words *w)
 /* `-`, -5, -0.5 and -inf are arguments, not options. */
 static bool is_argument(const char *word)
 {
-    return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.' ||
-           strcmp(word, "-inf") == 0 || strcmp(word, "-nan") == 0;
+    return word[0] != '-' || !word[1] || (word[1] >= '0' && word[1] <= '9') || word[1] == '.' || strcmp(word, "-inf") == 0 ||
+           strcmp(word, "-nan") == 0;
 }
 
 static bool take_words(struct options *o, struct words *w)
@@ -368,14 +366,13 @@ bool options_parse(struct options *o, int argc, char **argv)
     return (!usual || take_text(o, "HLO_OPTIONS", str_of(usual), true)) && take_words(o, &w) && choose_color(o);
 }
 
-bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent,
-                int64_t *out)
+bool option_int(const struct options *o, enum option_id id, int64_t low, int64_t high, int64_t absent, int64_t *out)
 {
     *out = absent;
     if (!o->value[id] || (num_parse_i64(str_of(o->value[id]), out) && *out >= low && *out <= high))
         return true;
-    usage_error(o, "`--%s=%s`: a number from %" PRId64 " to %" PRId64 " is wanted", option_table[id].name,
-                o->value[id], low, high);
+    usage_error(o, "`--%s=%s`: a number from %" PRId64 " to %" PRId64 " is wanted", option_table[id].name, o->value[id], low,
+                high);
     return false;
 }
 

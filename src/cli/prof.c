@@ -92,10 +92,7 @@ static int longest_first(const void *a, const void *b)
     return (x->s.step > y->s.step) - (x->s.step < y->s.step);
 }
 
-static int by_op(const void *a, const void *b)
-{
-    return strcmp(((const struct line *)a)->s.op, ((const struct line *)b)->s.op);
-}
+static int by_op(const void *a, const void *b) { return strcmp(((const struct line *)a)->s.op, ((const struct line *)b)->s.op); }
 
 /* Adds up the lines of each operation. */
 static void join_ops(struct prof *p)
@@ -174,8 +171,9 @@ static void put_line(struct buf *out, const struct prof *p, const struct line *l
 static void put_lines(struct buf *out, const struct prof *p, const struct line *lines, size_t count, size_t top, bool op)
 {
     double rest = 0;
-    buf_printf(out, "%s\n", op ? "       time  share    calls    Gop/s      GB/s  operation"
-                               : "       time  share    calls      median    Gop/s      GB/s  step");
+    buf_printf(out, "%s\n",
+               op ? "       time  share    calls    Gop/s      GB/s  operation"
+                  : "       time  share    calls      median    Gop/s      GB/s  step");
     for (size_t k = 0; k < count; k++)
         if (k < top)
             put_line(out, p, &lines[k], op);

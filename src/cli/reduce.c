@@ -79,7 +79,8 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
     if (!small)
         return not_bad(o, interrupted);
     if (!o->given[OPT_QUIET])
-        fprintf(stderr, "hlo: %zu of %zu instructions are left; %zu candidates were tried\n", inst_count(small), inst_count(module), s.asked);
+        fprintf(stderr, "hlo: %zu of %zu instructions are left; %zu candidates were tried\n", inst_count(small),
+                inst_count(module), s.asked);
     int status = put_module(o, small, m);
     hlo_module_free(small);
     return interrupted ? STATUS_INTERRUPTED : status;
@@ -98,7 +99,8 @@ static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
 static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
 {
     const struct options *o = c->o;
-    struct arguments a = {.o = o, .m = m, .module = module, .given = o->args + 1, .given_count = o->arg_count - 1, .make_up = true};
+    struct arguments a = {
+        .o = o, .m = m, .module = module, .given = o->args + 1, .given_count = o->arg_count - 1, .make_up = true};
     if (!arguments_participants(&a, module))
         return HLO_USAGE;
     hlo_targets *targets = targets_of(o, m);

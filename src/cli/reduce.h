@@ -10,7 +10,7 @@
 
 struct values {
     struct arena arena;
-    struct map named; /* name -> struct value_of */
+    struct map named;      /* name -> struct value_of */
     uint64_t bytes, steps; /* of the run */
 };
 void values_init(struct values *v);
@@ -26,12 +26,12 @@ bool values_of_run(struct values *v, const hlo_module *module, const struct hlo_
 
 struct shell_check {
     const char *command;
-    char *script;        /* the command, followed by the file's name unless it says itself where that goes */
-    char *path;          /* of the candidate's text; NULL: it is not open */
-    int error;           /* errno when the candidate couldn't be written, so that the command can't be asked; else 0 */
-    bool nonzero;        /* a status other than 0 says that it still fails; else 0 does */
-    bool verbose;        /* show what the command prints */
-    double timeout;      /* seconds, 0: none; a candidate that takes longer counts as one that does not fail */
+    char *script;   /* the command, followed by the file's name unless it says itself where that goes */
+    char *path;     /* of the candidate's text; NULL: it is not open */
+    int error;      /* errno when the candidate couldn't be written, so that the command can't be asked; else 0 */
+    bool nonzero;   /* a status other than 0 says that it still fails; else 0 does */
+    bool verbose;   /* show what the command prints */
+    double timeout; /* seconds, 0: none; a candidate that takes longer counts as one that does not fail */
 };
 bool shell_check_open(struct shell_check *c, hlo_messages *m);
 void shell_check_close(struct shell_check *c);

@@ -9,8 +9,14 @@ enum { KEPT_BYTES = 1 << 16 }; /* largest value that may become a constant, wher
 
 static bool choose_kind(struct check *c, const char *what)
 {
-    static const struct { const char *word; enum check_kind kind; } words[] = {
-        {"nan", CHECK_NAN}, {"plain", CHECK_PLAIN}, {"mismatch:", CHECK_MISMATCH}, {"error:", CHECK_ERROR},
+    static const struct {
+        const char *word;
+        enum check_kind kind;
+    } words[] = {
+        {"nan", CHECK_NAN},
+        {"plain", CHECK_PLAIN},
+        {"mismatch:", CHECK_MISMATCH},
+        {"error:", CHECK_ERROR},
     };
     c->kind = CHECK_COMMAND;
     c->text = what;
@@ -37,7 +43,8 @@ bool check_options(struct check *c, const struct options *o)
     choose_kind(c, what);
     if (how && c->kind != CHECK_COMMAND)
         return usage_error(o, "`--bad-if` goes with a command"), false;
-    c->shell = (struct shell_check){.command = c->text, .nonzero = how && strcmp(how, "nonzero") == 0, .verbose = o->given[OPT_VERBOSE]};
+    c->shell =
+        (struct shell_check){.command = c->text, .nonzero = how && strcmp(how, "nonzero") == 0, .verbose = o->given[OPT_VERBOSE]};
     if (!run_options(o, &c->options) || !tolerance_options(o, &c->tolerance))
         return false;
     c->shell.timeout = c->options.timeout;
@@ -46,10 +53,7 @@ bool check_options(struct check *c, const struct options *o)
 
 /* ---- the reference of a mismatch ---- */
 
-static bool is_text(const char *path)
-{
-    return ends_with(path, ".hlo") || ends_with(path, ".txt") || strcmp(path, "-") == 0;
-}
+static bool is_text(const char *path) { return ends_with(path, ".hlo") || ends_with(path, ".txt") || strcmp(path, "-") == 0; }
 
 static int reference_of_module(struct check *c, hlo_messages *m)
 {
@@ -159,10 +163,7 @@ void check_close(struct check *c)
     values_free(&c->known);
 }
 
-const hlo_literal *check_value(struct check *c, const char *name)
-{
-    return values_get(&c->known, name);
-}
+const hlo_literal *check_value(struct check *c, const char *name) { return values_get(&c->known, name); }
 
 /* ---- runs ---- */
 
@@ -174,8 +175,8 @@ struct given {
     size_t count, participants;
 };
 
-static const hlo_literal *argument(struct check *c, const hlo_module *candidate, size_t param, size_t participant, hlo_literal **own,
-                                   hlo_messages *m)
+static const hlo_literal *argument(struct check *c, const hlo_module *candidate, size_t param, size_t participant,
+                                   hlo_literal **own, hlo_messages *m)
 {
     const char *name = hlo_param_name(candidate, param);
     const struct arguments *a = c->args;
@@ -227,10 +228,7 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate, const str
 
 /* ---- what fails ---- */
 
-static bool has_nan(const hlo_literal *l)
-{
-    return l && hlo_literal_stats(l).nan > 0;
-}
+static bool has_nan(const hlo_literal *l) { return l && hlo_literal_stats(l).nan > 0; }
 
 struct nan_hunt {
     const struct check *c;

@@ -22,7 +22,8 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
     const struct options *o = r->a.o;
     hlo_text printed = {0};
     uint32_t first_line;
-    struct hlo_bundle b = {.participants = r->a.participants, .count = r->a.count, .args = r->a.all, .results = (const hlo_literal *const *)results};
+    struct hlo_bundle b = {
+        .participants = r->a.participants, .count = r->a.count, .args = r->a.all, .results = (const hlo_literal *const *)results};
     b.text = hlo_file_text(r->file, r->part, &b.size, &first_line);
     if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* they aren't in the text, so it is printed with them */
         printed = hlo_print(r->a.module, HLO_PRINT_EXACT);
@@ -40,7 +41,9 @@ static bool bundle_options(const struct options *o, const hlo_file *f)
     if (o->given[OPT_SAVE_BUNDLE] && world_of(o))
         return usage_error(o, "`--save-bundle` needs all arguments in one process: leave out --world=mpi"), false;
     if (hlo_file_count(f) > 1 && (o->given[OPT_OUTPUT] || o->given[OPT_SAVE_BUNDLE]))
-        return usage_error(o, "the file holds %zu modules: --%s needs --module=N", hlo_file_count(f), o->given[OPT_OUTPUT] ? "output" : "save-bundle"), false;
+        return usage_error(o, "the file holds %zu modules: --%s needs --module=N", hlo_file_count(f),
+                           o->given[OPT_OUTPUT] ? "output" : "save-bundle"),
+               false;
     return tolerance_options(o, &t);
 }
 
@@ -140,8 +143,10 @@ static int run_part(const struct options *o, const hlo_file *f, size_t part, str
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
     size_t files = o->arg_count > 0;
-    struct run r = {{.o = o, .m = m, .module = module, .given = o->args + files, .given_count = o->arg_count - files, .ahead = ahead},
-                    f, part};
+    struct run r = {
+        {.o = o, .m = m, .module = module, .given = o->args + files, .given_count = o->arg_count - files, .ahead = ahead},
+        f,
+        part};
     int status = arguments_check(&r.a, module);
     if (status == HLO_OK) {
         status = run_module(&r);

@@ -288,8 +288,8 @@ static const struct op {
     int (*answer)(struct request *r);
     bool module; /* the method needs a module */
 } ops[] = {
-    {"fmt", answer_fmt, true},       {"load", answer_load, true},     {"ls", answer_ls, true},
-    {"run", answer_run, true},       {"unload", answer_unload, false}, {"verify", answer_verify, true},
+    {"fmt", answer_fmt, true}, {"load", answer_load, true},      {"ls", answer_ls, true},
+    {"run", answer_run, true}, {"unload", answer_unload, false}, {"verify", answer_verify, true},
 };
 
 static int answer_op(struct request *r)

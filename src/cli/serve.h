@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-struct server; /* the modules that requests have loaded */
+struct server;                                       /* the modules that requests have loaded */
 struct server *serve_begin(const struct options *o); /* NULL after saying what is wrong with the options */
 void serve_end(struct server *s);
 /* Appends the answer to a request, one line; there is none to a blank line. */

@@ -121,7 +121,8 @@ static void handle(int signal, void (*handler)(int))
 static bool wants_line(const struct options *o)
 {
     const char *out = o->value[OPT_OUTFEED];
-    return isatty(STDERR_FILENO) && !o->given[OPT_QUIET] && !o->given[OPT_TRACE] && o->command != CMD_TRACE && !(out && strcmp(out, "-") == 0);
+    return isatty(STDERR_FILENO) && !o->given[OPT_QUIET] && !o->given[OPT_TRACE] && o->command != CMD_TRACE &&
+           !(out && strcmp(out, "-") == 0);
 }
 
 static void set_timer(long first, long between)

@@ -16,10 +16,7 @@
 
 enum { ASK_MS = 20, KNOCK_NS = 2000000, READ_BYTES = 1 << 16 };
 
-static bool gives_up(struct patience p)
-{
-    return p.call ? hlo_feed_stopped(p.call) : p.none;
-}
+static bool gives_up(struct patience p) { return p.call ? hlo_feed_stopped(p.call) : p.none; }
 
 /* Whether a file can be read or written without waiting, or has ended; waits for that for a limited time. */
 static bool is_ready(int fd, short what, int milliseconds)
@@ -34,10 +31,7 @@ static bool is_pipe(const char *path)
     return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-static bool try_again(int error)
-{
-    return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
-}
+static bool try_again(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 static bool complain(hlo_messages *m, const char *path, const char *what, int error)
 {

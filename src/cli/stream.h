@@ -27,24 +27,24 @@ struct line {
 struct feed_in {
     const char *path;
     size_t readers;
-    pthread_mutex_t lock;  /* for the fields below */
-    int fd;                /* -1: not open yet */
-    bool ended;            /* nothing more will come */
-    int error;             /* why it has ended, an errno; 0: it was the end of the file */
-    struct buf ahead;      /* bytes read: `used` of them have become lines; up to `seen` there is no further newline */
+    pthread_mutex_t lock; /* for the fields below */
+    int fd;               /* -1: not open yet */
+    bool ended;           /* nothing more will come */
+    int error;            /* why it has ended, an errno; 0: it was the end of the file */
+    struct buf ahead;     /* bytes read: `used` of them have become lines; up to `seen` there is no further newline */
     size_t used, seen;
-    uint32_t number;       /* of the last line */
-    size_t first_at;       /* number of the first item that is kept */
+    uint32_t number; /* of the last line */
+    size_t first_at; /* number of the first item that is kept */
     struct line *first;
 };
 
 struct feed_out {
     const char *path;
-    hlo_output *file;   /* NULL: it is a pipe or standard output */
-    int fd;             /* -1: not open yet */
-    size_t most;        /* bytes that can be written at once without waiting, when the file is ready */
+    hlo_output *file; /* NULL: it is a pipe or standard output */
+    int fd;           /* -1: not open yet */
+    size_t most;      /* bytes that can be written at once without waiting, when the file is ready */
     size_t writers;
-    struct buf *held;   /* when several participants write: by participant, written when the run is over */
+    struct buf *held; /* when several participants write: by participant, written when the run is over */
 };
 
 /* "-" is standard input; `ahead`, which is taken over, are bytes that have been read from it. False with errno set. */

@@ -24,10 +24,7 @@ static bool is_dumb(void)
 
 /* ---- colour ---- */
 
-static bool is_forced(const char *name)
-{
-    return is_set(name) && strcmp(getenv(name), "0") != 0;
-}
+static bool is_forced(const char *name) { return is_set(name) && strcmp(getenv(name), "0") != 0; }
 
 static bool wants_color(int stream)
 {
@@ -45,7 +42,8 @@ static const char *chosen_colors(void)
     if (!colors)
         return "";
     if (!hlo_colors_known(colors))
-        fputs("hlo: warning: `HLO_COLORS`: caret, error, help, note, place and warning can be set, as in `error=1;31:note=36`\n", stderr);
+        fputs("hlo: warning: `HLO_COLORS`: caret, error, help, note, place and warning can be set, as in `error=1;31:note=36`\n",
+              stderr);
     return colors;
 }
 
@@ -113,7 +111,7 @@ void pager_begin(struct options *o)
         close(ends[0]);
         close(ends[1]);
         setenv("LESS", "FRX", 0); /* so that short output needs no key */
-        struct buf script = {0}; /* if there is no such pager, `cat` prints what it has not read */
+        struct buf script = {0};  /* if there is no such pager, `cat` prints what it has not read */
         buf_printf(&script, "%s\ncase $? in 126 | 127) exec cat ;; esac", command);
         execl("/bin/sh", "sh", "-c", script.data, (char *)NULL);
         _exit(127);

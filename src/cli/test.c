@@ -26,8 +26,8 @@ struct suite {
     regex_t filter;
     int64_t jobs, time_limit, slowest;
     size_t not_run;
-    bool stop;     /* a test has failed, and --fail-fast was given */
-    bool aside;    /* --update when CI is set: files are not rewritten */
+    bool stop;  /* a test has failed, and --fail-fast was given */
+    bool aside; /* --update when CI is set: files are not rewritten */
     size_t put_aside;
     size_t done;
     struct progress progress;
@@ -43,8 +43,7 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
         s->usage = usage_error(s->o, "cannot read `%s`: %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
         if (named || S_ISDIR(st.st_mode) || str_ends(str_of(path), STR(".hlo")))
-            VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) =
-                arena_str(&s->arena, str_of(path)).ptr;
+            VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) = arena_str(&s->arena, str_of(path)).ptr;
     } else {
         const char **names, *between = str_ends(str_of(path), STR("/")) ? "" : "/";
         size_t count = 0;
@@ -97,8 +96,7 @@ static void test_done(struct suite *s, struct test_result *t)
 static void run_one(const struct suite *s, hlo_file *f, size_t i, struct arena *a, struct edits *edits)
 {
     struct test_result *t = &s->tests[i];
-    struct golden_run r = {
-        .arena = a, .o = s->o, .path = t->path, .file = f, .part = s->tests[i].part, .edits = edits};
+    struct golden_run r = {.arena = a, .o = s->o, .path = t->path, .file = f, .part = s->tests[i].part, .edits = edits};
     double start = now_seconds();
     if (f)
         golden_run(&r);
@@ -239,8 +237,7 @@ static bool worker_ended(struct suite *s, struct worker *w)
     else if (WIFSIGNALED(status))
         t->why = arena_printf(&s->arena, "%s: the test was killed by signal %d", t->path, WTERMSIG(status));
     else
-        t->why = arena_printf(&s->arena, "%s: the test ended the process with status %d", t->path,
-                              WEXITSTATUS(status));
+        t->why = arena_printf(&s->arena, "%s: the test ended the process with status %d", t->path, WEXITSTATUS(status));
     w->next = at + 1;
     test_done(s, t);
     return worker_start(s, w);
@@ -350,8 +347,7 @@ static void put_tap(const struct suite *s)
         struct buf name = {0};
         for (size_t k = 0; k < t->name.len; k++) /* `#` begins a directive */
             buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
-        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1,
-               STR_ARG(buf_view(&name)), skip);
+        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1, STR_ARG(buf_view(&name)), skip);
         put_comment("# ", t->why);
         buf_free(&name);
     }
@@ -476,7 +472,8 @@ static int set_up(struct suite *s)
         return usage_error(o, "--json and --tap: one of them");
     s->aside = ci && *ci;
     if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
-        !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) || !option_int(o, OPT_SLOWEST, 1, INT32_MAX, 0, &s->slowest) || !option_threads(o, 1, &(int){0}))
+        !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) ||
+        !option_int(o, OPT_SLOWEST, 1, INT32_MAX, 0, &s->slowest) || !option_threads(o, 1, &(int){0}))
         return HLO_USAGE;
     if (o->given[OPT_FILTER] && regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
         return usage_error(o, "`--filter=%s` is no regular expression", o->value[OPT_FILTER]);

@@ -114,8 +114,8 @@ static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t
         body.size -= m->from.at[--*x].len + 1;
         --*y;
     }
-    buf_printf(out, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@\n", old_at + (*x > old_at),
-               *x - old_at, new_at + (*y > new_at), *y - new_at);
+    buf_printf(out, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@\n", old_at + (*x > old_at), *x - old_at,
+               new_at + (*y > new_at), *y - new_at);
     buf_str(out, buf_view(&body));
     buf_free(&body);
 }

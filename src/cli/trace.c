@@ -30,12 +30,12 @@ static bool oddity_of(struct str word, unsigned *out)
 /* "nan,inf" */
 static bool oddities(const struct options *o, enum option_id id, unsigned *out)
 {
-    for (const char *at = o->value[id]; at; ) {
+    for (const char *at = o->value[id]; at;) {
         const char *end = strchr(at, ',');
         struct str word = {at, end ? (size_t)(end - at) : strlen(at)};
         if (!oddity_of(word, out))
-            return usage_error(o, "`--%s=%s`: nan, inf, overflow and denormal are known, with commas between", option_row(id)->name,
-                               o->value[id]),
+            return usage_error(o, "`--%s=%s`: nan, inf, overflow and denormal are known, with commas between",
+                               option_row(id)->name, o->value[id]),
                    false;
         at = end ? end + 1 : NULL;
     }
@@ -260,7 +260,4 @@ void trace_close(struct tracing *t)
     hlo_listing_free(t->listing);
 }
 
-int trace_command(const struct options *o)
-{
-    return run_command(o);
-}
+int trace_command(const struct options *o) { return run_command(o); }

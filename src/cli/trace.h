@@ -25,20 +25,20 @@ struct tracing {
     const hlo_module *module;
     hlo_listing *listing;
     struct hlo_observer observer;
-    bool lines, json;   /* write a line for each instruction; as JSON */
+    bool lines, json; /* write a line for each instruction; as JSON */
     bool filtered;
-    regex_t filter;     /* for names and operations */
+    regex_t filter;      /* for names and operations */
     struct undo freeing; /* frees the filter if memory runs out before trace_close */
-    FILE *to;           /* where the trace goes; NULL: nowhere */
+    FILE *to;            /* where the trace goes; NULL: nowhere */
     unsigned stop, warn; /* kinds of enum hlo_oddity, ored */
-    bool *warned;       /* by instruction: there was a warning about it */
+    bool *warned;        /* by instruction: there was a warning about it */
     size_t participants;
-    struct watched {    /* output of each participant, held back when there are several */
+    struct watched { /* output of each participant, held back when there are several */
         struct buf trace, warnings;
         hlo_messages *m; /* why it was stopped; NULL: it was not */
         bool failed;     /* something could not be written */
-    } *each;
-    struct dump *dump;   /* NULL: none is wanted */
+    } * each;
+    struct dump *dump; /* NULL: none is wanted */
     struct columns *columns;
 };
 

@@ -35,7 +35,8 @@ struct dump *dump_open(const char *folder, hlo_messages *m)
         heap_free(d);
         d = NULL;
     } else {
-        fputs("file,number,participant,name,op,shape,computation,loop,line,where,seconds,elements,min,max,mean,nan,inf,zero\n", d->index);
+        fputs("file,number,participant,name,op,shape,computation,loop,line,where,seconds,elements,min,max,mean,nan,inf,zero\n",
+              d->index);
     }
     buf_free(&path);
     return d;

@@ -191,8 +191,8 @@ void put_trace_head(struct buf *out, const struct tracing *t)
         buf_puts(out, "part  ");
     if (c->loops)
         buf_printf(out, "%-*s  ", LOOP, "loop");
-    buf_printf(out, "%-*s  %-*s%11s  %*s  %*s  %*s  %*s  %*s  %*s\n", c->name, "instruction", c->shape, "shape", "time", NUMBER, "min",
-               NUMBER, "max", NUMBER, "mean", COUNT, "nan", COUNT, "inf", COUNT, "zero");
+    buf_printf(out, "%-*s  %-*s%11s  %*s  %*s  %*s  %*s  %*s  %*s\n", c->name, "instruction", c->shape, "shape", "time", NUMBER,
+               "min", NUMBER, "max", NUMBER, "mean", COUNT, "nan", COUNT, "inf", COUNT, "zero");
 }
 
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i)

@@ -19,10 +19,7 @@ static void begin(void *context, hlo_program *p)
     interrupt_begin(p);
 }
 
-static void end(void *interrupted)
-{
-    *(bool *)interrupted |= interrupt_end();
-}
+static void end(void *interrupted) { *(bool *)interrupted |= interrupt_end(); }
 
 /* Even a run that fails has values, up to the failure. */
 static int ask(const struct arguments *a, hlo_recorded *r, const char *name, const struct hlo_why_view *v)

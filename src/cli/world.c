@@ -8,25 +8,16 @@
 
 struct processes {
     hlo_world *world;
-    FILE *said;    /* messages of this rank, when it is not the first; else NULL */
+    FILE *said; /* messages of this rank, when it is not the first; else NULL */
     char *text;
     size_t size;
-    bool settled;  /* a rank has failed, so all end, with this status: */
+    bool settled; /* a rank has failed, so all end, with this status: */
     int status;
 };
 
-hlo_world *world_of(const struct options *o)
-{
-    return o->processes ? o->processes->world : NULL;
-}
-bool world_first(const struct options *o)
-{
-    return hlo_world_rank(world_of(o)) == 0;
-}
-FILE *world_stderr(const struct options *o)
-{
-    return o->processes && o->processes->said ? o->processes->said : stderr;
-}
+hlo_world *world_of(const struct options *o) { return o->processes ? o->processes->world : NULL; }
+bool world_first(const struct options *o) { return hlo_world_rank(world_of(o)) == 0; }
+FILE *world_stderr(const struct options *o) { return o->processes && o->processes->said ? o->processes->said : stderr; }
 
 int world_begin(struct options *o)
 {

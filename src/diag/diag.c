@@ -27,15 +27,9 @@ static const struct msg_row {
 #include "diag/msg.def"
 #undef MSG
 
-const char *msg_name(enum msg m)
-{
-    return msg_table[m].name;
-}
+const char *msg_name(enum msg m) { return msg_table[m].name; }
 
-static enum severity msg_severity(enum msg m)
-{
-    return msg_table[m].severity;
-}
+static enum severity msg_severity(enum msg m) { return msg_table[m].severity; }
 
 /* ---- collecting ---- */
 

@@ -19,7 +19,7 @@ static inline struct span span_join(struct span a, struct span b) { return (stru
 struct source {
     struct str name; /* as given by the user; "<stdin>" for standard input */
     struct str text;
-    uint32_t first_line;  /* number of the first line, 1 unless the text is a part of a file */
+    uint32_t first_line;   /* number of the first line, 1 unless the text is a part of a file */
     uint32_t *line_starts; /* built when first needed; line_count entries */
     uint32_t line_count;
     /* If the text was put together from pieces of others, messages refer to those. */
@@ -30,9 +30,9 @@ struct source {
     uint64_t born; /* as of an arena */
 };
 struct source_piece {
-    uint32_t begin;         /* in the text */
-    struct source *origin;  /* NULL: nobody has written it */
-    uint32_t at;            /* in the origin */
+    uint32_t begin;        /* in the text */
+    struct source *origin; /* NULL: nobody has written it */
+    uint32_t at;           /* in the origin */
 };
 
 struct place {
@@ -76,10 +76,10 @@ struct diag {
     enum severity severity;
     struct span span;
     struct str text;
-    struct str suggestion;  /* replacement for the span; empty when there is none */
-    struct str where;       /* file.py:line of the stack frame or metadata, when known */
+    struct str suggestion;   /* replacement for the span; empty when there is none */
+    struct str where;        /* file.py:line of the stack frame or metadata, when known */
     struct diag_note *notes; /* in order */
-    bool at_end;            /* the text ended too early: a prompt should ask for more */
+    bool at_end;             /* the text ended too early: a prompt should ask for more */
     struct diag *next;
 };
 
@@ -87,14 +87,14 @@ enum { DIAG_ERROR_LIMIT = 20 };
 
 struct diags {
     struct arena arena;
-    struct source *source;  /* the text that spans refer to; may be NULL */
+    struct source *source; /* the text that spans refer to; may be NULL */
     struct diag *first, *last;
     unsigned errors, warnings;
-    unsigned dropped;       /* errors beyond the limit; warnings have a limit of their own */
+    unsigned dropped; /* errors beyond the limit; warnings have a limit of their own */
     unsigned kept_warnings;
-    bool quiet;             /* count messages, but keep none (speculative parsing) */
-    struct diag dummy;      /* what diag_say returns when it keeps nothing */
-    struct diag starving;   /* the message that there was no memory, which needs none itself; counts as kept once `starved` */
+    bool quiet;           /* count messages, but keep none (speculative parsing) */
+    struct diag dummy;    /* what diag_say returns when it keeps nothing */
+    struct diag starving; /* the message that there was no memory, which needs none itself; counts as kept once `starved` */
     bool starved;
 };
 
@@ -103,14 +103,12 @@ void diags_free(struct diags *ds);
 
 /* Adds a message. Returns it, so that notes and suggestions can be added (beyond the limit a dummy, never NULL). Use the
  * macros, which take the id without MSG_ and the arguments of its format. */
-struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+struct diag *diag_say(struct diags *ds, struct span span, enum msg m, const char *format, ...) PRINTF_LIKE(4, 5);
 #define DIAG(ds, span, id, ...) diag_say((ds), (span), MSG_##id, MSG_FORMAT_##id, ##__VA_ARGS__)
 /* The same as an expression that is false: `return DIAG_ERROR(ds, span, UNKNOWN_OPCODE, ...);` */
 #define DIAG_ERROR(ds, span, id, ...) (DIAG(ds, span, id, ##__VA_ARGS__), false)
 void diags_no_memory(struct diags *ds); /* takes none */
-void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...) PRINTF_LIKE(4, 5);
 void diag_suggest(struct diags *ds, struct diag *d, struct str replacement);
 /* Adds a message of another struct diags about the same source, with its notes. */
 struct diag *diag_copy(struct diags *ds, const struct diag *from);

@@ -62,10 +62,7 @@ struct source *source_origin(struct source *s, struct span *span)
     return p->origin;
 }
 
-static const char *next_newline(const char *p, const char *end)
-{
-    return p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
-}
+static const char *next_newline(const char *p, const char *end) { return p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL; }
 
 /* Counts lines first, so that the map takes exactly the memory it needs. */
 static void build_line_map(struct source *s)

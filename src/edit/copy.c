@@ -8,8 +8,8 @@ struct body {
     struct edit *e;
     const struct computation *from;
     struct computation *to;
-    struct inst **made;         /* by index of the old instruction: what its users use now; NULL: not made yet */
-    struct inst *const *bound;  /* when copied into its caller: what its parameters are; else NULL */
+    struct inst **made;        /* by index of the old instruction: what its users use now; NULL: not made yet */
+    struct inst *const *bound; /* when copied into its caller: what its parameters are; else NULL */
     uint8_t *state;
     struct inst **stack;
     size_t depth, capacity;
@@ -116,21 +116,14 @@ static void copy_attrs(const struct body *b, struct inst *i, const struct inst *
         enum attr_id id = (enum attr_id)a->id;
         bool drop = is_stripped(e, from, id);
         switch (drop ? KIND_COUNT : (enum attr_kind)attr_table[id].kind) {
-        case KIND_COMPUTATION:
-            a->v.computation = part_of(e, a->v.computation)->copy;
-            break;
-        case KIND_COMPUTATION_LIST:
-            a->v.computations = copy_computations(e, a->v.computations);
-            break;
+        case KIND_COMPUTATION: a->v.computation = part_of(e, a->v.computation)->copy; break;
+        case KIND_COMPUTATION_LIST: a->v.computations = copy_computations(e, a->v.computations); break;
         case KIND_INST_LIST:
             a->v.insts = copy_control(b, a->v.insts);
             drop = a->v.insts.count == 0;
             break;
-        case KIND_ALIASING:
-            a->v.aliasing = copy_aliasing(e, from, a->v.aliasing);
-            break;
-        default:
-            break;
+        case KIND_ALIASING: a->v.aliasing = copy_aliasing(e, from, a->v.aliasing); break;
+        default: break;
         }
         if (drop) {
             inst_remove_attr(i, id);
@@ -149,10 +142,7 @@ static void copy_places(struct inst *i, const struct inst *from)
     i->opcode_span = from->opcode_span;
 }
 
-static struct inst *used(const struct body *b, struct inst *operand)
-{
-    return b->made[edit_target(b->e, operand)->index];
-}
+static struct inst *used(const struct body *b, struct inst *operand) { return b->made[edit_target(b->e, operand)->index]; }
 
 static struct inst *copy_itself(const struct body *b, const struct inst *from)
 {
@@ -234,10 +224,7 @@ static struct inst *make_inst(const struct body *b, struct inst *from)
 
 /* ---- computations ---- */
 
-static void push(struct body *b, struct inst *i)
-{
-    VEC_PUSH(&b->e->arena, b->stack, b->depth, b->capacity) = i;
-}
+static void push(struct body *b, struct inst *i) { VEC_PUSH(&b->e->arena, b->stack, b->depth, b->capacity) = i; }
 
 static bool passes_parameter(const struct body *b, const struct inst *i, int k)
 {

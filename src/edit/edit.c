@@ -36,11 +36,15 @@ void edit_free(struct edit *e)
 static bool is_paired(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
-    case OP_ALL_GATHER_START: case OP_ALL_REDUCE_START: case OP_ASYNC_START: case OP_ASYNC_UPDATE:
-    case OP_COLLECTIVE_PERMUTE_START: case OP_COPY_START: case OP_RECV: case OP_SEND:
-        return true;
-    default:
-        return false;
+    case OP_ALL_GATHER_START:
+    case OP_ALL_REDUCE_START:
+    case OP_ASYNC_START:
+    case OP_ASYNC_UPDATE:
+    case OP_COLLECTIVE_PERMUTE_START:
+    case OP_COPY_START:
+    case OP_RECV:
+    case OP_SEND: return true;
+    default: return false;
     }
 }
 
@@ -151,7 +155,8 @@ struct computation *edit_callee(const struct inst *i, int which, int *first)
     struct computation *callees[2], *c = NULL;
     *first = 0;
     switch ((enum opcode)i->opcode) {
-    case OP_CALL: case OP_FUSION:
+    case OP_CALL:
+    case OP_FUSION:
         if (which != 0 || count != 1)
             return NULL;
         inst_callees(i, callees);
@@ -171,8 +176,7 @@ struct computation *edit_callee(const struct inst *i, int which, int *first)
                      : inst_computation(i, which == 0 ? A_TRUE_COMPUTATION : A_FALSE_COMPUTATION);
         break;
     }
-    default:
-        break;
+    default: break;
     }
     return c && *first + c->param_count <= i->operand_count ? c : NULL;
 }
@@ -221,15 +225,9 @@ const char *edit_root(struct edit *e, struct inst *const *insts, int count)
     return NULL;
 }
 
-void edit_drop_parameters(struct edit *e)
-{
-    e->drop_parameters = e->touched = true;
-}
+void edit_drop_parameters(struct edit *e) { e->drop_parameters = e->touched = true; }
 
-void edit_strip(struct edit *e, unsigned what)
-{
-    e->strip |= what;
-}
+void edit_strip(struct edit *e, unsigned what) { e->strip |= what; }
 
 /* Whether all instructions that become parameters are in the entry computation, which may have been changed since. */
 static bool parameters_stand_in_entry(struct edit *e)

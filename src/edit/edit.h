@@ -41,7 +41,7 @@ void edit_drop_parameters(struct edit *e);
 enum edit_strip {
     EDIT_STRIP_METADATA = 1, /* where instructions came from: metadata, stack frames, original values, statistics */
     EDIT_STRIP_SHARDING = 2,
-    EDIT_STRIP_HINTS = 4,    /* frontend_attributes, backend_config but of custom calls, aliases, donors, control dependencies */
+    EDIT_STRIP_HINTS = 4, /* frontend_attributes, backend_config but of custom calls, aliases, donors, control dependencies */
 };
 void edit_strip(struct edit *e, unsigned what);
 

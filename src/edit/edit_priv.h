@@ -8,11 +8,11 @@
 
 enum becomes { BECOMES_ITSELF, BECOMES_VALUE, BECOMES_PARAMETER, BECOMES_OTHER, BECOMES_CALLEE };
 
-struct mark { /* what becomes of an instruction */
-    uint8_t becomes;           /* enum becomes */
-    bool live;                 /* what it becomes is needed */
-    int which;                 /* BECOMES_CALLEE: as of edit_inline */
-    struct inst *by;           /* BECOMES_OTHER */
+struct mark {                    /* what becomes of an instruction */
+    uint8_t becomes;             /* enum becomes */
+    bool live;                   /* what it becomes is needed */
+    int which;                   /* BECOMES_CALLEE: as of edit_inline */
+    struct inst *by;             /* BECOMES_OTHER */
     const struct literal *value; /* BECOMES_VALUE; NULL: zeros */
 };
 
@@ -22,16 +22,16 @@ struct caller { /* an instruction whose operands are its callee's parameters, an
     struct caller *next;
 };
 
-struct part { /* the same for a computation */
-    struct mark *marks;  /* by the index of the instruction */
-    bool effects;        /* something in it has side effects */
-    bool entered;        /* something live calls it or is replaced by its instructions */
-    bool called;         /* it stays a computation */
-    bool keeps;          /* it keeps all parameters: one of its callers can't leave out operands */
+struct part {           /* the same for a computation */
+    struct mark *marks; /* by the index of the instruction */
+    bool effects;       /* something in it has side effects */
+    bool entered;       /* something live calls it or is replaced by its instructions */
+    bool called;        /* it stays a computation */
+    bool keeps;         /* it keeps all parameters: one of its callers can't leave out operands */
     struct caller *callers;
     struct computation *copy;
-    int *numbers;        /* of its parameters in the copy; -1: removed */
-    int parameters;      /* of the copy so far; new ones come after the old ones */
+    int *numbers;   /* of its parameters in the copy; -1: removed */
+    int parameters; /* of the copy so far; new ones come after the old ones */
 };
 
 struct edit {
@@ -42,7 +42,7 @@ struct edit {
     bool fresh_names;         /* names may occur twice: make them unique */
     bool new_root;
     struct computation *entry;
-    struct inst **roots;      /* if new_root */
+    struct inst **roots; /* if new_root */
     int root_count;
     bool drop_parameters;
     unsigned strip;

@@ -25,12 +25,13 @@ static void need(struct walk *w, struct inst *i)
 static bool has_effect(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
-    case OP_INFEED: case OP_OUTFEED: case OP_RECV_DONE: case OP_SEND_DONE: case OP_RNG_GET_AND_UPDATE_STATE:
-        return true;
-    case OP_CUSTOM_CALL:
-        return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
-    default:
-        return false;
+    case OP_INFEED:
+    case OP_OUTFEED:
+    case OP_RECV_DONE:
+    case OP_SEND_DONE:
+    case OP_RNG_GET_AND_UPDATE_STATE: return true;
+    case OP_CUSTOM_CALL: return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+    default: return false;
     }
 }
 

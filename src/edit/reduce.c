@@ -12,7 +12,8 @@
 
 static bool is_splat(const struct inst *i)
 {
-    return i->opcode == OP_BROADCAST && i->operand_count == 1 && i->operands[0]->opcode == OP_CONSTANT && i->operands[0]->shape->rank == 0;
+    return i->opcode == OP_BROADCAST && i->operand_count == 1 && i->operands[0]->opcode == OP_CONSTANT &&
+           i->operands[0]->shape->rank == 0;
 }
 
 enum { WEIGHT_VALUE = 1, WEIGHT_INST = 3 };
@@ -98,10 +99,7 @@ static void adopt(struct reducer *r, struct module *m, const struct score *score
             map_put(&r->names, m->computations[c]->insts[k]->name, m->computations[c]->insts[k]);
 }
 
-struct inst *reducer_find(const struct reducer *r, struct str name)
-{
-    return name.len ? map_get(&r->names, name) : NULL;
-}
+struct inst *reducer_find(const struct reducer *r, struct str name) { return name.len ? map_get(&r->names, name) : NULL; }
 
 bool reducer_try(struct reducer *r, struct edit *e)
 {
@@ -126,8 +124,8 @@ bool reducer_try(struct reducer *r, struct edit *e)
 static bool once(struct reducer *r)
 {
     static pass_fn *const passes[] = {
-        pass_strip, pass_outputs, pass_from_below, pass_outputs, pass_from_above, pass_values,
-        pass_inline, pass_computations, pass_operands,
+        pass_strip,  pass_outputs, pass_from_below,   pass_outputs,  pass_from_above,
+        pass_values, pass_inline,  pass_computations, pass_operands,
     };
     bool better = false;
     for (size_t k = 0; k < COUNT_OF(passes) && !r->over; k++)

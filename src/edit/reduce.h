@@ -9,9 +9,9 @@
 
 struct reduction {
     void *context;
-    bool (*bad)(void *context, struct module *candidate);              /* whether it still fails */
-    const struct literal *(*value)(void *context, struct str name);    /* the value of this instruction in a run; NULL: unknown */
-    bool (*verifies)(void *context, struct module *candidate);         /* `bad` is asked only about candidates that verify */
+    bool (*bad)(void *context, struct module *candidate);           /* whether it still fails */
+    const struct literal *(*value)(void *context, struct str name); /* the value of this instruction in a run; NULL: unknown */
+    bool (*verifies)(void *context, struct module *candidate);      /* `bad` is asked only about candidates that verify */
     bool (*progress)(void *context, size_t instructions, size_t asked); /* or NULL; called before `bad`; false ends the search */
     bool faithful;  /* every instruction must keep the value that it had in that run */
     double seconds; /* time limit; 0: none */

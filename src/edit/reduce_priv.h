@@ -11,22 +11,22 @@
 struct score {
     int64_t weight; /* of all instructions: those that only name a value weigh less */
     int64_t calls;
-    int64_t bytes;  /* of the text, and of the constants that it leaves out */
+    int64_t bytes; /* of the text, and of the constants that it leaves out */
 };
 
 struct reducer {
     struct arena arena; /* of names of instructions in lists */
     const struct reduction *how;
-    struct module *now; /* the smallest failing module so far */
+    struct module *now;   /* the smallest failing module so far */
     struct module *first; /* the module that was given */
     struct score score;   /* of `now` */
-    struct map names;   /* from name to instruction of `now` */
-    struct arena index; /* of `names` */
-    uint64_t *tried;    /* hashes of the candidates so far */
+    struct map names;     /* from name to instruction of `now` */
+    struct arena index;   /* of `names` */
+    uint64_t *tried;      /* hashes of the candidates so far */
     size_t tried_count, tried_capacity;
     size_t asked;
     int64_t deadline;
-    bool over;          /* the deadline has passed, or the search was ended */
+    bool over; /* the deadline has passed, or the search was ended */
 };
 
 /* Finishes an edit of `now` and asks about the result. If that is smaller and still fails, it becomes `now`: true. */

@@ -183,7 +183,8 @@ static const struct shape *with_fixed(struct arena *a, const struct shape *s, in
     return shape_array(a, s->dtype, s->rank, s->dims, dynamic, s->layout);
 }
 
-static struct inst *dynamic_array(struct maker *m, const struct literal *l, const struct shape *is, const struct shape *s, bool last)
+static struct inst *dynamic_array(struct maker *m, const struct literal *l, const struct shape *is, const struct shape *s,
+                                  bool last)
 {
     struct arena *a = &m->e->to->arena;
     const struct literal *whole = l;

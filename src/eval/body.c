@@ -35,8 +35,7 @@ bool eval_call_body(void *context, const void *const *args, void *const *results
 }
 
 /* Sets which function kernels call, and its context. */
-static void bind(struct eval *ev, const struct body *b, struct bound_body *context, kern_call_fn **call,
-                 void **with)
+static void bind(struct eval *ev, const struct body *b, struct bound_body *context, kern_call_fn **call, void **with)
 {
     if (b->code) {
         *call = scalar_call;

@@ -77,10 +77,7 @@ static size_t *same_size(struct eval *ev, const struct peers *g, size_t size)
 
 /* ---- arrays and blocks ---- */
 
-static struct block block_of(const struct view *dense)
-{
-    return (struct block){dense->data, size_of(dense)};
-}
+static struct block block_of(const struct view *dense) { return (struct block){dense->data, size_of(dense)}; }
 
 bool eval_has_shape(const struct view *v, const struct shape *s)
 {
@@ -393,8 +390,7 @@ static bool in_group(struct eval *ev, const struct step *s)
     case OP_ALL_GATHER_START: return each_operand(ev, s, &g, all_gather);
     case OP_RAGGED_ALL_TO_ALL: return eval_ragged(ev, s, &g);
     case OP_ALL_TO_ALL:
-        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g) 
-                                                 : eval_all_to_all_tuple(ev, s, &g, all_to_all_leaf);
+        return inst_has(s->inst, A_DIMENSIONS) ? all_to_all_array(ev, s, &g) : eval_all_to_all_tuple(ev, s, &g, all_to_all_leaf);
     default: return eval_unsupported(ev, s);
     }
 }

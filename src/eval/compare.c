@@ -4,7 +4,4 @@
  */
 #include "eval/eval_priv.h"
 
-bool eval_compare(struct eval *ev, const struct step *s)
-{
-    return eval_elementwise(ev, s);
-}
+bool eval_compare(struct eval *ev, const struct step *s) { return eval_elementwise(ev, s); }

@@ -41,7 +41,8 @@ static const struct view *scalar_operand(struct eval *ev, const struct step *s, 
     const struct scalar_code *c = s->scalar;
     enum dtype t = eval_view(ev, s, k)->dtype;
     made->buffer = NULL;
-    if (!c->args[k].large || !c->args[k].written || c->args[k].arg != k) /* the same value as another argument counts as one more holder */
+    if (!c->args[k].large || !c->args[k].written ||
+        c->args[k].arg != k) /* the same value as another argument counts as one more holder */
         return eval_dense(ev, s, k, t, made);
     int r = changed_result(c, k);
     return r >= 0 ? eval_update(ev, s, r, k) : eval_own(ev, s, k, made);
@@ -227,9 +228,13 @@ static bool run_rest(struct eval *ev, const struct step *s, const struct loop *l
     const struct function *body = l->body;
     struct arena *a = &ev->scratch;
     int state = body->param_count, n = state + body->rest->kept_count;
-    struct rest r = {.plan = body->rest, .state_count = state, .arg_count = n,
-                     .args = ARENA_ARRAY(a, struct value *, n), .addresses = ARENA_ARRAY(a, const void *, n),
-                     .made = ARENA_ARRAY(a, struct value, state), .results = ARENA_ARRAY(a, void *, state)};
+    struct rest r = {.plan = body->rest,
+                     .state_count = state,
+                     .arg_count = n,
+                     .args = ARENA_ARRAY(a, struct value *, n),
+                     .addresses = ARENA_ARRAY(a, const void *, n),
+                     .made = ARENA_ARRAY(a, struct value, state),
+                     .results = ARENA_ARRAY(a, void *, state)};
     for (int k = 0; k < n; k++)
         r.args[k] = k < state ? l->at[k] : &ev->pool.frames[body->index][body->rest->kept[k - state]];
     unsigned errors = ev->ds->errors;

@@ -94,8 +94,8 @@ static bool recast_row(struct eval *ev, const struct step *s, const struct view 
     struct value filled = {0}, bytes = {0}, made = {0};
     if (want > have)
         return EVAL_FAIL(ev, s, BITCAST_TOO_LONG, want, have);
-    bool ok = new_row(ev, &filled, row->dtype, n) && value_new(ev, &bytes, DT_U8, 1, &have) &&
-              new_row(ev, &made, out->dtype, wanted);
+    bool ok =
+        new_row(ev, &filled, row->dtype, n) && value_new(ev, &bytes, DT_U8, 1, &have) && new_row(ev, &made, out->dtype, wanted);
     if (ok) {
         copy_first(ev, &filled.view, row, n);
         recast_bytes(ev, &bytes.view, &filled.view, true);
@@ -138,9 +138,8 @@ bool bitcast_is_reshape(const struct inst *i)
 {
     const struct shape *from = i->operands[0]->shape, *to = i->shape;
     int64_t n, wanted;
-    return from->dtype == to->dtype && layout_is_descending(from->layout) &&
-           layout_is_descending(to->layout) && shape_elements(from, &n) && shape_elements(to, &wanted) &&
-           n == wanted;
+    return from->dtype == to->dtype && layout_is_descending(from->layout) && layout_is_descending(to->layout) &&
+           shape_elements(from, &n) && shape_elements(to, &wanted) && n == wanted;
 }
 
 static bool eval_bitcast(struct eval *ev, const struct step *s)
@@ -150,8 +149,7 @@ static bool eval_bitcast(struct eval *ev, const struct step *s)
     if (!shape_is_array(from) || !shape_is_array(to))
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "values of different structure");
     if (layout_problem(from->layout, from) || layout_problem(to->layout, to)) /* no verifier rule has checked this */
-        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST),
-                         "a layout that is no order of the dimensions");
+        return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_BITCAST), "a layout that is no order of the dimensions");
     if (bitcast_is_reshape(s->inst))
         return eval_reshape(ev, s);
     struct view *out = bytes_in_order(ev, s, &row) ? eval_result(ev, s, 0) : NULL;

@@ -24,10 +24,7 @@ static bool rng_seed(struct eval *ev, const struct step *s)
     return out != NULL;
 }
 
-static bool top_k(struct eval *ev, const struct step *s)
-{
-    return eval_topk(ev, s, true);
-}
+static bool top_k(struct eval *ev, const struct step *s) { return eval_topk(ev, s, true); }
 
 static bool call_failed(struct eval *ev, const struct step *s, struct str why)
 {

@@ -66,7 +66,7 @@ static void ragged_dims(const struct inst *i, struct kern_ragged_dims *r)
     r->rhs_group = groups.count ? groups.at[0] : -1;
     r->mode = i64_in(r->dot.lhs_batch, r->dot.batch_count, r->lhs_ragged)               ? KERN_RAGGED_BATCH
               : i64_in(r->dot.lhs_contracting, r->dot.contracting_count, r->lhs_ragged) ? KERN_RAGGED_CONTRACTING
-                                                                                       : KERN_RAGGED_FREE;
+                                                                                        : KERN_RAGGED_FREE;
     ragged_prefix(r, i->operands[0]->shape->rank);
 }
 

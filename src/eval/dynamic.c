@@ -5,8 +5,7 @@
 
 static bool is_size(struct eval *ev, const struct step *s, int k)
 {
-    return s->operands[k] != NO_VALUE && eval_view(ev, s, k)->rank == 0 &&
-           dtype_is_integer(eval_view(ev, s, k)->dtype);
+    return s->operands[k] != NO_VALUE && eval_view(ev, s, k)->rank == 0 && dtype_is_integer(eval_view(ev, s, k)->dtype);
 }
 
 static int64_t load_size(struct eval *ev, const struct step *s, int k)
@@ -17,8 +16,7 @@ static int64_t load_size(struct eval *ev, const struct step *s, int k)
 
 static bool check_size(struct eval *ev, const struct step *s, int64_t size, int d, int64_t bound)
 {
-    return (size >= 0 && size <= bound) ||
-           EVAL_FAIL(ev, s, SIZE_OUT_OF_BOUNDS, (long long)size, d, (long long)bound);
+    return (size >= 0 && size <= bound) || EVAL_FAIL(ev, s, SIZE_OUT_OF_BOUNDS, (long long)size, d, (long long)bound);
 }
 
 /* The sizes of all dimensions of the first result, from the operands after the first. */
@@ -126,8 +124,7 @@ bool eval_pad_to_static(struct eval *ev, const struct step *s)
 bool eval_slice_to_dynamic(struct eval *ev, const struct step *s)
 {
     int64_t sizes[VIEW_MAX_RANK];
-    if (s->result_count != 1 || s->operand_count < 1 ||
-        !same_bounds(s->shapes[0], s->inst->operands[0]->shape))
+    if (s->result_count != 1 || s->operand_count < 1 || !same_bounds(s->shapes[0], s->inst->operands[0]->shape))
         return eval_unsupported(ev, s);
     return load_sizes(ev, s, sizes) && show(ev, s, sizes);
 }

@@ -4,8 +4,8 @@
 #include "eval/eval_priv.h"
 
 /* Start indices: scalars from operand `first` on, or the elements of one row (old text). */
-static void read_start(struct eval *ev, const struct step *s, int first, const struct view *x,
-                       const int64_t *sizes, int64_t *start)
+static void read_start(struct eval *ev, const struct step *s, int first, const struct view *x, const int64_t *sizes,
+                       int64_t *start)
 {
     const struct view *row = first < s->operand_count ? eval_view(ev, s, first) : NULL;
     bool one_row = row && row->rank == 1;

@@ -72,8 +72,7 @@ bool eval_fits(const struct shape *wanted, const struct shape *given)
     if (wanted->dtype != given->dtype || wanted->rank != given->rank || wanted->count != given->count)
         return false;
     for (int d = 0; d < wanted->rank; d++)
-        if (given->dims[d] > wanted->dims[d] ||
-            (given->dims[d] < wanted->dims[d] && !shape_dim_dynamic(wanted, d)))
+        if (given->dims[d] > wanted->dims[d] || (given->dims[d] < wanted->dims[d] && !shape_dim_dynamic(wanted, d)))
             return false;
     for (int k = 0; k < wanted->count; k++)
         if (!eval_fits(wanted->elements[k], given->elements[k]))
@@ -90,12 +89,10 @@ static bool check_shape(struct eval *ev, int number, const struct shape *wanted,
         return DIAG_ERROR(ev->ds, i->span, PARAMETER_NOT_ARRAY, number, dtype_spelling(odd));
     if (eval_fits(wanted, given))
         return true;
-    return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)),
-                      STR_ARG(shape_text(a, given)));
+    return DIAG_ERROR(ev->ds, i->span, ARGUMENT_SHAPE, number, STR_ARG(shape_text(a, wanted)), STR_ARG(shape_text(a, given)));
 }
 
-static bool take_argument(struct eval *ev, int number, const struct shape *shape, const struct literal *l,
-                          struct value **next)
+static bool take_argument(struct eval *ev, int number, const struct shape *shape, const struct literal *l, struct value **next)
 {
     const struct inst *i = ev->p->entry->computation->params[number];
     int64_t bytes = 0;
@@ -124,8 +121,8 @@ static bool check_params(struct eval *ev, const struct literal *const *args, siz
                           STR_ARG(shape_text(a, args[c->param_count]->shape)));
     for (int k = 0; k < c->param_count; k++)
         if (k >= (int)count)
-            return DIAG_ERROR(ev->ds, c->params[k]->span, ARGUMENT_SHAPE, k,
-                              STR_ARG(shape_text(a, c->params[k]->shape)), STR_ARG(STR("missing")));
+            return DIAG_ERROR(ev->ds, c->params[k]->span, ARGUMENT_SHAPE, k, STR_ARG(shape_text(a, c->params[k]->shape)),
+                              STR_ARG(STR("missing")));
         else if (!check_shape(ev, k, c->params[k]->shape, args[k]->shape))
             return false;
     return true;
@@ -152,9 +149,7 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
     l->shape = eval_fit_outside(ev, v, l->shape, a);
     if (!l->shape)
         return false;
-    void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view)
-                    ? pool_steal(&ev->pool, v->buffer)
-                    : NULL;
+    void *own = v->buffer && v->buffer->data == v->view.data && view_is_dense(&v->view) ? pool_steal(&ev->pool, v->buffer) : NULL;
     if (own) {
         l->data = own;
         v->buffer = NULL;
@@ -168,8 +163,7 @@ static bool give_result(struct eval *ev, struct value *v, struct literal *l, str
     return true;
 }
 
-static struct literal *make_literal(struct eval *ev, const struct shape *s, struct value **next,
-                                    struct arena *a, bool *ok)
+static struct literal *make_literal(struct eval *ev, const struct shape *s, struct value **next, struct arena *a, bool *ok)
 {
     struct literal *l = ARENA_NEW(a, struct literal);
     l->shape = s;
@@ -344,10 +338,11 @@ static bool check_needs(struct eval *ev)
     return f->at ? eval_where(f->at, d, ev) : false;
 }
 
-struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
-                             size_t count, const struct exchange *exchange, struct arena *a)
+struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args, size_t count,
+                             const struct exchange *exchange, struct arena *a)
 {
-    struct eval ev = {.ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange, .watched = p->watch != NULL};
+    struct eval ev = {
+        .ds = ds, .p = p, .kern = p->kern, .team = p->options.team, .exchange = exchange, .watched = p->watch != NULL};
     struct sights sights;
     budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
     p->mark.at = NULL;

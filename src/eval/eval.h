@@ -10,8 +10,8 @@
 /* Runs the entry computation on one literal for each parameter. The result lives in `a`; its storage is freed by
  * literal_free_data. NULL with diagnostics, or without one where the exchange knows the reason. `exchange` may be NULL for
  * a run that has no other participants and no host. */
-struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
-                             size_t count, const struct exchange *exchange, struct arena *a);
+struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args, size_t count,
+                             const struct exchange *exchange, struct arena *a);
 
 /* Whether a value of shape `given` may be passed for `wanted`: each dimension has the wanted size, or at most that if it
  * may change. */
@@ -26,16 +26,16 @@ struct within { /* an instruction that calls others, which run within it now */
 struct sighting {
     const struct step *step; /* of the instruction; the last one where it has two */
     int64_t participant;
-    uint64_t number;         /* instructions shown before this one, in this run */
-    int64_t ns;              /* its own time, without that of the observer; 0 before it is done */
+    uint64_t number; /* instructions shown before this one, in this run */
+    int64_t ns;      /* its own time, without that of the observer; 0 before it is done */
     bool done;
     int depth;
     const struct within *within; /* outermost first */
     struct eval *eval;
-    struct value **copies;       /* made when the observer looks: of the value, then of each operand, by leaf; NULL: not
-                                  * looked at. They live as long as the sighting */
-    struct value *given;         /* its results, if the observer sets them before the instruction is done; or NULL */
-    bool failed;                 /* there was no memory */
+    struct value **copies; /* made when the observer looks: of the value, then of each operand, by leaf; NULL: not
+                            * looked at. They live as long as the sighting */
+    struct value *given;   /* its results, if the observer sets them before the instruction is done; or NULL */
+    bool failed;           /* there was no memory */
 };
 /* Called before and after each instruction; NULL: not wanted. Returns false to end the run: LIMIT_STOPPED. */
 struct observer {
@@ -69,7 +69,7 @@ struct foreseen_result {
 /* A step as of its last rehearsal; the peak is over all rehearsals of it. */
 struct foreseen_step {
     int visits;
-    size_t peak; /* bytes of values alive at once while it runs */
+    size_t peak;        /* bytes of values alive at once while it runs */
     const char *choice; /* which way its kernel would go; NULL: not known, or there is only one */
     size_t room;        /* bytes of scratch memory that its kernel takes, where the kernel says so */
     struct foreseen_result *results;
@@ -81,7 +81,7 @@ struct foresight {
     size_t peak;           /* bytes of values alive at once, without arguments and constants */
     const struct step *at; /* where the peak is; NULL: at the end, with the results */
     const struct function *in;
-    size_t room;           /* the most scratch memory that a kernel takes */
+    size_t room;                  /* the most scratch memory that a kernel takes */
     struct foreseen_step **steps; /* by function index, by step */
 };
 

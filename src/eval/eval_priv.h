@@ -91,26 +91,23 @@ struct eval {
     struct team *team;          /* the same; may be NULL */
     struct pool pool;
     const struct exchange *exchange; /* the other participants and the host; NULL: nobody */
-    struct arena scratch;    /* arrays of values, by mark and release */
-    struct arena_mark start; /* where it is empty */
+    struct arena scratch;            /* arrays of values, by mark and release */
+    struct arena_mark start;         /* where it is empty */
     struct value *constants;
-    uint8_t *done;         /* by function: enum once; steps of that kind, and those done less often, have been done */
-    struct value *frame;   /* of the function that runs */
-    const struct sizes *sizes; /* of the step that runs; NULL when its operands are as large as their bounds */
-    struct posted *posted; /* recvs still without their recv-done, oldest first */
-    struct arena posts;    /* where those lie */
+    uint8_t *done;               /* by function: enum once; steps of that kind, and those done less often, have been done */
+    struct value *frame;         /* of the function that runs */
+    const struct sizes *sizes;   /* of the step that runs; NULL when its operands are as large as their bounds */
+    struct posted *posted;       /* recvs still without their recv-done, oldest first */
+    struct arena posts;          /* where those lie */
     struct rehearsal *rehearsal; /* NULL: a true run */
     bool watched;                /* somebody wants to be told of each step */
-    struct undo abandoning; /* from beginning to end */
+    struct undo abandoning;      /* from beginning to end */
     struct sights *sights;       /* and of each instruction and its value; NULL: nobody */
 };
 
 /* In a rehearsal there are no elements in storage, so code that reads or writes them other than by a kernel of the table
  * must skip that. */
-static inline bool eval_rehearsed(const struct eval *ev)
-{
-    return ev->rehearsal != NULL;
-}
+static inline bool eval_rehearsed(const struct eval *ev) { return ev->rehearsal != NULL; }
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
 #define X(name) eval_family_fn eval_##name;
@@ -172,10 +169,7 @@ bool eval_small_step(void *run, const struct scalar_step *t); /* a step within a
 /* ---- rehearse.c ---- */
 
 /* Whether somebody wants to know which way the step's fast kernel goes; if so, it is passed to rehearse_choice. */
-static inline bool eval_choices_wanted(const struct eval *ev)
-{
-    return eval_rehearsed(ev) && !ev->p->options.plain;
-}
+static inline bool eval_choices_wanted(const struct eval *ev) { return eval_rehearsed(ev) && !ev->p->options.plain; }
 void rehearse_choice(struct eval *ev, const char *choice, size_t room); /* `room`: bytes of scratch memory it takes; 0: little */
 bool rehearse_step(struct eval *ev, const struct function *f, const struct step *s);
 /* Rehearses every branch of a conditional; the results are those of the branch that leaves most memory behind. */
@@ -237,7 +231,7 @@ struct sizes {
     struct value *operands;
     struct result_sizes {
         int64_t made[VIEW_MAX_RANK], shown[VIEW_MAX_RANK];
-    } *results;
+    } * results;
 };
 
 /* Runs a step of a program in which sizes may change. */
@@ -285,16 +279,12 @@ bool eval_slice_to_dynamic(struct eval *ev, const struct step *s);
 
 /* Leaf k of the operands. */
 struct value *eval_operand(struct eval *ev, const struct step *s, int k);
-static inline const struct view *eval_view(struct eval *ev, const struct step *s, int k)
-{
-    return &eval_operand(ev, s, k)->view;
-}
+static inline const struct view *eval_view(struct eval *ev, const struct step *s, int k) { return &eval_operand(ev, s, k)->view; }
 /* Passes the operand's value on: moved when nobody reads it afterwards, else shared. */
 void eval_hand_over(struct eval *ev, const struct step *s, int k, struct value *to);
 /* The operand, converted to element type t if it has another one (`made` then holds the copy and must be dropped). NULL
  * with a message. */
-const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t,
-                                struct value *made);
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
 /* The same, row-major and without gaps. */
 const struct view *eval_dense(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made);
 /* The same as a copy that may be written to. */
@@ -365,10 +355,7 @@ const struct view *extent_message(struct extent_message *m, int rank, const int6
 bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_t *dims);
 
 /* collective.c, permute.c */
-static inline size_t size_of(const struct view *v)
-{
-    return (size_t)view_elements(v) * dtype_bytes(v->dtype);
-}
+static inline size_t size_of(const struct view *v) { return (size_t)view_elements(v) * dtype_bytes(v->dtype); }
 struct meeting eval_new_meeting(struct eval *ev, const struct step *s, const struct peers *g, struct block *out);
 struct block *eval_same_for_all(struct eval *ev, const struct peers *g, struct block b);
 struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const char *at, size_t size);
@@ -376,7 +363,7 @@ struct block *eval_parts_for_all(struct eval *ev, const struct peers *g, const c
  * holds. */
 const char *eval_in_parts(struct eval *ev, const struct step *s, int k, int64_t d, int64_t n, struct value *made);
 bool eval_wrong_group(struct eval *ev, const struct step *s, const struct peers *g); /* false with a message */
-bool eval_clear(struct eval *ev, const struct step *s, int r); /* result r is all zeros */
+bool eval_clear(struct eval *ev, const struct step *s, int r);                       /* result r is all zeros */
 bool eval_has_shape(const struct view *v, const struct shape *s);
 typedef bool operand_fn(struct eval *ev, const struct step *s, const struct peers *g, int r); /* operand and result r */
 typedef bool leaf_fn(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves);
@@ -389,8 +376,7 @@ void eval_part(struct eval *ev, struct meeting *m);
 bool eval_not_alone(struct eval *ev, const struct step *s); /* the instruction needs other participants, and this run has none */
 
 /* reduce.c: operands and results as rows, in the scratch arena; NULL with a message */
-const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
-                              const enum dtype *types);
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types);
 struct view *eval_views(struct eval *ev, const struct step *s, int first, int n);
 struct view *eval_results(struct eval *ev, const struct step *s);
 

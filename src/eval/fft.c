@@ -27,7 +27,7 @@ bool eval_fft(struct eval *ev, const struct step *s)
     if (!lengths_fit(s, lengths))
         return EVAL_FAIL(ev, s, UNSUPPORTED, "fft", "lengths other than the dimensions'");
     struct view *out = eval_result(ev, s, 0);
-    return out && (ev->kern->fft(ev->team, out, eval_view(ev, s, 0), types[inst_enum(s->inst, A_FFT_TYPE, 0)],
-                                 (int)lengths.count, lengths.at) ||
+    return out && (ev->kern->fft(ev->team, out, eval_view(ev, s, 0), types[inst_enum(s->inst, A_FFT_TYPE, 0)], (int)lengths.count,
+                                 lengths.at) ||
                    eval_no_memory(ev, s, s->shapes[0]));
 }

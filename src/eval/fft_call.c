@@ -149,10 +149,7 @@ static bool has_strides(const struct list *l, int rank, const int64_t *dims, int
 }
 
 /* The size of the transform itself: that of the real array, where there is one. */
-static const int64_t *whole(const struct call *c)
-{
-    return c->type == C2R ? c->out->dims : c->x->dims;
-}
+static const int64_t *whole(const struct call *c) { return c->type == C2R ? c->out->dims : c->x->dims; }
 
 /* What is wrong with the call; NULL when it is valid. */
 static const char *problem(const struct call *c, bool in_bytes)

@@ -167,10 +167,7 @@ static void forget_loop(struct eval *ev, const struct function *f)
         value_drop(ev, &ev->pool.frames[f->index][f->loop_kept[k]]);
 }
 
-static bool passes(const struct function *f, int leaf)
-{
-    return f->passes && f->passes[leaf];
-}
+static bool passes(const struct function *f, int leaf) { return f->passes && f->passes[leaf]; }
 
 static void take_results(struct eval *ev, const struct function *f, bool loop, struct value *results)
 {
@@ -189,8 +186,7 @@ static void take_results(struct eval *ev, const struct function *f, bool loop, s
     }
 }
 
-static bool run_function(struct eval *ev, const struct function *f, bool loop, struct value *args,
-                         struct value *results)
+static bool run_function(struct eval *ev, const struct function *f, bool loop, struct value *args, struct value *results)
 {
     struct value *caller = ev->frame, *frame = frame_of(ev, f);
     for (int k = 0; k < f->param_count; k++)

@@ -29,8 +29,8 @@ static const char *batching_problem(const struct kern_gather_dims *d, int k, con
     return array->dims[dim] == indices->dims[of_indices] ? NULL : "is of another size than that of the indices";
 }
 
-static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d,
-                           const struct shape *array, const struct shape *indices)
+static bool batching_sound(struct eval *ev, const struct step *s, const struct kern_gather_dims *d, const struct shape *array,
+                           const struct shape *indices)
 {
     for (int k = 0; k < d->batching_count; k++) {
         const char *problem = batching_problem(d, k, array, indices);
@@ -96,7 +96,4 @@ static bool scatter(struct eval *ev, const struct step *s)
     return ok;
 }
 
-bool eval_gather(struct eval *ev, const struct step *s)
-{
-    return s->inst->opcode == OP_GATHER ? gather(ev, s) : scatter(ev, s);
-}
+bool eval_gather(struct eval *ev, const struct step *s) { return s->inst->opcode == OP_GATHER ? gather(ev, s) : scatter(ev, s); }

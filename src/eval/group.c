@@ -189,7 +189,6 @@ bool eval_partners(struct eval *ev, const struct step *s, struct ints_list pairs
 struct tag eval_tag(const struct inst *i, bool channel)
 {
     struct tag t = {.op = i->opcode, .is_channel = channel && inst_has(i, A_CHANNEL_ID)};
-    t.number = t.is_channel ? inst_int(i, A_CHANNEL_ID, 0)
-                            : (int64_t)((uint64_t)i->parent->index << 32 | (uint32_t)i->index);
+    t.number = t.is_channel ? inst_int(i, A_CHANNEL_ID, 0) : (int64_t)((uint64_t)i->parent->index << 32 | (uint32_t)i->index);
     return t;
 }

@@ -112,10 +112,9 @@ static bool from_host(struct eval *ev, const struct step *s)
     if (came != FEED_ITEM)
         return host_failed(ev, s);
     int next = 0;
-    bool ok = eval_fits(want, l->shape)
-                  ? take_item(ev, s, l, &next)
-                  : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
-                              STR_ARG(shape_text(&ev->ds->arena, l->shape)));
+    bool ok = eval_fits(want, l->shape) ? take_item(ev, s, l, &next)
+                                        : EVAL_FAIL(ev, s, FEED_SHAPE, op, STR_ARG(shape_text(&ev->ds->arena, want)),
+                                                    STR_ARG(shape_text(&ev->ds->arena, l->shape)));
     literal_free_data(l);
     return ok && clear_from(ev, s, next);
 }
@@ -169,10 +168,7 @@ static bool find_partners(struct eval *ev, const struct step *s, struct partners
     return true;
 }
 
-static struct tag channel_tag(int64_t channel)
-{
-    return (struct tag){.op = OP_SEND, .is_channel = true, .number = channel};
-}
+static struct tag channel_tag(int64_t channel) { return (struct tag){.op = OP_SEND, .is_channel = true, .number = channel}; }
 
 static bool send_dense(struct eval *ev, const struct step *s, const struct view *x, int64_t to)
 {
@@ -187,8 +183,8 @@ static bool send_leaf(struct eval *ev, const struct step *s, int k, int64_t to)
     struct value made;
     struct extent_message dims;
     const struct view *x = eval_dense(ev, s, k, eval_view(ev, s, k)->dtype, &made);
-    bool ok = x && (!ev->p->dynamic || send_dense(ev, s, extent_message(&dims, x->rank, x->dims), to)) &&
-              send_dense(ev, s, x, to);
+    bool ok =
+        x && (!ev->p->dynamic || send_dense(ev, s, extent_message(&dims, x->rank, x->dims), to)) && send_dense(ev, s, x, to);
     value_drop(ev, &made);
     return ok;
 }

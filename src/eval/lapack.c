@@ -19,8 +19,7 @@ static const struct call_form {
     const char *target, *types, *routine, *operands, *results, *attributes;
 } forms[] = {
 #define ROUTINE(...)
-#define FORM(target, types, routine, operands, results, attributes) \
-    {target, types, routine, operands, results, attributes},
+#define FORM(target, types, routine, operands, results, attributes) {target, types, routine, operands, results, attributes},
 #include "eval/lapack.def"
 #undef ROUTINE
 #undef FORM
@@ -183,10 +182,7 @@ static const struct routine *find_routine(const struct call *c)
 
 /* ---- arrays and their sizes ---- */
 
-static int64_t letter_of(struct call *c, const char *option)
-{
-    return find_option(c, str_of(option))->value;
-}
+static int64_t letter_of(struct call *c, const char *option) { return find_option(c, str_of(option))->value; }
 
 static int64_t vectors(struct call *c, int64_t all)
 {
@@ -274,8 +270,7 @@ static bool array_fits(struct call *c, const struct role *r, bool result, bool a
         const struct view *v = eval_view(c->ev, c->s, leaf);
         found = shape_array(a, v->dtype, v->rank, v->dims, NULL, NULL);
     }
-    if (found->dtype == type_of(c, r->type) && found->rank <= VIEW_MAX_RANK &&
-        dims_fit(c, r, found->rank, found->dims, all))
+    if (found->dtype == type_of(c, r->type) && found->rank <= VIEW_MAX_RANK && dims_fit(c, r, found->rank, found->dims, all))
         return true;
     return EVAL_FAIL(c->ev, c->s, CALL_ARRAY, STR_ARG(c->target), result ? "result" : "operand", leaf,
                      STR_ARG(shape_text(a, found)), STR_ARG(wanted_shape(c, r)));
@@ -426,10 +421,9 @@ static bool read_attributes(struct call *c)
     struct dict_value config;
     struct dict_error error;
     if (!dict_read(&c->ev->scratch, inst_str(i, A_BACKEND_CONFIG), DICT_LOOSE, &config, &error))
-        return eval_where(c->s,
-                          DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG,
-                               dict_problem(&c->ev->scratch, &error)),
-                          c->ev);
+        return eval_where(
+            c->s, DIAG(c->ev->ds, inst_attr_span(i, A_BACKEND_CONFIG), CALL_CONFIG, dict_problem(&c->ev->scratch, &error)),
+            c->ev);
     struct str rest = str_of(c->form->attributes), word, map;
     while (next_word(&rest, &word)) {
         struct str name = attribute_name(&word, &map);
@@ -479,8 +473,7 @@ static bool run(struct call *c, const struct routine *r)
     switch (kern_lapack(&k)) {
     case KERN_LAPACK_DONE: return true;
     case KERN_LAPACK_NO_MEMORY: return eval_no_memory(ev, s, s->shapes[0]);
-    default:
-        return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->scratch, c->target).ptr, "a machine without OpenBLAS");
+    default: return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->scratch, c->target).ptr, "a machine without OpenBLAS");
     }
 }
 
@@ -494,8 +487,8 @@ static bool lapack(struct eval *ev, const struct step *s)
     const struct routine *r = find_routine(&c);
     read_routine(&c, r);
     place_arrays(&c);
-    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) &&
-           arrays_fit(&c, true) && within_limits(&c, r) && run(&c, r);
+    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) && arrays_fit(&c, true) &&
+           within_limits(&c, r) && run(&c, r);
 }
 
 /* spec: CustomCall */

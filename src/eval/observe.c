@@ -6,17 +6,13 @@
 
 /* ---- names ---- */
 
-static struct value *value_of(struct eval *ev, int at)
-{
-    return at >= 0 ? &ev->frame[at] : &ev->constants[~at];
-}
+static struct value *value_of(struct eval *ev, int at) { return at >= 0 ? &ev->frame[at] : &ev->constants[~at]; }
 
 bool eval_names(struct eval *ev, const struct step *s)
 {
     for (int r = 0; r < s->result_count; r++)
         if (s->results[r] != NO_VALUE)
-            value_share(&ev->frame[s->results[r]],
-                        value_of(ev, s->names[r] < 0 ? s->names[r] : s->operands[s->names[r]]));
+            value_share(&ev->frame[s->results[r]], value_of(ev, s->names[r] < 0 ? s->names[r] : s->operands[s->names[r]]));
     return true;
 }
 
@@ -38,10 +34,7 @@ static const struct shape *show_array(struct eval *ev, const struct value *v, st
     return s;
 }
 
-static const struct shape *no_shape(struct eval *ev)
-{
-    return shape_tuple(&ev->sights->arena, 0, NULL);
-}
+static const struct shape *no_shape(struct eval *ev) { return shape_tuple(&ev->sights->arena, 0, NULL); }
 
 /* The leaves from `at` on, and where their copies are kept, in the same order. */
 struct showing {
@@ -202,7 +195,12 @@ static bool show_inst(struct eval *ev, const struct function *f, const struct st
     struct sights *all = ev->sights;
     const struct observer *o = all->observer;
     struct arena_mark mark = arena_mark(&all->arena);
-    struct sighting s = {.step = last, .participant = eval_self(ev), .number = all->shown++, .depth = (int)all->depth, .within = all->within, .eval = ev};
+    struct sighting s = {.step = last,
+                         .participant = eval_self(ev),
+                         .number = all->shown++,
+                         .depth = (int)all->depth,
+                         .within = all->within,
+                         .eval = ev};
     bool ok = tell(&s, o->before);
     if (!ok)
         drop_given(&s);

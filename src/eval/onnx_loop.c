@@ -19,12 +19,12 @@ struct scan {
 
 struct onnx_run {
     const struct function *body;
-    struct value *row;    /* iteration, condition, carried leaves, scanned leaves */
+    struct value *row; /* iteration, condition, carried leaves, scanned leaves */
     struct scan *scans;
     int carried, scanned; /* leaves */
     bool has_count, has_condition;
-    bool go;              /* the condition; true where there is none */
-    int64_t count, done;  /* number of iterations that M allows, and of those made */
+    bool go;                     /* the condition; true where there is none */
+    int64_t count, done;         /* number of iterations that M allows, and of those made */
     struct value number, always; /* passed to the body as its iteration number, and as its condition where there is none */
 };
 
@@ -34,8 +34,7 @@ static bool check_dim(struct eval *ev, const struct step *s, const char *what, i
                       const struct shape *to)
 {
     if (shape_dim_dynamic(to, d))
-        return size <= to->dims[d] ||
-               EVAL_FAIL(ev, s, LOOP_BOUND, what, number, size, d, to->dims[d]);
+        return size <= to->dims[d] || EVAL_FAIL(ev, s, LOOP_BOUND, what, number, size, d, to->dims[d]);
     return size == to->dims[d] || EVAL_FAIL(ev, s, LOOP_SIZE, what, number, size, d, to->dims[d]);
 }
 
@@ -58,8 +57,7 @@ static bool fit(struct eval *ev, const struct step *s, struct onnx_run *l, int k
 {
     struct value *v = &l->row[2 + k];
     for (int d = 0; d < to->rank; d++)
-        if (v->view.dims[d] != to->dims[d] &&
-            !check_dim(ev, s, "carried value", carried_number(s, l, k), d, v->view.dims[d], to))
+        if (v->view.dims[d] != to->dims[d] && !check_dim(ev, s, "carried value", carried_number(s, l, k), d, v->view.dims[d], to))
             return false;
     value_fit(v, to, v->bounds && v->roomy && same_bounds(v->bounds, to));
     return true;
@@ -75,10 +73,7 @@ static bool fit_carried(struct eval *ev, const struct step *s, struct onnx_run *
 
 /* ---- scan outputs ---- */
 
-static const struct shape *scan_shape(const struct step *s, const struct onnx_run *l, int j)
-{
-    return s->shapes[l->carried + j];
-}
+static const struct shape *scan_shape(const struct step *s, const struct onnx_run *l, int j) { return s->shapes[l->carried + j]; }
 
 /* The most rows that a scan output can have in the end. */
 static int64_t most_rows(const struct step *s, const struct onnx_run *l, int j)

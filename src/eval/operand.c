@@ -38,8 +38,7 @@ bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *o
     return true;
 }
 
-static const struct view *converted(struct eval *ev, const struct step *s, const struct view *x, enum dtype t,
-                                    struct value *made)
+static const struct view *converted(struct eval *ev, const struct step *s, const struct view *x, enum dtype t, struct value *made)
 {
     if (!value_new(ev, made, t, x->rank, x->dims)) {
         eval_no_memory(ev, s, s->inst->shape);
@@ -48,8 +47,7 @@ static const struct view *converted(struct eval *ev, const struct step *s, const
     return eval_convert_to(ev, s, &made->view, x) ? &made->view : NULL;
 }
 
-const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t,
-                                struct value *made)
+const struct view *eval_as_type(struct eval *ev, const struct step *s, int k, enum dtype t, struct value *made)
 {
     const struct view *x = eval_view(ev, s, k);
     made->buffer = NULL;
@@ -103,8 +101,7 @@ struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, boo
         dtype_bytes(x->view.dtype) != dtype_bytes(shape->dtype) || !has_dims(&x->view, shape->rank, dims) ||
         !view_is_dense(&x->view))
         return NULL;
-    out->buffer =
-        x->buffer; /* the operand keeps its view, for the kernel to read, but gives up the storage */
+    out->buffer = x->buffer; /* the operand keeps its view, for the kernel to read, but gives up the storage */
     x->buffer = NULL;
     out->bounds = NULL;
     view_dense(&out->view, shape->dtype, shape->rank, dims, x->view.data);

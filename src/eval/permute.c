@@ -218,9 +218,7 @@ static int64_t number_at(struct eval *ev, const struct step *s, int operand, int
 
 static bool outside(struct eval *ev, const struct step *s, int64_t at, int64_t rows, const struct view *v)
 {
-    return at < 0 || rows < 0 || at > v->dims[0] - rows
-               ? !EVAL_FAIL(ev, s, RAGGED_SLICE, at, rows, v->dims[0])
-               : false;
+    return at < 0 || rows < 0 || at > v->dims[0] - rows ? !EVAL_FAIL(ev, s, RAGGED_SLICE, at, rows, v->dims[0]) : false;
 }
 
 static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t rows)
@@ -231,10 +229,7 @@ static void rows_of(struct view *out, const struct view *v, int64_t at, int64_t 
 }
 
 /* Bytes of a slice within a block, padded so that what follows is aligned. */
-static size_t padded(int64_t rows, size_t row)
-{
-    return ((size_t)rows * row + 15) / 16 * 16;
-}
+static size_t padded(int64_t rows, size_t row) { return ((size_t)rows * row + 15) / 16 * 16; }
 
 static size_t row_size(const struct view *v)
 {
@@ -302,8 +297,8 @@ static bool rows_alike(const struct view *a, const struct view *b)
     return same;
 }
 
-static bool exchange_ragged(struct eval *ev, const struct step *s, const struct peers *g, int64_t slices,
-                            struct block *blocks, struct buffer **packed)
+static bool exchange_ragged(struct eval *ev, const struct step *s, const struct peers *g, int64_t slices, struct block *blocks,
+                            struct buffer **packed)
 {
     struct view *out = eval_update(ev, s, 0, 1);
     if (!out)

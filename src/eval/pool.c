@@ -116,10 +116,7 @@ static struct buffer *find_idle(struct pool *p, unsigned class, size_t size)
     return NULL;
 }
 
-static size_t idle_large(const struct pool *p)
-{
-    return p->reserve ? reserve_idle(p->reserve) : 0;
-}
+static size_t idle_large(const struct pool *p) { return p->reserve ? reserve_idle(p->reserve) : 0; }
 
 /* Frees all idle storage. */
 static void trim_all(struct pool *p)

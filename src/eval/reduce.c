@@ -4,8 +4,7 @@
 #include "eval/eval_priv.h"
 
 /* One element for each operand, of the type that the body accumulates in; storage in the scratch arena. */
-const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n,
-                              const enum dtype *types)
+const void *const *eval_inits(struct eval *ev, const struct step *s, int first, int n, const enum dtype *types)
 {
     const void **init = ARENA_ARRAY(&ev->scratch, const void *, n);
     for (int k = 0; k < n; k++) {
@@ -59,8 +58,8 @@ static bool run_reduce(struct eval *ev, const struct step *s)
     if (out && eval_choices_wanted(ev))
         rehearse_choice(ev, kern_reduce_choice(n, out, x, s->bodies->args, reduced, &body), 0);
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) ||
-                   eval_kernel_failed(ev, s, errors));
+    return out &&
+           (ev->kern->reduce(ev->team, n, out, x, init, s->bodies->args, reduced, &body) || eval_kernel_failed(ev, s, errors));
 }
 
 /* ---- scan: hlo-values 12.4 ---- */

@@ -69,8 +69,8 @@ static bool run(struct eval *ev, const struct step *s)
     size_t before = ev->pool.peak;
     bool ok = !depends_on_values(s) && eval_step(ev, s);
     bool loop_may_not_run = s->inst->opcode == OP_WHILE && ev->pool.peak > before;
-    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL ||
-        loop_may_not_run || runs_small_steps(s))
+    if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) || s->inst->opcode == OP_CONDITIONAL || loop_may_not_run ||
+        runs_small_steps(s))
         ev->rehearsal->out->exact = false;
     return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
@@ -108,10 +108,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The number of operands whose storage a result may be in: all, or for a tuple those leaves that are taken. */
-static int candidates(const struct step *s)
-{
-    return step_takes_element(s) ? s->result_count : s->operand_count;
-}
+static int candidates(const struct step *s) { return step_takes_element(s) ? s->result_count : s->operand_count; }
 
 /* Sorted by number: steps with many operands often have as many results. */
 static struct held *held_before(struct eval *ev, const struct step *s)
@@ -218,15 +215,9 @@ static bool call_once(kern_call_fn *call, void *context)
     return ok;
 }
 
-bool rehearse_body(const struct kern_body *b)
-{
-    return b->combine != KERN_CALL || call_once(b->call, b->context);
-}
+bool rehearse_body(const struct kern_body *b) { return b->combine != KERN_CALL || call_once(b->call, b->context); }
 
-bool rehearse_order(const struct kern_comparator *c)
-{
-    return c->order != KERN_ORDER_CALL || call_once(c->call, c->context);
-}
+bool rehearse_order(const struct kern_comparator *c) { return c->order != KERN_ORDER_CALL || call_once(c->call, c->context); }
 
 /* ---- loops ---- */
 

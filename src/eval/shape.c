@@ -51,8 +51,7 @@ bool eval_reshape(struct eval *ev, const struct step *s)
 static bool eval_broadcast(struct eval *ev, const struct step *s)
 {
     struct view v;
-    kern_view_broadcast(&v, eval_view(ev, s, 0), s->shapes[0]->rank, eval_dims(ev, s, 0),
-                        inst_ints(s->inst, A_DIMENSIONS).at);
+    kern_view_broadcast(&v, eval_view(ev, s, 0), s->shapes[0]->rank, eval_dims(ev, s, 0), inst_ints(s->inst, A_DIMENSIONS).at);
     return eval_alias(ev, s, 0, 0, &v);
 }
 

@@ -9,21 +9,12 @@
 
 /* ---- what rules do ---- */
 
-static int64_t *dims_of(struct sizes *z, int k)
-{
-    return z->operands[k].view.dims;
-}
+static int64_t *dims_of(struct sizes *z, int k) { return z->operands[k].view.dims; }
 
 /* The bounds of operand k of an instruction whose operands are arrays. */
-static const int64_t *bounds_of(const struct step *s, int k)
-{
-    return s->inst->operands[k]->shape->dims;
-}
+static const int64_t *bounds_of(const struct step *s, int k) { return s->inst->operands[k]->shape->dims; }
 
-static void cut(struct sizes *z, int k, int64_t d, int64_t size)
-{
-    dims_of(z, k)[d] = min_i64(dims_of(z, k)[d], size);
-}
+static void cut(struct sizes *z, int k, int64_t d, int64_t size) { dims_of(z, k)[d] = min_i64(dims_of(z, k)[d], size); }
 
 /* Dimension d of operand j and dimension e of operand k are traversed together. */
 static void pair(struct sizes *z, int j, int64_t d, int k, int64_t e)
@@ -88,8 +79,7 @@ static bool whole(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool changes(const struct step *s, const struct sizes *z, int k, int d)
 {
-    return shape_dim_dynamic(s->inst->operands[k]->shape, d) ||
-           z->operands[k].view.dims[d] < bounds_of(s, k)[d];
+    return shape_dim_dynamic(s->inst->operands[k]->shape, d) || z->operands[k].view.dims[d] < bounds_of(s, k)[d];
 }
 
 /* Where both sizes may change, an array of size 1 is repeated along the other, as XLA does. */
@@ -141,10 +131,7 @@ struct group {
     int x, x_end, out, out_end;
 };
 
-static bool is_one(const struct shape *s, int d)
-{
-    return d < s->rank && s->dims[d] == 1;
-}
+static bool is_one(const struct shape *s, int d) { return d < s->rank && s->dims[d] == 1; }
 
 /* The next group, as small as possible; dimensions of size 1 without a counterpart belong to the group before them. */
 static void next_group(const struct shape *x, const struct shape *out, struct group *g)
@@ -159,14 +146,12 @@ static void next_group(const struct shape *x, const struct shape *out, struct gr
         return;
     }
     do {
-        bool grow_x =
-            g->x_end < x->rank && (g->out_end == out->rank || n < m || (n == m && g->x_end == g->x));
+        bool grow_x = g->x_end < x->rank && (g->out_end == out->rank || n < m || (n == m && g->x_end == g->x));
         if (grow_x)
             n *= x->dims[g->x_end++];
         else
             m *= out->dims[g->out_end++];
-    } while ((n != m || g->x == g->x_end || g->out == g->out_end) &&
-             (g->x_end < x->rank || g->out_end < out->rank));
+    } while ((n != m || g->x == g->x_end || g->out == g->out_end) && (g->x_end < x->rank || g->out_end < out->rank));
     while (is_one(x, g->x_end) && !is_one(out, g->out_end))
         g->x_end++;
     while (is_one(out, g->out_end) && !is_one(x, g->x_end))
@@ -331,8 +316,7 @@ static bool dynslice(struct eval *ev, const struct step *s, struct sizes *z)
 }
 
 /* Pairs the dimensions of the indices that are no window dimensions with those of the results, one by one. */
-static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int indices, int array,
-                        int64_t *sizes)
+static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int indices, int array, int64_t *sizes)
 {
     int n = 0;
     for (int k = 0; k < z->operands[indices].view.rank; k++) {

@@ -17,10 +17,7 @@ struct extents {
     int64_t *dims;
 };
 
-static const int64_t *extent(const struct extents *e, int64_t member)
-{
-    return e->dims + member * e->rank;
-}
+static const int64_t *extent(const struct extents *e, int64_t member) { return e->dims + member * e->rank; }
 
 static int64_t elements(const int64_t *dims, int rank)
 {
@@ -66,8 +63,8 @@ static bool check_along(struct eval *ev, const struct step *s, const struct peer
 {
     for (int64_t j = 1; j < g->count; j++)
         if (extent(e, j)[d] != extent(e, 0)[d])
-            return EVAL_FAIL(ev, s, MEMBER_SIZES, op_spelling(s->inst->opcode), g->members[0], extent(e, 0)[d],
-                             g->members[j], extent(e, j)[d], (int)d);
+            return EVAL_FAIL(ev, s, MEMBER_SIZES, op_spelling(s->inst->opcode), g->members[0], extent(e, 0)[d], g->members[j],
+                             extent(e, j)[d], (int)d);
     return true;
 }
 
@@ -84,8 +81,7 @@ static bool check_parts(struct eval *ev, const struct step *s, const struct peer
 {
     for (int64_t j = 0; j < g->count; j++)
         if (extent(e, j)[d] % g->count != 0)
-            return EVAL_FAIL(ev, s, MEMBER_PARTS, op_spelling(s->inst->opcode), (int)d, g->members[j], extent(e, j)[d],
-                             g->count);
+            return EVAL_FAIL(ev, s, MEMBER_PARTS, op_spelling(s->inst->opcode), (int)d, g->members[j], extent(e, j)[d], g->count);
     return true;
 }
 
@@ -292,8 +288,8 @@ static bool all_to_all_array(struct eval *ev, const struct step *s, const struct
 }
 
 /* What is received becomes results `leaf`, `leaf + leaves` and so on. */
-static bool take_leaves(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves,
-                        struct block *blocks, const struct extents *e)
+static bool take_leaves(struct eval *ev, const struct step *s, const struct peers *g, int leaf, int leaves, struct block *blocks,
+                        const struct extents *e)
 {
     struct meeting m = eval_new_meeting(ev, s, g, blocks);
     for (int64_t j = 0; j < g->count; j++)

@@ -24,8 +24,7 @@ static bool run_sort(struct eval *ev, const struct step *s)
         rehearse_choice(ev, choice, room);
     }
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->sort(ev->team, n, out, x, dimension, &less) ||
-                   eval_kernel_failed(ev, s, errors));
+    return out && (ev->kern->sort(ev->team, n, out, x, dimension, &less) || eval_kernel_failed(ev, s, errors));
 }
 
 /* No verifier rule has checked the shapes of the custom call. */
@@ -53,8 +52,7 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
     const struct shape *values = s->shapes[0];
     const int64_t *dims = eval_dims(ev, s, 0);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where && (ev->kern->topk(ev->team, out, where, x, dims[x->rank - 1], largest) ||
-                     eval_no_memory(ev, s, values));
+    return where && (ev->kern->topk(ev->team, out, where, x, dims[x->rank - 1], largest) || eval_no_memory(ev, s, values));
 }
 
 /* ---- PartialReduce: the first step of an approximate top-k ---- */

@@ -4,7 +4,4 @@
  */
 #include "eval/eval_priv.h"
 
-bool eval_tuple(struct eval *ev, const struct step *s)
-{
-    return eval_unsupported(ev, s);
-}
+bool eval_tuple(struct eval *ev, const struct step *s) { return eval_unsupported(ev, s); }

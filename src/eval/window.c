@@ -44,8 +44,7 @@ static bool select_and_scatter(struct eval *ev, const struct step *s)
     unsigned errors = ev->ds->errors;
     if (!out)
         return false;
-    bool ok =
-        ev->kern->select_and_scatter(ev->team, out, eval_view(ev, s, 0), source, init[0], window, &select, &scatter);
+    bool ok = ev->kern->select_and_scatter(ev->team, out, eval_view(ev, s, 0), source, init[0], window, &select, &scatter);
     value_drop(ev, &made);
     return ok || eval_kernel_failed(ev, s, errors);
 }

@@ -66,7 +66,8 @@ static void edit(const hlo_listing *l, struct random *r)
 static void extract(const hlo_listing *l, struct random *r)
 {
     const struct hlo_extract what = {.inst = (size_t)random_in(r, 0, (int64_t)hlo_list_count(l) - 1),
-                                     .height = (size_t)random_in(r, 0, 3), .parameters = true};
+                                     .height = (size_t)random_in(r, 0, 3),
+                                     .parameters = true};
     hlo_messages *m = hlo_messages_new();
     hlo_module *made = hlo_extract(l, &what, &(struct hlo_run_options){.threads = 1}, NULL, 0, m);
     if (made)

@@ -80,14 +80,12 @@ static void expect_json(hlo_text text)
     hlo_text_free(&text);
 }
 
-static void drop(hlo_text text)
-{
-    hlo_text_free(&text);
-}
+static void drop(hlo_text text) { hlo_text_free(&text); }
 
 static void show(const hlo_literal *l)
 {
-    static const struct hlo_view views[] = {{0}, {.most = 5, .edge = 1, .precision = 3, .width = 20}, {.hex = true, .bits = true, .most = 50}};
+    static const struct hlo_view views[] = {
+        {0}, {.most = 5, .edge = 1, .precision = 3, .width = 20}, {.hex = true, .bits = true, .most = 50}};
     struct hlo_stats s = hlo_literal_stats(l);
     expect_json(hlo_stats_json(&s));
     for (size_t k = 0; k < COUNT_OF(views); k++) {

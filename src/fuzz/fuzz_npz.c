@@ -18,10 +18,7 @@ static void keep_or_drop(struct literal *l)
     literal_free_data(l);
 }
 
-static void nobody(struct owner *o)
-{
-    o->release = NULL;
-}
+static void nobody(struct owner *o) { o->release = NULL; }
 
 static void read_all(struct arena *a, struct diags *ds, struct str bytes, struct owner *owner)
 {

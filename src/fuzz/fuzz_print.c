@@ -42,8 +42,8 @@ static void settles(struct str text, int first, int then)
     enum { LARGE = 1 << 22 }; /* shapes of shapes of shapes print without end */
     struct buf once = {0}, twice = {0}, thrice = {0};
     if (print_of(text, first, &once) && once.size < LARGE) {
-        if (!print_of(buf_view(&once), then, &twice) || !print_of(buf_view(&twice), then, &thrice) ||
-            once.size != twice.size || !str_eq(buf_view(&twice), buf_view(&thrice)))
+        if (!print_of(buf_view(&once), then, &twice) || !print_of(buf_view(&twice), then, &thrice) || once.size != twice.size ||
+            !str_eq(buf_view(&twice), buf_view(&thrice)))
             __builtin_trap();
     }
     buf_free(&once);

@@ -12,8 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct hlo_run_options options = {.threads = 1, .max_steps = 2000, .max_memory = 16 << 20, .timeout = 1,
-                                               .elided = HLO_ELIDED_IOTA};
+static const struct hlo_run_options options = {
+    .threads = 1, .max_steps = 2000, .max_memory = 16 << 20, .timeout = 1, .elided = HLO_ELIDED_IOTA};
 
 static void print(hlo_recorded *r, const struct hlo_element *e)
 {

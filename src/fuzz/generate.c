@@ -26,15 +26,9 @@ uint64_t gen_bits(struct gen *g)
     return *g->bytes++;
 }
 
-int64_t gen_below(struct gen *g, int64_t n)
-{
-    return n > 1 ? (int64_t)(gen_bits(g) % (uint64_t)n) : 0;
-}
+int64_t gen_below(struct gen *g, int64_t n) { return n > 1 ? (int64_t)(gen_bits(g) % (uint64_t)n) : 0; }
 
-bool gen_chance(struct gen *g, int percent)
-{
-    return gen_below(g, 100) < percent;
-}
+bool gen_chance(struct gen *g, int percent) { return gen_below(g, 100) < percent; }
 
 void gen_shuffle(struct gen *g, int64_t *items, int count)
 {
@@ -60,10 +54,7 @@ static unsigned class_bit(enum dtype t)
 }
 
 /* The six-bit floats are newer than the XLA that results are compared with. */
-static bool is_usual(enum dtype t)
-{
-    return t != DT_F6E2M3FN && t != DT_F6E3M2FN;
-}
+static bool is_usual(enum dtype t) { return t != DT_F6E2M3FN && t != DT_F6E3M2FN; }
 
 enum dtype gen_dtype(struct gen *g, unsigned types)
 {
@@ -85,10 +76,7 @@ enum dtype gen_dtype(struct gen *g, unsigned types)
     return fits[gen_below(g, count)];
 }
 
-enum dtype gen_partner(struct gen *g, enum dtype t)
-{
-    return gen_dtype(g, dtype_is_float(t) ? TY_INTEGER | TY_PRED : TY_ANY);
-}
+enum dtype gen_partner(struct gen *g, enum dtype t) { return gen_dtype(g, dtype_is_float(t) ? TY_INTEGER | TY_PRED : TY_ANY); }
 
 int64_t type_elements(const struct type *t)
 {
@@ -106,10 +94,7 @@ struct type type_of(enum dtype dtype, int rank, const int64_t *dims)
     return t;
 }
 
-struct type type_scalar(enum dtype t)
-{
-    return (struct type){.dtype = t};
-}
+struct type type_scalar(enum dtype t) { return (struct type){.dtype = t}; }
 
 struct type type_with(struct type t, enum dtype dtype)
 {
@@ -242,8 +227,7 @@ static bool may_leave_out(struct gen *g, enum opcode op)
     return (class == CLASS_UNARY || class == CLASS_BINARY) && gen_chance(g, 10);
 }
 
-struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, const struct val *operands,
-                    const char *rest, ...)
+struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, const struct val *operands, const char *rest, ...)
 {
     va_list ap;
     struct val v = add_value(g, t, false);
@@ -261,8 +245,8 @@ struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, con
     return v;
 }
 
-struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count,
-                        const struct val *operands, const char *rest, ...)
+struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count, const struct val *operands, const char *rest,
+                        ...)
 {
     va_list ap;
     struct val v = add_value(g, (struct type){.dtype = DT_TUPLE}, true);
@@ -402,8 +386,7 @@ static bool find(struct gen *g, const struct type *wanted, unsigned types, int l
     for (int k = 0; k < g->region->count; k++) {
         const struct val *v = &g->region->vals[k];
         bool fits = !v->plumbing && (wanted ? type_equal(&v->type, wanted)
-                                            : class_bit(v->type.dtype) & types &&
-                                                  v->type.rank >= least_rank && !v->type.dynamic);
+                                            : class_bit(v->type.dtype) & types && v->type.rank >= least_rank && !v->type.dynamic);
         if (fits && gen_below(g, ++count) == 0)
             *out = *v;
     }
@@ -421,9 +404,7 @@ struct val gen_pick(struct gen *g, unsigned types, int least_rank)
     struct val v;
     if (types == TY_ANY)
         types = TY_ARRAY;
-    return gen_chance(g, 70) && find(g, NULL, types, least_rank, &v)
-               ? v
-               : gen_fresh(g, gen_type(g, types, least_rank));
+    return gen_chance(g, 70) && find(g, NULL, types, least_rank, &v) ? v : gen_fresh(g, gen_type(g, types, least_rank));
 }
 
 struct val gen_last(struct gen *g, const struct type *t)
@@ -521,8 +502,7 @@ static int unused(struct gen *g, struct val *out, int most)
     return count;
 }
 
-int gen_function(struct gen *g, int param_count, const struct type *params, int *result_count,
-                 struct type *results)
+int gen_function(struct gen *g, int param_count, const struct type *params, int *result_count, struct type *results)
 {
     struct region r;
     struct val roots[GEN_VALUES];
@@ -540,8 +520,7 @@ int gen_function(struct gen *g, int param_count, const struct type *params, int 
     return gen_close_tuple(g, *result_count, roots);
 }
 
-int gen_step(struct gen *g, int param_count, const struct type *params, int result_count,
-             const struct type *results)
+int gen_step(struct gen *g, int param_count, const struct type *params, int result_count, const struct type *results)
 {
     struct region r;
     struct val roots[GEN_LEAVES];
@@ -567,9 +546,7 @@ static enum opcode some_opcode(struct gen *g, unsigned allowed)
     enum opcode fits[OP_COUNT];
     for (;;) {
         int64_t pick = gen_below(g, FAMILY_COUNT + 10); /* the largest families are drawn more often */
-        enum family f = pick < FAMILY_COUNT       ? (enum family)pick
-                        : pick < FAMILY_COUNT + 6 ? FAMILY_elementwise
-                                                  : FAMILY_shape;
+        enum family f = pick < FAMILY_COUNT ? (enum family)pick : pick < FAMILY_COUNT + 6 ? FAMILY_elementwise : FAMILY_shape;
         int count = 0;
         for (int op = 0; op < OP_COUNT; op++)
             if (op_table[op].family == f && allowed >> f & 1)
@@ -583,8 +560,7 @@ static enum opcode some_opcode(struct gen *g, unsigned allowed)
 
 void gen_simple(struct gen *g)
 {
-    enum opcode op = some_opcode(g, FAMILY(elementwise) | FAMILY(compare) | FAMILY(convert) | FAMILY(shape) |
-                                        FAMILY(dynslice));
+    enum opcode op = some_opcode(g, FAMILY(elementwise) | FAMILY(compare) | FAMILY(convert) | FAMILY(shape) | FAMILY(dynslice));
     families[op_table[op].family](g, op);
 }
 

@@ -28,10 +28,9 @@ static void call(struct gen *g, enum opcode op)
         buf_printf(&rest, ", kind=%s, calls=c%d", enum_word(A_KIND, (int)gen_below(g, 3)), body);
     else
         buf_printf(&rest, ", to_apply=c%d%s", body,
-                   gen_chance(g, 20)
-                       ? ", is_composite=true, "
-                         "frontend_attributes={composite.name=\"own.op\",composite.version=\"1\"}"
-                       : "");
+                   gen_chance(g, 20) ? ", is_composite=true, "
+                                       "frontend_attributes={composite.name=\"own.op\",composite.version=\"1\"}"
+                                     : "");
     if (count == 0)
         gen_emit(g, op, one, n, args, "%s", rest.data);
     else
@@ -116,8 +115,7 @@ static void conditional(struct gen *g)
         if (two)
             buf_printf(&rest, ", %s_computation=c%d", k ? "false" : "true", body);
         else
-            buf_printf(&rest, "%sc%d%s", k ? ", " : ", branch_computations={", body,
-                       k == branches - 1 ? "}" : "");
+            buf_printf(&rest, "%sc%d%s", k ? ", " : ", branch_computations={", body, k == branches - 1 ? "}" : "");
     }
     gen_emit(g, OP_CONDITIONAL, t, branches + 1, all, "%s", rest.data);
     buf_free(&rest);
@@ -145,10 +143,7 @@ void gen_control(struct gen *g, enum opcode op)
 
 /* ---- tuple ---- */
 
-static struct val token(struct gen *g)
-{
-    return gen_emit_raw(g, "token[]", "after-all", 0, NULL, NULL);
-}
+static struct val token(struct gen *g) { return gen_emit_raw(g, "token[]", "after-all", 0, NULL, NULL); }
 
 static void tuple(struct gen *g)
 {
@@ -178,8 +173,7 @@ void gen_tuple(struct gen *g, enum opcode op)
     case OP_CONSTANT: gen_constant(g, gen_type(g, TY_ANY, 0)); break;
     case OP_DOMAIN:
         both[0] = gen_pick(g, TY_ANY, 0);
-        gen_emit(g, op, both[0].type, 1, both,
-                 ", domain={kind=\"sharding\", entry={replicated}, exit={maximal device=0}}");
+        gen_emit(g, op, both[0].type, 1, both, ", domain={kind=\"sharding\", entry={replicated}, exit={maximal device=0}}");
         break;
     case OP_OPT_BARRIER:
         both[0] = gen_pick(g, TY_ANY, 0);
@@ -196,8 +190,7 @@ static struct val shortened(struct gen *g, struct val x, int d)
 {
     struct type t = x.type;
     t.dynamic |= 1u << d;
-    struct val held[3] = {gen_number(g, DT_S32, 0), gen_value(g, type_scalar(DT_S32)),
-                          gen_number(g, DT_S32, t.dims[d])};
+    struct val held[3] = {gen_number(g, DT_S32, 0), gen_value(g, type_scalar(DT_S32)), gen_number(g, DT_S32, t.dims[d])};
     struct val both[2] = {x, gen_emit(g, OP_CLAMP, held[0].type, 3, held, NULL)};
     return gen_emit(g, OP_SET_DIMENSION_SIZE, t, 2, both, ", dimensions={%d}", d);
 }
@@ -304,8 +297,7 @@ void gen_dynamic(struct gen *g, enum opcode op)
         struct val both[2] = {y, gen_number(g, t, 0)};
         struct buf list = {0};
         put_list(&list, all, y.type.rank);
-        gen_emit(g, OP_REDUCE, type_scalar(t), 2, both, ", dimensions=%s, to_apply=c%d", list.data,
-                 sum_of(g, t));
+        gen_emit(g, OP_REDUCE, type_scalar(t), 2, both, ", dimensions=%s, to_apply=c%d", list.data, sum_of(g, t));
         buf_free(&list);
     }
     for (int k = before; k < g->region->count; k++) /* what is dynamic stays among ourselves */
@@ -315,10 +307,7 @@ void gen_dynamic(struct gen *g, enum opcode op)
 
 /* ---- collective: of one participant ---- */
 
-static const char *groups(struct gen *g)
-{
-    return gen_chance(g, 50) ? "{}" : "{{0}}";
-}
+static const char *groups(struct gen *g) { return gen_chance(g, 50) ? "{}" : "{{0}}"; }
 
 static void all_reduce(struct gen *g, bool in_two)
 {
@@ -328,8 +317,7 @@ static void all_reduce(struct gen *g, bool in_two)
         gen_emit(g, OP_ALL_REDUCE, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g), body);
         return;
     }
-    struct val start =
-        gen_emit(g, OP_ALL_REDUCE_START, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g), body);
+    struct val start = gen_emit(g, OP_ALL_REDUCE_START, x.type, 1, &x, ", replica_groups=%s, to_apply=c%d", groups(g), body);
     for (int k = 0; k < g->region->count; k++)
         if (g->region->vals[k].id == start.id)
             g->region->vals[k].plumbing = true;
@@ -372,9 +360,7 @@ void gen_collective(struct gen *g, enum opcode op)
     case OP_ALL_REDUCE_DONE: all_reduce(g, true); break;
     case OP_ALL_GATHER: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
     case OP_ALL_GATHER_START:
-    case OP_ALL_GATHER_DONE:
-        in_two(g, "all-gather-start", OP_ALL_GATHER_DONE, ", replica_groups={}, dimensions={0}");
-        break;
+    case OP_ALL_GATHER_DONE: in_two(g, "all-gather-start", OP_ALL_GATHER_DONE, ", replica_groups={}, dimensions={0}"); break;
     case OP_ALL_TO_ALL: one_array(g, op, ", replica_groups={}, dimensions={0}"); break;
     case OP_COLLECTIVE_BROADCAST: one_array(g, op, ", replica_groups={{0}}"); break;
     case OP_COLLECTIVE_PERMUTE:
@@ -386,8 +372,7 @@ void gen_collective(struct gen *g, enum opcode op)
         break;
     case OP_REDUCE_SCATTER:
         x = not_empty(g, TY_INTEGER | TY_FLOAT);
-        gen_emit(g, op, x.type, 1, &x, ", replica_groups={}, dimensions={0}, to_apply=c%d",
-                 gen_reducer(g, 1, &x.type.dtype));
+        gen_emit(g, op, x.type, 1, &x, ", replica_groups={}, dimensions={0}, to_apply=c%d", gen_reducer(g, 1, &x.type.dtype));
         break;
     case OP_REPLICA_ID:
     case OP_PARTITION_ID: gen_emit(g, op, type_scalar(DT_U32), 0, NULL, NULL); break;

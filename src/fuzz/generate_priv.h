@@ -42,11 +42,11 @@ struct region {
 struct gen {
     const uint8_t *bytes; /* of the fuzzer, still to be used for choices ... */
     size_t left;
-    uint64_t state;       /* ... and of the random numbers that are used afterwards */
-    struct buf done;      /* computations that are complete */
+    uint64_t state;  /* ... and of the random numbers that are used afterwards */
+    struct buf done; /* computations that are complete */
     struct region *region;
-    bool large;           /* arrays have up to GEN_LARGE elements; else GEN_ELEMENTS */
-    int depth;            /* of nested regions */
+    bool large; /* arrays have up to GEN_LARGE elements; else GEN_ELEMENTS */
+    int depth;  /* of nested regions */
     int ids, computations, channels;
 };
 
@@ -55,10 +55,7 @@ struct gen {
 uint64_t gen_bits(struct gen *g);
 int64_t gen_below(struct gen *g, int64_t n); /* 0 .. n-1; 0 for n < 1 */
 bool gen_chance(struct gen *g, int percent);
-static inline int64_t gen_between(struct gen *g, int64_t low, int64_t high)
-{
-    return low + gen_below(g, high - low + 1);
-}
+static inline int64_t gen_between(struct gen *g, int64_t low, int64_t high) { return low + gen_below(g, high - low + 1); }
 void gen_shuffle(struct gen *g, int64_t *items, int count);
 
 /* ---- types ---- */
@@ -74,12 +71,12 @@ int64_t type_elements(const struct type *t);
 bool type_equal(const struct type *a, const struct type *b);
 void put_type(struct gen *g, struct buf *out, const struct type *t); /* sometimes with a layout */
 void put_plain_type(struct buf *out, const struct type *t);
-void put_list(struct buf *out, const int64_t *items, int count);     /* {1,2} */
+void put_list(struct buf *out, const int64_t *items, int count); /* {1,2} */
 
 /* ---- values ---- */
 
-struct val gen_value(struct gen *g, struct type t);   /* a value of this type, old or new */
-struct val gen_fresh(struct gen *g, struct type t);   /* a new value of this type */
+struct val gen_value(struct gen *g, struct type t);                 /* a value of this type, old or new */
+struct val gen_fresh(struct gen *g, struct type t);                 /* a new value of this type */
 struct val gen_pick(struct gen *g, unsigned types, int least_rank); /* a value of some type without dynamic dimensions */
 struct val gen_constant(struct gen *g, struct type t);
 struct val gen_number(struct gen *g, enum dtype t, int64_t n); /* a scalar constant */
@@ -88,14 +85,14 @@ struct val gen_last(struct gen *g, const struct type *t);      /* the newest val
 /* ---- instructions ---- */
 
 /* Writes `type op(operands)`, followed by `rest`, a format. */
-struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, const struct val *operands,
-                    const char *rest, ...) PRINTF_LIKE(6, 7);
+struct val gen_emit(struct gen *g, enum opcode op, struct type t, int count, const struct val *operands, const char *rest, ...)
+    PRINTF_LIKE(6, 7);
 /* The same with a tuple of types; `out` gets a get-tuple-element for each component. */
 void gen_emit_tuple(struct gen *g, enum opcode op, int result_count, const struct type *results, int count,
                     const struct val *operands, struct val *out, const char *rest, ...) PRINTF_LIKE(8, 9);
 /* The same with any shape, for special forms; the value is plumbing. */
-struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count,
-                        const struct val *operands, const char *rest, ...) PRINTF_LIKE(6, 7);
+struct val gen_emit_raw(struct gen *g, const char *shape, const char *op, int count, const struct val *operands, const char *rest,
+                        ...) PRINTF_LIKE(6, 7);
 struct val gen_element(struct gen *g, struct val tuple, int index, struct type t);
 void put_tuple_type(struct buf *out, int count, const struct type *types);
 
@@ -111,11 +108,9 @@ void gen_instruction(struct gen *g); /* an instruction of any family, or several
 void gen_simple(struct gen *g);      /* an instruction that calls no computation */
 int gen_reducer(struct gen *g, int count, const enum dtype *types); /* with `count` accumulators and values */
 /* A computation from parameters of these types to results of any types, in which every value is used. */
-int gen_function(struct gen *g, int param_count, const struct type *params, int *result_count,
-                 struct type *results);
+int gen_function(struct gen *g, int param_count, const struct type *params, int *result_count, struct type *results);
 /* ... to results of these types, each of which is the type of a parameter too. */
-int gen_step(struct gen *g, int param_count, const struct type *params, int result_count,
-             const struct type *results);
+int gen_step(struct gen *g, int param_count, const struct type *params, int result_count, const struct type *results);
 
 void gen_map(struct gen *g);
 /* A window over spatial dimensions: writes its text, gives the kernel's sizes, and returns the type of its positions. */

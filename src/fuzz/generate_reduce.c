@@ -8,8 +8,7 @@
 static enum opcode combiner(struct gen *g, enum dtype t)
 {
     static const enum opcode logical[] = {OP_AND, OP_OR, OP_XOR, OP_MAXIMUM, OP_MINIMUM},
-                             integers[] = {OP_ADD, OP_MULTIPLY, OP_MAXIMUM, OP_MINIMUM,
-                                           OP_AND, OP_OR,       OP_XOR,     OP_ADD},
+                             integers[] = {OP_ADD, OP_MULTIPLY, OP_MAXIMUM, OP_MINIMUM, OP_AND, OP_OR, OP_XOR, OP_ADD},
                              floats[] = {OP_ADD, OP_ADD, OP_MAXIMUM, OP_MINIMUM, OP_MULTIPLY};
     if (t == DT_PRED)
         return logical[gen_below(g, 5)];
@@ -72,8 +71,7 @@ static int comparator(struct gen *g, int count, const struct type *types)
     gen_open(g, &r, 2 * count, params, v);
     struct val both[2] = {v[2 * key], v[2 * key + 1]};
     return gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=%s%s",
-                                 gen_chance(g, 60) ? "LT" : "GT",
-                                 dtype_is_float(types[key].dtype) ? ", type=TOTALORDER" : ""));
+                                 gen_chance(g, 60) ? "LT" : "GT", dtype_is_float(types[key].dtype) ? ", type=TOTALORDER" : ""));
 }
 
 /* Every opcode of class `class` that takes this type, at random. */
@@ -87,10 +85,10 @@ static enum opcode scalar_opcode(struct gen *g, enum dtype t, enum op_class clas
     enum opcode fits[OP_COUNT];
     int count = 0;
     for (int op = 0; op < OP_COUNT; op++)
-        if (op_table[op].class == class && op_table[op].family == FAMILY_elementwise &&
-            op_table[op].types & bit && !(op >= OP_SHIFT_LEFT && op <= OP_SHIFT_RIGHT_LOGICAL) &&
-            op != OP_IMAG && op != OP_REAL && op != OP_ABS && op != OP_IS_FINITE && op != OP_MULHI &&
-            op != OP_REMAINDER && !(bit == TY_COMPLEX && (op == OP_MAXIMUM || op == OP_MINIMUM)))
+        if (op_table[op].class == class && op_table[op].family == FAMILY_elementwise && op_table[op].types & bit &&
+            !(op >= OP_SHIFT_LEFT && op <= OP_SHIFT_RIGHT_LOGICAL) && op != OP_IMAG && op != OP_REAL && op != OP_ABS &&
+            op != OP_IS_FINITE && op != OP_MULHI && op != OP_REMAINDER &&
+            !(bit == TY_COMPLEX && (op == OP_MAXIMUM || op == OP_MINIMUM)))
             fits[count++] = (enum opcode)op;
     return count ? fits[gen_below(g, count)] : OP_INVALID;
 }
@@ -144,8 +142,7 @@ static void reduce(struct gen *g)
     if (n == 1)
         gen_emit(g, OP_REDUCE, results[0], 2, all, ", dimensions=%s, to_apply=c%d", list.data, body);
     else
-        gen_emit_tuple(g, OP_REDUCE, n, results, 2 * n, all, NULL, ", dimensions=%s, to_apply=c%d", list.data,
-                       body);
+        gen_emit_tuple(g, OP_REDUCE, n, results, 2 * n, all, NULL, ", dimensions=%s, to_apply=c%d", list.data, body);
     buf_free(&list);
 }
 
@@ -169,9 +166,8 @@ static void scan(struct gen *g)
         out[k] = gen_emit(g, combiner(g, slice.dtype), slice, 2, v, NULL);
     int body = gen_close_tuple(g, 2, out);
     struct val all[2] = {x, gen_value(g, slice)};
-    gen_emit_tuple(g, OP_SCAN, 2, results, 2, all, NULL,
-                   ", dimensions={%d}, num_carries=1%s, is_associative=false, to_apply=c%d", d,
-                   gen_chance(g, 30) ? ", is_reverse=true" : "", body);
+    gen_emit_tuple(g, OP_SCAN, 2, results, 2, all, NULL, ", dimensions={%d}, num_carries=1%s, is_associative=false, to_apply=c%d",
+                   d, gen_chance(g, 30) ? ", is_reverse=true" : "", body);
 }
 
 void gen_reduce(struct gen *g, enum opcode op)
@@ -191,8 +187,7 @@ struct window {
 /* Positions of a window over n elements; negative: it does not make sense. */
 static int64_t positions(const struct window *w, int64_t n)
 {
-    int64_t padded = w->low + (n ? (n - 1) * w->base + 1 : 0) + w->high,
-            win = (w->size - 1) * w->dilation + 1;
+    int64_t padded = w->low + (n ? (n - 1) * w->base + 1 : 0) + w->high, win = (w->size - 1) * w->dilation + 1;
     return padded < 0 ? -1 : padded == 0 || win > padded ? 0 : (padded - win) / w->stride + 1;
 }
 
@@ -263,8 +258,7 @@ static void reduce_window(struct gen *g)
     if (n == 1)
         gen_emit(g, OP_REDUCE_WINDOW, t, 2, all, ", %s, to_apply=c%d", rest.data, body);
     else
-        gen_emit_tuple(g, OP_REDUCE_WINDOW, n, results, 2 * n, all, NULL, ", %s, to_apply=c%d", rest.data,
-                       body);
+        gen_emit_tuple(g, OP_REDUCE_WINDOW, n, results, 2 * n, all, NULL, ", %s, to_apply=c%d", rest.data, body);
     buf_free(&rest);
 }
 
@@ -278,15 +272,13 @@ static void select_and_scatter(struct gen *g)
     struct region r;
     struct val v[2];
     gen_open(g, &r, 2, scalars, v);
-    int select = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, v, ", direction=%s",
-                                       directions[gen_below(g, 4)]));
+    int select = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, v, ", direction=%s", directions[gen_below(g, 4)]));
     gen_open(g, &r, 2, scalars, v);
     int scatter = gen_close(g, gen_emit(g, gen_chance(g, 80) ? OP_ADD : OP_MAXIMUM, scalars[0], 2, v, NULL));
     struct val all[3] = {x, gen_value(g, source), gen_number(g, x.type.dtype, gen_chance(g, 70) ? 0 : 1)};
     struct buf rest = {0};
     put_window(&rest, w, source.rank);
-    gen_emit(g, OP_SELECT_AND_SCATTER, x.type, 3, all, ", %s, select=c%d, scatter=c%d", rest.data, select,
-             scatter);
+    gen_emit(g, OP_SELECT_AND_SCATTER, x.type, 3, all, ", %s, select=c%d, scatter=c%d", rest.data, select, scatter);
     buf_free(&rest);
 }
 
@@ -345,8 +337,7 @@ void gen_map(struct gen *g)
         all[k] = gen_value(g, types[k]);
     struct buf list = {0};
     put_list(&list, dims, types[0].rank);
-    gen_emit(g, OP_MAP, types[0], n, all, ", dimensions=%s, to_apply=c%d", list.data,
-             scalar_function(g, n, types));
+    gen_emit(g, OP_MAP, types[0], n, all, ", dimensions=%s, to_apply=c%d", list.data, scalar_function(g, n, types));
     buf_free(&list);
 }
 

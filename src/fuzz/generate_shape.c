@@ -176,10 +176,7 @@ void gen_shape(struct gen *g, enum opcode op)
 
 /* ---- dynslice ---- */
 
-static enum dtype index_type(struct gen *g)
-{
-    return gen_chance(g, 60) ? DT_S32 : gen_dtype(g, TY_INTEGER);
-}
+static enum dtype index_type(struct gen *g) { return gen_chance(g, 60) ? DT_S32 : gen_dtype(g, TY_INTEGER); }
 
 /* Operands from `first` on: one scalar for each dimension, or now and then all of them in a vector. */
 static int put_starts(struct gen *g, int rank, struct val *out)
@@ -199,8 +196,7 @@ static int put_starts(struct gen *g, int rank, struct val *out)
 static struct type window_of(struct gen *g, struct type t)
 {
     for (int d = 0; d < t.rank; d++)
-        t.dims[d] =
-            gen_chance(g, 40) ? t.dims[d] : gen_between(g, t.dims[d] > 0 && gen_chance(g, 95), t.dims[d]);
+        t.dims[d] = gen_chance(g, 40) ? t.dims[d] : gen_between(g, t.dims[d] > 0 && gen_chance(g, 95), t.dims[d]);
     return t;
 }
 
@@ -227,8 +223,7 @@ void gen_dynslice(struct gen *g, enum opcode op)
 struct dims {
     struct type operand, indices; /* indices: batch dimensions, and the index vector somewhere */
     int64_t slice[GEN_RANK];      /* size along each dimension of the operand */
-    int64_t collapsed[GEN_RANK], batching[GEN_RANK], index_batching[GEN_RANK], map[GEN_RANK],
-        offset[GEN_RANK];
+    int64_t collapsed[GEN_RANK], batching[GEN_RANK], index_batching[GEN_RANK], map[GEN_RANK], offset[GEN_RANK];
     int collapsed_count, batching_count, map_count, offset_count;
     int vector;         /* index_vector_dim */
     struct type slices; /* the gathered array: batch dimensions with the windows among them */

@@ -4,7 +4,4 @@
  */
 const char *__asan_default_options(void);
 
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1:max_allocation_size_mb=1024";
-}
+const char *__asan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=1024"; }

@@ -44,10 +44,7 @@ static void empty(const char *folder)
         closedir(d);
 }
 
-static void room_end(void)
-{
-    rmdir(room.path);
-}
+static void room_end(void) { rmdir(room.path); }
 
 static void room_make(void)
 {

@@ -206,8 +206,8 @@ static bool leaf_agrees(const struct literal *a, const struct literal *b, enum l
 }
 
 /* A root tuple's components are as like as what they were made of. */
-static bool agree(const struct inst *root, const uint8_t *known, const struct literal *a,
-                  const struct literal *b, struct buf *why)
+static bool agree(const struct inst *root, const uint8_t *known, const struct literal *a, const struct literal *b,
+                  struct buf *why)
 {
     if (!shape_is_tuple(a->shape))
         return leaf_agrees(a, b, (enum likeness)known[root->index], why);
@@ -270,14 +270,12 @@ static bool look(void *context, struct sighting *s)
 static struct literal *run_one(struct pair *p, struct manner how)
 {
     static const struct observer observer = {.after = look};
-    struct plan_options options = {.plain = how.plain, .observed = how.observed, .team = how.team, .elided = ELIDED_IOTA,
-                                   .limits = {20000, 256 << 20, 10}};
+    struct plan_options options = {
+        .plain = how.plain, .observed = how.observed, .team = how.team, .elided = ELIDED_IOTA, .limits = {20000, 256 << 20, 10}};
     struct program *program = plan_module(p->ds, p->m, &options);
     if (program && how.observed)
         program->observer = &observer;
-    struct literal *l =
-        program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena)
-                : NULL;
+    struct literal *l = program ? eval_program(p->ds, program, p->args, (size_t)p->m->entry->param_count, NULL, &p->arena) : NULL;
     if (l && !how.observed) /* what is shown takes memory, too */
         hold_against_foresight(p, program);
     program_free(program);
@@ -287,8 +285,8 @@ static struct literal *run_one(struct pair *p, struct manner how)
 static bool hit_limit(const struct diags *ds)
 {
     for (const struct diag *d = ds->first; d; d = d->next)
-        if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME ||
-            d->msg == MSG_PLAN_MEMORY || d->msg == MSG_OUT_OF_MEMORY)
+        if (d->msg == MSG_LIMIT_MEMORY || d->msg == MSG_LIMIT_STEPS || d->msg == MSG_LIMIT_TIME || d->msg == MSG_PLAN_MEMORY ||
+            d->msg == MSG_OUT_OF_MEMORY)
             return true;
     return false;
 }
@@ -298,8 +296,7 @@ static enum twice run_both(struct pair *p, struct manner other, struct buf *why)
     struct literal *fast = run_one(p, (struct manner){0}), *slow = run_one(p, other);
     enum twice outcome = TWICE_STOPPED;
     if (fast && slow)
-        outcome = agree(p->m->entry->root, know(&p->arena, p->m->entry), fast, slow, why) ? TWICE_AGREES
-                                                                                          : TWICE_DIFFERS;
+        outcome = agree(p->m->entry->root, know(&p->arena, p->m->entry), fast, slow, why) ? TWICE_AGREES : TWICE_DIFFERS;
     else if ((fast || slow) && !hit_limit(p->ds))
         outcome = TWICE_DIFFERS;
     if (fast)
@@ -309,15 +306,9 @@ static enum twice run_both(struct pair *p, struct manner other, struct buf *why)
     return outcome;
 }
 
-static enum twice run_pair(struct pair *p, struct buf *why)
-{
-    return run_both(p, (struct manner){.plain = true}, why);
-}
+static enum twice run_pair(struct pair *p, struct buf *why) { return run_both(p, (struct manner){.plain = true}, why); }
 
-static enum twice run_observed(struct pair *p, struct buf *why)
-{
-    return run_both(p, (struct manner){.observed = true}, why);
-}
+static enum twice run_observed(struct pair *p, struct buf *why) { return run_both(p, (struct manner){.observed = true}, why); }
 
 static bool same_bits(const struct literal *a, const struct literal *b)
 {
@@ -360,8 +351,7 @@ struct way {
     int64_t most_work;
 };
 
-static enum twice run_module(struct diags *ds, struct module *m, const struct way *way, uint64_t seed,
-                             struct buf *why)
+static enum twice run_module(struct diags *ds, struct module *m, const struct way *way, uint64_t seed, struct buf *why)
 {
     struct pair p = {.ds = ds, .m = m};
     struct random r = {.state = seed};

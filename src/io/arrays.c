@@ -38,15 +38,9 @@ bool io_arrays_named(const char *path)
     return ends_with_any(path, one, COUNT_OF(one)) || is_of_many(path);
 }
 
-bool io_arrays_known(const char *path)
-{
-    return io_arrays_named(path) || is_folder(path);
-}
+bool io_arrays_known(const char *path) { return io_arrays_named(path) || is_folder(path); }
 
-bool io_arrays_many(const char *path)
-{
-    return is_of_many(path) || is_folder(path);
-}
+bool io_arrays_many(const char *path) { return is_of_many(path) || is_folder(path); }
 
 static struct str read_bytes(struct diags *ds, const char *path, struct io_arrays *out)
 {

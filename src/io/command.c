@@ -30,9 +30,9 @@ struct child {
     int fd[PIPES];   /* our ends; -1: closed */
     struct str rest; /* input that it hasn't read yet */
     struct buf out, complaints;
-    size_t most; /* bytes of output that the result can need */
+    size_t most;       /* bytes of output that the result can need */
     size_t complained; /* bytes of its standard error so far */
-    bool over;   /* it has ended */
+    bool over;         /* it has ended */
     int status;
 };
 
@@ -81,8 +81,8 @@ static int spawn(struct child *c, const int *theirs)
     sigaddset(&set, SIGPIPE);
     posix_spawnattr_setsigdefault(&attr, &set);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error = posix_spawn(&c->pid, "/bin/sh", &files, &attr, (char *const *)(uintptr_t)words,
-                            (char *const *)(uintptr_t)c->environment);
+    int error =
+        posix_spawn(&c->pid, "/bin/sh", &files, &attr, (char *const *)(uintptr_t)words, (char *const *)(uintptr_t)c->environment);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     return error;
@@ -244,8 +244,7 @@ static struct literal *read_line(struct arena *a, struct str line, size_t number
     diags_init(&ds, &source);
     struct literal *l = text_parse_literal(&ds, &source, a);
     if (!l)
-        buf_printf(why, "line %zu of its output is no literal: " STR_FMT, number,
-                   STR_ARG(ds.first ? ds.first->text : STR("")));
+        buf_printf(why, "line %zu of its output is no literal: " STR_FMT, number, STR_ARG(ds.first ? ds.first->text : STR("")));
     diags_free(&ds);
     source_free(&source);
     return l;
@@ -361,8 +360,7 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why)
     struct buf in = {0};
     struct answer answer = {.c = c, .why = why};
     arena_init(&answer.arena);
-    struct child child = {
-        .command = command, .environment = environment_of(&answer.arena, c), .most = TEXT_OF_LEAF};
+    struct child child = {.command = command, .environment = environment_of(&answer.arena, c), .most = TEXT_OF_LEAF};
     for (int k = 0; k < c->operand_count; k++)
         if (c->operands[k].data)
             put_line(&in, &c->operands[k]);

@@ -185,7 +185,8 @@ struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, c
     if (fitting == 1)
         return arena_printf(a, "%s/" STR_FMT, folder, STR_ARG(mine[0].file));
     if (fitting > 1)
-        DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, mine, fitting, true)), "--module=NAME, or a longer word as in --module=23:after_algsimp");
+        DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, mine, fitting, true)),
+             "--module=NAME, or a longer word as in --module=23:after_algsimp");
     else
         DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, d.at, n, true)), "--module=23:after");
     return none;
@@ -193,10 +194,7 @@ struct str io_dump_find(struct diags *ds, struct arena *a, const char *folder, c
 
 /* ---- compressed text ---- */
 
-bool io_is_gzip(struct str bytes)
-{
-    return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0;
-}
+bool io_is_gzip(struct str bytes) { return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0; }
 
 /* Text packs into a tenth of its size, a constant that repeats itself into less. A small file that unpacks into far more is
  * refused before it fills the memory. */
@@ -238,10 +236,7 @@ const char *io_gunzip(struct str bytes, struct buf *out)
 #define AS_HLO "`jax.jit(f).lower(x).as_text('hlo')` gives HLO text"
 #define DUMP_TEXT "run with XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to have it as text"
 
-static bool begins(struct str s, const char *word)
-{
-    return str_starts(s, str_of(word));
-}
+static bool begins(struct str s, const char *word) { return str_starts(s, str_of(word)); }
 
 /* The text from its first word on: skips blanks and comments of one line. */
 static struct str first_word(struct str s)

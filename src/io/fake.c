@@ -21,10 +21,7 @@ struct maker {
 
 /* ---- floats ---- */
 
-static double unit_of(uint64_t word) /* [-1, 1) */
-{
-    return (double)(int64_t)(word >> 11) * 0x1p-52 - 1.0;
-}
+static double unit_of(uint64_t word) /* [-1, 1) */ { return (double)(int64_t)(word >> 11) * 0x1p-52 - 1.0; }
 
 /* A number that is nearly normally distributed, with deviation 1: the sum of twelve uniform numbers of 16 bits, the same on
  * all machines. */
@@ -47,8 +44,9 @@ static double edge_float(const struct fake_facts *facts, enum dtype t, uint64_t 
 {
     const struct float_format *f = float_format(t);
     double most = facts->summed ? 2 : float_max(t), normal = ldexp(1, 1 - f->bias), least = ldexp(normal, -f->mantissa_bits);
-    const double edges[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, least, -least, normal, -normal, most, -most,
-                            1, -1, 1 + ldexp(1, -f->mantissa_bits), 0.5, unit_of(word << 8)};
+    const double edges[] = {NAN,    INFINITY,          -INFINITY, 0.0,   -0.0, least, -least,
+                            normal, -normal,           most,      -most, 1,    -1,    1 + ldexp(1, -f->mantissa_bits),
+                            0.5,    unit_of(word << 8)};
     return edges[word >> 60];
 }
 
@@ -129,9 +127,18 @@ static int64_t within(struct range r, uint64_t word)
 static int64_t edge_integer(const struct maker *k, uint64_t word)
 {
     const struct range all = range_of_type(k->type), r = range_of(k);
-    const int64_t edges[] = {
-        all.low,      all.low + 1, all.high, all.high - (all.high > all.low), 0, all.low < 0 ? -1 : 0, all.high > 0,
-        within(all, word << 3), r.low, r.high, r.high < all.high ? r.high + 1 : r.high, r.low > all.low ? r.low - 1 : r.low};
+    const int64_t edges[] = {all.low,
+                             all.low + 1,
+                             all.high,
+                             all.high - (all.high > all.low),
+                             0,
+                             all.low < 0 ? -1 : 0,
+                             all.high > 0,
+                             within(all, word << 3),
+                             r.low,
+                             r.high,
+                             r.high < all.high ? r.high + 1 : r.high,
+                             r.low > all.low ? r.low - 1 : r.low};
     return edges[(word >> 32) % COUNT_OF(edges)];
 }
 
@@ -176,7 +183,8 @@ static void put_preds(const struct maker *k, uint8_t *out, uint64_t at, size_t n
     uint64_t words[CHUNK];
     io_random_words(words, k->key, at, n);
     for (size_t i = 0; i < n; i++) {
-        bool value = k->kind >= IO_FAKE_UNIFORM ? words[i] >> 63 : k->kind == IO_FAKE_ONES || (k->kind == IO_FAKE_IOTA && ((at + i) & 1));
+        bool value =
+            k->kind >= IO_FAKE_UNIFORM ? words[i] >> 63 : k->kind == IO_FAKE_ONES || (k->kind == IO_FAKE_IOTA && ((at + i) & 1));
         out[i] = k->facts->fixed ? k->facts->value > 0 : value;
     }
 }
@@ -234,7 +242,8 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
     for (int64_t v = 0; v < count; v++)
         for (int64_t c = components; c-- > 0; codes[v] /= (uint64_t)values) {
             uint64_t value = (uint64_t)r.low + codes[v] % (uint64_t)values;
-            io_put_integers(k->type, out + ((v / inner * components + c) * inner + v % inner) * (int64_t)dtype_bytes(k->type), &value, 1);
+            io_put_integers(k->type, out + ((v / inner * components + c) * inner + v % inner) * (int64_t)dtype_bytes(k->type),
+                            &value, 1);
         }
     mem_free(codes);
     return true;
@@ -323,8 +332,8 @@ static struct literal *fake_value(struct source_of_values *v, struct arena *a, c
     return literal_tuple(a, elements, s->count);
 }
 
-struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param, enum io_fake kind,
-                        int64_t leaf, uint64_t seed)
+struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param, enum io_fake kind, int64_t leaf,
+                        uint64_t seed)
 {
     struct source_of_values v = {ds, m, param, kind, leaf, leaf, seed};
     return fake_value(&v, a, m->entry->params[param]->shape);

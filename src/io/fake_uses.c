@@ -29,9 +29,9 @@ struct spot {
 
 struct walk {
     struct arena *a;
-    struct operand_use ***uses;      /* by computation and instruction */
-    struct caller **callers; /* by computation */
-    struct map seen;         /* spots visited, by instruction and leaf */
+    struct operand_use ***uses; /* by computation and instruction */
+    struct caller **callers;    /* by computation */
+    struct map seen;            /* spots visited, by instruction and leaf */
     struct spot *todo;
     struct fake_facts facts;
 };
@@ -107,10 +107,7 @@ static void begin_reduction(struct walk *w, const struct inst *i, enum attr_id a
     }
 }
 
-static void index_into(struct walk *w, int64_t size, int64_t window)
-{
-    bound(w, 0, size > window ? size - window : 0);
-}
+static void index_into(struct walk *w, int64_t size, int64_t window) { bound(w, 0, size > window ? size - window : 0); }
 
 /* Start indices: a scalar for each dimension, or one vector of all. */
 static void slice_index(struct walk *w, const struct inst *i, int first, int k, const struct shape *window)

@@ -24,8 +24,8 @@ void io_literal_too_large(struct diags *ds, struct arena *a, const struct shape 
  * `want`: the array shape that is expected, which also says what raw bits mean; its rank -1 leaves the sizes open. An array of
  * another type or size is refused with a message that it is for `who`. NULL: any type that numpy has.
  * `owner`: keeps `bytes` alive; elements that need no conversion are used in place (literal.owner). NULL: all are copied. */
-struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
-                              const struct shape *want, struct str who);
+struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner, const struct shape *want,
+                              struct str who);
 /* The header that goes before the row-major storage of an array of this shape. */
 void io_npy_header(struct buf *out, const struct shape *s);
 
@@ -50,8 +50,8 @@ struct npz {
 bool io_npz_open(struct diags *ds, struct arena *a, struct str bytes, struct npz *out);
 bool io_npz_has(const struct npz *z, struct str name);
 /* The array of a name that it has, as io_npy_decode. The checksum of an array that is used in place isn't checked. */
-struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
-                           const struct shape *want, struct str who);
+struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name, const struct shape *want,
+                           struct str who);
 /* A list of its names, for the message that another one is missing. */
 struct str io_npz_names(struct arena *a, const struct npz *z);
 
@@ -76,8 +76,8 @@ bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix
 /* ---- stored.c ---- */
 
 /* Decodes bytes that are just the elements of an array of this shape, as they lie in memory. */
-struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
-                              const struct shape *want, struct str who);
+struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner, const struct shape *want,
+                              struct str who);
 
 /* ---- arrays.c: arrays by name, in any kind of file or in a folder ---- */
 
@@ -91,7 +91,7 @@ struct io_arrays {
 };
 /* A value that is looked for, and the names its leaves may have. */
 struct io_wanted {
-    const char *prefix;  /* leaves are called `prefix`N, N counting from `leaf`, */
+    const char *prefix; /* leaves are called `prefix`N, N counting from `leaf`, */
     int64_t leaf;
     struct str name;     /* or, unless this is empty, by this name with .K added for each tuple around them */
     int64_t participant; /* a name with @PARTICIPANT after it is preferred to one without */
@@ -119,16 +119,15 @@ struct str io_list_names(struct arena *a, const void *of, struct str (*name)(con
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l);
 /* The value of each of `count` participants; if there are several, names have the participant's number. */
-bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l,
-                  int64_t count);
+bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l, int64_t count);
 /* Arrays with a name each. */
 bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names, const struct literal *const *l,
                         size_t count);
 /* All of a run in one .npz file: `module`, its text as bytes; arg0, arg1, ...; out0, out1, ... */
 struct io_bundle {
     struct str text;
-    int64_t participants, count;         /* `count` arguments for each participant */
-    const struct literal *const *args;   /* those of one participant after those of the other */
+    int64_t participants, count;          /* `count` arguments for each participant */
+    const struct literal *const *args;    /* those of one participant after those of the other */
     const struct literal *const *results; /* one for each participant; NULL: there are none */
 };
 bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle *b);
@@ -153,8 +152,8 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why);
 /* ---- random.c ---- */
 
 /* A random value of this shape, whose leaves count from `leaf`; `text`, the module's, may hold hints. */
-struct literal *io_random(struct diags *ds, struct arena *a, struct str text, const struct shape *shape,
-                          int64_t leaf, uint64_t seed);
+struct literal *io_random(struct diags *ds, struct arena *a, struct str text, const struct shape *shape, int64_t leaf,
+                          uint64_t seed);
 /* Words at, at + 1, ... of the random stream of a key. */
 void io_random_words(uint64_t *u, uint64_t key, uint64_t at, size_t n);
 /* Stores the low bits of each word as elements of an integer type. */
@@ -176,7 +175,7 @@ const char *io_not_hlo(const char *path, struct str text, const char **advice);
 
 enum io_fake { IO_FAKE_ZEROS, IO_FAKE_ONES, IO_FAKE_IOTA, IO_FAKE_UNIFORM, IO_FAKE_NORMAL, IO_FAKE_EDGE };
 /* A value for a parameter of the entry computation that the program can use; its leaves count from `leaf`. */
-struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param, enum io_fake kind,
-                        int64_t leaf, uint64_t seed);
+struct literal *io_fake(struct diags *ds, struct arena *a, const struct module *m, int param, enum io_fake kind, int64_t leaf,
+                        uint64_t seed);
 
 #endif

@@ -77,8 +77,7 @@ static bool read_descr(struct diags *ds, struct io_stored *npy, struct str descr
         return true;
     }
     int64_t width;
-    if (s.len > 1 && s.ptr[0] == 'V' && num_parse_i64((struct str){s.ptr + 1, s.len - 1}, &width) &&
-        width > 0) {
+    if (s.len > 1 && s.ptr[0] == 'V' && num_parse_i64((struct str){s.ptr + 1, s.len - 1}, &width) && width > 0) {
         npy->big_endian = false; /* numpy never swaps raw bits */
         npy->width = (size_t)width;
         return true;
@@ -202,9 +201,7 @@ static const char *read_dictionary(struct diags *ds, struct arena *a, struct str
             break;
         }
     }
-    return npy->has_type && npy->has_order && npy->has_shape
-               ? NULL
-               : "its header lacks descr, fortran_order or shape";
+    return npy->has_type && npy->has_order && npy->has_shape ? NULL : "its header lacks descr, fortran_order or shape";
 }
 
 static const char *read_header(struct diags *ds, struct arena *a, struct str bytes, struct npy *npy)
@@ -226,8 +223,8 @@ static const char *read_header(struct diags *ds, struct arena *a, struct str byt
     return read_dictionary(ds, a, (struct str){bytes.ptr + at, length}, npy);
 }
 
-struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
-                              const struct shape *want, struct str who)
+struct literal *io_npy_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner, const struct shape *want,
+                              struct str who)
 {
     struct npy npy = {.array = {.dtype = DT_INVALID, .owner = owner}};
     const char *wrong = read_header(ds, a, bytes, &npy);
@@ -272,8 +269,8 @@ enum { SHORT_HEADER = 60000 }; /* bytes; version 1.0 counts them in 16 bits, pad
 void io_npy_header(struct buf *out, const struct shape *s)
 {
     struct buf dict = {0};
-    buf_printf(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-               dtype_bytes(s->dtype) == 1 ? '|' : '<', descr_of(s->dtype));
+    buf_printf(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", dtype_bytes(s->dtype) == 1 ? '|' : '<',
+               descr_of(s->dtype));
     for (int d = 0; d < s->rank; d++)
         buf_printf(&dict, d ? " %" PRId64 "," : "%" PRId64 ",", s->dims[d]);
     buf_puts(&dict, "), }");

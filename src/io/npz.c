@@ -21,7 +21,7 @@ enum {
     MAX_COMMENT = 65535,
     STORED = 0,
     DEFLATED = 8,
-    MOST_INFLATION = 1032, /* the best ratio of deflate */
+    MOST_INFLATION = 1032,   /* the best ratio of deflate */
     LONGEST_HEADER = 1 << 20 /* bytes of an array's header; even with the most dimensions it is shorter */
 };
 
@@ -31,15 +31,9 @@ static uint16_t get16(const char *p)
     return (uint16_t)(b[0] | b[1] << 8);
 }
 
-static uint32_t get32(const char *p)
-{
-    return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16;
-}
+static uint32_t get32(const char *p) { return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16; }
 
-static uint64_t get64(const char *p)
-{
-    return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
-}
+static uint64_t get64(const char *p) { return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32; }
 
 /* The `size` bytes at offset `at`, or NULL when `b` ends before. */
 static const char *bytes_at(struct str b, uint64_t at, uint64_t size)
@@ -51,10 +45,7 @@ struct directory {
     uint64_t at, size, count;
 };
 
-static bool bad(struct diags *ds, const char *why)
-{
-    return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why);
-}
+static bool bad(struct diags *ds, const char *why) { return DIAG_ERROR(ds, NO_SPAN, NPZ_MALFORMED, why); }
 
 /* The zip64 record that the locator before the end record at `end` points to. */
 static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struct directory *out)
@@ -65,8 +56,7 @@ static bool find_directory64(struct diags *ds, struct str b, uint64_t end, struc
     const char *record = bytes_at(b, get64(locator + 8), END64_SIZE);
     if (!record || get32(record) != 0x06064b50)
         return bad(ds, "its zip64 record is not where it should be");
-    *out =
-        (struct directory){.count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
+    *out = (struct directory){.count = get64(record + 32), .size = get64(record + 40), .at = get64(record + 48)};
     return true;
 }
 
@@ -155,11 +145,12 @@ static bool set_limits(struct diags *ds, struct arena *a, const struct npz *z, u
     for (size_t i = 0; i < z->count; i++) {
         struct npz_entry *e = sorted[i], *next = i + 1 < z->count ? sorted[i + 1] : NULL;
         e->limit = next && next->offset < directory ? next->offset : directory;
-        bool fits = e->offset <= e->limit && LOCAL_SIZE <= e->limit - e->offset &&
-                    e->packed_size <= e->limit - e->offset - LOCAL_SIZE;
+        bool fits =
+            e->offset <= e->limit && LOCAL_SIZE <= e->limit - e->offset && e->packed_size <= e->limit - e->offset - LOCAL_SIZE;
         if (!fits && next && e->limit == next->offset)
-            return bad(ds, arena_printf(a, "its members `" STR_FMT "` and `" STR_FMT "` overlap", STR_ARG(e->name),
-                                        STR_ARG(next->name)).ptr);
+            return bad(
+                ds, arena_printf(a, "its members `" STR_FMT "` and `" STR_FMT "` overlap", STR_ARG(e->name), STR_ARG(next->name))
+                        .ptr);
         if (!fits)
             return bad(ds, arena_printf(a, "its member `" STR_FMT "` does not lie before the directory", STR_ARG(e->name)).ptr);
     }
@@ -235,7 +226,8 @@ static bool is_promising(struct diags *ds, struct arena *a, const char *packed, 
 {
     size_t size = e->size < LONGEST_HEADER ? (size_t)e->size : LONGEST_HEADER;
     if (e->size / MOST_INFLATION > e->packed_size)
-        return bad(ds, arena_printf(a, "a member of %" PRIu64 " bytes cannot be packed into %" PRIu64, e->size, e->packed_size).ptr);
+        return bad(ds,
+                   arena_printf(a, "a member of %" PRIu64 " bytes cannot be packed into %" PRIu64, e->size, e->packed_size).ptr);
     char *head = mem_alloc(size ? size : 1);
     if (!head)
         return bad(ds, "a member needs more memory than there is");
@@ -260,10 +252,7 @@ static char *inflated_bytes(struct diags *ds, const char *packed, const struct n
     return NULL;
 }
 
-static bool has_sum(struct str bytes, uint32_t crc)
-{
-    return crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) == crc;
-}
+static bool has_sum(struct str bytes, uint32_t crc) { return crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) == crc; }
 
 static struct literal *bad_sum(struct diags *ds)
 {
@@ -271,20 +260,11 @@ static struct literal *bad_sum(struct diags *ds)
     return NULL;
 }
 
-bool io_npz_has(const struct npz *z, struct str name)
-{
-    return map_get(&z->names, name) != NULL;
-}
+bool io_npz_has(const struct npz *z, struct str name) { return map_get(&z->names, name) != NULL; }
 
-static struct str entry_name(const void *z, size_t i)
-{
-    return ((const struct npz *)z)->entries[i].name;
-}
+static struct str entry_name(const void *z, size_t i) { return ((const struct npz *)z)->entries[i].name; }
 
-struct str io_npz_names(struct arena *a, const struct npz *z)
-{
-    return io_list_names(a, z, entry_name, z->count);
-}
+struct str io_npz_names(struct arena *a, const struct npz *z) { return io_list_names(a, z, entry_name, z->count); }
 
 static struct literal *get_deflated(struct diags *ds, struct arena *a, const char *packed, const struct npz_entry *e,
                                     const struct shape *want, struct str who)
@@ -313,8 +293,8 @@ static struct literal *get_stored(struct diags *ds, struct arena *a, struct str 
     return bad_sum(ds);
 }
 
-struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,
-                           const struct shape *want, struct str who)
+struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name, const struct shape *want,
+                           struct str who)
 {
     const struct npz_entry *e = map_get(&z->names, name);
     const char *packed = e ? packed_bytes(z->bytes, e) : NULL;

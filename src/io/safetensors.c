@@ -12,10 +12,7 @@
 
 enum { LONGEST_HEADER = 100000000 }; /* the limit of the reference implementation */
 
-static bool bad(struct diags *ds, const char *why)
-{
-    return DIAG_ERROR(ds, NO_SPAN, SAFETENSORS_MALFORMED, why);
-}
+static bool bad(struct diags *ds, const char *why) { return DIAG_ERROR(ds, NO_SPAN, SAFETENSORS_MALFORMED, why); }
 
 static const struct {
     const char *name;
@@ -147,15 +144,9 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes, st
 
 /* ---- a tensor ---- */
 
-bool io_safetensors_has(const struct io_safetensors *t, struct str name)
-{
-    return map_get(&t->tensors, name) != NULL;
-}
+bool io_safetensors_has(const struct io_safetensors *t, struct str name) { return map_get(&t->tensors, name) != NULL; }
 
-static struct str tensor_name(const void *header, size_t i)
-{
-    return ((const struct dict_value *)header)->items[i].name;
-}
+static struct str tensor_name(const void *header, size_t i) { return ((const struct dict_value *)header)->items[i].name; }
 
 struct str io_safetensors_names(struct arena *a, const struct io_safetensors *t)
 {
@@ -230,7 +221,8 @@ static void put_tensor(struct writing *w, struct str name, const struct literal 
     if (!name_of(s->dtype))
         w->nameless = s->dtype;
     else
-        buf_printf(&w->header, "%s\"" STR_FMT "\":{\"dtype\":\"%s\",\"shape\":[", w->count > 1 ? "," : "", STR_ARG(name), name_of(s->dtype));
+        buf_printf(&w->header, "%s\"" STR_FMT "\":{\"dtype\":\"%s\",\"shape\":[", w->count > 1 ? "," : "", STR_ARG(name),
+                   name_of(s->dtype));
     for (int d = 0; d < s->rank; d++)
         buf_printf(&w->header, d ? ",%" PRId64 : "%" PRId64, s->dims[d]);
     buf_printf(&w->header, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", w->size, w->size + size);
@@ -276,7 +268,9 @@ bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix
     bool ok = w.nameless == DT_INVALID
                   ? io_write_parts(ds, path, w.parts, w.count)
                   : DIAG_ERROR(ds, NO_SPAN, FAILURE,
-                               arena_printf(&w.a, "safetensors has no elements of type %s; write an .npz file", dtype_spelling(w.nameless)).ptr);
+                               arena_printf(&w.a, "safetensors has no elements of type %s; write an .npz file",
+                                            dtype_spelling(w.nameless))
+                                   .ptr);
     buf_free(&w.header);
     arena_free(&w.a);
     return ok;

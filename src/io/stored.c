@@ -135,8 +135,8 @@ struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct s
 static bool may_stay(const struct io_stored *s, enum dtype t)
 {
     size_t part = dtype_bytes(dtype_component(t));
-    return s->owner && !(s->fortran && s->rank > 1) && !(s->big_endian && part > 1) && !dtype_is_subbyte(t) &&
-           t != DT_PRED && (uintptr_t)s->data.ptr % part == 0;
+    return s->owner && !(s->fortran && s->rank > 1) && !(s->big_endian && part > 1) && !dtype_is_subbyte(t) && t != DT_PRED &&
+           (uintptr_t)s->data.ptr % part == 0;
 }
 
 static void copy_elements(struct arena *a, struct literal *l, const struct io_stored *s, int64_t elements, size_t size)
@@ -231,8 +231,8 @@ struct literal *io_stored_decode(struct diags *ds, struct arena *a, const struct
     return io_stored_fits(ds, a, s, want, who) ? literal_of(ds, a, s, want ? want->dtype : s->dtype) : NULL;
 }
 
-struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner,
-                              const struct shape *want, struct str who)
+struct literal *io_raw_decode(struct diags *ds, struct arena *a, struct str bytes, struct owner *owner, const struct shape *want,
+                              struct str who)
 {
     int64_t size = -1;
     struct io_stored s = {

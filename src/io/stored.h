@@ -13,8 +13,8 @@ struct io_stored {
     bool big_endian, fortran;
     int rank;
     const int64_t *dims;
-    struct str data;      /* begins with the elements */
-    struct owner *owner;  /* keeps `data` alive for literals that use it in place; NULL: elements must be copied */
+    struct str data;     /* begins with the elements */
+    struct owner *owner; /* keeps `data` alive for literals that use it in place; NULL: elements must be copied */
 };
 
 /* Its numbers of elements and of bytes; false on overflow. */

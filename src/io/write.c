@@ -26,7 +26,7 @@ struct output {
     bool named;      /* the temporary file has a name already */
     bool holds;      /* signals are held back, besides those of ... */
     sigset_t before;
-    bool stopped;    /* such a signal has ended the writing */
+    bool stopped; /* such a signal has ended the writing */
     uint64_t size;
     struct undo dropping; /* removes it when memory runs out */
 };
@@ -301,10 +301,7 @@ bool io_write_parts(struct diags *ds, const char *path, const struct str *parts,
     return output_close(ds, &o);
 }
 
-bool io_write_bytes(struct diags *ds, const char *path, struct str bytes)
-{
-    return io_write_parts(ds, path, &bytes, 1);
-}
+bool io_write_bytes(struct diags *ds, const char *path, struct str bytes) { return io_write_parts(ds, path, &bytes, 1); }
 
 static struct str storage_of(const struct literal *l)
 {
@@ -313,10 +310,7 @@ static struct str storage_of(const struct literal *l)
     return (struct str){l->data, (size_t)size};
 }
 
-bool io_write_raw(struct diags *ds, const char *path, const struct literal *l)
-{
-    return io_write_bytes(ds, path, storage_of(l));
-}
+bool io_write_raw(struct diags *ds, const char *path, const struct literal *l) { return io_write_bytes(ds, path, storage_of(l)); }
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l)
 {
@@ -335,10 +329,7 @@ static void le(struct buf *b, uint64_t v, int bytes)
         buf_putc(b, (char)(v >> 8 * i));
 }
 
-static uint32_t low32(uint64_t v)
-{
-    return v >= UINT32_MAX ? UINT32_MAX : (uint32_t)v;
-}
+static uint32_t low32(uint64_t v) { return v >= UINT32_MAX ? UINT32_MAX : (uint32_t)v; }
 
 struct zip {
     struct output o;
@@ -364,8 +355,7 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
 {
     uint64_t size = header.len + data.len, offset = z->o.size;
     bool wide = size >= UINT32_MAX, far = offset >= UINT32_MAX;
-    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len),
-                                     (const Bytef *)data.ptr, data.len);
+    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len), (const Bytef *)data.ptr, data.len);
     struct buf local = {0};
     le(&local, 0x04034b50, 4);
     put_common(&local, crc, size, name.len, wide ? 20 : 0);
@@ -439,8 +429,7 @@ static void put_leaves(struct zip *z, const char *prefix, const char *after, con
     buf_free(&name);
 }
 
-bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l,
-                  int64_t count)
+bool io_write_npz(struct diags *ds, const char *path, const char *prefix, const struct literal *const *l, int64_t count)
 {
     struct zip z = {0};
     if (!output_open(ds, path, &z.o, false))

@@ -32,10 +32,7 @@ struct module *module_hold(struct module *m)
 }
 
 /* Gives up one's hold on a module; the one to free, if nobody else holds it. */
-static struct module *drop_hold(struct module *m)
-{
-    return m && m->holders-- == 0 ? m : NULL;
-}
+static struct module *drop_hold(struct module *m) { return m && m->holders-- == 0 ? m : NULL; }
 
 static void free_one(struct module *m)
 {
@@ -139,8 +136,8 @@ bool computation_finish(struct computation *c)
 
 /* ---- instructions ---- */
 
-struct inst *inst_new(struct computation *c, enum opcode op, struct str name, const struct shape *shape,
-                      int operand_count, struct inst *const *operands)
+struct inst *inst_new(struct computation *c, enum opcode op, struct str name, const struct shape *shape, int operand_count,
+                      struct inst *const *operands)
 {
     struct arena *a = &c->module->arena;
     size_t list_size = (size_t)operand_count * sizeof *operands;
@@ -181,8 +178,7 @@ static int attr_rank(enum opcode op, enum attr_id id)
     return RANK_FOREIGN + (int)id;
 }
 
-struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v,
-                           struct span span)
+struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span)
 {
     enum opcode op = (enum opcode)i->opcode;
     int rank = attr_rank(op, id), at = i->attr_count;

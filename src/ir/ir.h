@@ -33,7 +33,7 @@ struct literal {
 struct literal *literal_new(struct arena *a, const struct shape *shape);
 /* A tuple, which takes ownership of the array. NULL when an element is NULL; the storage of the others is freed then. */
 struct literal *literal_tuple(struct arena *a, struct literal **elements, int count);
-void literal_free_data(struct literal *l); /* the storage, recursively */
+void literal_free_data(struct literal *l);                              /* the storage, recursively */
 struct literal *literal_copy(struct arena *a, const struct literal *l); /* shape and storage; NULL as above */
 
 /* ---- attributes ---- */
@@ -66,8 +66,13 @@ struct dim_labels { /* positions in each operand; spatial[i] is where spatial di
     const int64_t *output_spatial;
 };
 
-struct padding_dim { int64_t low, high, interior; };
-struct padding { int rank; const struct padding_dim *dims; };
+struct padding_dim {
+    int64_t low, high, interior;
+};
+struct padding {
+    int rank;
+    const struct padding_dim *dims;
+};
 
 /* padding of a window in builder forms */
 struct window_padding {
@@ -75,8 +80,13 @@ struct window_padding {
     struct padding pads; /* PAD_LIST */
 };
 
-struct slice_dim { int64_t start, limit, stride; };
-struct slices { int rank; const struct slice_dim *dims; };
+struct slice_dim {
+    int64_t start, limit, stride;
+};
+struct slices {
+    int rank;
+    const struct slice_dim *dims;
+};
 
 /* A symbolic device order: iota over reshape dims, transposed. */
 struct iota_order {
@@ -88,10 +98,10 @@ struct iota_order {
 enum group_form { GROUPS_LIST, GROUPS_IOTA, GROUPS_MESH };
 struct device_list {
     enum group_form form;
-    struct ints_list groups;        /* LIST */
+    struct ints_list groups;         /* LIST */
     int64_t group_count, group_size; /* IOTA: [group_count,group_size]<=order; MESH: as computed */
     struct iota_order order;
-    const struct mesh *mesh;        /* MESH */
+    const struct mesh *mesh; /* MESH */
     struct mesh_axes *axes;
 };
 
@@ -108,33 +118,48 @@ struct metadata_rest { /* what few instructions have */
 };
 
 enum sharding_kind {
-    SHARDING_REPLICATED, SHARDING_MAXIMAL, SHARDING_MANUAL, SHARDING_UNKNOWN, SHARDING_UNREDUCED,
-    SHARDING_TILED, SHARDING_TUPLE, SHARDING_NAMED
+    SHARDING_REPLICATED,
+    SHARDING_MAXIMAL,
+    SHARDING_MANUAL,
+    SHARDING_UNKNOWN,
+    SHARDING_UNREDUCED,
+    SHARDING_TILED,
+    SHARDING_TUPLE,
+    SHARDING_NAMED
 };
 enum tile_dim_type { TILE_MAXIMAL, TILE_MANUAL, TILE_UNREDUCED, TILE_REPLICATED };
 
-struct mesh_axis { struct str name; int64_t size; };
+struct mesh_axis {
+    struct str name;
+    int64_t size;
+};
 struct mesh {
     int axis_count;
     const struct mesh_axis *axes;
-    bool maximal;             /* maximal_mesh[device_id=N] */
+    bool maximal; /* maximal_mesh[device_id=N] */
     int64_t device;
-    bool has_iota, has_list;  /* device_ids as given, when not the plain order */
+    bool has_iota, has_list; /* device_ids as given, when not the plain order */
     struct iota_order order;
     struct ints device_ids;
 };
 struct axis_ref {
-    int axis;                 /* index into mesh axes */
-    int64_t pre_size, size;   /* sub-axis :(pre_size)size; size 0: the whole axis */
+    int axis;               /* index into mesh axes */
+    int64_t pre_size, size; /* sub-axis :(pre_size)size; size 0: the whole axis */
 };
-struct mesh_axes { int count; const struct axis_ref *at; };
-struct dim_sharding { struct mesh_axes axes; bool open; /* a final '?' */ };
+struct mesh_axes {
+    int count;
+    const struct axis_ref *at;
+};
+struct dim_sharding {
+    struct mesh_axes axes;
+    bool open; /* a final '?' */
+};
 
 struct sharding {
     enum sharding_kind kind;
     /* TILED, MAXIMAL */
     struct ints tile;
-    bool explicit_devices;    /* a list, else iota */
+    bool explicit_devices; /* a list, else iota */
     struct ints devices;
     struct iota_order order;
     bool last_tile_dim_replicate;
@@ -145,7 +170,7 @@ struct sharding {
     int dim_count;
     const struct dim_sharding *dims;
     struct mesh_axes replicated, unreduced, manual;
-    struct str reduction;      /* newer: unreduced=sum{...} */
+    struct str reduction; /* newer: unreduced=sum{...} */
     /* TUPLE */
     int element_count;
     struct sharding **elements;
@@ -156,24 +181,35 @@ struct sharding {
     const struct metadata *metadata;
 };
 
-struct string_pair { struct str key, value; };
-struct frontend_attributes { int count; const struct string_pair *at; /* sorted by key */ };
+struct string_pair {
+    struct str key, value;
+};
+struct frontend_attributes {
+    int count;
+    const struct string_pair *at; /* sorted by key */
+};
 
 struct statistics {
     int64_t visualizing_index;
     int count;
-    const struct statistic { struct str name; double value; } *at;
+    const struct statistic {
+        struct str name;
+        double value;
+    } * at;
 };
 
 struct alias {
     struct ints output;
     int64_t operand;
     struct ints index;
-    bool must;                /* module level only */
+    bool must; /* module level only */
 };
-struct aliasing { int count; const struct alias *at; };
+struct aliasing {
+    int count;
+    const struct alias *at;
+};
 
-struct origin {               /* original value: a tree in the shape of the instruction's */
+struct origin { /* original value: a tree in the shape of the instruction's */
     bool synthetic_call;
     bool leaf, named;
     struct str name;
@@ -188,36 +224,58 @@ struct result_accuracy {
     int64_t ulps;
 };
 
-struct sparsity_side { bool given; int64_t n, m, dimension, stride; };
-struct sparsity_config { struct sparsity_side lhs, rhs; };
+struct sparsity_side {
+    bool given;
+    int64_t n, m, dimension, stride;
+};
+struct sparsity_config {
+    struct sparsity_side lhs, rhs;
+};
 
-struct domain { struct sharding *entry, *exit; };
+struct domain {
+    struct sharding *entry, *exit;
+};
 
-struct bool_list { int count; const bool *at; };
-struct enum_list { int count; const uint8_t *at; };
-struct computation_list { int count; struct computation **at; };
-struct inst_list { int count; struct inst **at; };
-struct shape_list { int count; const struct shape *const *at; };
+struct bool_list {
+    int count;
+    const bool *at;
+};
+struct enum_list {
+    int count;
+    const uint8_t *at;
+};
+struct computation_list {
+    int count;
+    struct computation **at;
+};
+struct inst_list {
+    int count;
+    struct inst **at;
+};
+struct shape_list {
+    int count;
+    const struct shape *const *at;
+};
 
 /* One attribute; attr_table[id].kind says which member holds the value. */
 struct attr {
-    uint8_t id; /* enum attr_id */
+    uint8_t id;       /* enum attr_id */
     struct span span; /* name and value */
     union attr_value {
-        bool b;                          /* BOOL */
-        int64_t i;                       /* INT INT32 */
-        int e;                           /* ENUM; DTYPE: enum dtype */
-        double f;                        /* FLOAT */
-        struct str s;                    /* STRING STRING_OR_DICT */
-        struct ints ints;                /* INT_LIST */
-        struct ints_list ints_list;      /* INT_LIST_LIST */
-        struct bool_list bools;          /* BOOL_LIST */
-        struct enum_list enums;          /* ENUM_LIST */
-        struct computation *computation; /* COMPUTATION */
+        bool b;                               /* BOOL */
+        int64_t i;                            /* INT INT32 */
+        int e;                                /* ENUM; DTYPE: enum dtype */
+        double f;                             /* FLOAT */
+        struct str s;                         /* STRING STRING_OR_DICT */
+        struct ints ints;                     /* INT_LIST */
+        struct ints_list ints_list;           /* INT_LIST_LIST */
+        struct bool_list bools;               /* BOOL_LIST */
+        struct enum_list enums;               /* ENUM_LIST */
+        struct computation *computation;      /* COMPUTATION */
         struct computation_list computations; /* COMPUTATION_LIST */
-        struct inst_list insts;          /* INST_LIST */
-        const struct shape *shape;       /* SHAPE */
-        struct shape_list shapes;        /* SHAPE_LIST */
+        struct inst_list insts;               /* INST_LIST */
+        const struct shape *shape;            /* SHAPE */
+        struct shape_list shapes;             /* SHAPE_LIST */
         struct slices slices;
         struct padding padding;
         struct window window;
@@ -240,39 +298,39 @@ struct attr {
 /* ---- instructions ---- */
 
 struct inst {
-    uint8_t opcode;               /* enum opcode */
-    bool sugar;                   /* async-*: written as OP-start and the like */
-    bool shape_inferred;          /* the text left the result shape out */
-    int index;                    /* in its computation, creation order */
+    uint8_t opcode;      /* enum opcode */
+    bool sugar;          /* async-*: written as OP-start and the like */
+    bool shape_inferred; /* the text left the result shape out */
+    int index;           /* in its computation, creation order */
     int operand_count, attr_count;
-    int user_count;               /* uses as an operand, counted by inst_new */
-    struct str name;              /* without '%' */
+    int user_count;  /* uses as an operand, counted by inst_new */
+    struct str name; /* without '%' */
     const struct shape *shape;
     struct inst **operands;
-    struct attr *attrs;           /* opcode attributes in the order of op.def, then the common ones */
+    struct attr *attrs; /* opcode attributes in the order of op.def, then the common ones */
     union {
-        int64_t number;           /* parameter */
-        struct literal *literal;  /* constant */
+        int64_t number;          /* parameter */
+        struct literal *literal; /* constant */
     };
     struct computation *parent;
-    struct span span;             /* whole instruction */
+    struct span span; /* whole instruction */
     struct span name_span, shape_span, opcode_span;
 };
 
 struct computation {
     struct str name;
     struct module *module;
-    int index;                    /* in module->computations */
+    int index; /* in module->computations */
     int inst_count;
-    struct inst **insts;          /* creation order */
+    struct inst **insts; /* creation order */
     struct inst *root;
-    int param_count;              /* so far, until it is finished */
-    struct inst **params;         /* by number */
-    int64_t *leaves_before;       /* by parameter number: the leaves of all parameters before it */
-    bool marks_callees;           /* has instructions that module_link looks for */
-    struct str execution_thread;  /* "main" unless said */
-    bool fused;                   /* called by a fusion */
-    struct inst *async_start;     /* the async-start that calls it, or NULL */
+    int param_count;             /* so far, until it is finished */
+    struct inst **params;        /* by number */
+    int64_t *leaves_before;      /* by parameter number: the leaves of all parameters before it */
+    bool marks_callees;          /* has instructions that module_link looks for */
+    struct str execution_thread; /* "main" unless said */
+    bool fused;                  /* called by a fusion */
+    struct inst *async_start;    /* the async-start that calls it, or NULL */
     struct span span, name_span;
 };
 
@@ -280,18 +338,22 @@ struct stack_frame_tables {
     bool given;
     int file_count, function_count, location_count, frame_count;
     struct str *files, *functions;
-    struct file_location { int32_t file, function, line, end_line, column, end_column; } *locations;
-    struct stack_frame { int32_t location, parent; /* number of the parent, 0: none */ } *frames;
+    struct file_location {
+        int32_t file, function, line, end_line, column, end_column;
+    } * locations;
+    struct stack_frame {
+        int32_t location, parent; /* number of the parent, 0: none */
+    } * frames;
 };
 
 struct recovery_entry {
     struct origin old_value, new_value;
-    struct module *module;        /* or NULL */
+    struct module *module; /* or NULL */
 };
 
 struct module {
     struct arena arena;
-    struct source source;         /* owns no copy: the text outlives the module or is in the arena */
+    struct source source; /* owns no copy: the text outlives the module or is in the arena */
     struct str name;
     int computation_count;
     struct computation **computations; /* in the order in which they were completed */
@@ -303,18 +365,18 @@ struct module {
     struct aliasing buffer_donor;          /* operand and index; sorted */
     bool has_entry_layout;                 /* written in the text */
     int entry_param_count;
-    const struct shape **entry_params;     /* entry_computation_layout */
+    const struct shape **entry_params; /* entry_computation_layout */
     const struct shape *entry_result;
     struct bool_list spmd_to_parameters, spmd_to_output; /* count 0: absent */
     struct frontend_attributes frontend;
     struct stack_frame_tables frames;
     int recovery_count;
     struct recovery_entry *recovery;
-    struct str debug_attributes;  /* newer: kept verbatim */
-    struct literal **owned;       /* literals whose storage is freed with the module */
+    struct str debug_attributes; /* newer: kept verbatim */
+    struct literal **owned;      /* literals whose storage is freed with the module */
     size_t owned_count, owned_capacity;
-    struct module *base;          /* held: the module this one was made from, which may own names, shapes, literals; or NULL */
-    _Atomic size_t holders;       /* besides whoever made it */
+    struct module *base;    /* held: the module this one was made from, which may own names, shapes, literals; or NULL */
+    _Atomic size_t holders; /* besides whoever made it */
 };
 
 /* ---- ir.c: making and asking ---- */
@@ -331,8 +393,8 @@ struct computation *computation_new(struct module *m, struct str name);
  * nothing done) when the computation is empty, or its n parameters are not numbered 0 ... n-1, each once. */
 bool computation_finish(struct computation *c);
 /* Appends to the computation; operands are copied. Attributes are added with inst_set_attr. */
-struct inst *inst_new(struct computation *c, enum opcode op, struct str name,
-                      const struct shape *shape, int operand_count, struct inst *const *operands);
+struct inst *inst_new(struct computation *c, enum opcode op, struct str name, const struct shape *shape, int operand_count,
+                      struct inst *const *operands);
 /* Adds (or replaces) an attribute, keeping the order of op.def, common ones last. */
 struct attr *inst_set_attr(struct module *m, struct inst *i, enum attr_id id, union attr_value v, struct span span);
 void inst_remove_attr(struct inst *i, enum attr_id id);
@@ -341,18 +403,18 @@ void inst_copy_attrs(struct module *m, struct inst *i, const struct inst *from);
 
 const struct attr *inst_attr(const struct inst *i, enum attr_id id); /* NULL when absent */
 static inline bool inst_has(const struct inst *i, enum attr_id id) { return inst_attr(i, id) != NULL; }
-bool inst_bool(const struct inst *i, enum attr_id id);               /* false when absent */
+bool inst_bool(const struct inst *i, enum attr_id id); /* false when absent */
 int64_t inst_int(const struct inst *i, enum attr_id id, int64_t absent);
 int inst_enum(const struct inst *i, enum attr_id id, int absent);
-struct ints inst_ints(const struct inst *i, enum attr_id id);        /* empty when absent */
+struct ints inst_ints(const struct inst *i, enum attr_id id); /* empty when absent */
 /* The dimension that a sort is along. A negative one counts from the end, as in StableHLO; XLA's verifier accepts any
  * number: false if the operands have no such dimension. */
 bool inst_sort_dimension(const struct inst *i, int *out);
-struct window inst_window(const struct inst *i);                     /* rank 0 when absent */
+struct window inst_window(const struct inst *i);                             /* rank 0 when absent */
 struct computation *inst_computation(const struct inst *i, enum attr_id id); /* NULL when absent */
-struct str inst_str(const struct inst *i, enum attr_id id);          /* empty when absent */
-const struct metadata *inst_metadata(const struct inst *i);          /* NULL when absent */
-struct span inst_attr_span(const struct inst *i, enum attr_id id);   /* the instruction's when absent */
+struct str inst_str(const struct inst *i, enum attr_id id);                  /* empty when absent */
+const struct metadata *inst_metadata(const struct inst *i);                  /* NULL when absent */
+struct span inst_attr_span(const struct inst *i, enum attr_id id);           /* the instruction's when absent */
 
 /* Computations that an instruction calls, in XLA's order (while: body before condition). Returns the
  * count; `out` may be NULL to ask for it. */

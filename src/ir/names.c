@@ -8,8 +8,12 @@
 
 enum { C_LETTER = 1, C_NAME = 2 };
 static const uint8_t char_class[256] = {
-    ['a' ... 'z'] = C_LETTER | C_NAME, ['A' ... 'Z'] = C_LETTER | C_NAME, ['_'] = C_LETTER | C_NAME,
-    ['0' ... '9'] = C_NAME, ['.'] = C_NAME, ['-'] = C_NAME,
+    ['a' ... 'z'] = C_LETTER | C_NAME,
+    ['A' ... 'Z'] = C_LETTER | C_NAME,
+    ['_'] = C_LETTER | C_NAME,
+    ['0' ... '9'] = C_NAME,
+    ['.'] = C_NAME,
+    ['-'] = C_NAME,
 };
 
 static bool is_letter(char c) { return char_class[(unsigned char)c] & C_LETTER; }
@@ -80,10 +84,7 @@ static struct uniquifier *new_in(struct arena *names, struct arena *tables)
     return u;
 }
 
-struct uniquifier *uniquifier_new(struct arena *a)
-{
-    return new_in(a, a);
-}
+struct uniquifier *uniquifier_new(struct arena *a) { return new_in(a, a); }
 
 static struct root *find_root(struct uniquifier *u, struct str name)
 {

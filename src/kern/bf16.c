@@ -30,10 +30,7 @@ struct range {
     __m512i least, most;
 };
 
-INLINE struct range any_range(void)
-{
-    return (struct range){_mm512_set1_epi16(-1), _mm512_setzero_si512()};
-}
+INLINE struct range any_range(void) { return (struct range){_mm512_set1_epi16(-1), _mm512_setzero_si512()}; }
 
 /* Takes magnitudes into a range. With `less` 1, which is subtracted, zeros wrap around to the greatest and don't count as the
  * least. */
@@ -181,18 +178,15 @@ INLINE void do_all(enum operation op, bool x_single, bool y_single, uint16_t *ou
     }
 }
 
-#define OPERATION(id, OP)                                                                                    \
-    static void id##_many(void *out, const void *const *args, int64_t n)                                     \
-    {                                                                                                        \
-        do_all(OPERATION_##OP, false, false, out, args, n);                                                  \
-    }                                                                                                        \
-    static void id##_first_single(void *out, const void *const *args, int64_t n)                             \
-    {                                                                                                        \
-        do_all(OPERATION_##OP, true, false, out, args, n);                                                   \
-    }                                                                                                        \
-    static void id##_second_single(void *out, const void *const *args, int64_t n)                            \
-    {                                                                                                        \
-        do_all(OPERATION_##OP, false, true, out, args, n);                                                   \
+#define OPERATION(id, OP)                                                                                                        \
+    static void id##_many(void *out, const void *const *args, int64_t n) { do_all(OPERATION_##OP, false, false, out, args, n); } \
+    static void id##_first_single(void *out, const void *const *args, int64_t n)                                                 \
+    {                                                                                                                            \
+        do_all(OPERATION_##OP, true, false, out, args, n);                                                                       \
+    }                                                                                                                            \
+    static void id##_second_single(void *out, const void *const *args, int64_t n)                                                \
+    {                                                                                                                            \
+        do_all(OPERATION_##OP, false, true, out, args, n);                                                                       \
     }
 OPERATION(add, ADD)
 OPERATION(divide, DIVIDE)
@@ -202,7 +196,10 @@ OPERATION(subtract, SUBTRACT)
 
 kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single)
 {
-#define ROWS(form) {{"add", add_##form}, {"divide", divide_##form}, {"multiply", multiply_##form}, {"subtract", subtract_##form}}
+#define ROWS(form)                                                                                                               \
+    {                                                                                                                            \
+        {"add", add_##form}, {"divide", divide_##form}, {"multiply", multiply_##form}, { "subtract", subtract_##form }           \
+    }
     static const struct tile_row rows[3][4] = {ROWS(many), ROWS(first_single), ROWS(second_single)};
 #undef ROWS
     if (t != DT_BF16 || single > 2 || !cpu_extras().bf16)
@@ -220,10 +217,7 @@ kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single
 
 /* ---- sums ---- */
 
-static inline double double_of(uint16_t code)
-{
-    return (double)bf16_to_f32(code);
-}
+static inline double double_of(uint16_t code) { return (double)bf16_to_f32(code); }
 
 /* Adds the n elements that are left to their lanes, then all lanes in pairs. Lane 4 * k + j is lanes[j][k]. */
 enum { FOURS = SUM_LANES / 4 };
@@ -329,8 +323,8 @@ INLINE void add_exactly(struct exact *e, __m512i x, __m512i y)
     const __m512i xs = _mm512_and_si512(x, magnitude), ys = _mm512_and_si512(y, magnitude);
     e->least = _mm512_min_epu16(e->least, _mm512_min_epu16(_mm512_sub_epi16(xs, one), _mm512_sub_epi16(ys, one)));
     e->most = _mm512_min_epu16(e->most, _mm512_min_epu16(_mm512_xor_si512(xs, all), _mm512_xor_si512(ys, all)));
-    const __m512 fours = _mm512_add_ps(_mm512_add_ps(widened(x, false), widened(x, true)),
-                                       _mm512_add_ps(widened(y, false), widened(y, true)));
+    const __m512 fours =
+        _mm512_add_ps(_mm512_add_ps(widened(x, false), widened(x, true)), _mm512_add_ps(widened(y, false), widened(y, true)));
     e->low = _mm512_add_pd(e->low, _mm512_cvtps_pd(_mm512_castps512_ps256(fours)));
     e->high = _mm512_add_pd(e->high, _mm512_cvtps_pd(_mm512_extractf32x8_ps(fours, 1)));
 }
@@ -402,19 +396,10 @@ static double sum_squares(const uint16_t *x, int64_t n)
     return sum_scaled(squares, n);
 }
 
-tile_sum_bf16_fn *tile_find_squares(void)
-{
-    return cpu_extras().bf16 ? sum_squares : NULL;
-}
+tile_sum_bf16_fn *tile_find_squares(void) { return cpu_extras().bf16 ? sum_squares : NULL; }
 
 #else
-double tile_sum_bf16(const uint16_t *x, int64_t n)
-{
-    return sum_scaled(x, n);
-}
+double tile_sum_bf16(const uint16_t *x, int64_t n) { return sum_scaled(x, n); }
 
-tile_sum_bf16_fn *tile_find_squares(void)
-{
-    return NULL;
-}
+tile_sum_bf16_fn *tile_find_squares(void) { return NULL; }
 #endif

@@ -42,15 +42,15 @@ static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
     return a | (b & sign);
 }
 
-#define REDUCE(W)                                                                                            \
-    static void reduce_##W(const void *context, int member, void *result, const void *const *args, int64_t n) \
-    {                                                                                                        \
-        const struct precision p = *(const struct precision *)context;                                       \
-        uint##W##_t *out = result;                                                                           \
-        const uint##W##_t *x = args[0];                                                                      \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                                     \
+#define REDUCE(W)                                                                                                                \
+    static void reduce_##W(const void *context, int member, void *result, const void *const *args, int64_t n)                    \
+    {                                                                                                                            \
+        const struct precision p = *(const struct precision *)context;                                                           \
+        uint##W##_t *out = result;                                                                                               \
+        const uint##W##_t *x = args[0];                                                                                          \
+        TILE_LOOP                                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                                          \
+            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                                                         \
     }
 REDUCE(8)
 REDUCE(16)
@@ -105,10 +105,7 @@ static uint64_t load_word(const void *p, size_t bytes)
     return w;
 }
 
-static void store_word(void *p, uint64_t w, size_t bytes)
-{
-    memcpy(p, &w, bytes);
-}
+static void store_word(void *p, uint64_t w, size_t bytes) { memcpy(p, &w, bytes); }
 
 /* hlo-values 8.2. x = sign * (whole + fraction) steps of the result's grid; the fraction times 2^w counts how
  * many of the 2^w random words round away from zero. */
@@ -185,8 +182,7 @@ static void recast_tile(const void *context, int member, void *out, const void *
     const struct recast *r = context;
     const size_t to = dtype_bytes(r->to), from = dtype_bytes(r->from);
     for (int64_t i = 0; i < n; i++)
-        bits_store(r->to, (char *)out + (size_t)i * to,
-                   bits_load(r->from, (const char *)args[0] + (size_t)i * from));
+        bits_store(r->to, (char *)out + (size_t)i * to, bits_load(r->from, (const char *)args[0] + (size_t)i * from));
 }
 
 static bool same_in_memory(enum dtype a, enum dtype b)

@@ -46,10 +46,7 @@ bool blas_is_there(void)
     return lib && dlsym(lib, "cblas_sgemm") && has_room();
 }
 
-void *blas_function(const char *name)
-{
-    return dlsym(library(), name);
-}
+void *blas_function(const char *name) { return dlsym(library(), name); }
 
 const char *blas_version(void)
 {

@@ -113,8 +113,8 @@ bool kern_fold_splits(enum kern_combine combine, enum dtype t, enum dtype *part,
     return (sum || combine_order_free(combine, t, *part)) && combine_identity(combine, *part, identity);
 }
 
-bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
-                    const enum dtype *acc, const struct kern_body *body)
+bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x, const enum dtype *acc,
+                    const struct kern_body *body)
 {
     size_t count = (size_t)n;
     f->n = n;
@@ -136,10 +136,7 @@ bool call_fold_init(struct call_fold *f, int n, const struct view *out, const st
     return true;
 }
 
-void call_fold_free(struct call_fold *f)
-{
-    mem_free(f->slots);
-}
+void call_fold_free(struct call_fold *f) { mem_free(f->slots); }
 
 void call_fold_start(struct call_fold *f, const void *const *init)
 {

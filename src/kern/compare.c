@@ -8,27 +8,12 @@
 #include "kern/tile.h"
 
 /* hlo-values 5.2: bits with the sign set count down from -1 */
-static inline int8_t key_8(uint8_t u)
-{
-    return (int8_t)(u & 0x80 ? u ^ 0x7f : u);
-}
-static inline int16_t key_16(uint16_t u)
-{
-    return (int16_t)(u & 0x8000 ? u ^ 0x7fff : u);
-}
-static inline int32_t key_32(uint32_t u)
-{
-    return (int32_t)(u >> 31 ? u ^ 0x7fffffff : u);
-}
-static inline int64_t key_64(uint64_t u)
-{
-    return (int64_t)(u >> 63 ? u ^ 0x7fffffffffffffff : u);
-}
+static inline int8_t key_8(uint8_t u) { return (int8_t)(u & 0x80 ? u ^ 0x7f : u); }
+static inline int16_t key_16(uint16_t u) { return (int16_t)(u & 0x8000 ? u ^ 0x7fff : u); }
+static inline int32_t key_32(uint32_t u) { return (int32_t)(u >> 31 ? u ^ 0x7fffffff : u); }
+static inline int64_t key_64(uint64_t u) { return (int64_t)(u >> 63 ? u ^ 0x7fffffffffffffff : u); }
 /* There is no minus zero: its code is NaN, the least of all; 0x81 is next to zero. */
-static inline int key_fnuz(uint8_t u)
-{
-    return u <= 0x80 ? (u == 0x80 ? -128 : u) : 0x80 - u;
-}
+static inline int key_fnuz(uint8_t u) { return u <= 0x80 ? (u == 0x80 ? -128 : u) : 0x80 - u; }
 
 #define SELF u8
 #define T uint8_t
@@ -131,11 +116,8 @@ static void in_f32(enum dtype t, enum kern_direction d, uint8_t *out, const void
     }
 }
 
-#define DIRECTION(id, d)                                                                                     \
-    static void id##_##d(void *out, const void *const *args, int64_t n)                                      \
-    {                                                                                                        \
-        in_f32(DT_##id, KERN_##d, out, args, n);                                                             \
-    }
+#define DIRECTION(id, d)                                                                                                         \
+    static void id##_##d(void *out, const void *const *args, int64_t n) { in_f32(DT_##id, KERN_##d, out, args, n); }
 /* clang-format off */
 #define NARROW(id)                                                                                           \
     DIRECTION(id, EQ) DIRECTION(id, NE) DIRECTION(id, GE) DIRECTION(id, GT) DIRECTION(id, LE) DIRECTION(id, LT)\
@@ -160,18 +142,18 @@ NARROW(BF16)
 /* ---- complex numbers: equal by parts; ordered by the real, then by the imaginary part ---- */
 
 #define DIRECTION(id, T, d, formula) TILE_BINARY(id##_##d, uint8_t, T, formula)
-#define ORDER(id, T, d, operator)                                                                            \
+#define ORDER(id, T, d, operator)                                                                                                \
     DIRECTION(id, T, d, x.re == y.re ? x.im operator y.im : x.re operator y.re)
-#define COMPLEX(id, T)                                                                                       \
-    DIRECTION(id, T, eq, x.re == y.re && x.im == y.im)                                                       \
-    DIRECTION(id, T, ne, x.re != y.re || x.im != y.im)                                                       \
-    ORDER(id, T, ge, >=)                                                                                     \
-    ORDER(id, T, gt, >)                                                                                      \
-    ORDER(id, T, le, <=)                                                                                     \
-    ORDER(id, T, lt, <)                                                                                      \
-    static kern_tile_fn *const id##_all[6] = {                                                               \
-        [KERN_EQ] = id##_eq, [KERN_NE] = id##_ne, [KERN_GE] = id##_ge,                                       \
-        [KERN_GT] = id##_gt, [KERN_LE] = id##_le, [KERN_LT] = id##_lt,                                       \
+#define COMPLEX(id, T)                                                                                                           \
+    DIRECTION(id, T, eq, x.re == y.re && x.im == y.im)                                                                           \
+    DIRECTION(id, T, ne, x.re != y.re || x.im != y.im)                                                                           \
+    ORDER(id, T, ge, >=)                                                                                                         \
+    ORDER(id, T, gt, >)                                                                                                          \
+    ORDER(id, T, le, <=)                                                                                                         \
+    ORDER(id, T, lt, <)                                                                                                          \
+    static kern_tile_fn *const id##_all[6] = {                                                                                   \
+        [KERN_EQ] = id##_eq, [KERN_NE] = id##_ne, [KERN_GE] = id##_ge,                                                           \
+        [KERN_GT] = id##_gt, [KERN_LE] = id##_le, [KERN_LT] = id##_lt,                                                           \
     };
 COMPLEX(c64, struct c64)
 COMPLEX(c128, struct c128)

@@ -14,8 +14,7 @@
 
 enum { MOST_SPATIAL = 14 };
 
-static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
-                 const int64_t *rest)
+static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second, const int64_t *rest)
 {
     int64_t order[VIEW_MAX_RANK] = {first, second};
     for (int d = 0; d < spatial; d++)
@@ -31,8 +30,7 @@ static void sort_dims(struct conv *c, const struct view *out, const struct view 
     c->feature_groups = dims->feature_groups;
     c->batch_groups = dims->batch_groups;
     pick(&c->in, lhs, c->spatial, dims->input_batch, dims->input_feature, dims->input_spatial);
-    pick(&c->kernel, rhs, c->spatial, dims->kernel_output_feature, dims->kernel_input_feature,
-         dims->kernel_spatial);
+    pick(&c->kernel, rhs, c->spatial, dims->kernel_output_feature, dims->kernel_input_feature, dims->kernel_spatial);
     pick(&c->out, out, c->spatial, dims->output_batch, dims->output_feature, dims->output_spatial);
     for (int d = 0; d < c->spatial; d++) {
         if (!dims->window[d].reversal || c->kernel.dims[d + 2] == 0)

@@ -60,7 +60,8 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
         p->limit += c->in.strides[d] > 0 ? (c->in.dims[d] - 1) * c->in.strides[d] : 0;
     for (int d = 0; d < c->spatial; d++) {
         const struct kern_window_dim *w = &c->window[d];
-        p->dim[d] = (struct patch_dim){in->dims[d + 2], in->strides[d + 2], w->stride, w->pad_low, w->window_dilation, w->base_dilation};
+        p->dim[d] =
+            (struct patch_dim){in->dims[d + 2], in->strides[d + 2], w->stride, w->pad_low, w->window_dilation, w->base_dilation};
         p->outs[d] = c->out.dims[d + 2];
         p->sizes[d] = c->kernel.dims[d + 2];
         p->image_points *= p->outs[d];
@@ -73,8 +74,7 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
     }
     const struct patch_dim *last = &p->dim[p->spatial - 1];
     const int64_t size = p->sizes[p->spatial - 1];
-    p->joined = p->channel_step == p->width && last->dilation == 1 && last->base == 1 &&
-                last->step == p->channels * p->width;
+    p->joined = p->channel_step == p->width && last->dilation == 1 && last->base == 1 && last->step == p->channels * p->width;
     p->run = p->channels * (p->joined ? size : 1);
     p->inner = p->joined ? 1 : size;
 }
@@ -263,20 +263,20 @@ static struct piece find_piece(const struct patches *p, const struct patch_line 
 typedef struct kern_w16 wide;
 
 /* Rows of one feature each. */
-#define COLUMNS(T)                                                                                                     \
-    KERN_CLONES static void columns_##T(const struct piece *pieces, int64_t count, int64_t step, int64_t channel_step, \
-                                        int64_t channels, T *to, int64_t columns)                                      \
-    {                                                                                                                  \
-        for (int64_t z = 0; z < channels; z++, to += columns)                                                          \
-            for (int64_t i = 0; i < count; i++) {                                                                      \
-                const char *from = pieces[i].from + z * channel_step;                                                  \
-                T *at = to + pieces[i].first;                                                                          \
-                if (step == (int64_t)sizeof(T))                                                                        \
-                    memcpy(at, from, (size_t)pieces[i].count * sizeof(T));                                             \
-                else                                                                                                   \
-                    for (int64_t j = 0; j < pieces[i].count; j++)                                                      \
-                        at[j] = *(const T *)(const void *)(from + j * step);                                           \
-            }                                                                                                          \
+#define COLUMNS(T)                                                                                                               \
+    KERN_CLONES static void columns_##T(const struct piece *pieces, int64_t count, int64_t step, int64_t channel_step,           \
+                                        int64_t channels, T *to, int64_t columns)                                                \
+    {                                                                                                                            \
+        for (int64_t z = 0; z < channels; z++, to += columns)                                                                    \
+            for (int64_t i = 0; i < count; i++) {                                                                                \
+                const char *from = pieces[i].from + z * channel_step;                                                            \
+                T *at = to + pieces[i].first;                                                                                    \
+                if (step == (int64_t)sizeof(T))                                                                                  \
+                    memcpy(at, from, (size_t)pieces[i].count * sizeof(T));                                                       \
+                else                                                                                                             \
+                    for (int64_t j = 0; j < pieces[i].count; j++)                                                                \
+                        at[j] = *(const T *)(const void *)(from + j * step);                                                     \
+            }                                                                                                                    \
     }
 COLUMNS(kern_w1)
 COLUMNS(kern_w2)
@@ -336,8 +336,7 @@ static int64_t find_pieces(const struct patches *p, const struct patch_line *lin
     return found;
 }
 
-void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room,
-                     int64_t columns)
+void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room, int64_t columns)
 {
     const int64_t step = p->dim[p->spatial - 1].step * p->dim[p->spatial - 1].stride;
     struct piece pieces[PATCH_COLUMNS];

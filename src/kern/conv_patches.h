@@ -33,10 +33,10 @@ struct patches {
     int64_t outs[VIEW_MAX_RANK], sizes[VIEW_MAX_RANK]; /* spatial sizes of the result and of the kernel */
     int64_t taps, image_points, image_step;
     int64_t channels, channel_step, width; /* width: of an element, in bytes */
-    const char *at, *limit; /* begin and end of the input */
-    bool joined;            /* elements under the last dimension of the window are contiguous */
-    int64_t run;            /* elements that are copied in one piece */
-    int64_t inner;          /* pieces along the last dimension of the window */
+    const char *at, *limit;                /* begin and end of the input */
+    bool joined;                           /* elements under the last dimension of the window are contiguous */
+    int64_t run;                           /* elements that are copied in one piece */
+    int64_t inner;                         /* pieces along the last dimension of the window */
 };
 
 /* `in`: the images and features that take part, of c->in. */
@@ -54,8 +54,7 @@ void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0,
 /* The same with a column for each position, at most PATCH_COLUMNS; rows are `columns` elements apart, and columns after `to` are
  * zero. Elements have up to 8 bytes. */
 enum { PATCH_COLUMNS = 64 };
-void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room,
-                     int64_t columns);
+void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1, char *room, int64_t columns);
 
 /* Whether the input itself is such a matrix: the elements of every position are contiguous, and positions `step` bytes apart. */
 bool patches_lie(const struct patches *p, int64_t images, int64_t *step);

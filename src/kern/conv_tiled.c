@@ -15,10 +15,10 @@ enum {
     MOST_FEATURES = 512,     /* the most features in a part whose sums are kept apart from the result */
     FEW_FEATURES = 16,       /* so few features don't make a panel worthwhile */
     WANTED_PARTS = 16,
-    LEAST_ROWS = 48,         /* least rows in a part when more parts are wanted */
-    ROWS = 12,               /* a number of rows that suits gemm_block */
+    LEAST_ROWS = 48, /* least rows in a part when more parts are wanted */
+    ROWS = 12,       /* a number of rows that suits gemm_block */
     LINE = 64,
-    SMALL = 1 << 20          /* multiplications; fewer are done before a second thread has started */
+    SMALL = 1 << 20 /* multiplications; fewer are done before a second thread has started */
 };
 
 struct tiled {
@@ -29,21 +29,21 @@ struct tiled {
     bool own_panels;        /* by rows: each part packs its panels, as no other one needs them */
     bool lies;              /* by rows: patches are used in place, in rows `step` bytes apart */
     int64_t step;
-    bool look;              /* check panels for infinities and NaNs */
-    enum dtype sum;         /* of a whole element of C */
+    bool look;                              /* check panels for infinities and NaNs */
+    enum dtype sum;                         /* of a whole element of C */
     int64_t groups, features, k, positions; /* features, k: of a group */
     int64_t group_step;                     /* bytes of the input from one group to the next */
     int64_t depth;                          /* elements of k in a block */
     int64_t span, block, slice;             /* positions: blocks end at multiples of `span`; in a block; features in a part */
     int64_t blocks, slices;                 /* of a group */
-    char *kernel;       /* by rows: panels of all groups, or NULL; else rows, packed or in place */
+    char *kernel;                           /* by rows: panels of all groups, or NULL; else rows, packed or in place */
     struct view matrix; /* by rows: what panels are packed from, `kernel_element` bytes from one k to the next */
     int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
     void *storage[3];
-    bool direct;            /* C is the result */
-    int64_t room;           /* bytes of a buffer for each member of the team; it begins with a flag, */
+    bool direct;                             /* C is the result */
+    int64_t room;                            /* bytes of a buffer for each member of the team; it begins with a flag, */
     int64_t patch, raw, panel, starts, sums; /* and at these offsets are patches, unconverted ones, a panel, gemm_excess and C */
-    int64_t row;            /* bytes of a packed row of patches */
+    int64_t row;                             /* bytes of a packed row of patches */
     char *rooms;
 };
 
@@ -98,10 +98,7 @@ static void choose_form(struct tiled *t)
                 (t->by_rows ? c->out.strides[1] == width || t->features == 1 : step == width || t->span == 1);
 }
 
-static int64_t parts_of(const struct tiled *t)
-{
-    return t->groups * t->blocks * t->slices;
-}
+static int64_t parts_of(const struct tiled *t) { return t->groups * t->blocks * t->slices; }
 
 static void count_parts(struct tiled *t)
 {
@@ -252,7 +249,7 @@ static bool prepare_panels(struct team *team, struct tiled *t)
 /* ---- parts ---- */
 
 struct part {
-    int64_t group, from, to;  /* positions */
+    int64_t group, from, to; /* positions */
     int64_t first, features;
     char *room, *out; /* out: of the group's first feature */
     struct patches patches;
@@ -339,8 +336,7 @@ static const void *find_panel(const struct tiled *t, const struct part *p, int64
 {
     const struct gemm *g = &t->g;
     if (!t->own_panels)
-        return t->kernel + p->group * t->kernel_group +
-               (first / g->columns * gemm_lanes(g, t->k) + gemm_lanes(g, k)) * g->panel;
+        return t->kernel + p->group * t->kernel_group + (first / g->columns * gemm_lanes(g, t->k) + gemm_lanes(g, k)) * g->panel;
     pack_panel(t, p->group, first, k, count, member, p->room + t->panel);
     return p->room + t->panel;
 }
@@ -483,8 +479,8 @@ static bool turn_input(struct team *team, struct tiled *t, struct conv *turned)
 
 static void decide(struct tiled *t)
 {
-    t->lies = t->by_rows && t->c->in.dtype == t->g.lhs &&
-              patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
+    t->lies =
+        t->by_rows && t->c->in.dtype == t->g.lhs && patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
     cut(t);
     t->own_panels = t->blocks == 1;
     t->look = conv_pads(t->c) && t->by_rows && (t->g.kind == GEMM_F32 || t->g.kind == GEMM_F64);
@@ -501,8 +497,7 @@ bool conv_by_rows(const struct conv *c)
 static bool is_small(const struct tiled *t)
 {
     int64_t products;
-    return mul_i64(t->positions, t->k, &products) && mul_i64(products, t->features * t->groups, &products) &&
-           products < SMALL;
+    return mul_i64(t->positions, t->k, &products) && mul_i64(products, t->features * t->groups, &products) && products < SMALL;
 }
 
 enum conv_outcome conv_tiled(struct team *team, const struct conv *c)

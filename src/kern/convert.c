@@ -13,25 +13,12 @@
 /* ---- native to native ---- */
 
 /* Types narrower than a byte are loaded as a byte, pred as u8. */
-enum native {
-    FROM_S8,
-    FROM_S16,
-    FROM_S32,
-    FROM_S64,
-    FROM_U8,
-    FROM_U16,
-    FROM_U32,
-    FROM_U64,
-    FROM_F32,
-    FROM_F64,
-    NATIVE_COUNT
-};
+enum native { FROM_S8, FROM_S16, FROM_S32, FROM_S64, FROM_U8, FROM_U16, FROM_U32, FROM_U64, FROM_F32, FROM_F64, NATIVE_COUNT };
 
 /* The low W bits, and for a signed S their sign extended. */
 #define WRAP(x, S, U, W) ((S)((S)((U)(x) << (8 * sizeof(S) - W)) >> (8 * sizeof(S) - W)))
 /* Rounds towards zero and clamps to low..high, where edge = high + 1 is exact in F; NaN gives 0. */
-#define HOLD(x, F, S, low, high, edge)                                                                       \
-    ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
+#define HOLD(x, F, S, low, high, edge) ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
 
 #define SELF S1
 #define TO int8_t
@@ -159,10 +146,7 @@ static kern_tile_fn *find_native(enum dtype to, enum dtype from) /* NULL when ei
 
 enum { CHUNK = 512 };
 
-static inline bool is_native(enum dtype t)
-{
-    return find_native(t, t) != NULL;
-}
+static inline bool is_native(enum dtype t) { return find_native(t, t) != NULL; }
 static inline enum dtype native_of(enum dtype t) /* through which it converts */
 {
     return is_native(t) ? t : tile_is_narrow(t) ? DT_F32 : dtype_component(t);
@@ -212,8 +196,7 @@ static void store_real(enum dtype t, void *out, const void *in, int64_t n)
 }
 
 /* f64 is rounded once to types of 8 bits and fewer, but to f16 and bf16 through f32 (hlo-values 6). */
-static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in,
-                           int64_t n)
+static void convert_middle(enum dtype to, enum dtype native_to, enum dtype from, void *out, const void *in, int64_t n)
 {
     if (from == DT_F64 && tile_is_narrow(to) && dtype_bits(to) <= 8)
         round_to_odd(out, in, n);

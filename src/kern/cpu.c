@@ -8,10 +8,7 @@
 
 static const char *const names[CPU_ISA_COUNT] = {"baseline", "avx2", "avx512"};
 
-const char *cpu_isa_name(enum cpu_isa isa)
-{
-    return names[isa];
-}
+const char *cpu_isa_name(enum cpu_isa isa) { return names[isa]; }
 
 #if defined __x86_64__
 #define HAS(feature) (__builtin_cpu_supports(feature) != 0)
@@ -33,15 +30,9 @@ struct cpu_extras cpu_extras(void)
     return (struct cpu_extras){.bf16 = HAS("avx512bf16"), .vnni = HAS("avx512vnni")};
 }
 #else
-static enum cpu_isa best(void)
-{
-    return CPU_BASELINE;
-}
+static enum cpu_isa best(void) { return CPU_BASELINE; }
 
-struct cpu_extras cpu_extras(void)
-{
-    return (struct cpu_extras){false, false};
-}
+struct cpu_extras cpu_extras(void) { return (struct cpu_extras){false, false}; }
 #endif
 
 enum cpu_isa cpu_isa(void)

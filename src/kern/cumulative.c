@@ -11,8 +11,7 @@ enum { LINES = 64, SUMS = 4 };
 
 struct cumulative {
     const struct view *out, *x;
-    int dimension,
-        lane; /* lines run along the former and lie side by side along the latter (-1: there is one line) */
+    int dimension, lane; /* lines run along the former and lie side by side along the latter (-1: there is one line) */
     bool from_end;
     kern_tile_fn *fn;
     size_t width; /* of the work type */
@@ -22,20 +21,15 @@ struct cumulative {
     int64_t bundles, piece; /* bundles of lines side by side: in all, and in one part of the task */
 };
 
-static int64_t last_step(const struct cumulative *c)
-{
-    return c->from_end ? c->x->dims[c->dimension] - 1 : 0;
-}
+static int64_t last_step(const struct cumulative *c) { return c->from_end ? c->x->dims[c->dimension] - 1 : 0; }
 
 /* Folds `lines` lines side by side, one step of all at a time. */
 static void run_lines(const struct cumulative *c, char *out, const char *x, int64_t lines)
 {
-    char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))),
-        room[LOADER_ROOM] __attribute__((aligned(64)));
+    char acc[LINES * sizeof(union kern_cell)] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
     int d = c->dimension;
     int64_t n = c->x->dims[d], xs = c->x->strides[d], os = c->out->strides[d];
-    int64_t x_lane = c->lane < 0 ? 0 : c->x->strides[c->lane],
-            out_lane = c->lane < 0 ? 0 : c->out->strides[c->lane];
+    int64_t x_lane = c->lane < 0 ? 0 : c->x->strides[c->lane], out_lane = c->lane < 0 ? 0 : c->out->strides[c->lane];
     x += last_step(c) * xs;
     out += last_step(c) * os;
     kern_pack(acc, c->init.bytes, 0, c->width, lines);
@@ -112,8 +106,7 @@ static bool find_dimension(struct cumulative *c, const struct kern_window_dim *w
         if (w->size == 1 && w->pad_low == 0)
             continue;
         bool from_start = w->pad_low == w->size - 1, from_end = w->pad_low == 0;
-        if (c->dimension >= 0 || w->window_dilation != 1 || w->size < c->x->dims[d] ||
-            (!from_start && !from_end))
+        if (c->dimension >= 0 || w->window_dilation != 1 || w->size < c->x->dims[d] || (!from_start && !from_end))
             return false;
         c->dimension = d;
         c->from_end = !from_start;

@@ -25,46 +25,40 @@ struct rows {
 };
 
 #define AT(T, at, i) (*(const lanes_##T *)(const void *)((at) + (i) * (int64_t)sizeof(T)))
-#define DEPTHWISE_ROWS(T)                                                                                              \
-    __attribute__((always_inline)) static inline void lanes_of_##T(const struct rows *r, int64_t i, int count)        \
-    {                                                                                                                  \
-        lanes_##T sum[ABREAST];                                                                                        \
-        for (int p = 0; p < count; p++)                                                                                \
-            sum[p] = (lanes_##T){0};                                                                                   \
-        for (int64_t t = 0; t < r->taps; t++) {                                                                        \
-            const lanes_##T weight = AT(T, r->kernel + r->weights[t], i);                                              \
-            const char *x = r->x + r->looks[t];                                                                        \
-            for (int p = 0; p < count; p++)                                                                            \
-                sum[p] += AT(T, x + p * r->x_step, i) * weight;                                                        \
-        }                                                                                                              \
-        for (int p = 0; p < count; p++)                                                                                \
-            *(lanes_##T *)(void *)(r->acc + p * r->acc_step + i * (int64_t)sizeof(T)) = sum[p];                        \
-    }                                                                                                                  \
-    __attribute__((always_inline)) static inline void rows_of_##T(const struct rows *r, int count)                    \
-    {                                                                                                                  \
-        enum { LANES = 64 / sizeof(T) };                                                                               \
-        int64_t i = 0;                                                                                                 \
-        for (; i + LANES <= r->n; i += LANES)                                                                          \
-            lanes_of_##T(r, i, count);                                                                                 \
-        if (i < r->n && i > 0) /* once more, in part */                                                                \
-            lanes_of_##T(r, r->n - LANES, count);                                                                      \
-        for (; r->n < LANES && i < r->n; i++)                                                                          \
-            for (int p = 0; p < count; p++) {                                                                          \
-                T sum = 0;                                                                                             \
-                for (int64_t t = 0; t < r->taps; t++)                                                                  \
-                    sum += ((const T *)(const void *)(r->x + p * r->x_step + r->looks[t]))[i] *                        \
-                           ((const T *)(const void *)(r->kernel + r->weights[t]))[i];                                  \
-                ((T *)(void *)(r->acc + p * r->acc_step))[i] = sum;                                                    \
-            }                                                                                                          \
-    }                                                                                                                  \
-    KERN_CLONES static void four_##T(const struct rows *r)                                                             \
-    {                                                                                                                  \
-        rows_of_##T(r, ABREAST);                                                                                       \
-    }                                                                                                                  \
-    KERN_CLONES static void one_##T(const struct rows *r)                                                              \
-    {                                                                                                                  \
-        rows_of_##T(r, 1);                                                                                             \
-    }
+#define DEPTHWISE_ROWS(T)                                                                                                        \
+    __attribute__((always_inline)) static inline void lanes_of_##T(const struct rows *r, int64_t i, int count)                   \
+    {                                                                                                                            \
+        lanes_##T sum[ABREAST];                                                                                                  \
+        for (int p = 0; p < count; p++)                                                                                          \
+            sum[p] = (lanes_##T){0};                                                                                             \
+        for (int64_t t = 0; t < r->taps; t++) {                                                                                  \
+            const lanes_##T weight = AT(T, r->kernel + r->weights[t], i);                                                        \
+            const char *x = r->x + r->looks[t];                                                                                  \
+            for (int p = 0; p < count; p++)                                                                                      \
+                sum[p] += AT(T, x + p * r->x_step, i) * weight;                                                                  \
+        }                                                                                                                        \
+        for (int p = 0; p < count; p++)                                                                                          \
+            *(lanes_##T *)(void *)(r->acc + p * r->acc_step + i * (int64_t)sizeof(T)) = sum[p];                                  \
+    }                                                                                                                            \
+    __attribute__((always_inline)) static inline void rows_of_##T(const struct rows *r, int count)                               \
+    {                                                                                                                            \
+        enum { LANES = 64 / sizeof(T) };                                                                                         \
+        int64_t i = 0;                                                                                                           \
+        for (; i + LANES <= r->n; i += LANES)                                                                                    \
+            lanes_of_##T(r, i, count);                                                                                           \
+        if (i < r->n && i > 0) /* once more, in part */                                                                          \
+            lanes_of_##T(r, r->n - LANES, count);                                                                                \
+        for (; r->n < LANES && i < r->n; i++)                                                                                    \
+            for (int p = 0; p < count; p++) {                                                                                    \
+                T sum = 0;                                                                                                       \
+                for (int64_t t = 0; t < r->taps; t++)                                                                            \
+                    sum += ((const T *)(const void *)(r->x + p * r->x_step + r->looks[t]))[i] *                                  \
+                           ((const T *)(const void *)(r->kernel + r->weights[t]))[i];                                            \
+                ((T *)(void *)(r->acc + p * r->acc_step))[i] = sum;                                                              \
+            }                                                                                                                    \
+    }                                                                                                                            \
+    KERN_CLONES static void four_##T(const struct rows *r) { rows_of_##T(r, ABREAST); }                                          \
+    KERN_CLONES static void one_##T(const struct rows *r) { rows_of_##T(r, 1); }
 DEPTHWISE_ROWS(float)
 DEPTHWISE_ROWS(double)
 DEPTHWISE_ROWS(uint32_t)
@@ -86,9 +80,9 @@ struct depthwise {
     struct patches p;
     int64_t channels, multiplier, lines, share; /* lines of the result, and in a part of the task */
     int64_t width, length;                      /* bytes of an element; positions of a line */
-    bool direct;  /* sums go directly to the result */
-    char *kernel; /* [multiplier][kernel position][channel] in the work type */
-    int64_t line; /* bytes of a line of sums */
+    bool direct;                                /* sums go directly to the result */
+    char *kernel;                               /* [multiplier][kernel position][channel] in the work type */
+    int64_t line;                               /* bytes of a line of sums */
     int64_t room; /* bytes for each member of the team: four tables by kernel position, a line of sums and one of results */
     char *rooms;
     void *storage[2];

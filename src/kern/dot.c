@@ -24,8 +24,8 @@ static int add_free(struct nest *n, const struct view *out, const struct view *x
     return at;
 }
 
-static void sort_dims(struct product *p, const struct view *out, const struct view *lhs,
-                      const struct view *rhs, const struct kern_dot_dims *dims)
+static void sort_dims(struct product *p, const struct view *out, const struct view *lhs, const struct view *rhs,
+                      const struct kern_dot_dims *dims)
 {
     nest_init(&p->batch, 3);
     nest_init(&p->m, 2);
@@ -120,8 +120,7 @@ bool kern_dot(struct team *team, const struct view *out, const struct view *lhs,
     void *storage[2] = {NULL, NULL};
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     bool ok = product_convert_operand(team, &l, types.via[0], &storage[0]) &&
-              product_convert_operand(team, &r, types.via[1], &storage[1]) &&
-              fast_dot(team, out, &l, &r, dims, types.work);
+              product_convert_operand(team, &r, types.via[1], &storage[1]) && fast_dot(team, out, &l, &r, dims, types.work);
     mem_free(storage[0]);
     mem_free(storage[1]);
     return ok;
@@ -248,8 +247,7 @@ static bool finish_groups(const struct ragged *all, int64_t end)
     narrow_all(&inside, d, 0, end);
     narrow_all(&behind, d, end, extent - end);
     fill_zero(&behind.out);
-    return all->dims->mode == KERN_RAGGED_FREE ||
-           kern_dot(all->team, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
+    return all->dims->mode == KERN_RAGGED_FREE || kern_dot(all->team, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
 }
 
 /* All groups, whose sizes lie `stride` bytes apart. */

@@ -9,7 +9,7 @@
 #include "kern/nest.h"
 
 enum {
-    COLUMNS = 16, /* columns gathered at a time, so that each cache line is read once */
+    COLUMNS = 16,   /* columns gathered at a time, so that each cache line is read once */
     SHARE = 1 << 14 /* elements copied in one part of a task */
 };
 
@@ -184,7 +184,7 @@ static bool by_lanes(struct work *w, int64_t inner, int64_t n, enum kern_fft typ
     if (type == KERN_IRFFT)
         mend_rows(w, n, type);
     bool ok = true, back = type == KERN_IFFT || type == KERN_IRFFT;
-    for (int64_t first = 0; ok && first < w->count; first += inner > 1 ? n * inner : w->count) {
+    for (int64_t first = 0; ok && first<w->count; first += inner> 1 ? n * inner : w->count) {
         s.x = w->x + first;
         ok = fft_lanes(w->team, &s, back, spare, &moved);
     }

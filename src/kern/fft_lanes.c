@@ -31,11 +31,11 @@ struct pass {
 };
 
 /* y = (re, im) * w */
-#define STORE_TIMES(y, RE, IM, w)                                                                                      \
-    do {                                                                                                               \
-        const lanes_of_double re_ = (RE), im_ = (IM);                                                                  \
-        (y)->re = re_ * (w).re - im_ * (w).im;                                                                         \
-        (y)->im = re_ * (w).im + im_ * (w).re;                                                                         \
+#define STORE_TIMES(y, RE, IM, w)                                                                                                \
+    do {                                                                                                                         \
+        const lanes_of_double re_ = (RE), im_ = (IM);                                                                            \
+        (y)->re = re_ * (w).re - im_ * (w).im;                                                                                   \
+        (y)->im = re_ * (w).im + im_ * (w).re;                                                                                   \
     } while (0)
 
 KERN_CLONES static void pass_2(const struct pass *p)
@@ -188,7 +188,7 @@ struct task {
     struct c128 *fine;    /* exp(-2 pi i k / n), k < n2 */
     int64_t turns;        /* rows of a block: roots are kept for the rows of one block, and for the first rows of all blocks */
     struct c128 *spare;
-    int64_t room;         /* struct lanes for each member of the team */
+    int64_t room; /* struct lanes for each member of the team */
     struct lanes *rooms;
 };
 
@@ -205,7 +205,10 @@ static void whole_sequences(void *context, int64_t part, int member)
     struct lanes *room = t->rooms + member * t->room;
     for (int64_t at = part * t->share; at < (part + 1) * t->share && at < s->sets * t->groups; at++) {
         const int64_t set = at / t->groups, group = at % t->groups;
-        const struct group g = {.x = s->x + set * s->set_step + group * LANES * s->next, .n = s->n, .step = s->step, .next = s->next,
+        const struct group g = {.x = s->x + set * s->set_step + group * LANES * s->next,
+                                .n = s->n,
+                                .step = s->step,
+                                .next = s->next,
                                 .count = lanes_of(s->places, group)};
         gather(&g, t->back, room);
         struct lanes *x = transform(&t->f[0], room, room + s->n);
@@ -240,8 +243,8 @@ static void columns(void *context, int64_t part, int member)
     const struct task *t = context;
     struct lanes *room = t->rooms + member * t->room, *places = room + 2 * t->n1, *blocks = places + t->turns;
     const int64_t sequence = part / t->groups, group = part % t->groups, first = group * LANES;
-    const struct group g = {.x = t->s.x + sequence * t->s.n + first, .n = t->n1, .step = t->n2, .next = 1,
-                            .count = lanes_of(t->n2, group)};
+    const struct group g = {
+        .x = t->s.x + sequence * t->s.n + first, .n = t->n1, .step = t->n2, .next = 1, .count = lanes_of(t->n2, group)};
     gather(&g, t->back, room);
     struct lanes *x = transform(&t->f[0], room, room + t->n1);
     for (int l = 0; l < g.count; l++) {
@@ -265,7 +268,10 @@ static void rows(void *context, int64_t part, int member)
     const struct task *t = context;
     struct lanes *room = t->rooms + member * t->room;
     const int64_t sequence = part / ratio_up(t->n1, LANES), group = part % ratio_up(t->n1, LANES);
-    struct group g = {.x = t->s.x + sequence * t->s.n + group * LANES * t->n2, .n = t->n2, .step = 1, .next = t->n2,
+    struct group g = {.x = t->s.x + sequence * t->s.n + group * LANES * t->n2,
+                      .n = t->n2,
+                      .step = 1,
+                      .next = t->n2,
                       .count = lanes_of(t->n1, group)};
     gather(&g, false, room);
     struct lanes *x = transform(&t->f[1], room, room + t->n2);
@@ -294,10 +300,7 @@ static bool is_split(const struct fft_sequences *s)
     return rows && (s->n > LONG || (s->places < LANES && s->n >= LANES * LANES)) && middle_divisor(s->n) >= LANES;
 }
 
-bool fft_lanes_need_spare(const struct fft_sequences *s)
-{
-    return is_split(s);
-}
+bool fft_lanes_need_spare(const struct fft_sequences *s) { return is_split(s); }
 
 static bool make_rooms(struct team *team, struct task *t, int64_t lanes)
 {

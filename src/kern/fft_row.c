@@ -14,15 +14,9 @@ static struct c128 times(struct c128 a, struct c128 b)
     return (struct c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-static struct c128 plus(struct c128 a, struct c128 b)
-{
-    return (struct c128){a.re + b.re, a.im + b.im};
-}
+static struct c128 plus(struct c128 a, struct c128 b) { return (struct c128){a.re + b.re, a.im + b.im}; }
 
-static struct c128 minus(struct c128 a, struct c128 b)
-{
-    return (struct c128){a.re - b.re, a.im - b.im};
-}
+static struct c128 minus(struct c128 a, struct c128 b) { return (struct c128){a.re - b.re, a.im - b.im}; }
 
 /* Computed from the angle in the first eighth of the circle, so that roots that mirror each other consist of the same numbers and
  * those on the axes are exact. */
@@ -222,10 +216,7 @@ bool fft_rows_make(struct fft_rows *f, int64_t n, enum kern_fft type, int64_t al
     return find_factors(f, n) ? make_roots(f, 0) : make_convolution(f);
 }
 
-int64_t fft_row_room(const struct fft_rows *f)
-{
-    return f->chirp ? 2 * f->m : f->m;
-}
+int64_t fft_row_room(const struct fft_rows *f) { return f->chirp ? 2 * f->m : f->m; }
 
 void fft_rows_free(struct fft_rows *f)
 {

@@ -29,7 +29,7 @@ void fft_rows_free(struct fft_rows *f);
 
 /* Parts of these transforms, for fft.c and fft_lanes.c: */
 
-bool fft_has_factors(int64_t n); /* whether none of its prime factors is above FFT_RADIX */
+bool fft_has_factors(int64_t n);                      /* whether none of its prime factors is above FFT_RADIX */
 bool fft_factors_make(struct fft_rows *f, int64_t n); /* factors and roots of such a number. False: out of memory */
 /* Of a real row half the spectrum is there, and the other half is its conjugate in reverse. */
 void fft_clear_real_places(struct c128 *x, int64_t n); /* its first element and, where there is one, the middle one are real */

@@ -11,10 +11,7 @@
 
 /* FFTW's threads library is needed only for its lock, since participants run as threads and all plans share memory. FFTW itself
  * is loaded along with it. */
-static void *library(void)
-{
-    return dlopen("libfftw3_threads.so.3", RTLD_LAZY);
-}
+static void *library(void) { return dlopen("libfftw3_threads.so.3", RTLD_LAZY); }
 
 #define FFTW(name) ((__typeof__(&(name)))dlsym(library(), #name))
 

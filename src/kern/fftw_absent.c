@@ -16,12 +16,6 @@ void fftw_row(const struct fftw_rows *f, void *in, void *out)
     (void)out;
 }
 
-void fftw_done(struct fftw_rows *f)
-{
-    (void)f;
-}
+void fftw_done(struct fftw_rows *f) { (void)f; }
 
-const char *fftw_name(void)
-{
-    return "";
-}
+const char *fftw_name(void) { return ""; }

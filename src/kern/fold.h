@@ -29,10 +29,10 @@ enum { SUM_LANES = 32 };
 struct fold {
     enum kern_combine combine;
     enum fold_order order;
-    enum dtype x, work;        /* type of the elements, and the type in which they are folded */
-    size_t width;              /* of the work type */
-    kern_tile_fn *fn;          /* of the work type */
-    fold_rows_fn *rows;        /* the same; may be NULL */
+    enum dtype x, work; /* type of the elements, and the type in which they are folded */
+    size_t width;       /* of the work type */
+    kern_tile_fn *fn;   /* of the work type */
+    fold_rows_fn *rows; /* the same; may be NULL */
     double (*sum_bf16)(const uint16_t *x, int64_t n);
     struct loader in;          /* elements -> work type; for most sums -> f32 */
     struct loader narrow, out; /* work type -> accumulator type -> result */
@@ -42,16 +42,15 @@ struct fold {
 /* Whether elements can be converted to the work type directly, with the same result as through the accumulator's type. */
 bool fold_widens(enum dtype acc, enum dtype x);
 /* Elements of type `x`, results of type `out`, `init` of type `acc`; all can be converted to `work`. */
-void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x, enum dtype acc,
-               enum dtype work, const void *init);
+void fold_init(struct fold *f, enum kern_combine combine, enum dtype out, enum dtype x, enum dtype acc, enum dtype work,
+               const void *init);
 
 /* Elements in a block, of the `under` elements under each of `results` results. One block for all, if there are enough
  * results to share among threads, or if the order allows nothing else. */
 int64_t fold_block(const struct fold *f, int64_t under, int64_t results);
 /* `columns`: results along the innermost kept dimension (0: there is none); `row`: elements along the innermost reduced
  * one; dimensions that step alike count as one. With the operand's strides along both. */
-bool fold_down_columns(const struct fold *f, int64_t columns, int64_t column_stride, int64_t row,
-                       int64_t row_stride);
+bool fold_down_columns(const struct fold *f, int64_t columns, int64_t column_stride, int64_t row, int64_t row_stride);
 
 /* Sets n accumulators to their start: of the first block, or of any other. */
 void fold_start(const struct fold *f, void *acc, int64_t n, bool first);

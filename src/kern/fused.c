@@ -26,7 +26,7 @@ enum way {
     WAY_IN_PLACE,
     WAY_ONCE, /* all blocks see the same elements, which are in the view's tile */
     WAY_GATHERED,
-    WAY_PANEL, /* its elements along a row are far apart: several rows are copied at once */
+    WAY_PANEL,         /* its elements along a row are far apart: several rows are copied at once */
     WAY_ROWS_IN_PLACE, /* of a value of rows */
     WAY_ROWS_GATHERED
 };
@@ -67,10 +67,7 @@ struct block {
 
 enum { LINE = 64 };
 
-static size_t in_lines(size_t bytes)
-{
-    return (bytes + LINE - 1) / LINE * LINE;
-}
+static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 
 static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
 {
@@ -80,10 +77,7 @@ static void sizes(const struct kern_fused *f, int64_t *rows, int64_t *columns)
 }
 
 /* Where rows are short, folds are many ops on few elements: the longer a block, the better. */
-static int64_t full_tile(const struct kern_fused *f)
-{
-    return f->fold_count > 0 ? FOLD_TILE : KERN_TILE;
-}
+static int64_t full_tile(const struct kern_fused *f) { return f->fold_count > 0 ? FOLD_TILE : KERN_TILE; }
 
 static int64_t tile_elements(const struct kern_fused *f)
 {
@@ -93,10 +87,7 @@ static int64_t tile_elements(const struct kern_fused *f)
     return rows < most && columns < most && rows * columns < most ? rows * columns : most;
 }
 
-static size_t tile_bytes(const struct kern_fused *f)
-{
-    return in_lines((size_t)tile_elements(f) * f->width);
-}
+static size_t tile_bytes(const struct kern_fused *f) { return in_lines((size_t)tile_elements(f) * f->width); }
 
 /* For the cells of a fold: there are no more rows than elements, nor than a tile has. */
 static size_t cell_bytes(const struct kern_fused *f)
@@ -107,8 +98,7 @@ static size_t cell_bytes(const struct kern_fused *f)
 
 static size_t seat_bytes(const struct kern_fused *f)
 {
-    return in_lines(sizeof(struct seat)) +
-           (size_t)(f->tile_count + f->view_count + f->result_count) * tile_bytes(f) +
+    return in_lines(sizeof(struct seat)) + (size_t)(f->tile_count + f->view_count + f->result_count) * tile_bytes(f) +
            (size_t)f->fold_count * 2 * cell_bytes(f);
 }
 
@@ -130,15 +120,9 @@ static struct seat *seat_of(const struct loop *l, int member)
     return (struct seat *)(void *)(l->seats + (size_t)member * l->seat_bytes);
 }
 
-static char *tile(const struct loop *l, const struct seat *s, int k)
-{
-    return s->tiles + (size_t)k * l->tile_bytes;
-}
+static char *tile(const struct loop *l, const struct seat *s, int k) { return s->tiles + (size_t)k * l->tile_bytes; }
 
-static char *view_tile(const struct loop *l, const struct seat *s, int k)
-{
-    return tile(l, s, l->f->tile_count + k);
-}
+static char *view_tile(const struct loop *l, const struct seat *s, int k) { return tile(l, s, l->f->tile_count + k); }
 
 static char *result_tile(const struct loop *l, const struct seat *s, int k)
 {
@@ -195,10 +179,7 @@ static void make_nests(struct loop *l, bool *of_rows)
 }
 
 /* Rows of a panel: several blocks. */
-static int64_t panel_rows(const struct loop *l)
-{
-    return PANEL_ROWS * l->block_rows;
-}
+static int64_t panel_rows(const struct loop *l) { return PANEL_ROWS * l->block_rows; }
 
 /* Columns of a segment. Folds have blocks of their own, and all folds must agree. */
 static int64_t choose_segment(const struct loop *l)
@@ -315,10 +296,9 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
         l->part_rows = round_up(l->part_rows, panel_rows(l));
     for (int r = 0; r < f->result_count; r++) {
         const size_t width = f->results[r].width;
-        l->streams[r] = !f->results[r].rows && l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width &&
-                        !in_place(l, r);
-        l->claims[r] = !l->streams[r] && !f->results[r].rows && !in_place(l, r) &&
-                       l->rows * l->columns >= FETCH_FROM / (int64_t)width;
+        l->streams[r] = !f->results[r].rows && l->rows * l->columns >= COPY_STREAM_FROM / (int64_t)width && !in_place(l, r);
+        l->claims[r] =
+            !l->streams[r] && !f->results[r].rows && !in_place(l, r) && l->rows * l->columns >= FETCH_FROM / (int64_t)width;
     }
     l->tile_bytes = tile_bytes(f);
     l->seat_bytes = seat_bytes(f);
@@ -326,11 +306,11 @@ static void loop_init(struct loop *l, const struct kern_fused *f, const struct v
 
 /* ---- gathering ---- */
 
-#define FILL(W)                                                                                              \
-    KERN_CLONES static void fill_##W(W *out, W x, int64_t n)                                                 \
-    {                                                                                                        \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            out[i] = x;                                                                                      \
+#define FILL(W)                                                                                                                  \
+    KERN_CLONES static void fill_##W(W *out, W x, int64_t n)                                                                     \
+    {                                                                                                                            \
+        for (int64_t i = 0; i < n; i++)                                                                                          \
+            out[i] = x;                                                                                                          \
     }
 FILL(kern_w1)
 FILL(kern_w2)
@@ -403,10 +383,7 @@ static void walk_to(struct nest_walk *w, const struct loop *l, int64_t row)
     }
 }
 
-static bool has_panel(const struct loop *l, const struct seat *s, int k)
-{
-    return l->ways[k] == WAY_PANEL && s->panels[k];
-}
+static bool has_panel(const struct loop *l, const struct seat *s, int k) { return l->ways[k] == WAY_PANEL && s->panels[k]; }
 
 static char *panel_at(const struct loop *l, const struct seat *s, int k, const struct block *b)
 {
@@ -458,8 +435,7 @@ static void claim(const char *at, int64_t bytes)
 }
 
 /* Gathers the views for a block whose rows begin where `w` is, and moves `w` past them. */
-static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w,
-                   char **at)
+static void gather(const struct loop *l, const struct seat *s, const struct block *b, struct nest_walk *w, char **at)
 {
     const struct kern_fused *f = l->f;
     for (int k = 0; k < f->view_count; k++) {

@@ -47,8 +47,7 @@ static void window_views(struct windows *w, const struct view *whole, const stru
     int64_t kept[VIEW_MAX_RANK];
     int count = 0;
     for (int d = 0; d < array->rank; d++)
-        if (!i64_in(dims->collapsed, dims->collapsed_count, d) &&
-            !i64_in(dims->operand_batching, dims->batching_count, d))
+        if (!i64_in(dims->collapsed, dims->collapsed_count, d) && !i64_in(dims->operand_batching, dims->batching_count, d))
             kept[count++] = d;
     view_pick(&w->whole_window, whole, count, dims->offset_dims);
     view_pick(&w->array_window, array, count, kept);
@@ -60,8 +59,8 @@ static void window_views(struct windows *w, const struct view *whole, const stru
 
 /* Makes the nest of batch positions, which steps through the indices (all dimensions but index_vector_dim), through the
  * dimensions of `whole` that are no offsets, and through the array's batching dimensions. */
-static void batch_nest(struct windows *w, const struct view *whole, const struct view *array,
-                       const struct view *indices, const struct kern_gather_dims *dims)
+static void batch_nest(struct windows *w, const struct view *whole, const struct view *array, const struct view *indices,
+                       const struct kern_gather_dims *dims)
 {
     nest_init(&w->batch, 3);
     int id = 0;
@@ -74,22 +73,19 @@ static void batch_nest(struct windows *w, const struct view *whole, const struct
         for (int k = 0; k < dims->batching_count; k++)
             if (dims->indices_batching[k] == id)
                 array_stride = array->strides[dims->operand_batching[k]];
-        nest_add(&w->batch, whole->dims[d],
-                 (int64_t[]){whole->strides[d], indices->strides[id], array_stride});
+        nest_add(&w->batch, whole->dims[d], (int64_t[]){whole->strides[d], indices->strides[id], array_stride});
         id++;
     }
 }
 
-static void windows_init(struct windows *w, const struct view *whole, const struct view *array,
-                         const struct view *indices, const struct kern_gather_dims *dims,
-                         const int64_t *window)
+static void windows_init(struct windows *w, const struct view *whole, const struct view *array, const struct view *indices,
+                         const struct kern_gather_dims *dims, const int64_t *window)
 {
     window_views(w, whole, array, dims, window);
     batch_nest(w, whole, array, indices, dims);
     w->index_type = indices->dtype;
     w->map_count = dims->map_count;
-    w->component_stride =
-        dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
+    w->component_stride = dims->index_vector_dim < indices->rank ? indices->strides[dims->index_vector_dim] : 0;
     w->fits = true;
     for (int d = 0; d < array->rank; d++)
         w->fits &= window[d] > 0 && window[d] <= array->dims[d];
@@ -161,8 +157,7 @@ static bool run_begin(struct batch_run *r, int64_t skipped)
     return r->n > 0;
 }
 
-static bool run_start(struct batch_run *r, const struct nest *batch, char *const *at, int64_t from,
-                      int64_t limit)
+static bool run_start(struct batch_run *r, const struct nest *batch, char *const *at, int64_t from, int64_t limit)
 {
     int d = batch->rank - 1;
     r->length = d < 0 ? 1 : batch->dims[d];
@@ -190,12 +185,12 @@ struct gather {
 };
 
 /* Windows of one element need no planned copy. */
-#define TAKE_ELEMENTS(W)                                                                                     \
-    static void take_##W(const struct windows *w, const struct batch_run *r)                                 \
-    {                                                                                                        \
-        char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];                                        \
-        for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2])    \
-            *(W *)(void *)out = *(const W *)(const void *)(operand + clamped_offset(w, tuple));              \
+#define TAKE_ELEMENTS(W)                                                                                                         \
+    static void take_##W(const struct windows *w, const struct batch_run *r)                                                     \
+    {                                                                                                                            \
+        char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];                                                            \
+        for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2])                        \
+            *(W *)(void *)out = *(const W *)(const void *)(operand + clamped_offset(w, tuple));                                  \
     }
 TAKE_ELEMENTS(kern_w1)
 TAKE_ELEMENTS(kern_w2)
@@ -208,9 +203,7 @@ static void take_windows(const struct gather *g, const struct batch_run *r)
     char *out = r->at[0], *tuple = r->at[1], *operand = r->at[2];
     for (int64_t i = 0; i < r->n; i++, out += r->step[0], tuple += r->step[1], operand += r->step[2]) {
         if (g->ahead > 0 && r->n - i > WINDOWS_AHEAD)
-            fetch(operand + WINDOWS_AHEAD * r->step[2] +
-                      clamped_offset(w, tuple + WINDOWS_AHEAD * r->step[1]),
-                  g->ahead);
+            fetch(operand + WINDOWS_AHEAD * r->step[2] + clamped_offset(w, tuple + WINDOWS_AHEAD * r->step[1]), g->ahead);
         copy_plan_run(&g->plan, out, operand + clamped_offset(w, tuple));
     }
 }
@@ -240,14 +233,13 @@ static void gather_large(struct team *team, struct gather *g)
     for (bool more = run_start(&r, &g->w->batch, g->at, 0, g->windows); more; more = run_next(&r))
         for (int64_t i = 0; i < r.n; i++) {
             window.data = r.at[0] + i * r.step[0];
-            copy_plan_share(team, &g->plan, &window,
-                            r.at[2] + i * r.step[2] + clamped_offset(g->w, r.at[1] + i * r.step[1]));
+            copy_plan_share(team, &g->plan, &window, r.at[2] + i * r.step[2] + clamped_offset(g->w, r.at[1] + i * r.step[1]));
         }
 }
 
 /* spec: Gather */
-void kern_gather(struct team *team, const struct view *out, const struct view *operand,
-                 const struct view *indices, const struct kern_gather_dims *dims)
+void kern_gather(struct team *team, const struct view *out, const struct view *operand, const struct view *indices,
+                 const struct kern_gather_dims *dims)
 {
     enum { PART = 128 << 10, FEW = 8 }; /* bytes in a part, index tuples included; windows */
     enum { NEAR = 256 << 10 };          /* bytes that fit the second cache: prefetching gains nothing */
@@ -280,13 +272,13 @@ void kern_gather(struct team *team, const struct view *out, const struct view *o
 /* ---- scatter ---- */
 
 /* window[d]: size along dimension d of the array, from the update's window dimensions. */
-static void update_window(const struct view *array, const struct view *updates,
-                          const struct kern_gather_dims *dims, int64_t *window)
+static void update_window(const struct view *array, const struct view *updates, const struct kern_gather_dims *dims,
+                          int64_t *window)
 {
     int k = 0;
     for (int d = 0; d < array->rank; d++) {
-        bool single = i64_in(dims->collapsed, dims->collapsed_count, d) ||
-                      i64_in(dims->operand_batching, dims->batching_count, d);
+        bool single =
+            i64_in(dims->collapsed, dims->collapsed_count, d) || i64_in(dims->operand_batching, dims->batching_count, d);
         window[d] = single ? 1 : updates->dims[dims->offset_dims[k++]];
     }
 }
@@ -299,8 +291,7 @@ struct combine_window {
     struct view out, update;
 };
 
-static void combine_window_init(struct combine_window *c, const struct view *out, const struct view *update,
-                                kern_tile_fn *fn)
+static void combine_window_init(struct combine_window *c, const struct view *out, const struct view *update, kern_tile_fn *fn)
 {
     struct nest n;
     int64_t width = (int64_t)dtype_bytes(out->dtype);
@@ -352,8 +343,8 @@ struct found_windows {
 };
 
 /* Finds windows among the next `count` ones of a run, from number i on. */
-static void find_windows(const struct scatter *s, const struct batch_run *r, int64_t i, int64_t count,
-                         int64_t from, int64_t limit, struct found_windows *f)
+static void find_windows(const struct scatter *s, const struct batch_run *r, int64_t i, int64_t count, int64_t from,
+                         int64_t limit, struct found_windows *f)
 {
     const struct windows *w = s->w;
     int64_t number = s->component * w->component_stride, offset;
@@ -403,8 +394,7 @@ static void scatter_part(void *context, int64_t part, int member)
 }
 
 /* Decides how to cut a scatter into this many parts: wide windows that begin at the same place are cut into slices. */
-static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gather_dims *dims,
-                        const int64_t *window)
+static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gather_dims *dims, const int64_t *window)
 {
     enum { WIDE = 256 }; /* bytes */
     const struct view *v = &s->w->array_window;
@@ -422,9 +412,9 @@ static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gath
     s->parts = s->places < parts ? s->places : parts;
 }
 
-static void scatter_recognised(struct team *team, const struct view *out, const struct view *indices,
-                               const struct view *updates, const struct kern_gather_dims *dims,
-                               const int64_t *window, const struct windows *w, kern_tile_fn *fn)
+static void scatter_recognised(struct team *team, const struct view *out, const struct view *indices, const struct view *updates,
+                               const struct kern_gather_dims *dims, const int64_t *window, const struct windows *w,
+                               kern_tile_fn *fn)
 {
     enum { SHARED_FROM = 256 << 10 }; /* bytes */
     struct scatter s = {.w = w, .fn = fn, .at = {updates->data, indices->data, out->data}};
@@ -496,9 +486,8 @@ static bool scatter_windows_by_call(struct call_window *c, const struct view *ou
     return true;
 }
 
-static bool scatter_by_call(int n, const struct view *out, const struct view *indices,
-                            const struct view *updates, const struct kern_gather_dims *dims,
-                            const int64_t *window, const struct kern_body *body)
+static bool scatter_by_call(int n, const struct view *out, const struct view *indices, const struct view *updates,
+                            const struct kern_gather_dims *dims, const int64_t *window, const struct kern_body *body)
 {
     size_t count = (size_t)n;
     struct windows *w = mem_alloc(count * (sizeof *w + sizeof(union kern_cell) + 5 * sizeof(void *)));
@@ -519,9 +508,8 @@ static bool scatter_by_call(int n, const struct view *out, const struct view *in
 }
 
 /* spec: Scatter */
-bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices,
-                  const struct view *updates, const struct kern_gather_dims *dims,
-                  const struct kern_body *body)
+bool kern_scatter(struct team *team, int n, const struct view *out, const struct view *indices, const struct view *updates,
+                  const struct kern_gather_dims *dims, const struct kern_body *body)
 {
     int64_t window[VIEW_MAX_RANK];
     struct windows w;

@@ -17,19 +17,16 @@ static const struct gemm_set *find_set(void)
     return &gemm_set_baseline;
 }
 
-static bool is_byte(enum dtype t)
-{
-    return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED;
-}
+static bool is_byte(enum dtype t) { return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED; }
 
 /* Chooses the kind, and the elements of its lanes. Integers wrap in the end, so bits above the result's width don't matter; a
  * pred is whether any product is true. */
 static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, bool wide)
 {
     const bool bytes = !wide && is_byte(lhs) && is_byte(rhs) && dtype_bytes(out) <= 4 && cpu_extras().vnni;
-    g->kind = bytes                    ? dtype_is_signed(lhs) ? GEMM_SIGNED_BYTES : GEMM_UNSIGNED_BYTES
+    g->kind = bytes                   ? dtype_is_signed(lhs) ? GEMM_SIGNED_BYTES : GEMM_UNSIGNED_BYTES
               : dtype_bytes(out) == 8 ? GEMM_DWORDS
-                                       : GEMM_WORDS;
+                                      : GEMM_WORDS;
     g->sum = g->kind == GEMM_DWORDS ? DT_S64 : DT_S32;
     g->lhs = g->rhs = g->sum;
     if (bytes) {
@@ -40,10 +37,7 @@ static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum
 }
 
 /* Whether bf16 can represent all numbers of the type, none of them as a subnormal. */
-static bool fits_pairs(enum dtype t)
-{
-    return t == DT_BF16 || (dtype_is_float(t) && dtype_bytes(t) == 1 && t != DT_F8E8M0FNU);
-}
+static bool fits_pairs(enum dtype t) { return t == DT_BF16 || (dtype_is_float(t) && dtype_bytes(t) == 1 && t != DT_F8E8M0FNU); }
 
 void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, enum dtype work, bool wide)
 {
@@ -61,9 +55,7 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
         }
     }
     g->lane = g->kind == GEMM_F64 || g->kind == GEMM_DWORDS ? 8 : 4;
-    g->per_lane = g->kind == GEMM_PAIRS                                                   ? 2
-                  : g->kind == GEMM_SIGNED_BYTES || g->kind == GEMM_UNSIGNED_BYTES ? 4
-                                                                                          : 1;
+    g->per_lane = g->kind == GEMM_PAIRS ? 2 : g->kind == GEMM_SIGNED_BYTES || g->kind == GEMM_UNSIGNED_BYTES ? 4 : 1;
     g->panel = g->set->vector * g->set->vectors;
     g->columns = g->panel / g->lane >> g->twofold;
 }

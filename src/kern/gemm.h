@@ -19,7 +19,13 @@
 #include "kern/kern.h"
 
 enum gemm_kind {
-    GEMM_F32, GEMM_F64, GEMM_PAIRS, GEMM_SIGNED_BYTES, GEMM_UNSIGNED_BYTES /* on the left */, GEMM_WORDS, GEMM_DWORDS,
+    GEMM_F32,
+    GEMM_F64,
+    GEMM_PAIRS,
+    GEMM_SIGNED_BYTES,
+    GEMM_UNSIGNED_BYTES /* on the left */,
+    GEMM_WORDS,
+    GEMM_DWORDS,
     GEMM_KINDS
 };
 
@@ -27,23 +33,20 @@ enum gemm_kind {
 struct gemm_set;
 struct gemm {
     enum gemm_kind kind;
-    enum dtype lhs, rhs;       /* what the lanes of A and B are made of: operands of other types are converted first */
-    enum dtype sum;            /* f32, f64, s32 or s64: what C holds */
-    bool moved;                /* the bytes of B are offset by 128 in its panels: see gemm_excess */
-    bool twofold;              /* complex numbers: each of B takes two lanes, one for itself and one for itself times i */
-    int64_t per_lane;          /* elements: 1, 2 or 4 */
-    int64_t lane;              /* bytes */
-    int64_t columns, panel;    /* columns of a panel; bytes of one lane of all of them */
+    enum dtype lhs, rhs;    /* what the lanes of A and B are made of: operands of other types are converted first */
+    enum dtype sum;         /* f32, f64, s32 or s64: what C holds */
+    bool moved;             /* the bytes of B are offset by 128 in its panels: see gemm_excess */
+    bool twofold;           /* complex numbers: each of B takes two lanes, one for itself and one for itself times i */
+    int64_t per_lane;       /* elements: 1, 2 or 4 */
+    int64_t lane;           /* bytes */
+    int64_t columns, panel; /* columns of a panel; bytes of one lane of all of them */
     const struct gemm_set *set;
 };
 /* Chooses how to multiply operands of these types, summed in `work` and stored as `out` (product_find_types). `wide`: one
  * element per lane in any case. */
 void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, enum dtype work, bool wide);
 
-static inline int64_t gemm_lanes(const struct gemm *g, int64_t k)
-{
-    return g->twofold ? 2 * k : ratio_up(k, g->per_lane);
-}
+static inline int64_t gemm_lanes(const struct gemm *g, int64_t k) { return g->twofold ? 2 * k : ratio_up(k, g->per_lane); }
 
 /* Packs n columns, k elements deep, into panels. Element (i, j) is at from + i * k_step + j * column_step, of any type, and
  * is converted to g->rhs. Each panel has gemm_lanes(k) * g->panel bytes and follows the one before; the first begins at a
@@ -64,10 +67,10 @@ struct gemm_block {
     int64_t a_row, a_lane; /* bytes from one row to the next, and from one lane to the next */
     const void *panel;
     int64_t rows, n, lanes, rest;
-    const int32_t *start;  /* if g->moved, the result of gemm_excess for the rows; else NULL */
-    bool add;              /* to what C holds; otherwise C is overwritten */
+    const int32_t *start; /* if g->moved, the result of gemm_excess for the rows; else NULL */
+    bool add;             /* to what C holds; otherwise C is overwritten */
     char *c;
-    int64_t c_row;         /* bytes */
+    int64_t c_row; /* bytes */
 };
 void gemm_block(const struct gemm *g, const struct gemm_block *b);
 

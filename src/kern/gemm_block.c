@@ -49,10 +49,7 @@ INLINE words add_products(enum gemm_kind kind, words sum, words a, words b)
     }
 }
 
-INLINE bool is_wide(enum gemm_kind kind)
-{
-    return kind == GEMM_F64 || kind == GEMM_DWORDS;
-}
+INLINE bool is_wide(enum gemm_kind kind) { return kind == GEMM_F64 || kind == GEMM_DWORDS; }
 
 /* A vector with one lane in all places. */
 INLINE words spread(enum gemm_kind kind, const char *at)
@@ -85,15 +82,9 @@ INLINE __mmask16 lanes_there(int64_t there)
     return (__mmask16)(there >= TILE_BYTES ? 0xffff : there > 0 ? (1 << there / 4) - 1 : 0);
 }
 
-INLINE words load_part(const char *at, int64_t there)
-{
-    return (words)_mm512_maskz_loadu_epi32(lanes_there(there), at);
-}
+INLINE words load_part(const char *at, int64_t there) { return (words)_mm512_maskz_loadu_epi32(lanes_there(there), at); }
 
-INLINE void store_part(char *at, words x, int64_t there)
-{
-    _mm512_mask_storeu_epi32(at, lanes_there(there), (__m512i)x);
-}
+INLINE void store_part(char *at, words x, int64_t there) { _mm512_mask_storeu_epi32(at, lanes_there(there), (__m512i)x); }
 #else
 __attribute__((noinline)) static words load_some(const char *at, int64_t there)
 {
@@ -134,12 +125,12 @@ INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows
                        words sum[GEMM_ROWS][VECTORS])
 {
     const int64_t bytes = p->n * (is_wide(kind) ? 8 : 4);
-    KERN_UNROLL for (int r = 0; r < rows; r++)
-        KERN_UNROLL for (int v = 0; v < vectors; v++) {
-            char *c = p->c + r * p->c_row + v * TILE_BYTES;
-            const int64_t there = bytes - v * TILE_BYTES;
-            store_part(c, add ? add_sums(kind, load_part(c, there), sum[r][v]) : sum[r][v], there);
-        }
+    KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
+    {
+        char *c = p->c + r * p->c_row + v * TILE_BYTES;
+        const int64_t there = bytes - v * TILE_BYTES;
+        store_part(c, add ? add_sums(kind, load_part(c, there), sum[r][v]) : sum[r][v], there);
+    }
 }
 
 INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t panel, int rows, int vectors)
@@ -147,19 +138,17 @@ INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t p
     const int64_t row = p->a_row, lane = p->a_lane;
     const char *a = p->a, *third = p->a + 3 * row, *b = p->panel;
     words sum[GEMM_ROWS][VECTORS];
-    KERN_UNROLL for (int r = 0; r < rows; r++)
-        KERN_UNROLL for (int v = 0; v < vectors; v++)
-            sum[r][v] = (words){0};
+    KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = (words){0};
     for (int64_t i = 0; i < p->lanes; i++, a += lane, third += lane, b += panel)
-        KERN_UNROLL for (int r = 0; r < rows; r++) {
+        KERN_UNROLL for (int r = 0; r < rows; r++)
+        {
             const words x = spread(kind, row_at(a, third, row, r));
-            KERN_UNROLL for (int v = 0; v < vectors; v++)
-                sum[r][v] = add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * TILE_BYTES));
+            KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] =
+                add_products(kind, sum[r][v], x, *(const words *)(const void *)(b + v * TILE_BYTES));
         }
     if ((kind == GEMM_SIGNED_BYTES || kind == GEMM_UNSIGNED_BYTES) && p->start)
-        KERN_UNROLL for (int r = 0; r < rows; r++)
-            KERN_UNROLL for (int v = 0; v < vectors; v++)
-                sum[r][v] = (words)((counts)sum[r][v] + (counts)(p->start[r] - (words){0}));
+        KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] =
+            (words)((counts)sum[r][v] + (counts)(p->start[r] - (words){0}));
     if (p->add)
         store_sums(kind, p, rows, vectors, true, sum);
     else
@@ -167,14 +156,17 @@ INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t p
 }
 
 /* A function for each kind, number of rows and number of vectors, since gcc keeps the sums of only one block in registers. */
-#define BLOCK(kind, rows, vectors)                                                                                         \
-    __attribute__((noinline)) static void kind##_##rows##_##vectors(const struct gemm_block *p, int64_t panel)           \
-    {                                                                                                                      \
-        add_block(kind, p, panel, rows, vectors);                                                                          \
+#define BLOCK(kind, rows, vectors)                                                                                               \
+    __attribute__((noinline)) static void kind##_##rows##_##vectors(const struct gemm_block *p, int64_t panel)                   \
+    {                                                                                                                            \
+        add_block(kind, p, panel, rows, vectors);                                                                                \
     }
-#define BLOCKS_OF_ROWS(kind, vectors) BLOCK(kind, 1, vectors) BLOCK(kind, 2, vectors) BLOCK(kind, 4, vectors) BLOCK(kind, 6, vectors)
-#define NAMES(kind, vectors)                                                                                               \
-    {kind##_1_##vectors, kind##_2_##vectors, kind##_4_##vectors, kind##_6_##vectors}
+#define BLOCKS_OF_ROWS(kind, vectors)                                                                                            \
+    BLOCK(kind, 1, vectors) BLOCK(kind, 2, vectors) BLOCK(kind, 4, vectors) BLOCK(kind, 6, vectors)
+#define NAMES(kind, vectors)                                                                                                     \
+    {                                                                                                                            \
+        kind##_1_##vectors, kind##_2_##vectors, kind##_4_##vectors, kind##_6_##vectors                                           \
+    }
 #if defined __AVX512F__
 #define BLOCKS(kind) BLOCKS_OF_ROWS(kind, 1) BLOCKS_OF_ROWS(kind, 2) BLOCKS_OF_ROWS(kind, 4)
 #define ROW(kind) [kind] = {NAMES(kind, 1), NAMES(kind, 2), NAMES(kind, 4)}
@@ -195,8 +187,16 @@ const struct gemm_set TILE_OWN(gemm_set) = {
     .vectors = VECTORS,
     .pack = gemm_pack_panels,
     .add_bytes = gemm_add_bytes,
-    .block = {ROW(GEMM_F32), ROW(GEMM_F64), ROW(GEMM_WORDS), ROW(GEMM_DWORDS),
+    .block =
+        {
+            ROW(GEMM_F32),
+            ROW(GEMM_F64),
+            ROW(GEMM_WORDS),
+            ROW(GEMM_DWORDS),
 #if defined __AVX512F__
-              ROW(GEMM_PAIRS), ROW(GEMM_SIGNED_BYTES), ROW(GEMM_UNSIGNED_BYTES),
+            ROW(GEMM_PAIRS),
+            ROW(GEMM_SIGNED_BYTES),
+            ROW(GEMM_UNSIGNED_BYTES),
 #endif
-    }};
+        },
+};

@@ -32,10 +32,7 @@ INLINE const char *take(const struct packing *p, char *room, const char *from, i
 /* ---- rows ---- */
 
 #if defined __AVX512F__
-INLINE __mmask16 first_lanes(int64_t n)
-{
-    return (__mmask16)(n >= 16 ? 0xffff : n > 0 ? (1 << n) - 1 : 0);
-}
+INLINE __mmask16 first_lanes(int64_t n) { return (__mmask16)(n >= 16 ? 0xffff : n > 0 ? (1 << n) - 1 : 0); }
 
 /* Makes the lanes of n columns, each of up to four rows of bytes. */
 static void join_bytes(const struct gemm *g, const char *const rows[MOST_LANE], int there, int64_t n, char *to)
@@ -87,15 +84,15 @@ static void join_pairs(const char *const rows[MOST_LANE], int there, int64_t n, 
 #endif
 
 /* A complex number becomes two lanes, one below the other: itself, and itself times i. */
-#define JOIN_COMPLEX(T, NAME)                                                                                              \
-    static void NAME(const T *x, int64_t n, T *to, T *below)                                                             \
-    {                                                                                                                      \
-        for (int64_t j = 0; j < n; j++) {                                                                                  \
-            to[2 * j] = x[2 * j];                                                                                          \
-            to[2 * j + 1] = x[2 * j + 1];                                                                                  \
-            below[2 * j] = -x[2 * j + 1];                                                                                  \
-            below[2 * j + 1] = x[2 * j];                                                                                   \
-        }                                                                                                                  \
+#define JOIN_COMPLEX(T, NAME)                                                                                                    \
+    static void NAME(const T *x, int64_t n, T *to, T *below)                                                                     \
+    {                                                                                                                            \
+        for (int64_t j = 0; j < n; j++) {                                                                                        \
+            to[2 * j] = x[2 * j];                                                                                                \
+            to[2 * j + 1] = x[2 * j + 1];                                                                                        \
+            below[2 * j] = -x[2 * j + 1];                                                                                        \
+            below[2 * j + 1] = x[2 * j];                                                                                         \
+        }                                                                                                                        \
     }
 JOIN_COMPLEX(float, join_c64)
 JOIN_COMPLEX(double, join_c128)
@@ -186,8 +183,7 @@ static void turn_narrow(const struct gemm *g, const char *const column[GROUP], i
         const __mmask64 there = left >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << left) - 1;
         __m512i x[GROUP];
         for (int64_t j = 0; j < GROUP; j++)
-            x[j] = j < count ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, column[j] + i), moved)
-                             : _mm512_setzero_si512();
+            x[j] = j < count ? _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, column[j] + i), moved) : _mm512_setzero_si512();
         transpose(x);
         for (int64_t j = 0; j < GROUP && j < lanes; j++)
             _mm512_mask_storeu_epi32(to + (i / 4 + j) * g->panel, first_lanes(count), x[j]);
@@ -224,7 +220,8 @@ static void pack_columns(const struct packing *p)
         for (int64_t i = 0; i < p->k; i += PIECE) {
             const int64_t depth = p->k - i < PIECE ? p->k - i : PIECE, count = p->n - j < group ? p->n - j : group;
             const char *column[GROUP] = {NULL};
-            char *to = p->panel + j / p->g->columns * p->panel_bytes + i / p->g->per_lane * p->g->panel + j % p->g->columns * lane;
+            char *to =
+                p->panel + j / p->g->columns * p->panel_bytes + i / p->g->per_lane * p->g->panel + j % p->g->columns * lane;
             for (int64_t c = 0; c < count; c++)
                 column[c] = take(p, room[c], p->from + i * p->k_step + (j + c) * p->column_step, p->k_step, depth);
             if (lane == 8)

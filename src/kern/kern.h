@@ -37,11 +37,22 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
 void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
 
-enum kern_combine { /* recognised bodies f(accumulator, value) */
-    KERN_CALL, KERN_ADD, KERN_MULTIPLY, KERN_MAXIMUM, KERN_MINIMUM, KERN_AND, KERN_OR, KERN_XOR,
+/* recognised bodies f(accumulator, value) */
+enum kern_combine {
+    KERN_CALL,
+    KERN_ADD,
+    KERN_MULTIPLY,
+    KERN_MAXIMUM,
+    KERN_MINIMUM,
+    KERN_AND,
+    KERN_OR,
+    KERN_XOR,
     KERN_TAKE_VALUE, /* returns the second argument */
     /* the select of select-and-scatter: compare(first, second) */
-    KERN_SELECT_GE, KERN_SELECT_GT, KERN_SELECT_LE, KERN_SELECT_LT
+    KERN_SELECT_GE,
+    KERN_SELECT_GT,
+    KERN_SELECT_LE,
+    KERN_SELECT_LT
 };
 const char *kern_combine_opcode(enum kern_combine c); /* "add"; NULL for bodies that are no elementwise op */
 
@@ -79,9 +90,9 @@ const struct kern_tiles *kern_tiles(void);
  */
 enum { KERN_FUSED_VIEWS = 12, KERN_FUSED_OPS = 128, KERN_FUSED_FOLDS = 8, KERN_FUSED_RESULTS = 4 };
 enum kern_fused_kind {
-    KERN_FUSED_APPLY, /* fn */
+    KERN_FUSED_APPLY,  /* fn */
     KERN_FUSED_REPEAT, /* from a value of rows to one of elements */
-    KERN_FUSED_FOLD   /* from elements to rows: args[0] folded, starting with the one element args[1] */
+    KERN_FUSED_FOLD    /* from elements to rows: args[0] folded, starting with the one element args[1] */
 };
 /* A recognised fold: of elements, in an accumulator, to a result. */
 enum { KERN_SQUARES_FROM = 64 };
@@ -95,14 +106,14 @@ struct kern_fused_op {
     const struct kern_fold *fold;
     uint8_t kind;
     uint8_t arg_count, args[KERN_MAX_ARGS];
-    uint8_t out;   /* a tile or a result */
-    int8_t result; /* which result; -1: none */
-    uint8_t width; /* of an element that it makes */
+    uint8_t out;    /* a tile or a result */
+    int8_t result;  /* which result; -1: none */
+    uint8_t width;  /* of an element that it makes */
     uint8_t by_row; /* which of its operands (bits) are values of rows, when it makes elements: fn takes a single one */
-    bool rows;     /* it makes a value of rows */
-    bool once;     /* depends on repeated elements alone: running it once is enough */
-    bool late;     /* it depends on a fold */
-    uint8_t cell;  /* of a fold: its number */
+    bool rows;      /* it makes a value of rows */
+    bool once;      /* depends on repeated elements alone: running it once is enough */
+    bool late;      /* it depends on a fold */
+    uint8_t cell;   /* of a fold: its number */
 };
 struct kern_fused_result {
     bool rows;
@@ -113,8 +124,8 @@ struct kern_fused {
     int view_count, op_count, tile_count, result_count, fold_count;
     int rank, row_rank;
     const int64_t *dims; /* none of them 1 */
-    bool whole_rows; /* elements depend on folds of their row, so a row is done op by op */
-    size_t width;    /* bytes of the widest element in a tile */
+    bool whole_rows;     /* elements depend on folds of their row, so a row is done op by op */
+    size_t width;        /* bytes of the widest element in a tile */
     const struct kern_fused_op *ops;
     const struct kern_fused_result *results;
 };
@@ -144,7 +155,9 @@ typedef void kern_copy_fn(struct team *team, const struct view *out, const struc
 void kern_fill(struct team *team, const struct view *out, const void *element);
 /* spec: Iota */
 typedef void kern_iota_fn(struct team *team, const struct view *out, int dimension);
-struct kern_pad_dim { int64_t low, high, interior; };
+struct kern_pad_dim {
+    int64_t low, high, interior;
+};
 /* spec: Pad */
 typedef void kern_pad_fn(struct team *team, const struct view *out, const struct view *x, const void *value,
                          const struct kern_pad_dim *dims);
@@ -161,8 +174,7 @@ void kern_view_reverse(struct view *out, const struct view *x, const int64_t *di
 typedef void kern_reshape_fn(const struct view *out, const struct view *x);
 typedef void kern_transpose_fn(const struct view *out, const struct view *x, const int64_t *permutation);
 typedef void kern_broadcast_fn(const struct view *out, const struct view *x, const int64_t *dimensions);
-typedef void kern_slice_fn(const struct view *out, const struct view *x, const int64_t *start,
-                           const int64_t *stride);
+typedef void kern_slice_fn(const struct view *out, const struct view *x, const int64_t *start, const int64_t *stride);
 typedef void kern_reverse_fn(const struct view *out, const struct view *x, const int64_t *dimensions, int count);
 
 /* ---- computations applied to elements ---- */
@@ -173,9 +185,7 @@ typedef bool kern_call_fn(void *context, const void *const *args, void *const *r
 
 enum { KERN_LANES = 256 };
 /* How the value so far compares to the next element's: as numbers, or because one or both are NaN. */
-enum kern_relation {
-    KERN_BELOW, KERN_EQUAL, KERN_ABOVE, KERN_SO_FAR_NAN, KERN_ELEMENT_NAN, KERN_BOTH_NAN, KERN_RELATIONS
-};
+enum kern_relation { KERN_BELOW, KERN_EQUAL, KERN_ABOVE, KERN_SO_FAR_NAN, KERN_ELEMENT_NAN, KERN_BOTH_NAN, KERN_RELATIONS };
 enum { KERN_TAKES_VALUE = 1, KERN_TAKES_INDEX = 2 };
 /* A body of two operands, values and integer indices, that keeps the greater (or lesser) value with its index, as a table:
  * what it takes from the next element, by how the values compare and whether the index so far is less than, equal to or
@@ -186,7 +196,7 @@ struct kern_pick {
 };
 struct kern_body {
     enum kern_combine combine;
-    kern_call_fn *call;   /* for KERN_CALL, and as fallback for the others */
+    kern_call_fn *call; /* for KERN_CALL, and as fallback for the others */
     void *context;
     /* The same for KERN_LANES elements at a time: arguments and results are packed arrays of that length. NULL: there is
      * none. */
@@ -205,16 +215,18 @@ typedef bool kern_reduce_fn(struct team *team, int n, const struct view *out, co
 const char *kern_reduce_choice(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
                                const struct kern_body *body);
 
-struct kern_window_dim { int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation; bool reversal; };
+struct kern_window_dim {
+    int64_t size, stride, pad_low, pad_high, base_dilation, window_dilation;
+    bool reversal;
+};
 /* spec: ReduceWindow (hlo-values 12.2) */
 typedef bool kern_reduce_window_fn(struct team *team, int n, const struct view *out, const struct view *x,
-                                   const void *const *init, const enum dtype *acc,
-                                   const struct kern_window_dim *window, const struct kern_body *body);
+                                   const void *const *init, const enum dtype *acc, const struct kern_window_dim *window,
+                                   const struct kern_body *body);
 /* spec: SelectAndScatter (hlo-values 12.3). `select` returns a pred. */
 typedef bool kern_select_and_scatter_fn(struct team *team, const struct view *out, const struct view *x,
-                                        const struct view *source, const void *init,
-                                        const struct kern_window_dim *window, const struct kern_body *select,
-                                        const struct kern_body *scatter);
+                                        const struct view *source, const void *init, const struct kern_window_dim *window,
+                                        const struct kern_body *select, const struct kern_body *scatter);
 
 /* ---- dot.c, conv.c ---- */
 
@@ -282,8 +294,7 @@ typedef void kern_gather_fn(struct team *team, const struct view *out, const str
 /* spec: Scatter (hlo-values 11.4). out[k] already holds the operands and is updated in place. For a scatter, offset_dims is
  * update_window_dims and collapsed is inserted_window_dims. */
 typedef bool kern_scatter_fn(struct team *team, int n, const struct view *out, const struct view *indices,
-                             const struct view *updates, const struct kern_gather_dims *dims,
-                             const struct kern_body *body);
+                             const struct view *updates, const struct kern_gather_dims *dims, const struct kern_body *body);
 /* One integer element of any integer type, as a signed number (u64 above 2^63-1: INT64_MAX). */
 int64_t kern_load_index(enum dtype t, const void *p);
 
@@ -321,14 +332,15 @@ enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
 typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state,
                               int words, uint64_t *next);
 /* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type; the counter is advanced. */
-typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal,
-                                 uint64_t *counter);
+typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter);
 
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
 /* spec: Cholesky (hlo-values 13.5) */
 typedef bool kern_cholesky_fn(struct team *team, const struct view *out, const struct view *a, bool lower);
-struct kern_triangular { bool left_side, lower, unit_diagonal, transpose, conjugate; };
+struct kern_triangular {
+    bool left_side, lower, unit_diagonal, transpose, conjugate;
+};
 /* spec: TriangularSolve (hlo-values 13.6) */
 typedef bool kern_triangular_solve_fn(struct team *team, const struct view *out, const struct view *a, const struct view *b,
                                       const struct kern_triangular *how);
@@ -368,19 +380,16 @@ typedef bool kern_fft_fn(struct team *team, const struct view *out, const struct
 /* ---- plain/batchnorm.c: per-feature operands are rows; false: out of memory (hlo-values 13.8) ---- */
 
 /* spec: BatchNormInference */
-typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x,
-                                          const struct view *scale, const struct view *offset,
-                                          const struct view *mean, const struct view *var, double eps,
+typedef void kern_batch_norm_inference_fn(const struct view *y, const struct view *x, const struct view *scale,
+                                          const struct view *offset, const struct view *mean, const struct view *var, double eps,
                                           int feature);
 /* spec: BatchNormTraining */
-typedef bool kern_batch_norm_training_fn(const struct view *y, const struct view *mean,
-                                         const struct view *var, const struct view *x,
-                                         const struct view *scale, const struct view *offset, double eps,
+typedef bool kern_batch_norm_training_fn(const struct view *y, const struct view *mean, const struct view *var,
+                                         const struct view *x, const struct view *scale, const struct view *offset, double eps,
                                          int feature);
 /* spec: BatchNormGrad */
-typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *dscale,
-                                     const struct view *doffset, const struct view *x,
-                                     const struct view *scale, const struct view *mean,
+typedef bool kern_batch_norm_grad_fn(const struct view *dx, const struct view *dscale, const struct view *doffset,
+                                     const struct view *x, const struct view *scale, const struct view *mean,
                                      const struct view *var, const struct view *dy, double eps, int feature);
 
 /* ---- table.c: which kernels a program runs ---- */

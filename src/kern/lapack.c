@@ -15,13 +15,10 @@ static const struct kern_lapack_routine {
     const char *name;
     lapack_fn *run;
 } routines[] = {
-    {"gees", lapack_gees}, {"geev", lapack_geev}, {"gehrd", lapack_gehrd},
-    {"geqp3", lapack_geqp3}, {"geqrf", lapack_geqrf}, {"gesdd", lapack_gesdd},
-    {"gesvd", lapack_gesvd}, {"getrf", lapack_getrf}, {"gtsp", lapack_gtsp},
-    {"gtsv", lapack_gtsv}, {"heevd", lapack_heevd}, {"hetrd", lapack_sytrd},
-    {"orgqr", lapack_orgqr}, {"ormqr", lapack_ormqr}, {"potrf", lapack_potrf},
-    {"syevd", lapack_heevd}, {"sytrd", lapack_sytrd}, {"trsm", lapack_trsm},
-    {"ungqr", lapack_orgqr}, {"unmqr", lapack_ormqr},
+    {"gees", lapack_gees},   {"geev", lapack_geev},   {"gehrd", lapack_gehrd}, {"geqp3", lapack_geqp3}, {"geqrf", lapack_geqrf},
+    {"gesdd", lapack_gesdd}, {"gesvd", lapack_gesvd}, {"getrf", lapack_getrf}, {"gtsp", lapack_gtsp},   {"gtsv", lapack_gtsv},
+    {"heevd", lapack_heevd}, {"hetrd", lapack_sytrd}, {"orgqr", lapack_orgqr}, {"ormqr", lapack_ormqr}, {"potrf", lapack_potrf},
+    {"syevd", lapack_heevd}, {"sytrd", lapack_sytrd}, {"trsm", lapack_trsm},   {"ungqr", lapack_orgqr}, {"unmqr", lapack_ormqr},
 };
 
 static lapack_fn *find(const char *name)

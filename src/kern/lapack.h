@@ -18,7 +18,7 @@ struct lapack_item {
     enum dtype type;
     int count;
     void *x[KERN_LAPACK_ARRAYS];
-    bool given[KERN_LAPACK_ARRAYS]; /* whether the array holds an operand; else zeros */
+    bool given[KERN_LAPACK_ARRAYS];                             /* whether the array holds an operand; else zeros */
     fint rows[KERN_LAPACK_ARRAYS], columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
     const int64_t *options;
     fint info;

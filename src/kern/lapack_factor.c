@@ -7,10 +7,7 @@
  */
 #include "kern/lapack.h"
 
-static void letter(const struct lapack_item *it, int k, char *out)
-{
-    *out = (char)it->options[k];
-}
+static void letter(const struct lapack_item *it, int k, char *out) { *out = (char)it->options[k]; }
 
 /* a: n x n, Hermitian -> its Cholesky factor; info. uplo: the triangle that is read and written; the
  * other is kept. */
@@ -35,8 +32,9 @@ void lapack_geqrf(struct lapack_item *it)
     fint m = it->rows[0], n = it->columns[0], ld = at_least_one(m);
     do
         LAPACK(it, "geqrf", P, P, P, P, P, P, P, P)
-        (&m, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);
-    while (lapack_asks(it));
+    (&m, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);
+    while (lapack_asks(it))
+        ;
 }
 
 /* For a matrix without rows only the columns are permuted: those that aren't free come first. LAPACK does the same, but complains
@@ -84,8 +82,9 @@ void lapack_orgqr(struct lapack_item *it)
     fint m = it->rows[0], n = it->columns[0], k = it->rows[1], ld = at_least_one(m);
     do
         LAPACK(it, lapack_complex(it) ? "ungqr" : "orgqr", P, P, P, P, P, P, P, P, P)
-        (&m, &n, &k, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);
-    while (lapack_asks(it));
+    (&m, &n, &k, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);
+    while (lapack_asks(it))
+        ;
 }
 
 /* a: reflectors, tau; c: m x n -> Q c (side L), c Q (R), or with Q's adjoint (trans T, C). */
@@ -99,8 +98,9 @@ void lapack_ormqr(struct lapack_item *it)
         return;
     do
         LAPACK(it, lapack_complex(it) ? "unmqr" : "ormqr", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-        (&side, &trans, &m, &n, &k, it->x[0], &lda, it->x[1], it->x[2], &ldc, it->work, &it->work_size, &it->info, 1, 1);
-    while (lapack_asks(it));
+    (&side, &trans, &m, &n, &k, it->x[0], &lda, it->x[1], it->x[2], &ldc, it->work, &it->work_size, &it->info, 1, 1);
+    while (lapack_asks(it))
+        ;
 }
 
 /* a: n x n -> its Hessenberg form, and below it the reflectors; tau; info. low, high: a is triangular
@@ -115,8 +115,9 @@ void lapack_gehrd(struct lapack_item *it)
     }
     do
         LAPACK(it, "gehrd", P, P, P, P, P, P, P, P, P)
-        (&n, &low, &high, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);
-    while (lapack_asks(it));
+    (&n, &low, &high, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);
+    while (lapack_asks(it))
+        ;
 }
 
 /* a: n x n, Hermitian -> reflectors; d, e: diagonal and off-diagonal of the tridiagonal form; tau; info.
@@ -128,8 +129,9 @@ void lapack_sytrd(struct lapack_item *it)
     letter(it, 0, &uplo);
     do
         LAPACK(it, lapack_complex(it) ? "hetrd" : "sytrd", P, P, P, P, P, P, P, P, P, P, L)
-        (&uplo, &n, it->x[0], &ld, it->x[1], it->x[2], it->x[3], it->work, &it->work_size, &it->info, 1);
-    while (lapack_asks(it));
+    (&uplo, &n, it->x[0], &ld, it->x[1], it->x[2], it->x[3], it->work, &it->work_size, &it->info, 1);
+    while (lapack_asks(it))
+        ;
 }
 
 /* a: triangular; x: m x n -> the solution of op(a) x' = alpha x (side L) or x' op(a) = alpha x (R);

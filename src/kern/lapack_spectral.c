@@ -33,13 +33,11 @@ void lapack_heevd(struct lapack_item *it)
     do
         if (complex)
             LAPACK(it, "heevd", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, real, &reals, extra,
-             &integers, &it->info, 1, 1);
-        else
-            LAPACK(it, "syevd", P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, extra, &integers, &it->info, 1,
-             1);
-    while (lapack_asks(it));
+    (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, real, &reals, extra, &integers, &it->info, 1, 1);
+    else LAPACK(it, "syevd", P, P, P, P, P, P, P, P, P, P, P, L, L)(&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work,
+                                                                    &it->work_size, extra, &integers, &it->info, 1, 1);
+    while (lapack_asks(it))
+        ;
 }
 
 /* ---- any square matrix ---- */
@@ -56,19 +54,19 @@ static bool all_finite(const struct lapack_item *it)
 
 /* LAPACK packs the eigenvectors of a real matrix: if wi isn't 0, two columns are the real and the
  * imaginary part of a vector, and its conjugate belongs to the next eigenvalue. */
-#define UNPACK(NAME, T, COMPLEX)                                                  \
-    static void NAME(int64_t n, const T *wi, const T *v, struct COMPLEX *out)     \
-    {                                                                             \
-        for (int64_t j = 0; j < n; j++) {                                         \
-            bool pair = wi[j] != 0 && j + 1 < n;                                  \
-            for (int64_t i = 0; i < n; i++) {                                     \
-                T re = v[j * n + i], im = pair ? v[(j + 1) * n + i] : 0;          \
-                out[j * n + i] = (struct COMPLEX){re, im};                        \
-                if (pair)                                                         \
-                    out[(j + 1) * n + i] = (struct COMPLEX){re, -im};             \
-            }                                                                     \
-            j += pair;                                                            \
-        }                                                                         \
+#define UNPACK(NAME, T, COMPLEX)                                                                                                 \
+    static void NAME(int64_t n, const T *wi, const T *v, struct COMPLEX *out)                                                    \
+    {                                                                                                                            \
+        for (int64_t j = 0; j < n; j++) {                                                                                        \
+            bool pair = wi[j] != 0 && j + 1 < n;                                                                                 \
+            for (int64_t i = 0; i < n; i++) {                                                                                    \
+                T re = v[j * n + i], im = pair ? v[(j + 1) * n + i] : 0;                                                         \
+                out[j * n + i] = (struct COMPLEX){re, im};                                                                       \
+                if (pair)                                                                                                        \
+                    out[(j + 1) * n + i] = (struct COMPLEX){re, -im};                                                            \
+            }                                                                                                                    \
+            j += pair;                                                                                                           \
+        }                                                                                                                        \
     }
 UNPACK(unpack_f32, float, c64)
 UNPACK(unpack_f64, double, c128)
@@ -82,9 +80,9 @@ static void geev_real(struct lapack_item *it, char left, char right)
         return;
     do
         LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-        (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], vl, &ld, vr, &ld, it->work,
-         &it->work_size, &it->info, 1, 1);
-    while (lapack_asks(it));
+    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], vl, &ld, vr, &ld, it->work, &it->work_size, &it->info, 1, 1);
+    while (lapack_asks(it))
+        ;
     for (int k = 0; k < 2 && it->info == 0 && !it->no_memory; k++) {
         char *v = k ? vr : vl;
         if ((k ? right : left) != 'V')
@@ -104,9 +102,9 @@ static void geev_complex(struct lapack_item *it, char left, char right)
         return;
     do
         LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-        (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], &ld, it->x[3], &ld, it->work,
-         &it->work_size, real, &it->info, 1, 1);
-    while (lapack_asks(it));
+    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], &ld, it->x[3], &ld, it->work, &it->work_size, real, &it->info, 1, 1);
+    while (lapack_asks(it))
+        ;
 }
 
 /* a: n x n; wr, wi (complex: w): eigenvalues; vl, vr: left and right eigenvectors, complex, in columns; info:
@@ -136,13 +134,13 @@ void lapack_gees(struct lapack_item *it)
     do
         if (complex)
             LAPACK(it, "gees", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[1], &ld, it->work, &it->work_size,
-             real, NULL, &it->info, 1, 1);
-        else
-            LAPACK(it, "gees", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[3], it->x[1], &ld, it->work,
-             &it->work_size, NULL, &it->info, 1, 1);
-    while (lapack_asks(it));
+    (&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[1], &ld, it->work, &it->work_size, real, NULL,
+     &it->info, 1, 1);
+    else LAPACK(it, "gees", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L,
+                L)(&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[3], it->x[1], &ld, it->work,
+                   &it->work_size, NULL, &it->info, 1, 1);
+    while (lapack_asks(it))
+        ;
 }
 
 /* ---- singular values ---- */
@@ -207,13 +205,12 @@ void lapack_gesdd(struct lapack_item *it)
     do
         if (complex)
             LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)
-            (&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, real, extra,
-             &it->info, 1);
-        else
-            LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)
-            (&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, extra,
-             &it->info, 1);
-    while (lapack_asks(it));
+    (&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, real, extra, &it->info,
+     1);
+    else LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)(
+        &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, extra, &it->info, 1);
+    while (lapack_asks(it))
+        ;
 }
 
 /* The same by another method. */
@@ -229,11 +226,11 @@ void lapack_gesvd(struct lapack_item *it)
     do
         if (complex)
             LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, real,
-             &it->info, 1, 1);
-        else
-            LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-            (&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size,
-             &it->info, 1, 1);
-    while (lapack_asks(it));
+    (&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work, &it->work_size, real, &it->info,
+     1, 1);
+    else LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)(&mode, &mode, &m, &n, it->x[0], &lda, it->x[1],
+                                                                             it->x[2], &ldu, it->x[3], &ldvt, it->work,
+                                                                             &it->work_size, &it->info, 1, 1);
+    while (lapack_asks(it))
+        ;
 }

@@ -18,20 +18,14 @@
 /* Multiplications below which the library is not worth loading. */
 enum { WORTH_LAPACK = 8192 };
 
-static enum dtype work_type(enum dtype t)
-{
-    return t == DT_F64 || dtype_is_complex(t) ? t : DT_F32;
-}
+static enum dtype work_type(enum dtype t) { return t == DT_F64 || dtype_is_complex(t) ? t : DT_F32; }
 
 /* The matrix at `data` in a view's last two dimensions. */
 static struct view matrix_at(const struct view *v, char *data)
 {
     const int64_t *dims = v->dims + v->rank - 2, *strides = v->strides + v->rank - 2;
-    return (struct view){.dtype = v->dtype,
-                         .rank = 2,
-                         .data = data,
-                         .dims = {dims[0], dims[1]},
-                         .strides = {strides[0], strides[1]}};
+    return (struct view){
+        .dtype = v->dtype, .rank = 2, .data = data, .dims = {dims[0], dims[1]}, .strides = {strides[0], strides[1]}};
 }
 
 /* Whether the library can work on a matrix in place: it has the work type, and its rows are packed and in order. */
@@ -109,10 +103,7 @@ static struct view packed(const struct view *m, enum dtype work, char *room)
     return made;
 }
 
-static double component(enum dtype t, const char *at)
-{
-    return float_load(dtype_component(t), at);
-}
+static double component(enum dtype t, const char *at) { return float_load(dtype_component(t), at); }
 
 /* Whether everything on the diagonal is finite, and so far from zero that its reciprocal is too; and real, if it must be. */
 static bool tame_diagonal(const struct view *m, bool real)
@@ -181,7 +172,8 @@ bool kern_cholesky(struct team *team, const struct view *out, const struct view 
     if (view_elements(a) == 0 || n * n / 3 < WORTH_LAPACK / n || n > INT32_MAX || !blas_is_there())
         return plain_cholesky(NULL, out, a, lower);
     t.out_room = room_for(out, t.work);
-    return t.out_room >= 0 && run_batch(team, &t, batch_count(a), n * n / 3 < WORTH_TEAM / n ? n * n * n / 3 : WORTH_TEAM, factor_part);
+    return t.out_room >= 0 &&
+           run_batch(team, &t, batch_count(a), n * n / 3 < WORTH_TEAM / n ? n * n * n / 3 : WORTH_TEAM, factor_part);
 }
 
 /* ---- triangular systems ---- */
@@ -197,7 +189,8 @@ static void solve(const struct view *a, const struct view *b, const struct kern_
     double wide_one[2] = {1, 0};
     void *alpha = dtype_component(a->dtype) == DT_F64 ? (void *)wide_one : one;
     ((void (*)(P, P, P, P, P, P, P, P, P, P, P, L, L, L, L))lapack_function(a->dtype, "trsm"))(
-        &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda, b->data + first * b->strides[how->left_side], &ldb, 1, 1, 1, 1);
+        &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda, b->data + first * b->strides[how->left_side], &ldb, 1, 1, 1,
+        1);
 }
 
 /* Some right-hand sides of one system: columns of b if a is on the left, else rows. */
@@ -241,7 +234,9 @@ enum { FEW_SIDES = 64, MANY_SIDES = 256 };
 
 static int64_t sides_in_block(int64_t sides)
 {
-    return sides <= FEW_SIDES ? sides : sides <= 4 * MANY_SIDES ? (sides + 3) / 4 < FEW_SIDES ? FEW_SIDES : (sides + 3) / 4 : MANY_SIDES;
+    return sides <= FEW_SIDES        ? sides
+           : sides <= 4 * MANY_SIDES ? (sides + 3) / 4 < FEW_SIDES ? FEW_SIDES : (sides + 3) / 4
+                                     : MANY_SIDES;
 }
 
 /* spec: TriangularSolve */

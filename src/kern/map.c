@@ -106,8 +106,7 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
     for (int64_t r = 0; r < rows && more; r++, n += length) {
         for (int k = 1; k < m->nest.count; k++)
             if (!m->repeated[k])
-                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k], m->nest.strides[k][inner],
-                          m->width[k], length);
+                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k], m->nest.strides[k][inner], m->width[k], length);
         more = nest_step(walk);
     }
     const void *args[NEST_MAX_VIEWS];
@@ -115,8 +114,7 @@ static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length,
         args[k - 1] = m->tiles[k];
     m->fn(m->context, m->member, m->tiles[0], args, n);
     for (int64_t done = 0; done < n; done += length) {
-        kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0],
-                    m->width[0], length);
+        kern_unpack(first.at[0], m->nest.strides[0][inner], m->tiles[0] + (size_t)done * m->width[0], m->width[0], length);
         nest_step(&first);
     }
     return more;

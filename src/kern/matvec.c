@@ -14,16 +14,16 @@ enum {
     BLOCK_BYTES = 256 << 10, /* least size of a block of the matrix */
     SUM_BYTES = 16 << 10,    /* size of the sums down columns, which stay in the first cache */
     ENOUGH_BLOCKS = 8,
-    LEAST_TERMS = 256, /* least number of terms in a part of a sum */
-    SHORT_ROW = 16, /* terms, times vectors: shorter rows of the matrix are left to others */
+    LEAST_TERMS = 256,    /* least number of terms in a part of a sum */
+    SHORT_ROW = 16,       /* terms, times vectors: shorter rows of the matrix are left to others */
     MANY_TERMS = 1 << 18, /* the most terms for which each member of the team has a copy of the vectors */
     LINE = 64
 };
 
 struct matvec {
     const struct product *p;
-    bool by_lhs; /* the matrix is the left operand */
-    bool across; /* the matrix is packed along rows, which the sums run along; else along columns */
+    bool by_lhs;        /* the matrix is the left operand */
+    bool across;        /* the matrix is packed along rows, which the sums run along; else along columns */
     int vectors, count; /* number of vectors; the same rounded up to what there are loops for */
     enum dtype type, work;
     enum matvec_source source;
@@ -31,7 +31,7 @@ struct matvec {
     matvec_along_fn *along;
     matvec_down_fn *down;
     struct loader widen, narrow, vector;
-    int64_t width, sum_width; /* bytes of an element and of a sum */
+    int64_t width, sum_width;                       /* bytes of an element and of a sum */
     int64_t results, terms, result_step, term_step; /* of the matrix */
     int64_t vector_step, out_step;
     int64_t batch, block, part; /* results and terms of a block */
@@ -102,10 +102,7 @@ static void find_loops(struct matvec *v)
     while (1 << size < v->vectors)
         size++;
     v->count = 1 << size;
-    v->source = v->type == DT_BF16  ? MATVEC_BF16
-                : v->type == DT_F16 ? MATVEC_F16
-                : v->type == DT_F64 ? MATVEC_F64
-                                    : MATVEC_F32;
+    v->source = v->type == DT_BF16 ? MATVEC_BF16 : v->type == DT_F16 ? MATVEC_F16 : v->type == DT_F64 ? MATVEC_F64 : MATVEC_F32;
     if (!set->along[v->source][0])
         v->source = MATVEC_F32;
     v->convert = v->source == MATVEC_F32 && v->type != DT_F32;
@@ -212,8 +209,8 @@ static void add_row(const struct matvec *v, const struct block *b, const char *r
         v->along(row, b->x, v->vector_room, b->terms, sums);
     for (int64_t k = 0; v->convert && k < b->terms; k += KERN_TILE) {
         const int64_t n = min_i64(KERN_TILE, b->terms - k);
-        v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n), b->x + k * v->sum_width,
-                 v->vector_room, n, sums);
+        v->along(loader_read(&v->widen, room, row + k * v->term_step, v->term_step, n), b->x + k * v->sum_width, v->vector_room,
+                 n, sums);
     }
 }
 
@@ -279,7 +276,8 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     b.results = min_i64(v->block, v->results - b.from);
     b.terms = min_i64(v->part, v->terms - b.term);
     b.out = p->out + nest_offset(&p->batch, 0, batch, &ignored);
-    const char *lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored), *rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
+    const char *lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored),
+               *rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
     b.matrix = (v->by_lhs ? lhs : rhs) + b.from * v->result_step + b.term * v->term_step;
     b.vectors = v->by_lhs ? rhs : lhs;
     b.sums = room + v->count * v->vector_room;
@@ -292,7 +290,8 @@ static void run_block(const struct matvec *v, int64_t number, char *room)
     for (int r = 0; r < v->vectors; r++) {
         const char *sums = b.sums + r * v->sums_room;
         if (v->parts > 1)
-            memcpy(v->partial + ((part * v->vectors + r) * v->results + b.from) * v->sum_width, sums, (size_t)(b.results * v->sum_width));
+            memcpy(v->partial + ((part * v->vectors + r) * v->results + b.from) * v->sum_width, sums,
+                   (size_t)(b.results * v->sum_width));
         else
             store(v, b.out, r, b.from, sums, b.results);
     }

@@ -18,15 +18,9 @@ typedef uint32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_a
 
 #define INLINE __attribute__((always_inline)) static inline
 
-INLINE int64_t lanes_of(enum matvec_source s)
-{
-    return s == MATVEC_F64 ? TILE_BYTES / 8 : TILE_BYTES / 4;
-}
+INLINE int64_t lanes_of(enum matvec_source s) { return s == MATVEC_F64 ? TILE_BYTES / 8 : TILE_BYTES / 4; }
 
-INLINE int64_t width_of(enum matvec_source s)
-{
-    return s == MATVEC_F64 ? 8 : s == MATVEC_F32 ? 4 : 2;
-}
+INLINE int64_t width_of(enum matvec_source s) { return s == MATVEC_F64 ? 8 : s == MATVEC_F32 ? 4 : 2; }
 
 INLINE wide widen(enum matvec_source s, const char *at)
 {
@@ -85,31 +79,30 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
 {
     const int64_t lanes = lanes_of(s), width = width_of(s);
     wide sum[MATVEC_MOST], other = {0};
-    KERN_UNROLL for (int r = 0; r < vectors; r++)
-        sum[r] = *(const wide *)(const void *)(sums + r * 64);
+    KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] = *(const wide *)(const void *)(sums + r * 64);
     int64_t i = 0;
     if (vectors == 1) /* two sums, since each addition to one waits for the addition before */
         for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
             sum[0] = plus(s, sum[0], multiply(s, widen(s, row + i * width), *(const wide *)(const void *)x));
-            other = plus(s, other,
-                         multiply(s, widen(s, row + (i + lanes) * width), *(const wide *)(const void *)(x + TILE_BYTES)));
+            other =
+                plus(s, other, multiply(s, widen(s, row + (i + lanes) * width), *(const wide *)(const void *)(x + TILE_BYTES)));
         }
     for (; i < n; i += lanes, x += TILE_BYTES) {
         const wide w = i + lanes <= n ? widen(s, row + i * width) : widen_some(s, row + i * width, n - i);
-        KERN_UNROLL for (int r = 0; r < vectors; r++)
-            sum[r] = plus(s, sum[r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
+        KERN_UNROLL for (int r = 0; r < vectors; r++) sum[r] =
+            plus(s, sum[r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
     }
     if (vectors == 1)
         sum[0] = plus(s, sum[0], other);
-    KERN_UNROLL for (int r = 0; r < vectors; r++)
-        *(wide *)(void *)(sums + r * 64) = sum[r];
+    KERN_UNROLL for (int r = 0; r < vectors; r++) * (wide *)(void *)(sums + r * 64) = sum[r];
 }
 
 INLINE void down_lanes(enum matvec_source s, int vectors, const wide w[MATVEC_ROWS], const char *x, int64_t x_step, char *sums,
                        int64_t sums_step)
 {
     const int64_t width = s == MATVEC_F64 ? 8 : 4;
-    KERN_UNROLL for (int r = 0; r < vectors; r++) {
+    KERN_UNROLL for (int r = 0; r < vectors; r++)
+    {
         const char *a = x + r * x_step;
         wide *sum = (wide *)(void *)(sums + r * sums_step);
         const wide low = plus(s, multiply(s, spread(s, a), w[0]), multiply(s, spread(s, a + width), w[1]));
@@ -125,33 +118,29 @@ INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVE
     const char *at[MATVEC_ROWS];
     wide w[MATVEC_ROWS];
     int64_t i = 0;
-    KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
-        at[k] = rows[k];
+    KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++) at[k] = rows[k];
     for (; i + lanes <= n; i += lanes, sums += TILE_BYTES) {
-        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
-            w[k] = widen(s, at[k] + i * width);
+        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++) w[k] = widen(s, at[k] + i * width);
         down_lanes(s, vectors, w, x, x_step, sums, sums_step);
     }
     if (i < n) {
-        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++)
-            w[k] = widen_some(s, at[k] + i * width, n - i);
+        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++) w[k] = widen_some(s, at[k] + i * width, n - i);
         down_lanes(s, vectors, w, x, x_step, sums, sums_step);
     }
 }
 
-#define LOOPS(source, vectors)                                                                                             \
-    static void along_##source##_##vectors(const char *row, const char *x, int64_t x_step, int64_t n, char *sums)         \
-    {                                                                                                                      \
-        along(MATVEC_##source, vectors, row, x, x_step, n, sums);                                                          \
-    }                                                                                                                      \
-    static void down_##source##_##vectors(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n,   \
-                                          char *sums, int64_t sums_step)                                                   \
-    {                                                                                                                      \
-        down(MATVEC_##source, vectors, rows, x, x_step, n, sums, sums_step);                                               \
+#define LOOPS(source, vectors)                                                                                                   \
+    static void along_##source##_##vectors(const char *row, const char *x, int64_t x_step, int64_t n, char *sums)                \
+    {                                                                                                                            \
+        along(MATVEC_##source, vectors, row, x, x_step, n, sums);                                                                \
+    }                                                                                                                            \
+    static void down_##source##_##vectors(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step, int64_t n,         \
+                                          char *sums, int64_t sums_step)                                                         \
+    {                                                                                                                            \
+        down(MATVEC_##source, vectors, rows, x, x_step, n, sums, sums_step);                                                     \
     }
 #define SOURCE(source) LOOPS(source, 1) LOOPS(source, 2) LOOPS(source, 4) LOOPS(source, 8)
-#define ROW(name, source)                                                                                                  \
-    [MATVEC_##source] = {name##_##source##_1, name##_##source##_2, name##_##source##_4, name##_##source##_8}
+#define ROW(name, source) [MATVEC_##source] = {name##_##source##_1, name##_##source##_2, name##_##source##_4, name##_##source##_8}
 SOURCE(F32)
 SOURCE(BF16)
 SOURCE(F64)
@@ -160,14 +149,22 @@ SOURCE(F16)
 #endif
 
 const struct matvec_set TILE_OWN(matvec_set) = {
-    .along = {ROW(along, F32), ROW(along, BF16), ROW(along, F64),
+    .along =
+        {
+            ROW(along, F32),
+            ROW(along, BF16),
+            ROW(along, F64),
 #if defined __AVX2__
-              ROW(along, F16),
+            ROW(along, F16),
 #endif
-    },
-    .down = {ROW(down, F32), ROW(down, BF16), ROW(down, F64),
+        },
+    .down =
+        {
+            ROW(down, F32),
+            ROW(down, BF16),
+            ROW(down, F64),
 #if defined __AVX2__
-             ROW(down, F16),
+            ROW(down, F16),
 #endif
-    },
+        },
 };

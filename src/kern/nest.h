@@ -97,8 +97,7 @@ void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride
 void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src, size_t width, int64_t n);
 
 /* A copy between views of given dims and strides, planned once, run at many addresses. */
-typedef void copy_block_fn(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
-                           const int64_t *x_strides);
+typedef void copy_block_fn(char *out, const char *x, const int64_t *dims, const int64_t *out_strides, const int64_t *x_strides);
 struct copy_plan {
     bool empty;
     struct nest nest;           /* outer dimensions; the last two go to `block` */
@@ -121,9 +120,8 @@ enum { COPY_STREAM_FROM = 32 << 20 }; /* bytes from which on results are written
 
 /* ---- bits.c: one element as a bit pattern ---- */
 
-uint64_t bits_load(enum dtype t, const void *p); /* zeros above the element's own */
-void bits_store(enum dtype t, void *p,
-                uint64_t w); /* as the type is stored: extended by its sign, pred 0 or 1 */
+uint64_t bits_load(enum dtype t, const void *p);    /* zeros above the element's own */
+void bits_store(enum dtype t, void *p, uint64_t w); /* as the type is stored: extended by its sign, pred 0 or 1 */
 
 /* ---- load.c: elements as another type ---- */
 
@@ -150,21 +148,21 @@ void view_pick(struct view *out, const struct view *x, int count, const int64_t 
 /* ---- reduce.c ---- */
 
 /* kern_reduce of one operand by a recognised combiner, in the given work type. False: out of memory. */
-bool fold_dimensions(struct team *team, const struct view *out, const struct view *x, const void *init,
-                     enum dtype acc, enum dtype work, const bool *reduced, enum kern_combine combine);
+bool fold_dimensions(struct team *team, const struct view *out, const struct view *x, const void *init, enum dtype acc,
+                     enum dtype work, const bool *reduced, enum kern_combine combine);
 
 /* ---- reduce_lanes.c ---- */
 
 bool lanes_apply(const struct view *out, const struct kern_body *body);
-bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
-                     const enum dtype *acc, const bool *reduced, const struct kern_body *body);
+bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init, const enum dtype *acc,
+                     const bool *reduced, const struct kern_body *body);
 
 /* ---- reduce_pick.c: bodies with a `pick` ---- */
 
-bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc,
-                  const bool *reduced, const struct kern_body *body);
-void reduce_by_pick(struct team *team, const struct view *out, const struct view *x, const void *const *init,
-                    const bool *reduced, const struct kern_pick *pick);
+bool pick_applies(int n, const struct view *out, const struct view *x, const enum dtype *acc, const bool *reduced,
+                  const struct kern_body *body);
+void reduce_by_pick(struct team *team, const struct view *out, const struct view *x, const void *const *init, const bool *reduced,
+                    const struct kern_pick *pick);
 /* The greatest (or least) of n elements; NaNs are skipped and reported. */
 float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);
 
@@ -194,8 +192,8 @@ struct call_fold {
     const void **args;
     void **results;
 };
-bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x,
-                    const enum dtype *acc, const struct kern_body *body); /* false: no memory */
+bool call_fold_init(struct call_fold *f, int n, const struct view *out, const struct view *x, const enum dtype *acc,
+                    const struct kern_body *body); /* false: no memory */
 void call_fold_free(struct call_fold *f);
 void call_fold_start(struct call_fold *f, const void *const *init);
 bool call_fold_value(struct call_fold *f); /* folds in the values that the slots' `at` point to */

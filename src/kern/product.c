@@ -24,8 +24,7 @@ void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs,
 {
     const enum dtype in[2] = {lhs, rhs};
     const bool complex = dtype_is_complex(out) || dtype_is_complex(lhs) || dtype_is_complex(rhs);
-    const bool wide =
-        out == DT_F64 || lhs == DT_F64 || rhs == DT_F64 || out == DT_C128 || lhs == DT_C128 || rhs == DT_C128;
+    const bool wide = out == DT_F64 || lhs == DT_F64 || rhs == DT_F64 || out == DT_C128 || lhs == DT_C128 || rhs == DT_C128;
     const enum dtype real = widest_float(out, lhs, rhs);
     if (complex)
         t->work = wide ? DT_C128 : DT_C64;
@@ -34,10 +33,10 @@ void product_find_types(struct product_types *t, enum dtype out, enum dtype lhs,
     else
         t->work = out;
     for (int i = 0; i < 2; i++)
-        t->via[i] = complex                                          ? in[i]
+        t->via[i] = complex                                        ? in[i]
                     : real != DT_INVALID && !dtype_is_float(in[i]) ? real
-                    : real == DT_INVALID && out == DT_PRED          ? DT_PRED
-                                                                     : in[i];
+                    : real == DT_INVALID && out == DT_PRED         ? DT_PRED
+                                                                   : in[i];
 }
 
 bool product_convert_operand(struct team *team, struct view *x, enum dtype via, void **storage)
@@ -58,16 +57,16 @@ bool product_convert_operand(struct team *team, struct view *x, enum dtype via, 
 /* ---- how a product is cut ---- */
 
 enum {
-    DEPTH = 384,         /* lanes packed at a time */
-    WIDE_BLOCK = 1024,   /* bytes of lanes in a row of a block's columns */
-    HIGH_BLOCK = 256,    /* rows of a block, if rows are copied */
-    HIGH_SUMS = 1024,    /* if their sums are kept apart */
+    DEPTH = 384,          /* lanes packed at a time */
+    WIDE_BLOCK = 1024,    /* bytes of lanes in a row of a block's columns */
+    HIGH_BLOCK = 256,     /* rows of a block, if rows are copied */
+    HIGH_SUMS = 1024,     /* if their sums are kept apart */
     HIGH_BYTES = 1 << 16, /* if something is kept for each row */
-    LEAST_ROWS = 96,     /* least rows of a block that is cut for the team: each block packs its columns anew */
+    LEAST_ROWS = 96,      /* least rows of a block that is cut for the team: each block packs its columns anew */
     ENOUGH_BLOCKS = 8,
-    LEAST_WORK = 1 << 20, /* least number of multiplications in a part of the task */
+    LEAST_WORK = 1 << 20,  /* least number of multiplications in a part of the task */
     LEAST_SMALL = 1 << 18, /* the same for batches of small products */
-    LONG = 8192,          /* lanes of a sum that may be cut */
+    LONG = 8192,           /* lanes of a sum that may be cut */
     LONG_PART = 4096,
     MOST_PARTS = 16, /* the most parts of such a sum */
     MOST_SUMS = 1 << 14
@@ -83,8 +82,8 @@ struct task {
     struct gemm g;
     int64_t m, n, k, batch;
     bool rows_in_place, sums_in_place;
-    int64_t row_step, term_step; /* of the left operand in place, bytes */
-    int64_t depth;               /* terms packed at a time */
+    int64_t row_step, term_step;   /* of the left operand in place, bytes */
+    int64_t depth;                 /* terms packed at a time */
     int64_t high, wide, long_part; /* rows, columns and terms of a block */
     int64_t down, across, along;   /* blocks of each product */
     int64_t group;                 /* blocks in one part of the task */
@@ -94,10 +93,7 @@ struct task {
 };
 
 /* Bytes between neighbours along a nest's only dimension. */
-static int64_t only_step(const struct nest *n, int view)
-{
-    return n->rank ? n->strides[view][n->rank - 1] : 0;
-}
+static int64_t only_step(const struct nest *n, int view) { return n->rank ? n->strides[view][n->rank - 1] : 0; }
 
 /* Whether gemm can read the left operand in place: rows are packed and of a single dimension. */
 static bool usable_rows(const struct task *t)
@@ -159,7 +155,9 @@ static void cut_blocks(struct task *t)
             break;
     }
     const int64_t work = min_i64(t->high, t->m) * min_i64(t->wide, t->n);
-    t->group = work > LEAST_WORK / t->long_part ? 1 : min_i64(LEAST_WORK / (work * t->long_part) + 1, t->down * t->across * t->along * t->batch);
+    t->group = work > LEAST_WORK / t->long_part
+                   ? 1
+                   : min_i64(LEAST_WORK / (work * t->long_part) + 1, t->down * t->across * t->along * t->batch);
 }
 
 static void plan_room(struct task *t)
@@ -275,10 +273,7 @@ static void run_block(const struct task *t, const struct block *b, const struct 
 
 /* ---- the whole product ---- */
 
-static enum dtype sum_type(const struct task *t)
-{
-    return t->g.twofold ? t->p->work : t->g.sum;
-}
+static enum dtype sum_type(const struct task *t) { return t->g.twofold ? t->p->work : t->g.sum; }
 
 static void store_sums(const struct task *t, const struct block *b, char *sums, int64_t sums_row)
 {
@@ -358,11 +353,8 @@ static void choose(struct gemm *g, const struct product *p)
 
 static bool by_blocks(struct team *team, const struct product *p)
 {
-    struct task t = {.p = p,
-                     .m = nest_points(&p->m),
-                     .n = nest_points(&p->n),
-                     .k = nest_points(&p->k),
-                     .batch = nest_points(&p->batch)};
+    struct task t = {
+        .p = p, .m = nest_points(&p->m), .n = nest_points(&p->n), .k = nest_points(&p->k), .batch = nest_points(&p->batch)};
     choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
     t.sums_in_place = usable_result(&t);
@@ -395,9 +387,8 @@ static bool is_small(const struct product *p, struct small *s)
 {
     if (p->lhs_type != p->out_type || p->rhs_type != p->out_type || p->m.rank > 1 || p->n.rank > 1 || p->k.rank > 1)
         return false;
-    *s = (struct small){p->out_type,           nest_points(&p->m),   nest_points(&p->n),   nest_points(&p->k),
-                        only_step(&p->m, 1), only_step(&p->k, 0), only_step(&p->k, 1), only_step(&p->n, 1),
-                        only_step(&p->m, 0), only_step(&p->n, 0)};
+    *s = (struct small){p->out_type,         nest_points(&p->m),  nest_points(&p->n),  nest_points(&p->k),  only_step(&p->m, 1),
+                        only_step(&p->k, 0), only_step(&p->k, 1), only_step(&p->n, 1), only_step(&p->m, 0), only_step(&p->n, 0)};
     return small_applies(s);
 }
 

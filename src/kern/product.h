@@ -48,11 +48,12 @@ struct dense {
 };
 /* Copies rows and columns of the operand or result at `at`, converting from and to `type`, to dense storage and back. */
 void stretch_fetch(const struct dense *to, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns);
-void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows, const struct stretch *columns);
+void stretch_store(const struct dense *from, enum dtype type, char *at, const struct stretch *rows,
+                   const struct stretch *columns);
 /* Packs a panel of at most g->columns columns. If a lane takes several elements, their number must divide the innermost
  * dimension of terms. */
-void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms, const struct stretch *columns,
-                  char *panel);
+void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms,
+                  const struct stretch *columns, char *panel);
 
 /* ---- product_small.c: products of f32 and f64 of up to some ten thousand multiplications ---- */
 
@@ -67,7 +68,7 @@ void small_run(const struct small *s, const char *a, const char *b, char *c);
 /* ---- matvec.c: a matrix of floats, packed along rows or columns, times up to eight vectors ---- */
 
 enum { MATVEC_MOST = 8 /* vectors */ };
-bool matvec_applies(const struct product *p); /* its nests are merged */
+bool matvec_applies(const struct product *p);                /* its nests are merged */
 bool matvec_run(struct team *team, const struct product *p); /* false: no memory */
 
 #endif

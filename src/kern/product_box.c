@@ -19,7 +19,6 @@ int64_t nest_offset(const struct nest *n, int view, int64_t position, int64_t *r
     return offset;
 }
 
-
 struct box {
     int rank;
     int64_t dims[VIEW_MAX_RANK], strides[VIEW_MAX_RANK], offset, position, points;
@@ -101,8 +100,8 @@ void stretch_store(const struct dense *from, enum dtype type, char *at, const st
     move(false, type, at, rows, columns, from);
 }
 
-void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms, const struct stretch *columns,
-                  char *panel)
+void stretch_pack(const struct gemm *g, enum dtype type, const char *at, const struct stretch *terms,
+                  const struct stretch *columns, char *panel)
 {
     const struct nest *k = terms->nest, *n = columns->nest;
     const int64_t k_step = k->rank ? k->strides[terms->view][k->rank - 1] : 0;

@@ -27,79 +27,77 @@ bool small_applies(const struct small *s)
 #define INLINE __attribute__((always_inline)) static inline
 
 /* `rows` rows by `vectors` registers of V. */
-#define BLOCK(T, V, NAME)                                                                                                  \
-    INLINE void NAME(const struct small *s, int rows, int vectors, const char *a, const char *b, char *c)                 \
-    {                                                                                                                      \
-        V sum[4][4];                                                                                                       \
-        KERN_UNROLL for (int r = 0; r < rows; r++)                                                                              \
-            KERN_UNROLL for (int v = 0; v < vectors; v++)                                                                       \
-                sum[r][v] = (V){0};                                                                                        \
-        for (int64_t i = 0; i < s->k; i++, a += s->a_k, b += s->b_k)                                                       \
-            KERN_UNROLL for (int r = 0; r < rows; r++) {                                                                        \
-                const T x = *(const T *)(const void *)(a + r * s->a_row);                                                  \
-                KERN_UNROLL for (int v = 0; v < vectors; v++)                                                                   \
-                    sum[r][v] += x * ((const V *)(const void *)b)[v];                                                      \
-            }                                                                                                              \
-        KERN_UNROLL for (int r = 0; r < rows; r++)                                                                              \
-            KERN_UNROLL for (int v = 0; v < vectors; v++)                                                                       \
-                ((V *)(void *)(c + r * s->c_row))[v] = sum[r][v];                                                          \
+#define BLOCK(T, V, NAME)                                                                                                        \
+    INLINE void NAME(const struct small *s, int rows, int vectors, const char *a, const char *b, char *c)                        \
+    {                                                                                                                            \
+        V sum[4][4];                                                                                                             \
+        KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = (V){0};             \
+        for (int64_t i = 0; i < s->k; i++, a += s->a_k, b += s->b_k)                                                             \
+            KERN_UNROLL for (int r = 0; r < rows; r++)                                                                           \
+            {                                                                                                                    \
+                const T x = *(const T *)(const void *)(a + r * s->a_row);                                                        \
+                KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += x * ((const V *)(const void *)b)[v];                  \
+            }                                                                                                                    \
+        KERN_UNROLL for (int r = 0; r < rows; r++)                                                                               \
+            KERN_UNROLL for (int v = 0; v < vectors; v++)((V *)(void *)(c + r * s->c_row))[v] = sum[r][v];                       \
     }
 
 /* Does all columns of some rows: as many as fit into registers at a time, then fewer. The last vector ends with the row, and the
  * last rows are done as four, too, so that some results may be computed twice. */
-#define ROWS(T, NAME, WIDE, NARROW)                                                                                        \
-    INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b, char *c)                       \
-    {                                                                                                                      \
-        const int64_t width = (int64_t)sizeof(T), wide = (int64_t)sizeof(WIDE) / width, narrow = (int64_t)sizeof(NARROW) / width; \
-        int64_t j = 0;                                                                                                     \
-        for (; j + 4 * wide <= s->n; j += 4 * wide)                                                                        \
-            NAME##_wide(s, rows, 4, a, b + j * width, c + j * width);                                                      \
-        for (; j + wide <= s->n; j += wide)                                                                                \
-            NAME##_wide(s, rows, 1, a, b + j * width, c + j * width);                                                      \
-        for (; j + narrow <= s->n; j += narrow)                                                                            \
-            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                                                    \
-        if (j < s->n && s->n >= narrow) {                                                                                  \
-            j = s->n - narrow;                                                                                             \
-            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                                                    \
-            return;                                                                                                        \
-        }                                                                                                                  \
-        for (; j < s->n; j++)                                                                                              \
-            NAME##_single(s, rows, 1, a, b + j * width, c + j * width);                                                    \
-    }                                                                                                                      \
-    KERN_CLONES static void NAME##_dense(const struct small *s, const char *a, const char *b, char *c)                    \
-    {                                                                                                                      \
-        int64_t i = 0;                                                                                                     \
-        for (; i + 4 <= s->m; i += 4)                                                                                      \
-            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                                                      \
-        if (i > 0 && s->m - i > 1) {                                                                                       \
-            i = s->m - 4;                                                                                                  \
-            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                                                      \
-            return;                                                                                                        \
-        }                                                                                                                  \
-        for (; i < s->m; i++)                                                                                              \
-            NAME##_rows(s, 1, a + i * s->a_row, b, c + i * s->c_row);                                                      \
-    }                                                                                                                      \
-    static void NAME##_turned(const struct small *s, const char *a, const char *b, char *c)                               \
-    {                                                                                                                      \
-        T room[MOST_SCATTERED / FEW_ROWS];                                                                                 \
-        struct small t = *s;                                                                                               \
-        for (int64_t l = 0; l < s->k; l++)                                                                                 \
-            for (int64_t j = 0; j < s->n; j++)                                                                             \
-                room[l * s->n + j] = *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);                              \
-        t.b_n = (int64_t)sizeof(T);                                                                                        \
-        t.b_k = s->n * t.b_n;                                                                                              \
-        NAME##_dense(&t, a, (const char *)room, c);                                                                        \
-    }                                                                                                                      \
-    static void NAME##_scattered(const struct small *s, const char *a, const char *b, char *c)                            \
-    {                                                                                                                      \
-        for (int64_t i = 0; i < s->m; i++)                                                                                 \
-            for (int64_t j = 0; j < s->n; j++) {                                                                           \
-                T sum = 0;                                                                                                 \
-                for (int64_t l = 0; l < s->k; l++)                                                                         \
-                    sum += *(const T *)(const void *)(a + i * s->a_row + l * s->a_k) *                                     \
-                           *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);                                        \
-                *(T *)(void *)(c + i * s->c_row + j * s->c_n) = sum;                                                       \
-            }                                                                                                              \
+#define ROWS(T, NAME, WIDE, NARROW)                                                                                              \
+    INLINE void NAME##_rows(const struct small *s, int rows, const char *a, const char *b, char *c)                              \
+    {                                                                                                                            \
+        const int64_t width = (int64_t)sizeof(T), wide = (int64_t)sizeof(WIDE) / width,                                          \
+                      narrow = (int64_t)sizeof(NARROW) / width;                                                                  \
+        int64_t j = 0;                                                                                                           \
+        for (; j + 4 * wide <= s->n; j += 4 * wide)                                                                              \
+            NAME##_wide(s, rows, 4, a, b + j * width, c + j * width);                                                            \
+        for (; j + wide <= s->n; j += wide)                                                                                      \
+            NAME##_wide(s, rows, 1, a, b + j * width, c + j * width);                                                            \
+        for (; j + narrow <= s->n; j += narrow)                                                                                  \
+            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                                                          \
+        if (j < s->n && s->n >= narrow) {                                                                                        \
+            j = s->n - narrow;                                                                                                   \
+            NAME##_narrow(s, rows, 1, a, b + j * width, c + j * width);                                                          \
+            return;                                                                                                              \
+        }                                                                                                                        \
+        for (; j < s->n; j++)                                                                                                    \
+            NAME##_single(s, rows, 1, a, b + j * width, c + j * width);                                                          \
+    }                                                                                                                            \
+    KERN_CLONES static void NAME##_dense(const struct small *s, const char *a, const char *b, char *c)                           \
+    {                                                                                                                            \
+        int64_t i = 0;                                                                                                           \
+        for (; i + 4 <= s->m; i += 4)                                                                                            \
+            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                                                            \
+        if (i > 0 && s->m - i > 1) {                                                                                             \
+            i = s->m - 4;                                                                                                        \
+            NAME##_rows(s, 4, a + i * s->a_row, b, c + i * s->c_row);                                                            \
+            return;                                                                                                              \
+        }                                                                                                                        \
+        for (; i < s->m; i++)                                                                                                    \
+            NAME##_rows(s, 1, a + i * s->a_row, b, c + i * s->c_row);                                                            \
+    }                                                                                                                            \
+    static void NAME##_turned(const struct small *s, const char *a, const char *b, char *c)                                      \
+    {                                                                                                                            \
+        T room[MOST_SCATTERED / FEW_ROWS];                                                                                       \
+        struct small t = *s;                                                                                                     \
+        for (int64_t l = 0; l < s->k; l++)                                                                                       \
+            for (int64_t j = 0; j < s->n; j++)                                                                                   \
+                room[l * s->n + j] = *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);                                    \
+        t.b_n = (int64_t)sizeof(T);                                                                                              \
+        t.b_k = s->n * t.b_n;                                                                                                    \
+        NAME##_dense(&t, a, (const char *)room, c);                                                                              \
+    }                                                                                                                            \
+    static void NAME##_scattered(const struct small *s, const char *a, const char *b, char *c)                                   \
+    {                                                                                                                            \
+        for (int64_t i = 0; i < s->m; i++)                                                                                       \
+            for (int64_t j = 0; j < s->n; j++) {                                                                                 \
+                T sum = 0;                                                                                                       \
+                for (int64_t l = 0; l < s->k; l++)                                                                               \
+                    sum += *(const T *)(const void *)(a + i * s->a_row + l * s->a_k) *                                           \
+                           *(const T *)(const void *)(b + l * s->b_k + j * s->b_n);                                              \
+                *(T *)(void *)(c + i * s->c_row + j * s->c_n) = sum;                                                             \
+            }                                                                                                                    \
     }
 
 typedef float f32x16 __attribute__((vector_size(64), aligned(4), may_alias));

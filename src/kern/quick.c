@@ -29,18 +29,21 @@ static inline uint8_t PRED_not(uint8_t x) { return x ^ 1; }
 /* ---- other operations; each line takes a macro of (types, ...) ---- */
 
 /* In the order of enum kern_direction. */
-#define DIRECTIONS(X, SELF, T)                                                                               \
+#define DIRECTIONS(X, SELF, T)                                                                                                   \
     X(SELF, T, eq, ==) X(SELF, T, ne, !=) X(SELF, T, ge, >=) X(SELF, T, gt, >) X(SELF, T, le, <=) X(SELF, T, lt, <)
-#define COMPARISONS(X)                                                                                       \
-    DIRECTIONS(X, PRED, uint8_t) DIRECTIONS(X, S32, int32_t) DIRECTIONS(X, S64, int64_t) DIRECTIONS(X, U32, uint32_t) \
-    DIRECTIONS(X, U64, uint64_t) DIRECTIONS(X, F32, float) DIRECTIONS(X, F64, double)
+#define COMPARISONS(X)                                                                                                           \
+    DIRECTIONS(X, PRED, uint8_t)                                                                                                 \
+    DIRECTIONS(X, S32, int32_t)                                                                                                  \
+    DIRECTIONS(X, S64, int64_t)                                                                                                  \
+    DIRECTIONS(X, U32, uint32_t) DIRECTIONS(X, U64, uint64_t) DIRECTIONS(X, F32, float) DIRECTIONS(X, F64, double)
 /* Conversions from floats to integers, which clamp, are left to their kernels. */
-#define FROM(X, SELF, T)                                                                                     \
-    X(S32, int32_t, SELF, T) X(S64, int64_t, SELF, T) X(U32, uint32_t, SELF, T) X(U64, uint64_t, SELF, T)    \
-    X(F32, float, SELF, T) X(F64, double, SELF, T)
-#define CONVERSIONS(X)                                                                                       \
-    FROM(X, PRED, uint8_t) FROM(X, S32, int32_t) FROM(X, S64, int64_t) FROM(X, U32, uint32_t) FROM(X, U64, uint64_t) \
-    X(F64, double, F32, float) X(F32, float, F64, double)
+#define FROM(X, SELF, T)                                                                                                         \
+    X(S32, int32_t, SELF, T)                                                                                                     \
+    X(S64, int64_t, SELF, T) X(U32, uint32_t, SELF, T) X(U64, uint64_t, SELF, T) X(F32, float, SELF, T) X(F64, double, SELF, T)
+#define CONVERSIONS(X)                                                                                                           \
+    FROM(X, PRED, uint8_t)                                                                                                       \
+    FROM(X, S32, int32_t)                                                                                                        \
+    FROM(X, S64, int64_t) FROM(X, U32, uint32_t) FROM(X, U64, uint64_t) X(F64, double, F32, float) X(F32, float, F64, double)
 #define WIDTHS(X) X(8, uint8_t) X(16, uint16_t) X(32, uint32_t) X(64, uint64_t)
 
 /* ---- numbers ---- */
@@ -59,13 +62,13 @@ enum {
     COMPARISONS(X)
 #undef X
 #define X(SELF, T, id, operator) BRANCH_##SELF##_##id,
-    COMPARISONS(X)
+        COMPARISONS(X)
 #undef X
 #define X(TO, T, FROM, S) CONVERT_##TO##_##FROM,
-    CONVERSIONS(X)
+            CONVERSIONS(X)
 #undef X
 #define X(bits, T) SELECT_##bits, MOVE_##bits,
-    WIDTHS(X)
+                WIDTHS(X)
 #undef X
 };
 
@@ -128,10 +131,7 @@ int quick_branch(int compare)
     return is_one ? compare + (BRANCH_PRED_eq - COMPARE_PRED_eq) : QUICK_NONE;
 }
 
-bool quick_is_branch(int code)
-{
-    return code >= BRANCH_PRED_eq && code <= BRANCH_F64_lt;
-}
+bool quick_is_branch(int code) { return code >= BRANCH_PRED_eq && code <= BRANCH_F64_lt; }
 
 int quick_convert(enum dtype to, enum dtype from)
 {
@@ -163,7 +163,7 @@ int quick_move(size_t bytes)
 struct quick_widths quick_widths(int code)
 {
     static const struct quick_widths known[] = {
-#define AT_CODE(code) [(code) - QUICK_FIRST]
+#define AT_CODE(code) [(code)-QUICK_FIRST]
 #define UNARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T)}},
 #define BINARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T)}},
 #define TERNARY(id, spelling, formula) AT_CODE(JOIN(DO, SELF, id)) = {sizeof(T), {sizeof(T), sizeof(T), sizeof(T)}},
@@ -173,21 +173,29 @@ struct quick_widths quick_widths(int code)
         COMPARISONS(X)
 #undef X
 #define X(TO, T, FROM, S) AT_CODE(CONVERT_##TO##_##FROM) = {sizeof(T), {sizeof(S)}},
-        CONVERSIONS(X)
+            CONVERSIONS(X)
 #undef X
-#define X(bits, T) AT_CODE(SELECT_##bits) = {sizeof(T), {1, sizeof(T), sizeof(T)}}, AT_CODE(MOVE_##bits) = {sizeof(T), {sizeof(T)}},
-        WIDTHS(X)
+#define X(bits, T)                                                                                                               \
+    AT_CODE(SELECT_##bits) = {sizeof(T), {1, sizeof(T), sizeof(T)}}, AT_CODE(MOVE_##bits) = {sizeof(T), {sizeof(T)}},
+                WIDTHS(X)
 #undef X
     };
     return code >= QUICK_FIRST && code < QUICK_FIRST + (int)COUNT_OF(known) ? known[code - QUICK_FIRST]
-                                                                           : (struct quick_widths){0};
+                                                                            : (struct quick_widths){0};
 }
 
 /* ---- running ---- */
 
 /* The same address may hold a number of one type and its bits as another. */
-#define X(T) typedef T alias_##T __attribute__((may_alias));
-X(uint8_t) X(uint16_t) X(int32_t) X(uint32_t) X(int64_t) X(uint64_t) X(float) X(double)
+#define X(T) typedef T alias_##T __attribute__((may_alias))
+X(uint8_t);
+X(uint16_t);
+X(int32_t);
+X(uint32_t);
+X(int64_t);
+X(uint64_t);
+X(float);
+X(double);
 #undef X
 #define ALIAS_(T) alias_##T
 #define ALIAS(T) ALIAS_(T)
@@ -232,7 +240,8 @@ static void fill(const struct quick_op *op)
 
 /* All operations go through the jump of the switch. When it crossed two cache lines, processors were seen to predict it badly
  * and to take four times as long, so that code before this function made a difference; hence the alignment. */
-__attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other, const void *context)
+__attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct budget *budget, quick_other_fn *other,
+                                            const void *context)
 {
     for (const struct quick_op *next = ops;;) {
         const struct quick_op *op = next++;
@@ -250,36 +259,44 @@ __attribute__((aligned(64))) bool quick_run(const struct quick_op *ops, struct b
             break;
         case QUICK_JUMP_UNLESS: next = AT(uint8_t, 0) ? next : ops + op->n; break;
         case QUICK_SWITCH: next = ops + switch_target(op); break;
-#define UNARY(id, spelling, formula)                                                                         \
-    case JOIN(DO, SELF, id): OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0)); break;
-#define BINARY(id, spelling, formula)                                                                        \
-    case JOIN(DO, SELF, id): OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1)); break;
-#define TERNARY(id, spelling, formula)                                                                       \
-    case JOIN(DO, SELF, id): OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1), AT(T, 2)); break;
-#define TEST(id, spelling, formula)                                                                          \
-    case JOIN(DO, SELF, id): OUT(uint8_t) = TILE_PASTE(SELF, id)(AT(T, 0)); break;
+#define UNARY(id, spelling, formula)                                                                                             \
+    case JOIN(DO, SELF, id):                                                                                                     \
+        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0));                                                                                 \
+        break;
+#define BINARY(id, spelling, formula)                                                                                            \
+    case JOIN(DO, SELF, id):                                                                                                     \
+        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1));                                                                       \
+        break;
+#define TERNARY(id, spelling, formula)                                                                                           \
+    case JOIN(DO, SELF, id):                                                                                                     \
+        OUT(T) = TILE_PASTE(SELF, id)(AT(T, 0), AT(T, 1), AT(T, 2));                                                             \
+        break;
+#define TEST(id, spelling, formula)                                                                                              \
+    case JOIN(DO, SELF, id):                                                                                                     \
+        OUT(uint8_t) = TILE_PASTE(SELF, id)(AT(T, 0));                                                                           \
+        break;
 #include "kern/quick.inc"
-#define X(SELF, T, id, operator)                                                                             \
-    case COMPARE_##SELF##_##id: OUT(uint8_t) = AT(T, 0) operator AT(T, 1); break;                            \
-    case BRANCH_##SELF##_##id: {                                                                             \
-        const bool holds = AT(T, 0) operator AT(T, 1);                                                       \
-        OUT(uint8_t) = holds;                                                                                \
-        if (!holds)                                                                                          \
-            next = ops + op->n;                                                                              \
-        break;                                                                                               \
+#define X(SELF, T, id, operator)                                                                                                 \
+    case COMPARE_##SELF##_##id: OUT(uint8_t) = AT(T, 0) operator AT(T, 1); break;                                                \
+    case BRANCH_##SELF##_##id: {                                                                                                 \
+        const bool holds = AT(T, 0) operator AT(T, 1);                                                                           \
+        OUT(uint8_t) = holds;                                                                                                    \
+        if (!holds)                                                                                                              \
+            next = ops + op->n;                                                                                                  \
+        break;                                                                                                                   \
     }
             COMPARISONS(X)
 #undef X
-#define X(TO, T, FROM, S)                                                                                    \
+#define X(TO, T, FROM, S)                                                                                                        \
     case CONVERT_##TO##_##FROM: OUT(T) = (ALIAS(T))AT(S, 0); break;
             CONVERSIONS(X)
 #undef X
-#define X(bits, T)                                                                                           \
-    case SELECT_##bits: {                                                                                    \
-        const T on = AT(T, 1), off = AT(T, 2);                                                               \
-        OUT(T) = AT(uint8_t, 0) ? on : off;                                                                  \
-        break;                                                                                               \
-    }                                                                                                        \
+#define X(bits, T)                                                                                                               \
+    case SELECT_##bits: {                                                                                                        \
+        const T on = AT(T, 1), off = AT(T, 2);                                                                                   \
+        OUT(T) = AT(uint8_t, 0) ? on : off;                                                                                      \
+        break;                                                                                                                   \
+    }                                                                                                                            \
     case MOVE_##bits: OUT(T) = AT(T, 0); break;
             WIDTHS(X)
 #undef X

@@ -11,7 +11,7 @@
 #include "kern/kern.h"
 
 enum quick_code {
-    QUICK_NONE,        /* no such operation */
+    QUICK_NONE, /* no such operation */
     QUICK_STOP,
     QUICK_CALL,        /* fn(out, args, n) */
     QUICK_MOVE,        /* n bytes from args[0] to out */

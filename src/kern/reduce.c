@@ -13,8 +13,7 @@
 /* ---- the body called for every element ---- */
 
 /* Steps a row-major index over some dimensions of the operands; false after the last position. */
-static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced, bool which,
-                          int64_t *index)
+static bool step_operands(struct call_fold *f, const struct view *x, const bool *reduced, bool which, int64_t *index)
 {
     for (int d = x->rank - 1; d >= 0; d--) {
         if (reduced[d] != which)
@@ -30,8 +29,8 @@ static bool step_operands(struct call_fold *f, const struct view *x, const bool 
     return false;
 }
 
-static bool fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,
-                         const void *const *init, const bool *reduced)
+static bool fold_by_call(struct call_fold *f, const struct view *out, const struct view *x, const void *const *init,
+                         const bool *reduced)
 {
     int64_t index[VIEW_MAX_RANK] = {0}, out_index[VIEW_MAX_RANK] = {0};
     for (int k = 0; k < f->n; k++)
@@ -51,8 +50,8 @@ static bool fold_by_call(struct call_fold *f, const struct view *out, const stru
     return true;
 }
 
-static bool reduce_by_call(int n, const struct view *out, const struct view *x, const void *const *init,
-                           const enum dtype *acc, const bool *reduced, const struct kern_body *body)
+static bool reduce_by_call(int n, const struct view *out, const struct view *x, const void *const *init, const enum dtype *acc,
+                           const bool *reduced, const struct kern_body *body)
 {
     struct call_fold f;
     if (!call_fold_init(&f, n, out, x, acc, body))
@@ -82,8 +81,7 @@ struct reduction {
 };
 
 /* One tile of results: each row of the operand is combined into all of them. */
-static void fold_column_tile(const struct reduction *r, char *acc, char *x, int64_t n, int64_t from,
-                             int64_t count)
+static void fold_column_tile(const struct reduction *r, char *acc, char *x, int64_t n, int64_t from, int64_t count)
 {
     char room[FOLD_ROWS][NARROW * sizeof(union kern_cell)] __attribute__((aligned(64)));
     const void *rows[FOLD_ROWS];
@@ -284,8 +282,7 @@ static int64_t tile_of_columns(const struct reduction *r)
     return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
 }
 
-static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
-                           const bool *reduced)
+static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x, const bool *reduced)
 {
     split_dims(r, out, x, reduced);
     r->out = out->data;
@@ -306,8 +303,7 @@ static bool is_recognised(int n, const struct view *x, const enum dtype *acc, co
            kern_find_elementwise(opcode, combine_work_type(body->combine, *acc));
 }
 
-static void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init,
-                           const enum dtype *acc)
+static void fill_with_init(struct team *team, int n, const struct view *out, const void *const *init, const enum dtype *acc)
 {
     for (int k = 0; k < n; k++) {
         struct loader l;
@@ -317,8 +313,8 @@ static void fill_with_init(struct team *team, int n, const struct view *out, con
     }
 }
 
-bool fold_dimensions(struct team *team, const struct view *out, const struct view *x, const void *init,
-                     enum dtype acc, enum dtype work, const bool *reduced, enum kern_combine combine)
+bool fold_dimensions(struct team *team, const struct view *out, const struct view *x, const void *init, enum dtype acc,
+                     enum dtype work, const bool *reduced, enum kern_combine combine)
 {
     struct reduction r;
     fold_init(&r.fold, combine, out->dtype, x->dtype, acc, work, init);
@@ -356,9 +352,8 @@ static enum way choose(int n, const struct view *out, const struct view *x, cons
 }
 
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
-bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x,
-                 const void *const *init, const enum dtype *acc, const bool *reduced,
-                 const struct kern_body *body)
+bool kern_reduce(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
+                 const enum dtype *acc, const bool *reduced, const struct kern_body *body)
 {
     switch (choose(n, out, x, acc, reduced, body)) {
     case BY_NOTHING: return true;
@@ -367,8 +362,7 @@ bool kern_reduce(struct team *team, int n, const struct view *out, const struct 
     case BY_LANES: return reduce_by_lanes(n, out, x, init, acc, reduced, body);
     case BY_FORMULA: return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
     case BY_CALLS: return reduce_by_call(n, out, x, init, acc, reduced, body);
-    default:
-        return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);
+    default: return fold_dimensions(team, out, x, *init, *acc, combine_work_type(body->combine, *acc), reduced, body->combine);
     }
 }
 

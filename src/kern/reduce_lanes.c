@@ -27,12 +27,10 @@ struct lane_fold {
 };
 
 /* Copies elements [r, r + count) of the innermost reduced dimension, for `lanes` results, to packed rows. */
-static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, const int64_t *at,
-                         int64_t lanes, int64_t count)
+static void load_stretch(const struct lane_slot *s, const struct lane_fold *f, const int64_t *at, int64_t lanes, int64_t count)
 {
     int64_t element = (int64_t)s->width;
-    struct view from = {.dtype = s->x->dtype, .rank = 2, .data = view_at(s->x, at)},
-                to = {.dtype = s->acc_type, .rank = 2};
+    struct view from = {.dtype = s->x->dtype, .rank = 2, .data = view_at(s->x, at)}, to = {.dtype = s->acc_type, .rank = 2};
     from.dims[0] = to.dims[0] = count;
     from.strides[0] = f->inner < 0 ? 0 : s->x->strides[f->inner];
     from.dims[1] = to.dims[1] = lanes;
@@ -158,12 +156,11 @@ bool lanes_apply(const struct view *out, const struct kern_body *body)
     return body->call_lanes && most >= 16;
 }
 
-bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init,
-                     const enum dtype *acc, const bool *reduced, const struct kern_body *body)
+bool reduce_by_lanes(int n, const struct view *out, const struct view *x, const void *const *init, const enum dtype *acc,
+                     const bool *reduced, const struct kern_body *body)
 {
     struct lane_fold f = {.n = n, .reduced = reduced, .init = init, .body = body};
-    size_t count = (size_t)n, bytes = count * (sizeof *f.slots + 2 * sizeof *f.args + sizeof *f.results) + 64,
-           used;
+    size_t count = (size_t)n, bytes = count * (sizeof *f.slots + 2 * sizeof *f.args + sizeof *f.results) + 64, used;
     for (int k = 0; k < n; k++)
         bytes += (STRETCH + 2) * KERN_LANES * dtype_bytes(acc[k]);
     char *room = mem_zalloc(bytes);

@@ -24,10 +24,7 @@ static void put_words(const struct view *out, int64_t first, const uint32_t *wor
         bits_store(out->dtype, at + (size_t)i * width, words[i] & kept);
 }
 
-static int64_t words_of(const struct view *out)
-{
-    return view_elements(out) * (dtype_bits(out->dtype) > 32 ? 2 : 1);
-}
+static int64_t words_of(const struct view *out) { return view_elements(out) * (dtype_bits(out->dtype) > 32 ? 2 : 1); }
 
 /* Blocks are made BLOCKS at a time, and members of a team take SHARE at a time. */
 enum { SHARE = 64 * BLOCKS };

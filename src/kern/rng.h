@@ -11,10 +11,7 @@ struct rng_block {
     uint32_t w[4];
 };
 
-static inline uint32_t rng_rotate(uint32_t v, int by)
-{
-    return v << by | v >> (32 - by);
-}
+static inline uint32_t rng_rotate(uint32_t v, int by) { return v << by | v >> (32 - by); }
 
 static inline struct rng_block rng_threefry(uint64_t key, uint64_t counter)
 {

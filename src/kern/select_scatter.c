@@ -68,8 +68,7 @@ struct lanes {
     struct loader candidate, source;
 };
 
-static int lane_dimension(const struct view *x, const struct view *source,
-                          const struct kern_window_dim *window)
+static int lane_dimension(const struct view *x, const struct view *source, const struct kern_window_dim *window)
 {
     int best = -1;
     for (int d = 0; d < x->rank; d++) {
@@ -83,16 +82,16 @@ static int lane_dimension(const struct view *x, const struct view *source,
 }
 
 /* In lanes where the best so far doesn't stay selected, x becomes the best and its place the selected one. */
-#define SELECT_OF(NAME, OP)                                                                                  \
-    KERN_CLONES static void select_##NAME(void *so_far, int32_t *restrict selected, const void *candidates,  \
-                                          int32_t place, int64_t n)                                          \
-    {                                                                                                        \
-        float *restrict best = so_far;                                                                       \
-        const float *restrict x = candidates;                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            selected[i] = best[i] OP x[i] ? selected[i] : place;                                             \
-            best[i] = best[i] OP x[i] ? best[i] : x[i];                                                      \
-        }                                                                                                    \
+#define SELECT_OF(NAME, OP)                                                                                                      \
+    KERN_CLONES static void select_##NAME(void *so_far, int32_t *restrict selected, const void *candidates, int32_t place,       \
+                                          int64_t n)                                                                             \
+    {                                                                                                                            \
+        float *restrict best = so_far;                                                                                           \
+        const float *restrict x = candidates;                                                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                                                        \
+            selected[i] = best[i] OP x[i] ? selected[i] : place;                                                                 \
+            best[i] = best[i] OP x[i] ? best[i] : x[i];                                                                          \
+        }                                                                                                                        \
     }
 SELECT_OF(ge, >=)
 SELECT_OF(gt, >)
@@ -108,8 +107,7 @@ static void find_select(struct lanes *l, enum kern_combine select, enum dtype t)
 }
 
 /* Finds the place that each lane selects. */
-static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n,
-                         int32_t *selected)
+static void select_lanes(const struct lanes *l, const char *const *places, int count, int64_t n, int32_t *selected)
 {
     char best[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
     uint8_t keep[KERN_TILE];
@@ -129,13 +127,11 @@ static void select_lanes(const struct lanes *l, const char *const *places, int c
 }
 
 /* Copies result elements at the places that lanes selected to packed storage, or back. */
-static void take(void *dst, const char *const *places, const struct lanes *l, const int32_t *selected,
-                 int64_t n, bool back)
+static void take(void *dst, const char *const *places, const struct lanes *l, const int32_t *selected, int64_t n, bool back)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++, at += l->out) {
-        char *packed = (char *)dst + (size_t)i * l->width,
-             *place = (char *)(uintptr_t)places[selected[i]] + at;
+        char *packed = (char *)dst + (size_t)i * l->width, *place = (char *)(uintptr_t)places[selected[i]] + at;
         if (l->width == 4 && back)
             *(kern_w4 *)(void *)place = *(kern_w4 *)(void *)packed;
         else if (l->width == 4)
@@ -165,15 +161,13 @@ static bool next_in_part(const struct source_part *p, int rank, const int64_t *d
     return false;
 }
 
-static void scatter_lanes(const struct lanes *l, const struct view *out, const struct view *x,
-                          const struct view *source, const struct kern_window_dim *window,
-                          const struct source_part *part)
+static void scatter_lanes(const struct lanes *l, const struct view *out, const struct view *x, const struct view *source,
+                          const struct kern_window_dim *window, const struct source_part *part)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, dims[VIEW_MAX_RANK];
     int32_t selected[KERN_TILE];
     const char *places[WINDOW_PLACES], *targets[WINDOW_PLACES];
-    int64_t first = part->d == l->d ? part->from : 0,
-            limit = part->d == l->d ? part->limit : source->dims[l->d];
+    int64_t first = part->d == l->d ? part->from : 0, limit = part->d == l->d ? part->limit : source->dims[l->d];
     char now[LOADER_ROOM] __attribute__((aligned(64))), room[LOADER_ROOM] __attribute__((aligned(64)));
     memcpy(dims, source->dims, sizeof dims);
     dims[l->d] = 1;
@@ -199,9 +193,8 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
 /* ---- one window after the other ---- */
 
 static bool scatter_one_by_one(const struct view *out, const struct view *x, const struct view *source,
-                               const struct kern_window_dim *window, const struct pair_fn *choose,
-                               const struct pair_fn *combine, const struct loader *narrow,
-                               const struct source_part *part)
+                               const struct kern_window_dim *window, const struct pair_fn *choose, const struct pair_fn *combine,
+                               const struct loader *narrow, const struct source_part *part)
 {
     int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
     if (part->d >= 0)
@@ -237,8 +230,7 @@ struct scatter_task {
 static bool scatter_some(const struct scatter_task *t, const struct source_part *part)
 {
     if (t->lanes.d < 0)
-        return scatter_one_by_one(t->out, t->x, t->source, t->window, &t->choose, &t->combine, &t->narrow,
-                                  part);
+        return scatter_one_by_one(t->out, t->x, t->source, t->window, &t->choose, &t->combine, &t->narrow, part);
     scatter_lanes(&t->lanes, t->out, t->x, t->source, t->window, part);
     return true;
 }
@@ -271,9 +263,8 @@ static void cut_source(struct scatter_task *t)
 
 /* spec: SelectAndScatter. In each window the first element is selected until select(selected, next) is
  * false; then out = scatter(out, source) at its place. */
-bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x,
-                             const struct view *source, const void *init,
-                             const struct kern_window_dim *window, const struct kern_body *select,
+bool kern_select_and_scatter(struct team *team, const struct view *out, const struct view *x, const struct view *source,
+                             const void *init, const struct kern_window_dim *window, const struct kern_body *select,
                              const struct kern_body *scatter)
 {
     struct scatter_task t = {.out = out, .x = x, .source = source, .window = window, .cut = -1};

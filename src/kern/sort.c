@@ -97,8 +97,7 @@ static bool call_less(struct sorter *s, uint64_t a, uint64_t b, bool *before)
     return true;
 }
 
-static bool merge_called(struct sorter *s, uint64_t *to, const uint64_t *a, int64_t na, const uint64_t *b,
-                         int64_t nb)
+static bool merge_called(struct sorter *s, uint64_t *to, const uint64_t *a, int64_t na, const uint64_t *b, int64_t nb)
 {
     const uint64_t *a_end = a + na, *b_end = b + nb;
     while (a < a_end && b < b_end) {
@@ -131,10 +130,7 @@ static uint64_t *order_by_calls(struct sorter *s, int64_t n)
     return from;
 }
 
-static bool fits_word(const struct sorter *s, int64_t n)
-{
-    return s->rule.width <= sizeof(uint32_t) && n <= UINT32_MAX;
-}
+static bool fits_word(const struct sorter *s, int64_t n) { return s->rule.width <= sizeof(uint32_t) && n <= UINT32_MAX; }
 
 static void make_words(struct sorter *s, void *words, int64_t from, int64_t limit)
 {
@@ -194,9 +190,9 @@ struct picking {
     size_t width;
 };
 
-#define PICK(W)                                                                                              \
-    for (int64_t i = from; i < limit; i++)                                                                   \
-    *(W *)(void *)(p->out + i * p->out_stride) =                                                             \
+#define PICK(W)                                                                                                                  \
+    for (int64_t i = from; i < limit; i++)                                                                                       \
+    *(W *)(void *)(p->out + i * p->out_stride) =                                                                                 \
         *(const W *)(const void *)(p->x + (int64_t)(p->order[i] & s->index) * p->x_stride)
 
 /* out[i] = x[order[i]] */
@@ -241,8 +237,8 @@ static bool sort_by_order(struct sorter *s, const int64_t *index, int64_t n)
 
 static bool stands_alone(const struct sorter *s)
 {
-    return s->n == 1 && s->less->order != KERN_ORDER_CALL && !s->less->make_keys &&
-           (s->rule.is_float || s->rule.one_to_one) && !(dtype_is_float(s->rule.type) && s->rule.width == 1);
+    return s->n == 1 && s->less->order != KERN_ORDER_CALL && !s->less->make_keys && (s->rule.is_float || s->rule.one_to_one) &&
+           !(dtype_is_float(s->rule.type) && s->rule.width == 1);
 }
 
 static uint64_t sorted_key(const struct sorter *s, const void *sorted, int64_t i)
@@ -407,13 +403,8 @@ static size_t prepare(struct line_task *t, struct sorter *s, struct team *team, 
 {
     enum { PART = 1 << 14 }; /* elements */
     t->called = less->order == KERN_ORDER_CALL || less->make_keys;
-    *s = (struct sorter){.team = t->called ? NULL : team,
-                         .n = n,
-                         .x = x,
-                         .out = out,
-                         .dimension = dimension,
-                         .less = less,
-                         .index = UINT64_MAX};
+    *s = (struct sorter){
+        .team = t->called ? NULL : team, .n = n, .x = x, .out = out, .dimension = dimension, .less = less, .index = UINT64_MAX};
     if (less->order != KERN_ORDER_CALL) {
         enum dtype type = less->make_keys ? less->key_type : x[less->key].dtype;
         key_rule_init(&s->rule, type, less->total_order, less->order == KERN_ORDER_GREATER);
@@ -521,8 +512,8 @@ static void sort_heap(struct key_entry *heap, int64_t k)
     }
 }
 
-static void topk_line(const struct key_rule *rule, const struct view *values, const struct view *indices,
-                      const struct view *x, const int64_t *index, struct key_entry *best, int64_t k)
+static void topk_line(const struct key_rule *rule, const struct view *values, const struct view *indices, const struct view *x,
+                      const int64_t *index, struct key_entry *best, int64_t k)
 {
     int d = x->rank - 1;
     uint64_t keys[KERN_LANES];
@@ -561,8 +552,8 @@ static void topk_part(void *context, int64_t part, int member)
 }
 
 /* spec: TopK. In the total order of the elements; of equal ones the smaller index comes first. */
-bool kern_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x,
-               int64_t k, bool largest)
+bool kern_topk(struct team *team, const struct view *values, const struct view *indices, const struct view *x, int64_t k,
+               bool largest)
 {
     enum { PART = 1 << 16 }; /* elements */
     struct key_rule rule;

@@ -16,38 +16,38 @@
 #endif
 
 /* A tile kernel of one, two or three operands of type T: what a formula makes of an element x (and y, and z) of each. */
-#define TILE_UNARY(NAME, RESULT, T, ...)                                                                     \
-    static void NAME(void *result, const void *const *args, int64_t n)                                       \
-    {                                                                                                        \
-        RESULT *out = result;                                                                                \
-        const T *a = args[0];                                                                                \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const T x = a[i];                                                                                \
-            out[i] = __VA_ARGS__;                                                                            \
-        }                                                                                                    \
+#define TILE_UNARY(NAME, RESULT, T, ...)                                                                                         \
+    static void NAME(void *result, const void *const *args, int64_t n)                                                           \
+    {                                                                                                                            \
+        RESULT *out = result;                                                                                                    \
+        const T *a = args[0];                                                                                                    \
+        TILE_LOOP                                                                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                                                        \
+            const T x = a[i];                                                                                                    \
+            out[i] = __VA_ARGS__;                                                                                                \
+        }                                                                                                                        \
     }
-#define TILE_BINARY(NAME, RESULT, T, ...)                                                                    \
-    static void NAME(void *result, const void *const *args, int64_t n)                                       \
-    {                                                                                                        \
-        RESULT *out = result;                                                                                \
-        const T *a = args[0], *b = args[1];                                                                  \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const T x = a[i], y = b[i];                                                                      \
-            out[i] = __VA_ARGS__;                                                                            \
-        }                                                                                                    \
+#define TILE_BINARY(NAME, RESULT, T, ...)                                                                                        \
+    static void NAME(void *result, const void *const *args, int64_t n)                                                           \
+    {                                                                                                                            \
+        RESULT *out = result;                                                                                                    \
+        const T *a = args[0], *b = args[1];                                                                                      \
+        TILE_LOOP                                                                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                                                        \
+            const T x = a[i], y = b[i];                                                                                          \
+            out[i] = __VA_ARGS__;                                                                                                \
+        }                                                                                                                        \
     }
-#define TILE_TERNARY(NAME, RESULT, T, ...)                                                                   \
-    static void NAME(void *result, const void *const *args, int64_t n)                                       \
-    {                                                                                                        \
-        RESULT *out = result;                                                                                \
-        const T *a = args[0], *b = args[1], *c = args[2];                                                    \
-        TILE_LOOP                                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const T x = a[i], y = b[i], z = c[i];                                                            \
-            out[i] = __VA_ARGS__;                                                                            \
-        }                                                                                                    \
+#define TILE_TERNARY(NAME, RESULT, T, ...)                                                                                       \
+    static void NAME(void *result, const void *const *args, int64_t n)                                                           \
+    {                                                                                                                            \
+        RESULT *out = result;                                                                                                    \
+        const T *a = args[0], *b = args[1], *c = args[2];                                                                        \
+        TILE_LOOP                                                                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                                                        \
+            const T x = a[i], y = b[i], z = c[i];                                                                                \
+            out[i] = __VA_ARGS__;                                                                                                \
+        }                                                                                                                        \
     }
 
 #define TILE_PASTE_(a, b) a##_##b
@@ -116,9 +116,8 @@ struct tile_table {
     const struct tile_row *rows;
     size_t count;
 };
-extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], tile_complexes[DT_COUNT],
-    tile_vectors[DT_COUNT];
-extern const struct tile_table tile_sleef; /* of f64; may be empty */
+extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT], tile_complexes[DT_COUNT], tile_vectors[DT_COUNT];
+extern const struct tile_table tile_sleef;                            /* of f64; may be empty */
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */
 
 kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dtype t);
@@ -143,10 +142,7 @@ void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, cons
     X(F4E2M1FN) X(F6E2M3FN) X(F6E3M2FN) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN) X(F8E4M3FNUZ)       \
     X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(F16) X(BF16)
 /* clang-format on */
-static inline bool tile_is_narrow(enum dtype t)
-{
-    return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
-}
+static inline bool tile_is_narrow(enum dtype t) { return dtype_is_float(t) && t != DT_F32 && t != DT_F64; }
 
 /* kern_map_tiles for a kernel that gets a context and the number of the team's member that calls it. */
 typedef void tile_context_fn(const void *context, int member, void *out, const void *const *args, int64_t n);

@@ -25,10 +25,7 @@ union vector_bits {
 static const double VECTOR_ROUNDER = 0x1.8p52;
 static const uint64_t VECTOR_SIGN = (uint64_t)1 << 63;
 
-static inline double vector_abs(double x)
-{
-    return VECTOR_FLOAT(VECTOR_BITS(x) & ~VECTOR_SIGN);
-}
+static inline double vector_abs(double x) { return VECTOR_FLOAT(VECTOR_BITS(x) & ~VECTOR_SIGN); }
 static inline double vector_with_sign(double x, double sign) /* x >= 0 */
 {
     return VECTOR_FLOAT(VECTOR_BITS(x) | (VECTOR_BITS(sign) & VECTOR_SIGN));

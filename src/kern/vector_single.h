@@ -61,14 +61,10 @@ static inline struct single_power single_exp_parts(float x)
     p = single_fma(p, r, 0x1.555486p-5f);
     p = single_fma(p, r, 0x1.555554p-3f);
     p = single_fma(p, r, 0.5f);
-    return (struct single_power){(int32_t)(SINGLE_BITS(shifted) - SINGLE_BITS(SINGLE_ROUNDER)), r,
-                                 single_fma(p, r * r, low)};
+    return (struct single_power){(int32_t)(SINGLE_BITS(shifted) - SINGLE_BITS(SINGLE_ROUNDER)), r, single_fma(p, r * r, low)};
 }
 
-static inline float single_two_to(int32_t n)
-{
-    return SINGLE_FLOAT((uint32_t)(n + 127) << 23);
-}
+static inline float single_two_to(int32_t n) { return SINGLE_FLOAT((uint32_t)(n + 127) << 23); }
 
 /* e^x. x is clamped: beyond the bounds the result is 0 or infinity anyway. */
 static inline float single_exp(float x)
@@ -117,8 +113,8 @@ static inline float single_log(float x)
     p = single_fma(p, f, -0x1.000006p-2f);
     p = single_fma(p, f, 0x1.555546p-2f);
     const float high = single_fma(square, -0.5f, f);
-    float low = (f - high) - 0.5f * square;                        /* rounding error of f - f^2 / 2, */
-    low = single_fma(single_fma(f, f, -square), -0.5f, low);       /* and of the square */
+    float low = (f - high) - 0.5f * square;                  /* rounding error of f - f^2 / 2, */
+    low = single_fma(single_fma(f, f, -square), -0.5f, low); /* and of the square */
     low = single_fma(f * square, p, low);
     const float whole = k * 0x1.63p-1f, sum = whole + high; /* log 2 in two parts; the first k times is exact */
     low = low + (high - (sum - whole));

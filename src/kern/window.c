@@ -18,14 +18,12 @@ bool window_places_few(int rank, const struct kern_window_dim *window)
 {
     int64_t places = 1;
     for (int d = 0; d < rank; d++)
-        if (window[d].base_dilation != 1 || !mul_i64(places, window[d].size, &places) ||
-            places > WINDOW_PLACES)
+        if (window[d].base_dilation != 1 || !mul_i64(places, window[d].size, &places) || places > WINDOW_PLACES)
             return false;
     return true;
 }
 
-int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
-                  const char **rows)
+int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o, const char **rows)
 {
     int count = 1;
     rows[0] = x->data;
@@ -50,8 +48,8 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
 
 /* ---- reduce-window, any body ---- */
 
-static bool window_fold_by_call(struct call_fold *f, const struct view *out, const struct view *x,
-                                const void *const *init, const struct kern_window_dim *window)
+static bool window_fold_by_call(struct call_fold *f, const struct view *out, const struct view *x, const void *const *init,
+                                const struct kern_window_dim *window)
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     struct window_walk w;
@@ -69,9 +67,8 @@ static bool window_fold_by_call(struct call_fold *f, const struct view *out, con
     return true;
 }
 
-static bool reduce_window_by_call(int n, const struct view *out, const struct view *x,
-                                  const void *const *init, const enum dtype *acc,
-                                  const struct kern_window_dim *window, const struct kern_body *body)
+static bool reduce_window_by_call(int n, const struct view *out, const struct view *x, const void *const *init,
+                                  const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
 {
     struct call_fold f;
     if (!call_fold_init(&f, n, out, x, acc, body))
@@ -85,8 +82,8 @@ static bool reduce_window_by_call(int n, const struct view *out, const struct vi
 
 /* Copies the operand with its dilation and padding, just as far as the windows reach. *storage is NULL when the operand can be
  * used as it is. False when the copy would be too large. */
-static bool make_padded(struct team *team, struct view *padded, void **storage, const struct view *out,
-                        const struct view *x, const struct kern_window_dim *window, const void *filler)
+static bool make_padded(struct team *team, struct view *padded, void **storage, const struct view *out, const struct view *x,
+                        const struct kern_window_dim *window, const void *filler)
 {
     struct kern_pad_dim pads[VIEW_MAX_RANK];
     int64_t dims[VIEW_MAX_RANK], bytes = (int64_t)dtype_bytes(x->dtype), limit = 0;
@@ -137,9 +134,9 @@ static bool windows_view(struct view *all, const struct view *out, const struct 
     return true;
 }
 
-static bool reduce_window_as_view(struct team *team, const struct view *out, const struct view *padded,
-                                  const void *init, enum dtype acc, enum dtype work,
-                                  const struct kern_window_dim *window, enum kern_combine combine)
+static bool reduce_window_as_view(struct team *team, const struct view *out, const struct view *padded, const void *init,
+                                  enum dtype acc, enum dtype work, const struct kern_window_dim *window,
+                                  enum kern_combine combine)
 {
     bool reduced[VIEW_MAX_RANK];
     struct view all;
@@ -237,9 +234,8 @@ static bool is_long(const struct kern_window_dim *w)
 }
 
 /* Scans the dimensions with long windows in the work type, and leaves the others and init to kern_reduce. */
-static bool reduce_long_windows(struct team *team, const struct view *out, const struct view *padded,
-                                const void *init, enum dtype acc, const struct kern_window_dim *window,
-                                const struct kern_body *body)
+static bool reduce_long_windows(struct team *team, const struct view *out, const struct view *padded, const void *init,
+                                enum dtype acc, const struct kern_window_dim *window, const struct kern_body *body)
 {
     struct kern_window_dim rest[VIEW_MAX_RANK];
     struct view x;
@@ -263,16 +259,14 @@ static bool reduce_long_windows(struct team *team, const struct view *out, const
         }
     }
     loader_init(&to_work, work, acc);
-    ok = ok && reduce_window_as_view(team, out, &x, loader_read(&to_work, &start, init, 0, 1), work, work,
-                                     rest, body->combine);
+    ok = ok && reduce_window_as_view(team, out, &x, loader_read(&to_work, &start, init, 0, 1), work, work, rest, body->combine);
     mem_free(storage);
     return ok;
 }
 
 /* ---- the entry ---- */
 
-static bool has_long(const struct view *x, const struct kern_window_dim *window, const struct kern_body *body,
-                     enum dtype acc)
+static bool has_long(const struct view *x, const struct kern_window_dim *window, const struct kern_body *body, enum dtype acc)
 {
     bool any = false;
     bool rounds = dtype_is_float(acc) || dtype_is_complex(acc);
@@ -284,9 +278,8 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
 }
 
 /* Recognised bodies over a padded operand; false when that isn't possible. */
-static bool reduce_window_recognised(struct team *team, const struct view *out, const struct view *x,
-                                     const void *init, enum dtype acc, const struct kern_window_dim *window,
-                                     const struct kern_body *body)
+static bool reduce_window_recognised(struct team *team, const struct view *out, const struct view *x, const void *init,
+                                     enum dtype acc, const struct kern_window_dim *window, const struct kern_body *body)
 {
     union kern_cell filler;
     struct view padded;
@@ -306,16 +299,15 @@ static bool reduce_window_recognised(struct team *team, const struct view *out, 
         return false;
     bool ok = has_long(x, window, body, acc)
                   ? reduce_long_windows(team, out, &padded, init, acc, window, body)
-                  : reduce_window_as_view(team, out, &padded, init, acc,
-                                          combine_window_type(body->combine, acc), window, body->combine);
+                  : reduce_window_as_view(team, out, &padded, init, acc, combine_window_type(body->combine, acc), window,
+                                          body->combine);
     mem_free(storage);
     return ok;
 }
 
 /* spec: ReduceWindow. acc = f(acc, x[p]) from init over the places p under the window, row-major. */
-bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x,
-                        const void *const *init, const enum dtype *acc, const struct kern_window_dim *window,
-                        const struct kern_body *body)
+bool kern_reduce_window(struct team *team, int n, const struct view *out, const struct view *x, const void *const *init,
+                        const enum dtype *acc, const struct kern_window_dim *window, const struct kern_body *body)
 {
     if (view_elements(out) == 0)
         return true;

@@ -7,8 +7,7 @@
 #include "kern/nest.h"
 
 /* The operand index under element `k` of the window at `o`; false in padding and holes. */
-static inline bool window_position(const struct kern_window_dim *w, int64_t dim, int64_t o, int64_t k,
-                                   int64_t *p)
+static inline bool window_position(const struct kern_window_dim *w, int64_t dim, int64_t o, int64_t k, int64_t *p)
 {
     int64_t at = o * w->stride + k * w->window_dilation - w->pad_low;
     if (at < 0)
@@ -31,8 +30,8 @@ struct window_walk {
     bool done;
 };
 
-static inline void window_start(struct window_walk *w, const struct view *x,
-                                const struct kern_window_dim *window, const int64_t *o)
+static inline void window_start(struct window_walk *w, const struct view *x, const struct kern_window_dim *window,
+                                const int64_t *o)
 {
     w->x = x;
     w->window = window;
@@ -65,8 +64,7 @@ enum { WINDOW_PLACES = 128 };
 /* Whether a window has at most WINDOW_PLACES places, and the operand no holes between elements. */
 bool window_places_few(int rank, const struct kern_window_dim *window);
 /* If so: the addresses of the elements of x under the window at o, row-major, without those outside; returns how many. */
-int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o,
-                  const char **rows);
+int window_places(const struct view *x, const struct kern_window_dim *window, const int64_t *o, const char **rows);
 
 /* ---- cumulative.c ---- */
 

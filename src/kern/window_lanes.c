@@ -18,8 +18,7 @@ struct window_lanes {
     int64_t windows, piece;
 };
 
-static void fold_places(const struct window_lanes *l, char *out, const char *const *rows, int count,
-                        int64_t n)
+static void fold_places(const struct window_lanes *l, char *out, const char *const *rows, int count, int64_t n)
 {
     char acc[LOADER_ROOM] __attribute__((aligned(64)));
     const void *some[WINDOW_PLACES];
@@ -70,10 +69,8 @@ bool reduce_window_lanes(struct team *team, const struct view *out, const struct
 {
     enum { PART = 1 << 16 }; /* elements of the result in a part of the task */
     enum dtype t = x->dtype, work = combine_window_type(combine, t);
-    struct window_lanes l = {
-        .out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};
-    if (l.lane < 0 || !window_places_few(x->rank, window) ||
-        !kern_find_elementwise(kern_combine_opcode(combine), work))
+    struct window_lanes l = {.out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};
+    if (l.lane < 0 || !window_places_few(x->rank, window) || !kern_find_elementwise(kern_combine_opcode(combine), work))
         return false;
     fold_init(&l.fold, combine, t, t, t, work, init);
     memcpy(l.dims, out->dims, sizeof *l.dims * (size_t)out->rank);

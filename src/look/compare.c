@@ -15,7 +15,7 @@ struct comparison {
     size_t leaf;
     int64_t first, worst_at; /* the first element outside the tolerance, and the one of the worst absolute error; -1: none */
 };
-struct apart { /* how far two elements are apart */
+struct apart {       /* how far two elements are apart */
     double abs, rel; /* NaN when one is not finite */
     uint64_t ulp;
 };
@@ -63,10 +63,7 @@ static uint64_t ulps_between(enum dtype t, const char *a, const char *b)
     return dtype_is_complex(t) ? complex_ulps_apart(dtype_component(t), a, b) : ulps_apart(t, a, b);
 }
 
-static bool has_bounds(const struct hlo_tolerance *t)
-{
-    return t->abs > 0 || t->rel > 0 || t->ulp > 0;
-}
+static bool has_bounds(const struct hlo_tolerance *t) { return t->abs > 0 || t->rel > 0 || t->ulp > 0; }
 
 /* Equal as numbers, NaN with NaN. */
 static bool floats_equal(const struct hlo_tolerance *t, enum dtype type, const char *a, const char *b)
@@ -158,8 +155,13 @@ static void note_worst(struct comparison *c, const char *a, const char *b, const
     i -= i == most;
     for (; i > 0 && badness(e->abs) > badness(d->worst[i - 1].abs); i--)
         d->worst[i] = d->worst[i - 1];
-    d->worst[i] = (struct hlo_differing){.leaf = c->leaf, .index = at, .actual = look_number(c->dtype, a),
-                                         .expected = look_number(c->dtype, b), .abs = e->abs, .rel = e->rel, .ulp = e->ulp};
+    d->worst[i] = (struct hlo_differing){.leaf = c->leaf,
+                                         .index = at,
+                                         .actual = look_number(c->dtype, a),
+                                         .expected = look_number(c->dtype, b),
+                                         .abs = e->abs,
+                                         .rel = e->rel,
+                                         .ulp = e->ulp};
     d->worst_count += d->worst_count < most;
 }
 
@@ -273,8 +275,7 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
     }
 }
 
-bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
-                  struct buf *why)
+bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t, struct buf *why)
 {
     struct hlo_difference d = {0};
     struct comparison c = {.t = t, .d = &d};

@@ -85,8 +85,7 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l);
 /* ---- compare.c ---- */
 
 /* Whether two values agree; else `why` says where they first differ, both elements there and the worst errors. */
-bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
-                  struct buf *why);
+bool look_compare(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t, struct buf *why);
 void look_difference(const struct literal *actual, const struct literal *expected, const struct hlo_tolerance *t,
                      struct hlo_difference *out);
 /* The difference in lines for people, and as a JSON object. */

@@ -101,7 +101,8 @@ static void put_rows(struct heat *h, const struct look_plane *p, int label)
         size_t row = y / h->y, next = y + 1 < pixels ? (y + 1) / h->y : SIZE_MAX;
         put_label(h->out, y == 0 ? 0 : y + each >= pixels ? p->rows - 1 : -1, label);
         for (size_t x = 0; x < g->columns * h->x; x++)
-            put_cell(h, row * g->columns + x / h->x, h->halves && next != SIZE_MAX ? (int64_t)(next * g->columns + x / h->x) : -1);
+            put_cell(h, row * g->columns + x / h->x,
+                     h->halves && next != SIZE_MAX ? (int64_t)(next * g->columns + x / h->x) : -1);
         end_colors(h);
         if (!h->canvas->color) /* a blank is the least value, but is easily lost at the end of a line: so that is marked */
             buf_putc(h->out, '|');
@@ -192,10 +193,7 @@ static void put_title(struct buf *out, const struct look_plane *p, bool heat)
     buf_putc(out, '\n');
 }
 
-static size_t side_of(size_t wanted, size_t usual)
-{
-    return wanted == 0 ? usual : wanted < MOST_SIDE ? wanted : MOST_SIDE;
-}
+static size_t side_of(size_t wanted, size_t usual) { return wanted == 0 ? usual : wanted < MOST_SIDE ? wanted : MOST_SIDE; }
 
 void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind, const struct hlo_canvas *c)
 {

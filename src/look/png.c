@@ -90,7 +90,8 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l)
     look_grid_fill(&g, &p, MOST_PIXELS, MOST_PIXELS);
     size_t large = g.rows > g.columns ? g.rows : g.columns;
     bool ok = put_picture(&file, &g, large < GOOD_SIZE ? GOOD_SIZE / large : 1);
-    ok = ok ? io_write_bytes(ds, path, buf_view(&file)) : DIAG_ERROR(ds, NO_SPAN, FAILURE, "there is not enough memory for a picture");
+    ok = ok ? io_write_bytes(ds, path, buf_view(&file))
+            : DIAG_ERROR(ds, NO_SPAN, FAILURE, "there is not enough memory for a picture");
     look_grid_free(&g);
     buf_free(&file);
     return ok;

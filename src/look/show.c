@@ -12,13 +12,13 @@ enum { USUAL_MOST = 1000, USUAL_EDGE = 3, USUAL_WIDTH = 80 };
 
 struct show {
     struct buf *out;
-    struct hlo_view v;     /* with defaults filled in */
+    struct hlo_view v; /* with defaults filled in */
     const struct shape *shape;
     bool abridged;
-    bool broken;           /* the array takes several lines */
-    size_t margin;         /* by which the whole value is indented */
-    size_t line;           /* where the line begins in `out` */
-    size_t widest;         /* width of the widest element, for columns; 0: elements are not aligned */
+    bool broken;   /* the array takes several lines */
+    size_t margin; /* by which the whole value is indented */
+    size_t line;   /* where the line begins in `out` */
+    size_t widest; /* width of the widest element, for columns; 0: elements are not aligned */
 };
 
 /* ---- one element ---- */

@@ -119,10 +119,7 @@ static bool out_of_range(struct reading *r, int64_t index, const char *what, int
 static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
 
 /* A bound of a range: negative ones count from the end; those outside are moved to the nearest end. */
-static int64_t bound_of(int64_t v, int64_t size, int64_t low, int64_t high)
-{
-    return clamp(v < 0 ? v + size : v, low, high);
-}
+static int64_t bound_of(int64_t v, int64_t size, int64_t low, int64_t high) { return clamp(v < 0 ? v + size : v, low, high); }
 
 static bool cut_dimension(struct reading *r, const struct part *p, int d, int64_t size, struct cut *c)
 {

@@ -7,7 +7,6 @@
  */
 #include "look/look.h"
 
-
 #include <math.h>
 
 enum { BLOCK = 1024, LANES = 8 };
@@ -214,7 +213,8 @@ static void put_field(struct buf *out, const char *name, double v)
 
 void look_put_stats_json(struct buf *out, const struct hlo_stats *s)
 {
-    buf_printf(out, "{\"elements\":%" PRIu64 ",\"finite\":%" PRIu64 ",\"nan\":%" PRIu64 ",\"positive_inf\":%" PRIu64
+    buf_printf(out,
+               "{\"elements\":%" PRIu64 ",\"finite\":%" PRIu64 ",\"nan\":%" PRIu64 ",\"positive_inf\":%" PRIu64
                ",\"negative_inf\":%" PRIu64 ",\"zero\":%" PRIu64 ",\"denormal\":%" PRIu64,
                s->elements, s->finite, s->nan, s->positive_inf, s->negative_inf, s->zero, s->denormal);
     put_field(out, "min", s->min);

@@ -8,10 +8,7 @@ static bool say(const char *path, hlo_messages *m)
     return onnx_error(m, path, "this program was built without ONNX: libprotobuf-c and protoc-c were not there");
 }
 
-bool onnx_built_in(void)
-{
-    return false;
-}
+bool onnx_built_in(void) { return false; }
 
 struct onnx_model *onnx_read(const char *path, struct str bytes, hlo_messages *m)
 {

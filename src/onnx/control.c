@@ -134,8 +134,8 @@ static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
 static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const char *what)
 {
     struct array one = scalar_of(elem);
-    bool fits = v->kind == ONNX_TENSOR && v->a.elem == elem &&
-                (array_elements(&v->a) == 1 || (v->a.rank == 1 && v->a.dynamic[0]));
+    bool fits =
+        v->kind == ONNX_TENSOR && v->a.elem == elem && (array_elements(&v->a) == 1 || (v->a.rank == 1 && v->a.dynamic[0]));
     if (!fits) {
         refuse_node(n->s, "%s is %s; expected a scalar of type %s", what, type_text(n->s->imp, v), onnx_dtype_name(elem));
         return NULL;
@@ -163,7 +163,8 @@ struct branch {
     struct val *outputs;
 };
 
-static bool translate_branch(struct node *n, struct branch *b, const char *name, const struct val *types, const struct captures *c)
+static bool translate_branch(struct node *n, struct branch *b, const char *name, const struct val *types,
+                             const struct captures *c)
 {
     struct scope *s = n->s;
     struct buf shape = {0};
@@ -212,7 +213,8 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
     struct buf shape = {0};
     put_tuple_type(&shape, results, count);
     const char *called = arena_printf(s->imp->arena, "true_computation=%%%s, false_computation=%%%s",
-        hlo_computation_name(branches[0].scope.c), hlo_computation_name(branches[1].scope.c)).ptr;
+                                      hlo_computation_name(branches[0].scope.c), hlo_computation_name(branches[1].scope.c))
+                             .ptr;
     hlo_inst *x = emit_typed(s, shape.data, "conditional", (hlo_inst *[]){condition, arg, arg}, 3, called);
     buf_free(&shape);
     for (size_t k = 0; k < count; k++) {
@@ -231,7 +233,8 @@ static bool translate_if(struct node *n)
     if (!v)
         return false;
     if (branches[0].graph->output_count != branches[1].graph->output_count)
-        return refuse_node(n->s, "its branches have %zu and %zu outputs", branches[0].graph->output_count, branches[1].graph->output_count);
+        return refuse_node(n->s, "its branches have %zu and %zu outputs", branches[0].graph->output_count,
+                           branches[1].graph->output_count);
     if (v->known && v->a.elem == ELEM_PRED && known_count(v) == 1)
         return take_branch(n, branches[known_int(v, 0) ? 0 : 1].graph);
     hlo_inst *condition = scalar_input(n, v, ELEM_PRED, "the condition");
@@ -241,10 +244,7 @@ static bool translate_if(struct node *n)
     return choose(n, condition, branches, &c);
 }
 
-bool op_if(struct node *n)
-{
-    return deeper(n, translate_if);
-}
+bool op_if(struct node *n) { return deeper(n, translate_if); }
 
 /* ---- Loop ---- */
 
@@ -421,8 +421,9 @@ static const char *loop_attributes(const struct loop *l, const char *body, bool 
         version = version < carried_since(&l->types[k]) ? carried_since(&l->types[k]) : version;
     const char *called = *body ? arena_printf(l->n->s->imp->arena, "called_computations={%%%s}, ", body).ptr : "";
     return arena_printf(l->n->s->imp->arena,
-        "custom_call_target=\"onnx.Loop\", %sbackend_config={\"version\": %" PRId64 ", \"inputs\": [%s%s%s]}", called, version,
-        m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "").ptr;
+                        "custom_call_target=\"onnx.Loop\", %sbackend_config={\"version\": %" PRId64 ", \"inputs\": [%s%s%s]}",
+                        called, version, m ? "\"M\"" : "", m && condition ? ", " : "", condition ? "\"cond\"" : "")
+        .ptr;
 }
 
 static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
@@ -449,7 +450,8 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
         results[total + k] = stacked(l, k);
     struct buf shape = {0};
     put_tuple_type(&shape, results, total + l->scans);
-    hlo_inst *x = emit_typed(s, shape.data, "custom-call", operands, count, loop_attributes(l, body, m != NULL, condition != NULL));
+    hlo_inst *x =
+        emit_typed(s, shape.data, "custom-call", operands, count, loop_attributes(l, body, m != NULL, condition != NULL));
     buf_free(&shape);
     for (size_t k = 0; k < l->carried + l->scans; k++) {
         size_t at = k < l->carried ? k : k + l->captured.count;
@@ -497,11 +499,7 @@ static bool translate_loop(struct node *n)
     struct loop l = {0};
     hlo_inst *m, *condition;
     return begin_loop(n, &l) && control_input(n, 0, ELEM_S64, "the trip count", &m) &&
-           control_input(n, 1, ELEM_PRED, "the condition", &condition) &&
-           find_types(&l) && call_loop(&l, m, condition);
+           control_input(n, 1, ELEM_PRED, "the condition", &condition) && find_types(&l) && call_loop(&l, m, condition);
 }
 
-bool op_loop(struct node *n)
-{
-    return deeper(n, translate_loop);
-}
+bool op_loop(struct node *n) { return deeper(n, translate_loop); }

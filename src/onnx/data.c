@@ -5,8 +5,7 @@
 
 #include <errno.h>
 
-static bool read_elements(const Onnx__SequenceProto *s, const char *path, struct str who, struct onnx_value *out,
-                          hlo_messages *m)
+static bool read_elements(const Onnx__SequenceProto *s, const char *path, struct str who, struct onnx_value *out, hlo_messages *m)
 {
     out->elements = heap_zalloc(s->n_tensor_values + 1, sizeof *out->elements);
     if (s->elem_type > 1)
@@ -45,8 +44,8 @@ static const ProtobufCMessageDescriptor *descriptor_of(enum onnx_kind kind)
                                    : &onnx__optional_proto__descriptor;
 }
 
-static bool read_message(const ProtobufCMessage *message, const char *path, const struct onnx_type *type,
-                         struct onnx_value *out, hlo_messages *m)
+static bool read_message(const ProtobufCMessage *message, const char *path, const struct onnx_type *type, struct onnx_value *out,
+                         hlo_messages *m)
 {
     struct str who = STR("value");
     *out = (struct onnx_value){.kind = type->kind, .present = true};

@@ -14,10 +14,7 @@ struct array array_of(int elem, int rank, const int64_t *dims)
     return a;
 }
 
-struct array scalar_of(int elem)
-{
-    return array_of(elem, 0, NULL);
-}
+struct array scalar_of(int elem) { return array_of(elem, 0, NULL); }
 
 bool array_is_static(const struct array *a)
 {
@@ -69,10 +66,7 @@ void put_shape(struct buf *b, const struct array *a)
 
 /* ---- names ---- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 /* Names that instructions can't have, or that the builder itself gives, followed by a number: constant.1 */
 static bool is_taken(struct str name)
@@ -311,10 +305,7 @@ hlo_inst *emit_zero(struct scope *s, int elem)
 
 /* ---- known elements ---- */
 
-size_t known_count(const struct val *v)
-{
-    return v->known ? hlo_literal_leaf(v->known, 0).elements : 0;
-}
+size_t known_count(const struct val *v) { return v->known ? hlo_literal_leaf(v->known, 0).elements : 0; }
 
 int64_t known_int(const struct val *v, size_t i)
 {

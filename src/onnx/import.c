@@ -15,10 +15,7 @@ static const struct op_row rows[] = {
 #undef OP
 };
 
-static int row_cmp(struct str name, size_t i)
-{
-    return str_cmp(name, str_of(rows[i].name));
-}
+static int row_cmp(struct str name, size_t i) { return str_cmp(name, str_of(rows[i].name)); }
 
 /* The newest row of the operator in the opset, or NULL. `first`: its oldest row; NULL when the operator has none. */
 static const struct op_row *find_row(struct str name, int64_t opset, const struct op_row **first)
@@ -58,8 +55,14 @@ bool refuse_node(struct scope *s, const char *format, ...)
 
 void begin_scope(struct scope *s, struct scope *outer)
 {
-    *s = (struct scope){.imp = outer->imp, .m = outer->m, .b = outer->b, .c = outer->c, .outer = outer,
-                        .names = outer->names, .constants = outer->constants, .types_only = outer->types_only};
+    *s = (struct scope){.imp = outer->imp,
+                        .m = outer->m,
+                        .b = outer->b,
+                        .c = outer->c,
+                        .outer = outer,
+                        .names = outer->names,
+                        .constants = outer->constants,
+                        .types_only = outer->types_only};
     map_init(&s->vals, s->imp->arena);
 }
 
@@ -154,7 +157,8 @@ static bool bind_initializers(struct scope *s, const struct onnx_graph *g)
             return refuse_node(s, "initializer `" STR_FMT "` is no tensor that HLO has", STR_ARG(i->name));
         struct hlo_array x = hlo_literal_leaf(i->value.tensor, 0);
         if (x.rank > ONNX_MAX_RANK)
-            return refuse_node(s, "initializer `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(i->name), x.rank, ONNX_MAX_RANK);
+            return refuse_node(s, "initializer `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(i->name), x.rank,
+                               ONNX_MAX_RANK);
         struct array a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
         struct val v = tensor_val(&a, NULL);
         v.known = i->value.tensor;
@@ -196,7 +200,8 @@ static bool take_array(struct scope *s, const struct onnx_value_info *info, cons
 {
     struct hlo_array x = hlo_literal_leaf(l, 0);
     if (x.rank > ONNX_MAX_RANK)
-        return refuse_node(s, "input `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(info->name), x.rank, ONNX_MAX_RANK);
+        return refuse_node(s, "input `" STR_FMT "` has %zu dimensions; %d is the limit", STR_ARG(info->name), x.rank,
+                           ONNX_MAX_RANK);
     *a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
     return true;
 }
@@ -224,9 +229,11 @@ static bool type_from_value(struct scope *s, const struct onnx_value_info *info,
 static bool type_from_declaration(struct scope *s, const struct onnx_value_info *info, struct val *v)
 {
     if (info->type.rank < 0 && v->kind != ONNX_OPTIONAL && v->kind != ONNX_OPTIONAL_SEQUENCE)
-        return refuse_node(s, "the model does not say the shape of its input `" STR_FMT "`; the inputs must be given", STR_ARG(info->name));
+        return refuse_node(s, "the model does not say the shape of its input `" STR_FMT "`; the inputs must be given",
+                           STR_ARG(info->name));
     if (info->type.rank > ONNX_MAX_RANK)
-        return refuse_node(s, "input `" STR_FMT "` has %d dimensions; %d is the limit", STR_ARG(info->name), info->type.rank, ONNX_MAX_RANK);
+        return refuse_node(s, "input `" STR_FMT "` has %d dimensions; %d is the limit", STR_ARG(info->name), info->type.rank,
+                           ONNX_MAX_RANK);
     v->open = info->type.rank < 0;
     if (!v->open)
         declared_dims(s, &info->type, &v->a);
@@ -302,10 +309,7 @@ static int64_t count_nodes(const struct onnx_graph *g, int depth)
 
 /* How many nodes may be translated. Each may be several times, since bodies of loops are translated until their types are
  * found. */
-static int64_t node_budget(const struct onnx_model *model)
-{
-    return 10000 + 20 * count_nodes(&model->graph, 0);
-}
+static int64_t node_budget(const struct onnx_model *model) { return 10000 + 20 * count_nodes(&model->graph, 0); }
 
 /* An output of the model is an optional if it is declared as one, and only then, whatever its last node made. */
 static hlo_inst *output_of(struct scope *s, const struct onnx_value_info *info, struct val *v)
@@ -337,7 +341,10 @@ static hlo_module *import(const struct onnx_model *model, const struct onnx_impo
 {
     struct arena arena;
     arena_init(&arena);
-    struct import imp = {.model = model, .bound = o->bound > 0 ? o->bound : 1, .specialize = specialize, .arena = &arena,
+    struct import imp = {.model = model,
+                         .bound = o->bound > 0 ? o->bound : 1,
+                         .specialize = specialize,
+                         .arena = &arena,
                          .nodes = node_budget(model)};
     struct map names, constants;
     struct scope s = {.imp = &imp, .m = m, .names = &names, .constants = &constants};

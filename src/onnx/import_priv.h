@@ -30,10 +30,10 @@ struct array {
 
 struct val {
     enum onnx_kind kind;
-    struct array a; /* for a sequence, the type of its elements; dynamic dimensions may differ between them */
-    int64_t length; /* for a sequence: its bound, at least 1 */
-    bool mixed;     /* a sequence whose elements may have a lower rank than `a` */
-    bool open;      /* an empty sequence or optional whose element type nothing determines: `a` has rank 0 */
+    struct array a;                 /* for a sequence, the type of its elements; dynamic dimensions may differ between them */
+    int64_t length;                 /* for a sequence: its bound, at least 1 */
+    bool mixed;                     /* a sequence whose elements may have a lower rank than `a` */
+    bool open;                      /* an empty sequence or optional whose element type nothing determines: `a` has rank 0 */
     hlo_inst *data, *sizes, *there; /* the array, or a sequence's elements; their sizes; whether an optional is there */
     const hlo_literal *known;       /* a tensor's elements; `data` is then NULL until data_of makes a constant */
 };
@@ -57,11 +57,11 @@ struct scope {
     hlo_builder *b;
     hlo_computation *c;
     struct scope *outer;
-    struct map vals;       /* name -> struct val */
-    struct map *names;     /* of instructions in `c` -> how many there are */
-    struct map *constants; /* text of a scalar -> its constant in `c` */
+    struct map vals;              /* name -> struct val */
+    struct map *names;            /* of instructions in `c` -> how many there are */
+    struct map *constants;        /* text of a scalar -> its constant in `c` */
     const struct onnx_node *node; /* the one that is being translated */
-    bool types_only; /* the module is only made to find types, and never run */
+    bool types_only;              /* the module is only made to find types, and never run */
 };
 
 /* A row of op.def, and a node that is translated by it. */
@@ -80,7 +80,7 @@ struct node {
     const struct onnx_node *onnx;
     const struct op_row *row;
     int64_t opset;
-    size_t input_count; /* without trailing absent ones */
+    size_t input_count;  /* without trailing absent ones */
     struct val **inputs; /* NULL: absent */
     struct val *outputs; /* as many as onnx->output_count; for the translator to fill in */
 };
@@ -131,7 +131,7 @@ hlo_literal *keep_literal(struct import *imp, hlo_literal *l);
 hlo_literal *literal_of_ints(struct scope *s, int elem, int rank, const int64_t *dims, const int64_t *values);
 hlo_literal *literal_of_scalar(struct scope *s, int elem, const char *value);
 hlo_literal *copy_array(const hlo_literal *l, hlo_messages *m); /* in literals.c; freed by the caller */
-size_t known_count(const struct val *v); /* of elements; 0 when they are not known */
+size_t known_count(const struct val *v);                        /* of elements; 0 when they are not known */
 int64_t known_int(const struct val *v, size_t i);
 double known_double(const struct val *v, size_t i);
 
@@ -153,11 +153,11 @@ struct num {
     bool known;
 };
 static inline struct num num_of(int64_t n) { return (struct num){.n = n, .known = true}; }
-hlo_inst *num_inst(struct scope *s, struct num x);                    /* as s64[] */
+hlo_inst *num_inst(struct scope *s, struct num x); /* as s64[] */
 struct num num_op(struct scope *s, const char *opcode, struct num x, struct num y);
 struct num num_if(struct scope *s, struct num a, const char *direction, struct num b, struct num yes, struct num no);
 struct num num_clamp(struct scope *s, struct num low, struct num x, struct num high);
-struct num num_element(struct scope *s, struct val *v, int64_t i); /* of a vector or scalar */
+struct num num_element(struct scope *s, struct val *v, int64_t i);       /* of a vector or scalar */
 struct num num_shape_element(struct scope *s, struct val *v, int64_t i); /* of a shape, which had better be known: wants_values */
 struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d);
 int64_t num_most(struct num x, int64_t bound); /* the number if it is known, else the bound */
@@ -188,7 +188,7 @@ bool same_type(const struct val *a, const struct val *b);
 bool join_arrays(const struct array *a, const struct array *b, struct array *out);
 bool join_types(const struct val *a, const struct val *b, struct val *out);
 struct val val_coerce(struct scope *s, struct val *v, const struct val *to);
-void put_type(struct buf *b, const struct val *v); /* as HLO's shape */
+void put_type(struct buf *b, const struct val *v);              /* as HLO's shape */
 const char *type_text(struct import *imp, const struct val *v); /* as ONNX's type, for messages */
 /* A value as one instruction, and back. */
 hlo_inst *val_pack(struct scope *s, struct val *v);
@@ -199,9 +199,9 @@ hlo_inst *data_of(struct scope *s, struct val *v); /* v->data of a tensor; makes
 
 const struct onnx_attr *attr_find(const struct node *n, const char *name);
 int64_t attr_int(const struct node *n, const char *name, int64_t otherwise);
-struct val *input_of(struct node *n, size_t k);   /* NULL: absent */
-struct val *tensor_of(struct node *n, size_t k);  /* a tensor; NULL with a message */
-struct val *shape_input(struct node *n, size_t k); /* a vector of sizes, int64[n]; NULL with a message */
+struct val *input_of(struct node *n, size_t k);                       /* NULL: absent */
+struct val *tensor_of(struct node *n, size_t k);                      /* a tensor; NULL with a message */
+struct val *shape_input(struct node *n, size_t k);                    /* a vector of sizes, int64[n]; NULL with a message */
 bool give_tensor(struct node *n, const struct array *a, hlo_inst *x); /* sets the first output */
 bool give_val(struct node *n, size_t k, const struct val *v);
 bool give_known(struct node *n, hlo_literal *l, int elem);

@@ -198,10 +198,7 @@ static hlo_literal *truth(bool value, hlo_messages *m)
     return l;
 }
 
-static bool is_there(const struct onnx_value *v)
-{
-    return v->present || v->kind == ONNX_TENSOR || v->kind == ONNX_SEQUENCE;
-}
+static bool is_there(const struct onnx_value *v) { return v->present || v->kind == ONNX_TENSOR || v->kind == ONNX_SEQUENCE; }
 
 static hlo_literal *element_literal(const struct onnx_value *v, const struct param_type *p, const hlo_module *module,
                                     size_t param, hlo_messages *m)
@@ -250,7 +247,8 @@ static bool tensor_value(const hlo_literal *l, struct onnx_value *out, hlo_messa
 }
 
 /* Element k of a sequence, without its padding. */
-static bool element_value(const struct hlo_array *data, const struct hlo_array *table, size_t k, struct onnx_value *out, hlo_messages *m)
+static bool element_value(const struct hlo_array *data, const struct hlo_array *table, size_t k, struct onnx_value *out,
+                          hlo_messages *m)
 {
     int64_t sizes[MAX_DIMS], box[MAX_DIMS];
     size_t columns = (size_t)table->dims[1], rank = 0;
@@ -275,7 +273,8 @@ static bool element_value(const struct hlo_array *data, const struct hlo_array *
 
 static bool sequence_value(const hlo_literal *l, struct onnx_value *out, hlo_messages *m)
 {
-    struct hlo_array data = hlo_literal_leaf(hlo_literal_element(l, 0), 0), table = hlo_literal_leaf(hlo_literal_element(l, 1), 0);
+    struct hlo_array data = hlo_literal_leaf(hlo_literal_element(l, 0), 0),
+                     table = hlo_literal_leaf(hlo_literal_element(l, 1), 0);
     if (data.rank < 1 || data.rank > MAX_DIMS || table.rank != 2 || strcmp(table.dtype, "s64") != 0 ||
         data.dims[0] != table.dims[0] || (size_t)table.dims[1] != data.rank - 1)
         return onnx_error(m, "result", "this is no sequence");

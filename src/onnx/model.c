@@ -147,8 +147,7 @@ hlo_onnx_value *hlo_onnx_value_new(const hlo_onnx *h, size_t input, bool present
     struct onnx_value v = {.kind = info->type.kind, .present = present};
     bool optional = v.kind == ONNX_OPTIONAL || v.kind == ONNX_OPTIONAL_SEQUENCE;
     if (!take_tensors(&v, tensors, count) || (!present && !optional))
-        onnx_error(m, h->model->path.ptr, "input `%s` %s", info->name.ptr,
-                   present ? "takes one tensor" : "is not optional");
+        onnx_error(m, h->model->path.ptr, "input `%s` %s", info->name.ptr, present ? "takes one tensor" : "is not optional");
     else if (onnx_value_fits(&v, &info->type, h->model->path.ptr, info->name, m))
         return wrap(v);
     onnx_value_free(&v);
@@ -173,20 +172,14 @@ hlo_onnx_value *hlo_onnx_read_output(const hlo_onnx *h, size_t output, const cha
     return read_value(&h->model->graph.outputs[output], path, m);
 }
 
-bool hlo_onnx_value_present(const hlo_onnx_value *h)
-{
-    return h->v.present;
-}
+bool hlo_onnx_value_present(const hlo_onnx_value *h) { return h->v.present; }
 
 bool hlo_onnx_value_sequence(const hlo_onnx_value *h)
 {
     return h->v.kind == ONNX_SEQUENCE || h->v.kind == ONNX_OPTIONAL_SEQUENCE;
 }
 
-size_t hlo_onnx_value_count(const hlo_onnx_value *h)
-{
-    return h->v.tensor ? 1 : h->v.count;
-}
+size_t hlo_onnx_value_count(const hlo_onnx_value *h) { return h->v.tensor ? 1 : h->v.count; }
 
 const hlo_literal *hlo_onnx_value_tensor(const hlo_onnx_value *h, size_t i)
 {

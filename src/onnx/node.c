@@ -17,10 +17,7 @@ int64_t attr_int(const struct node *n, const char *name, int64_t otherwise)
     return a && a->kind == ONNX_ATTR_INT ? a->i : otherwise;
 }
 
-struct val *input_of(struct node *n, size_t k)
-{
-    return k < n->input_count ? n->inputs[k] : NULL;
-}
+struct val *input_of(struct node *n, size_t k) { return k < n->input_count ? n->inputs[k] : NULL; }
 
 struct val *tensor_of(struct node *n, size_t k)
 {

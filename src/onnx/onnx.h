@@ -23,8 +23,8 @@ enum onnx_kind { ONNX_UNKNOWN, ONNX_TENSOR, ONNX_SEQUENCE, ONNX_OPTIONAL, ONNX_O
 
 struct onnx_type {
     enum onnx_kind kind;
-    int elem;     /* element type of the tensor, or of the tensors of the sequence; 0: not given */
-    int rank;     /* -1: not given */
+    int elem;      /* element type of the tensor, or of the tensors of the sequence; 0: not given */
+    int rank;      /* -1: not given */
     int64_t *dims; /* -1: not given, or only a name */
 };
 
@@ -36,17 +36,28 @@ struct onnx_value_info {
 /* A value outside of modules: of an input, an output or an attribute. */
 struct onnx_value {
     enum onnx_kind kind;
-    bool present;               /* false: an empty optional */
-    int elem;                   /* element type; may be 0 for an empty sequence */
-    hlo_literal *tensor;        /* ONNX_TENSOR, ONNX_OPTIONAL; owned by the value */
+    bool present;                /* false: an empty optional */
+    int elem;                    /* element type; may be 0 for an empty sequence */
+    hlo_literal *tensor;         /* ONNX_TENSOR, ONNX_OPTIONAL; owned by the value */
     struct onnx_value *elements; /* tensors of a sequence; from calloc, owned by the value */
     size_t count;
 };
 
 struct onnx_attr {
     struct str name;
-    enum { ONNX_ATTR_NONE, ONNX_ATTR_INT, ONNX_ATTR_FLOAT, ONNX_ATTR_STRING, ONNX_ATTR_TENSOR, ONNX_ATTR_GRAPH,
-           ONNX_ATTR_TYPE, ONNX_ATTR_INTS, ONNX_ATTR_FLOATS, ONNX_ATTR_STRINGS, ONNX_ATTR_OTHER } kind;
+    enum {
+        ONNX_ATTR_NONE,
+        ONNX_ATTR_INT,
+        ONNX_ATTR_FLOAT,
+        ONNX_ATTR_STRING,
+        ONNX_ATTR_TENSOR,
+        ONNX_ATTR_GRAPH,
+        ONNX_ATTR_TYPE,
+        ONNX_ATTR_INTS,
+        ONNX_ATTR_FLOATS,
+        ONNX_ATTR_STRINGS,
+        ONNX_ATTR_OTHER
+    } kind;
     int64_t i;
     float f;
     struct str s;
@@ -94,8 +105,7 @@ int onnx_dtype_find(const char *hlo);  /* 0: ONNX has no such type */
 /* Writes `float[5,?]`, `seq(float[?])`, `optional(seq(int64))` or `?`. */
 void onnx_type_print(struct buf *b, const struct onnx_type *type);
 /* Whether a value is of the declared type; else a message about `who`. */
-bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file, struct str who,
-                     hlo_messages *m);
+bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file, struct str who, hlo_messages *m);
 void onnx_value_free(struct onnx_value *v);
 /* Adds an error about a file. Is false. */
 bool onnx_error(hlo_messages *m, const char *file, const char *format, ...) PRINTF_LIKE(3, 4);
@@ -108,7 +118,8 @@ void onnx_model_free(struct onnx_model *model); /* type.c */
 
 /* ---- data.c: values in files ---- */
 
-/* Reads a TensorProto, SequenceProto or OptionalProto, as the type says. False with messages, also when it is not of that type. */
+/* Reads a TensorProto, SequenceProto or OptionalProto, as the type says. False with messages, also when it is not of that type.
+ */
 bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out, hlo_messages *m);
 
 /* ---- import.c ---- */

@@ -51,9 +51,7 @@ bool op_constant(struct node *n)
     case ONNX_ATTR_INTS: return give_ints(n, a->ints, 1, a->count);
     case ONNX_ATTR_FLOAT: return give_floats(n, &a->f, 0, 1);
     case ONNX_ATTR_FLOATS: return give_floats(n, a->floats, 1, a->count);
-    case ONNX_ATTR_TENSOR:
-        l = tensor_attr(n, a);
-        return l && give_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
+    case ONNX_ATTR_TENSOR: l = tensor_attr(n, a); return l && give_known(n, l, onnx_dtype_find(hlo_literal_leaf(l, 0).dtype));
     default: return refuse_node(n->s, "attribute `" STR_FMT "`: HLO has no such values", STR_ARG(a->name));
     }
 }

@@ -318,7 +318,8 @@ bool op_where(struct node *n)
         if (!(v[k] = tensor_of(n, k)))
             return false;
     if (v[0]->a.elem != ELEM_PRED || v[1]->a.elem != v[2]->a.elem)
-        return refuse_node(s, "its inputs are %s, %s and %s", type_text(s->imp, v[0]), type_text(s->imp, v[1]), type_text(s->imp, v[2]));
+        return refuse_node(s, "its inputs are %s, %s and %s", type_text(s->imp, v[0]), type_text(s->imp, v[1]),
+                           type_text(s->imp, v[2]));
     if (!meet_all(s, &v[1]->a, &v[2]->a, &values) || !meet_all(s, &values, &v[0]->a, &a))
         return false;
     for (size_t k = 0; k < 3; k++)
@@ -339,7 +340,10 @@ static const char *largest(int elem)
 {
     const char *hlo = onnx_dtype_hlo(elem);
     static const char *const table[][2] = {
-        {"f8e4m3fn", "448"}, {"f8e4m3fnuz", "240"}, {"f8e5m2", "57344"}, {"f8e5m2fnuz", "57344"},
+        {"f8e4m3fn", "448"},
+        {"f8e4m3fnuz", "240"},
+        {"f8e5m2", "57344"},
+        {"f8e5m2fnuz", "57344"},
     };
     for (size_t k = 0; k < COUNT_OF(table); k++)
         if (strcmp(hlo, table[k][0]) == 0)

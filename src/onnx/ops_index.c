@@ -259,7 +259,9 @@ bool op_gather(struct node *n)
         struct array none = array_of(to.elem, rank, to.dims);
         return give_tensor(n, &none, emit_broadcast(s, emit_zero(s, to.elem), &none, NULL, 0));
     }
-    return give_tensor(n, &to, emit_op(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
-        "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=%d, slice_sizes=%s",
-        ints_text(s->imp, offset, (size_t)n_offset), d, d, q, ints_text(s->imp, slice, (size_t)v->a.rank)));
+    return give_tensor(
+        n, &to,
+        emit_op(s, &to, "gather", (hlo_inst *[]){x, i}, 2,
+                "offset_dims=%s, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=%d, slice_sizes=%s",
+                ints_text(s->imp, offset, (size_t)n_offset), d, d, q, ints_text(s->imp, slice, (size_t)v->a.rank)));
 }

@@ -17,8 +17,12 @@ static struct str made_name(struct node *n, const char *what, size_t k)
 static struct onnx_node make_node(struct node *n, const char *op, size_t inputs, size_t outputs)
 {
     struct arena *a = n->s->imp->arena;
-    return (struct onnx_node){.name = n->onnx->name, .op = str_of(op), .input_count = inputs, .output_count = outputs,
-                              .inputs = ARENA_ARRAY(a, struct str, inputs + 1), .outputs = ARENA_ARRAY(a, struct str, outputs + 1)};
+    return (struct onnx_node){.name = n->onnx->name,
+                              .op = str_of(op),
+                              .input_count = inputs,
+                              .output_count = outputs,
+                              .inputs = ARENA_ARRAY(a, struct str, inputs + 1),
+                              .outputs = ARENA_ARRAY(a, struct str, outputs + 1)};
 }
 
 static struct onnx_attr *one_attr(struct node *n, struct onnx_node *node, const char *name)
@@ -143,10 +147,7 @@ struct scan {
     struct int_list axes, directions, output_axes, output_directions;
 };
 
-static int64_t listed(const struct int_list *l, size_t k)
-{
-    return l->given ? l->at[k] : 0;
-}
+static int64_t listed(const struct int_list *l, size_t k) { return l->given ? l->at[k] : 0; }
 
 static bool read_scan(struct node *n, struct scan *out)
 {
@@ -172,7 +173,8 @@ static bool read_scan(struct node *n, struct scan *out)
                 (!out->output_directions.given || out->output_directions.count == out->outputs);
     for (size_t k = 0; k < n->input_count; k++)
         fits = fits && n->inputs[k];
-    return fits || refuse_node(n->s, "an axis and a direction for each of %zu inputs and %zu outputs are wanted", out->inputs, out->outputs);
+    return fits || refuse_node(n->s, "an axis and a direction for each of %zu inputs and %zu outputs are wanted", out->inputs,
+                               out->outputs);
 }
 
 /* The body of the loop: takes slices of the scanned inputs, then has the nodes of the graph. */

@@ -107,7 +107,8 @@ bool op_matmul(struct node *n)
     a.dynamic[batch + 1] = r.a.dynamic[batch + 1];
     const char *shared = count_text(s->imp, 0, batch);
     hlo_inst *product = emit_op(s, &a, "dot", (hlo_inst *[]){l.x, r.x}, 2,
-        "lhs_batch_dims=%s, lhs_contracting_dims={%d}, rhs_batch_dims=%s, rhs_contracting_dims={%d}", shared, batch + 1, shared, batch);
+                                "lhs_batch_dims=%s, lhs_contracting_dims={%d}, rhs_batch_dims=%s, rhs_contracting_dims={%d}",
+                                shared, batch + 1, shared, batch);
     return give_product(n, &a, product, x->a.rank == 1, y->a.rank == 1);
 }
 
@@ -135,7 +136,8 @@ hlo_inst *sum_over(struct scope *s, hlo_inst *x, struct array *a, int d)
         }
     *a = to;
     return c ? emit_op(s, a, "reduce", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "dimensions={%d}, to_apply=%%%s", d,
-                       hlo_computation_name(c)) : NULL;
+                       hlo_computation_name(c))
+             : NULL;
 }
 
 /* The neutral element of a reduction. */
@@ -203,7 +205,8 @@ bool op_reduce(struct node *n)
     if (!c)
         return false;
     hlo_inst *operands[] = {x, emit_scalar(s, a.elem, neutral(s->imp, opcode, a.elem))};
-    x = emit_op(s, &a, "reduce", operands, 2, "dimensions=%s, to_apply=%%%s", ints_text(s->imp, at, count), hlo_computation_name(c));
+    x = emit_op(s, &a, "reduce", operands, 2, "dimensions=%s, to_apply=%%%s", ints_text(s->imp, at, count),
+                hlo_computation_name(c));
     if (mean) {
         struct array one = scalar_of(ELEM_S64), full = array_of(a.elem, a.rank, a.dims);
         hlo_inst *by = num_inst(s, elements);

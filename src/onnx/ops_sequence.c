@@ -71,8 +71,8 @@ static hlo_inst *sum_below(struct scope *s, hlo_inst *limits, hlo_inst *values, 
     const int64_t rows = 0, columns = 1;
     hlo_inst *limit = emit_broadcast(s, limits, &a, &columns, 1);
     hlo_inst *at = emit_broadcast(s, emit_iota(s, ELEM_S64, count), &a, &rows, 1);
-    hlo_inst *value = values ? emit_broadcast(s, values, &a, &columns, 1)
-                             : emit_broadcast(s, num_inst(s, num_of(1)), &a, NULL, 0);
+    hlo_inst *value =
+        values ? emit_broadcast(s, values, &a, &columns, 1) : emit_broadcast(s, num_inst(s, num_of(1)), &a, NULL, 0);
     hlo_inst *zero = emit_broadcast(s, emit_zero(s, ELEM_S64), &a, NULL, 0);
     hlo_inst *x = emit_select(s, &a, emit_compare(s, &a, "LE", limit, at), value, zero);
     return sum_over(s, x, &a, 1);
@@ -202,7 +202,8 @@ static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *c
             size[k] = num_element(s, split, (int64_t)k);
         return size;
     }
-    int64_t all = v->a.dims[axis], each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem) ? known_int(split, 0) : 0;
+    int64_t all = v->a.dims[axis],
+            each = split->known && split->a.rank == 0 && elem_is_int(split->a.elem) ? known_int(split, 0) : 0;
     s->imp->wants_values |= !split->known;
     if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
         refuse_node(s, "parts of %s: their size must be known, and how many there are", type_text(s->imp, split));

@@ -253,7 +253,8 @@ static hlo_inst *expand_dynamic(struct scope *s, hlo_inst *x, struct array *a, i
 {
     struct array row = array_of(ELEM_S64, 1, &bound);
     struct num last = num_op(s, "subtract", num_size(s, x, a, d), num_of(1));
-    hlo_inst *i = emit_binary(s, &row, "minimum", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, last), &row, NULL, 0));
+    hlo_inst *i =
+        emit_binary(s, &row, "minimum", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, last), &row, NULL, 0));
     return take_at(s, x, a, d, i, bound, size);
 }
 
@@ -332,7 +333,8 @@ static hlo_inst *repeat(struct scope *s, hlo_inst *x, struct array *a, int d, st
     int64_t bound = times.known ? mul_most(a->dims[d], num_most(times, 0)) : mul_most(a->dims[d], s->imp->bound);
     struct array row = array_of(ELEM_S64, 1, &bound);
     struct num by = num_op(s, "maximum", own, num_of(1));
-    hlo_inst *i = emit_binary(s, &row, "remainder", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, by), &row, NULL, 0));
+    hlo_inst *i =
+        emit_binary(s, &row, "remainder", emit_iota(s, ELEM_S64, bound), emit_broadcast(s, num_inst(s, by), &row, NULL, 0));
     return take_at(s, x, a, d, i, bound, size);
 }
 
@@ -342,7 +344,8 @@ bool op_tile(struct node *n)
     if (!times)
         return false;
     if (times->a.rank != 1 || times->a.dynamic[0] || times->a.dims[0] != v->a.rank)
-        return refuse_node(n->s, "repeats are %s; expected one for each of %d dimensions", type_text(n->s->imp, times), v->a.rank);
+        return refuse_node(n->s, "repeats are %s; expected one for each of %d dimensions", type_text(n->s->imp, times),
+                           v->a.rank);
     struct array a = v->a;
     hlo_inst *x = data_of(n->s, v);
     for (int d = 0; d < v->a.rank; d++) {
@@ -392,5 +395,7 @@ bool op_concat(struct node *n)
             return refuse_node(s, "the result is too large");
         sum.dynamic[axis] |= to.dynamic[axis];
     }
-    return give_tensor(n, &sum, n->input_count == 1 ? parts[0] : emit_op(s, &sum, "concatenate", parts, n->input_count, "dimensions={%d}", axis));
+    return give_tensor(n, &sum,
+                       n->input_count == 1 ? parts[0]
+                                           : emit_op(s, &sum, "concatenate", parts, n->input_count, "dimensions={%d}", axis));
 }

@@ -25,10 +25,7 @@ struct reader {
     hlo_messages *m;
 };
 
-static struct str text(struct reader *r, const char *z)
-{
-    return z ? arena_str(&r->model->arena, str_of(z)) : STR("");
-}
+static struct str text(struct reader *r, const char *z) { return z ? arena_str(&r->model->arena, str_of(z)) : STR(""); }
 
 static struct str bytes(struct reader *r, ProtobufCBinaryData b)
 {
@@ -84,7 +81,9 @@ static bool read_type(struct reader *r, const Onnx__TypeProto *t, const char *wh
     if (!optional && !sequence && !t->map_type && !t->opaque_type && !t->sparse_tensor_type)
         return true;
     return onnx_error(r->m, r->path, "`%s` is %s: only tensors, sequences of tensors and optionals of those are read", who,
-                      t->map_type ? "a map" : t->sparse_tensor_type ? "a sparse tensor" : "of a nested or opaque type");
+                      t->map_type             ? "a map"
+                      : t->sparse_tensor_type ? "a sparse tensor"
+                                              : "of a nested or opaque type");
 }
 
 static bool read_values(struct reader *r, Onnx__ValueInfoProto **from, size_t count, struct onnx_value_info **out)
@@ -175,9 +174,7 @@ static bool read_attribute(struct reader *r, const Onnx__AttributeProto *from, s
             return missing(r, node, out->name);
         out->graph = ARENA_NEW(&r->model->arena, struct onnx_graph);
         return read_graph(r, from->g, out->graph);
-    case ATTRIBUTE_TYPE:
-        out->kind = ONNX_ATTR_TYPE;
-        return read_type(r, from->tp, out->name.ptr, &out->type);
+    case ATTRIBUTE_TYPE: out->kind = ONNX_ATTR_TYPE; return read_type(r, from->tp, out->name.ptr, &out->type);
     case ATTRIBUTE_FLOATS:
     case ATTRIBUTE_INTS:
     case ATTRIBUTE_STRINGS: return read_list(r, from, type, out);
@@ -221,8 +218,7 @@ static bool read_graph(struct reader *r, const Onnx__GraphProto *from, struct on
                                .initializers = ARENA_ARRAY(a, struct onnx_initializer, from->n_initializer)};
     if (from->n_sparse_initializer > 0)
         return onnx_error(r->m, r->path, "graph `%s` has sparse initializers, which are not read", out->name.ptr);
-    if (!read_values(r, from->input, from->n_input, &out->inputs) ||
-        !read_values(r, from->output, from->n_output, &out->outputs))
+    if (!read_values(r, from->input, from->n_input, &out->inputs) || !read_values(r, from->output, from->n_output, &out->outputs))
         return false;
     while (out->initializer_count < from->n_initializer) {
         struct onnx_initializer *init = &out->initializers[out->initializer_count];
@@ -255,17 +251,15 @@ static bool read_model(struct reader *r, const Onnx__ModelProto *from)
     if (model->opset < 0 || (model->opset == 0 && from->n_opset_import == 0))
         return onnx_error(r->m, r->path, "no sound ONNX file: it does not say which version of the operators it means");
     if (from->n_functions > 0)
-        return onnx_error(r->m, r->path, "function `%s` of domain `%s`: functions of a model's own are not read; "
-                                         "onnx.inliner puts them where they are called",
+        return onnx_error(r->m, r->path,
+                          "function `%s` of domain `%s`: functions of a model's own are not read; "
+                          "onnx.inliner puts them where they are called",
                           from->functions[0]->name ? from->functions[0]->name : "",
                           from->functions[0]->domain ? from->functions[0]->domain : "");
     return read_graph(r, from->graph, &model->graph);
 }
 
-bool onnx_built_in(void)
-{
-    return true;
-}
+bool onnx_built_in(void) { return true; }
 
 struct onnx_model *onnx_read(const char *path, struct str file, hlo_messages *m)
 {

@@ -8,10 +8,7 @@
 
 /* ---- what is in a sequence ---- */
 
-static bool is_filled(const struct val *v)
-{
-    return is_sequence(v) && !v->open;
-}
+static bool is_filled(const struct val *v) { return is_sequence(v) && !v->open; }
 
 /* Input k as a sequence; an optional that holds one counts as one. */
 struct val *sequence_input(struct node *n, size_t k)
@@ -85,15 +82,13 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
         if (!a.dynamic[d])
             continue;
         full.dynamic[d] = false;
-        x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_int(s, ELEM_S32, full.dims[d])}, 2, "dimensions={%d}", d);
+        x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_int(s, ELEM_S32, full.dims[d])}, 2, "dimensions={%d}",
+                    d);
     }
     return x;
 }
 
-static struct val element_type(const struct array *a)
-{
-    return (struct val){.kind = ONNX_SEQUENCE, .a = *a, .length = 1};
-}
+static struct val element_type(const struct array *a) { return (struct val){.kind = ONNX_SEQUENCE, .a = *a, .length = 1}; }
 
 struct val empty_sequence(struct scope *s, int elem)
 {

@@ -5,10 +5,7 @@
 
 /* ---- integers ---- */
 
-hlo_inst *num_inst(struct scope *s, struct num x)
-{
-    return x.known ? emit_int(s, ELEM_S64, x.n) : x.i;
-}
+hlo_inst *num_inst(struct scope *s, struct num x) { return x.known ? emit_int(s, ELEM_S64, x.n) : x.i; }
 
 static hlo_inst *num_s32(struct scope *s, struct num x)
 {
@@ -94,10 +91,7 @@ struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d)
     return (struct num){.i = emit_convert(s, n, &scalar, ELEM_S64), .s32 = n};
 }
 
-int64_t num_most(struct num x, int64_t bound)
-{
-    return x.known ? (x.n > 0 ? x.n : 0) : bound;
-}
+int64_t num_most(struct num x, int64_t bound) { return x.known ? (x.n > 0 ? x.n : 0) : bound; }
 
 /* ---- sizes ---- */
 

@@ -98,8 +98,8 @@ static bool copy_int32(const struct reading *r)
     for (size_t i = 0; i < r->to.elements; i++) {
         int32_t v = r->t->int32_data[i];
         if (v < least || v > most)
-            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: element %zu, %" PRId32 ", is no %s", STR_ARG(r->who), i,
-                              v, onnx_dtype_name(r->t->data_type));
+            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: element %zu, %" PRId32 ", is no %s", STR_ARG(r->who), i, v,
+                              onnx_dtype_name(r->t->data_type));
         if (bits == 32)
             ((int32_t *)r->to.data)[i] = v;
         else if (bits == 16)
@@ -231,7 +231,8 @@ static bool folder_of(const char *file, char out[PATH_MAX])
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(file, '/');
-    int n = !slash ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - file), file);
+    int n =
+        !slash ? snprintf(folder, sizeof folder, ".") : snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - file), file);
     return n < (int)sizeof folder && realpath(folder, out);
 }
 
@@ -286,8 +287,8 @@ static bool shape_is_sound(struct reading *r)
         return fail(r, "it has too many dimensions");
     for (size_t d = 0; d < t->n_dims; d++)
         if (t->dims[d] < 0 || !mul_i64(elements, t->dims[d], &elements))
-            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: dimension %zu of size %" PRId64 " cannot be",
-                              STR_ARG(r->who), d, t->dims[d]);
+            return onnx_error(r->m, r->path, "tensor `" STR_FMT "`: dimension %zu of size %" PRId64 " cannot be", STR_ARG(r->who),
+                              d, t->dims[d]);
     if (!mul_i64(elements, r->layout.bits, &bits))
         return fail(r, "it has more elements than memory has places");
     r->to.elements = (size_t)elements;

@@ -106,8 +106,7 @@ static bool elements_fit(const struct onnx_value *v, const struct onnx_type *t, 
     return true;
 }
 
-bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file, struct str who,
-                     hlo_messages *m)
+bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, const char *file, struct str who, hlo_messages *m)
 {
     const hlo_literal *wrong = v->tensor;
     bool sequence = v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;

@@ -4,20 +4,11 @@
  */
 #include "onnx/import_priv.h"
 
-bool is_sequence(const struct val *v)
-{
-    return v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE;
-}
+bool is_sequence(const struct val *v) { return v->kind == ONNX_SEQUENCE || v->kind == ONNX_OPTIONAL_SEQUENCE; }
 
-bool is_optional(const struct val *v)
-{
-    return v->kind == ONNX_OPTIONAL || v->kind == ONNX_OPTIONAL_SEQUENCE;
-}
+bool is_optional(const struct val *v) { return v->kind == ONNX_OPTIONAL || v->kind == ONNX_OPTIONAL_SEQUENCE; }
 
-struct val tensor_val(const struct array *a, hlo_inst *data)
-{
-    return (struct val){.kind = ONNX_TENSOR, .a = *a, .data = data};
-}
+struct val tensor_val(const struct array *a, hlo_inst *data) { return (struct val){.kind = ONNX_TENSOR, .a = *a, .data = data}; }
 
 hlo_inst *data_of(struct scope *s, struct val *v)
 {
@@ -220,10 +211,7 @@ static void coerce_sequence(struct scope *s, struct val *v, struct val *out)
     out->sizes = grow_sizes(s, v, out);
 }
 
-static hlo_inst *truth(struct scope *s, bool value)
-{
-    return emit_scalar(s, ELEM_PRED, value ? "true" : "false");
-}
+static hlo_inst *truth(struct scope *s, bool value) { return emit_scalar(s, ELEM_PRED, value ? "true" : "false"); }
 
 struct val val_coerce(struct scope *s, struct val *v, const struct val *to)
 {

@@ -16,7 +16,10 @@ enum {
 #undef OP
 
 const struct op_doc op_docs[OP_COUNT] = {
-#define EXAMPLE(...) {__VA_ARGS__}
+#define EXAMPLE(...)                                                                                                             \
+    {                                                                                                                            \
+        __VA_ARGS__                                                                                                              \
+    }
 #define DOC(id, form, rule, ...) [OP_##id] = {form, rule, (const struct op_example[]){__VA_ARGS__, {0}}},
 #include "op/doc/all.def"
 #undef DOC

@@ -6,20 +6,37 @@
 #include <stdlib.h>
 
 /* Attribute lists are file-scope compound literals, so that a row of op.def is one expression. */
-#define REQUIRED(a) {A_##a, USE_REQUIRED}
-#define OPTIONAL(a) {A_##a, 0}
-#define ALWAYS(a) {A_##a, USE_ALWAYS}
-#define DROPPED(a) {A_##a, USE_DROPPED}
-#define NEWER(a) {A_##a, USE_NEWER}
-#define BUILDER(a) {A_##a, USE_BUILDER}
+#define REQUIRED(a)                                                                                                              \
+    {                                                                                                                            \
+        A_##a, USE_REQUIRED                                                                                                      \
+    }
+#define OPTIONAL(a)                                                                                                              \
+    {                                                                                                                            \
+        A_##a, 0                                                                                                                 \
+    }
+#define ALWAYS(a)                                                                                                                \
+    {                                                                                                                            \
+        A_##a, USE_ALWAYS                                                                                                        \
+    }
+#define DROPPED(a)                                                                                                               \
+    {                                                                                                                            \
+        A_##a, USE_DROPPED                                                                                                       \
+    }
+#define NEWER(a)                                                                                                                 \
+    {                                                                                                                            \
+        A_##a, USE_NEWER                                                                                                         \
+    }
+#define BUILDER(a)                                                                                                               \
+    {                                                                                                                            \
+        A_##a, USE_BUILDER                                                                                                       \
+    }
 #define ATTRS(...) ((const struct op_attr[]){__VA_ARGS__, {A_NONE, 0}})
 #define NO_ATTRS ((const struct op_attr[]){{A_NONE, 0}})
 #define MANY OPERANDS_MANY
 
 const struct op_info op_table[OP_COUNT] = {
-#define OP(id, spelling, min, max, class, types, flags, compare, family, spec, help, attrs)        \
-    {spelling, min, max, CLASS_##class, types, flags, COMPARE_##compare, FAMILY_##family, spec,    \
-     help, attrs},
+#define OP(id, spelling, min, max, class, types, flags, compare, family, spec, help, attrs)                                      \
+    {spelling, min, max, CLASS_##class, types, flags, COMPARE_##compare, FAMILY_##family, spec, help, attrs},
 #include "op/op.def"
 #undef OP
 };
@@ -53,8 +70,15 @@ const char *const family_names[FAMILY_COUNT] = {
 };
 
 const uint8_t attr_common[] = {
-    A_BACKEND_CONFIG, A_CONTROL_PREDECESSORS, A_FRONTEND_ATTRIBUTES, A_METADATA, A_ORIGIN,
-    A_PARAMETER_REPLICATION, A_SHARDING, A_STATISTICS, A_NONE,
+    A_BACKEND_CONFIG,
+    A_CONTROL_PREDECESSORS,
+    A_FRONTEND_ATTRIBUTES,
+    A_METADATA,
+    A_ORIGIN,
+    A_PARAMETER_REPLICATION,
+    A_SHARDING,
+    A_STATISTICS,
+    A_NONE,
 };
 
 /* ---- words of the enumerated attributes ---- */
@@ -108,15 +132,9 @@ int enum_find(enum attr_id a, struct str word)
     return -1;
 }
 
-const char *enum_word(enum attr_id a, int number)
-{
-    return words[words_of(a) + 1 + (size_t)number].spelling;
-}
+const char *enum_word(enum attr_id a, int number) { return words[words_of(a) + 1 + (size_t)number].spelling; }
 
-bool enum_is_builder(enum attr_id a, int number)
-{
-    return words[words_of(a) + 1 + (size_t)number].builder;
-}
+bool enum_is_builder(enum attr_id a, int number) { return words[words_of(a) + 1 + (size_t)number].builder; }
 
 bool op_adds_up(enum opcode op)
 {
@@ -164,8 +182,8 @@ const struct op_attr *op_attr_find(enum opcode op, struct str word)
 enum attr_id attr_find_common(struct str word)
 {
     for (const uint8_t *a = attr_common; *a != A_NONE; a++)
-        if (attr_is((enum attr_id)*a, word))
-            return (enum attr_id)*a;
+        if (attr_is((enum attr_id) * a, word))
+            return (enum attr_id) * a;
     return A_NONE;
 }
 

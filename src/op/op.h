@@ -36,8 +36,9 @@ enum form {
 };
 
 /* E_DIRECTION_EQ ...: numbers of the words of enum.def */
-#define ENUM_BEGIN(attr, case)                                                                     \
-    };                                                                                             \
+#define ENUM_BEGIN(attr, case)                                                                                                   \
+    }                                                                                                                            \
+    ;                                                                                                                            \
     enum {
 #define WORD(attr, id, spelling) E_##attr##_##id,
 #define BUILDER_WORD WORD
@@ -50,27 +51,55 @@ enum {
 #undef BUILDER_WORD
 
 enum attr_kind {
-    KIND_ALIASING, KIND_BOOL, KIND_BOOL_LIST, KIND_COMPUTATION, KIND_COMPUTATION_LIST,
-    KIND_DEVICE_LIST, KIND_DIM_LABELS, KIND_DOMAIN, KIND_DTYPE, KIND_ENUM, KIND_ENUM_LIST, KIND_FLOAT,
-    KIND_FRONTEND_ATTRIBUTES, KIND_INST_LIST, KIND_INT, KIND_INT32, KIND_INT_LIST,
-    KIND_INT_LIST_LIST, KIND_LITERAL, KIND_METADATA, KIND_ORIGIN, KIND_PADDING,
-    KIND_RESULT_ACCURACY, KIND_SHAPE, KIND_SHAPE_LIST, KIND_SHARDING, KIND_SLICES,
-    KIND_SPARSITY_CONFIG, KIND_STATISTICS, KIND_STRING, KIND_STRING_OR_DICT, KIND_WINDOW,
+    KIND_ALIASING,
+    KIND_BOOL,
+    KIND_BOOL_LIST,
+    KIND_COMPUTATION,
+    KIND_COMPUTATION_LIST,
+    KIND_DEVICE_LIST,
+    KIND_DIM_LABELS,
+    KIND_DOMAIN,
+    KIND_DTYPE,
+    KIND_ENUM,
+    KIND_ENUM_LIST,
+    KIND_FLOAT,
+    KIND_FRONTEND_ATTRIBUTES,
+    KIND_INST_LIST,
+    KIND_INT,
+    KIND_INT32,
+    KIND_INT_LIST,
+    KIND_INT_LIST_LIST,
+    KIND_LITERAL,
+    KIND_METADATA,
+    KIND_ORIGIN,
+    KIND_PADDING,
+    KIND_RESULT_ACCURACY,
+    KIND_SHAPE,
+    KIND_SHAPE_LIST,
+    KIND_SHARDING,
+    KIND_SLICES,
+    KIND_SPARSITY_CONFIG,
+    KIND_STATISTICS,
+    KIND_STRING,
+    KIND_STRING_OR_DICT,
+    KIND_WINDOW,
     KIND_WINDOW_PADDING,
     KIND_COUNT
 };
 
 /* General patterns of shape rules (hlo-shapes section 0). */
 enum op_class {
-    CLASS_UNARY, CLASS_BINARY, CLASS_TERNARY, /* element by element: the operands' dimensions */
-    CLASS_PASS,       /* the operand's shape, whatever it is */
-    CLASS_RETYPE,     /* the operand's dimensions, the element type as written */
-    CLASS_DECLARED,   /* as written */
-    CLASS_REARRANGE,  /* dimensions from those of the operand and attributes */
-    CLASS_REDUCER,    /* from operands and a computation that is applied to elements */
-    CLASS_CONTRACT,   /* from dimension numbers */
-    CLASS_NUMERIC,    /* mostly the operand's: factorisations, transforms, normalisations */
-    CLASS_CONTROL,    /* of the root of what is called */
+    CLASS_UNARY,
+    CLASS_BINARY,
+    CLASS_TERNARY,   /* element by element: the operands' dimensions */
+    CLASS_PASS,      /* the operand's shape, whatever it is */
+    CLASS_RETYPE,    /* the operand's dimensions, the element type as written */
+    CLASS_DECLARED,  /* as written */
+    CLASS_REARRANGE, /* dimensions from those of the operand and attributes */
+    CLASS_REDUCER,   /* from operands and a computation that is applied to elements */
+    CLASS_CONTRACT,  /* from dimension numbers */
+    CLASS_NUMERIC,   /* mostly the operand's: factorisations, transforms, normalisations */
+    CLASS_CONTROL,   /* of the root of what is called */
     CLASS_TUPLE,
     CLASS_IO,         /* forms with a token in them */
     CLASS_COLLECTIVE, /* the operands', one dimension scaled by the number of participants */
@@ -78,6 +107,7 @@ enum op_class {
     CLASS_DYNAMIC     /* the operand's, with one size that changes; or that size itself */
 };
 
+/* clang-format off */
 /* Families: one file of that name in verify/, eval/ and kern/. */
 #define FAMILIES(X)                                                                                \
     X(batchnorm) X(collective) X(compare) X(control) X(conv) X(convert) X(dot) X(dynamic)          \
@@ -89,9 +119,15 @@ enum family {
 #undef X
     FAMILY_COUNT
 };
+/* clang-format on */
 
-enum op_types { /* element types of the first operand */
-    TY_PRED = 1, TY_SIGNED = 2, TY_UNSIGNED = 4, TY_FLOAT = 8, TY_COMPLEX = 16,
+/* element types of the first operand */
+enum op_types {
+    TY_PRED = 1,
+    TY_SIGNED = 2,
+    TY_UNSIGNED = 4,
+    TY_FLOAT = 8,
+    TY_COMPLEX = 16,
     TY_INTEGER = TY_SIGNED | TY_UNSIGNED,
     TY_ARRAY = TY_PRED | TY_INTEGER | TY_FLOAT | TY_COMPLEX,
     TY_ANY = 0
@@ -99,12 +135,12 @@ enum op_types { /* element types of the first operand */
 
 enum op_flags { OP_INFER = 1, OP_MIXED = 2, OP_FIX_LAYOUT = 4 }; /* op.def says what they mean */
 
-enum op_compare { /* how the written result shape is compared with the inferred one */
-    COMPARE_DEFAULT,    /* layouts don't count */
-    COMPARE_STRICT,     /* they do, where layouts count at all */
-    COMPARE_STRICT_MTM, /* of their layouts only the order of dimensions (minor to major) */
-    COMPARE_COPY,       /* one side may lie in the host's memory */
-    COMPARE_OWN         /* the family's rule does it */
+enum op_compare {                     /* how the written result shape is compared with the inferred one */
+                  COMPARE_DEFAULT,    /* layouts don't count */
+                  COMPARE_STRICT,     /* they do, where layouts count at all */
+                  COMPARE_STRICT_MTM, /* of their layouts only the order of dimensions (minor to major) */
+                  COMPARE_COPY,       /* one side may lie in the host's memory */
+                  COMPARE_OWN         /* the family's rule does it */
 };
 
 /* How an opcode uses an attribute; op.def explains the words. */
@@ -119,11 +155,11 @@ enum { OPERANDS_MANY = 255 };
 struct op_info {
     const char *spelling;
     uint8_t min_operands, max_operands; /* OPERANDS_MANY: no upper limit */
-    uint8_t class;   /* enum op_class */
-    uint8_t types;   /* enum op_types bits, TY_ANY: not checked here */
-    uint8_t flags;   /* enum op_flags bits */
-    uint8_t compare; /* enum op_compare */
-    uint8_t family;  /* enum family */
+    uint8_t class;                      /* enum op_class */
+    uint8_t types;                      /* enum op_types bits, TY_ANY: not checked here */
+    uint8_t flags;                      /* enum op_flags bits */
+    uint8_t compare;                    /* enum op_compare */
+    uint8_t family;                     /* enum family */
     const char *spec;
     const char *help;
     const struct op_attr *attrs; /* print order, ended by A_NONE */
@@ -140,8 +176,8 @@ extern const struct form_info form_table[FORM_COUNT];
 
 struct attr_info {
     const char *spelling;
-    uint8_t length;     /* of the spelling */
-    uint8_t kind;       /* enum attr_kind */
+    uint8_t length;       /* of the spelling */
+    uint8_t kind;         /* enum attr_kind */
     int8_t default_value; /* NO_DEFAULT: none */
     const char *help;
 };
@@ -152,14 +188,14 @@ extern const char *const family_names[FAMILY_COUNT];
 static inline const char *op_spelling(enum opcode op) { return op_table[op].spelling; }
 static inline const char *attr_spelling(enum attr_id a) { return attr_table[a].spelling; }
 
-bool op_adds_up(enum opcode op);                         /* its elements are summed, in an order that is up to the implementation */
-enum opcode op_find(struct str word);                    /* OP_INVALID when unknown */
+bool op_adds_up(enum opcode op);      /* its elements are summed, in an order that is up to the implementation */
+enum opcode op_find(struct str word); /* OP_INVALID when unknown */
 const struct op_attr *op_attr_find(enum opcode op, struct str word); /* one of the opcode's own; or NULL */
-enum attr_id attr_find_common(struct str word);          /* one of the eight that all may carry, or A_NONE */
-enum form form_find(struct str word);                    /* FORM_NONE when there is none */
+enum attr_id attr_find_common(struct str word);                      /* one of the eight that all may carry, or A_NONE */
+enum form form_find(struct str word);                                /* FORM_NONE when there is none */
 /* The attribute of an opcode that the specification calls `word`; or NULL. */
 const struct op_attr *form_attr_find(enum opcode op, struct str word);
-extern const uint8_t attr_common[];                      /* those eight, ended by A_NONE */
+extern const uint8_t attr_common[]; /* those eight, ended by A_NONE */
 
 /* What doc/ says of an op. */
 struct op_example {
@@ -178,9 +214,9 @@ struct op_doc {
 extern const struct op_doc op_docs[OP_COUNT];
 
 /* Words of an ENUM attribute. */
-int enum_find(enum attr_id a, struct str word);          /* -1 when unknown */
+int enum_find(enum attr_id a, struct str word); /* -1 when unknown */
 const char *enum_word(enum attr_id a, int number);
-bool enum_is_builder(enum attr_id a, int number);        /* a word that --strict does not know */
+bool enum_is_builder(enum attr_id a, int number); /* a word that --strict does not know */
 int enum_count(enum attr_id a);
 
 #endif

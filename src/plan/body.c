@@ -9,9 +9,9 @@
 /* The code is one kernel applied to arguments x and y, and its result is the only one. */
 static bool is_single(const struct scalar_code *c, kern_tile_fn *fn, int x, int y)
 {
-    return c->op_count == 2 && c->ops[0].kind == SCALAR_APPLY && fn && c->ops[0].fn == fn &&
-           c->result_count == 1 && c->results[0].at == c->ops[0].out && c->ops[0].args[0] == c->args[x].at &&
-           c->ops[0].args[1] == c->args[y].at && c->args[x].at && c->args[y].at;
+    return c->op_count == 2 && c->ops[0].kind == SCALAR_APPLY && fn && c->ops[0].fn == fn && c->result_count == 1 &&
+           c->results[0].at == c->ops[0].out && c->ops[0].args[0] == c->args[x].at && c->ops[0].args[1] == c->args[y].at &&
+           c->args[x].at && c->args[y].at;
 }
 
 static enum kern_combine combine_of(const struct kern_tiles *tiles, kern_tile_fn *fn, enum dtype t)
@@ -62,8 +62,7 @@ static bool is_order(struct body *b, kern_tile_fn *less, kern_tile_fn *greater, 
 {
     if (is_single(b->code, less, 2 * key, 2 * key + 1) || is_single(b->code, greater, 2 * key + 1, 2 * key))
         b->order = KERN_ORDER_LESS;
-    else if (is_single(b->code, greater, 2 * key, 2 * key + 1) ||
-             is_single(b->code, less, 2 * key + 1, 2 * key))
+    else if (is_single(b->code, greater, 2 * key, 2 * key + 1) || is_single(b->code, less, 2 * key + 1, 2 * key))
         b->order = KERN_ORDER_GREATER;
     return b->order != KERN_ORDER_CALL;
 }
@@ -74,8 +73,7 @@ static void find_order(const struct kern_tiles *tiles, struct body *b)
         for (int total = 0; total < 2; total++) {
             enum dtype t = b->args[2 * key];
             if (!dtype_is_complex(t) && /* keys of 64 bits can't order complex numbers */
-                is_order(b, tiles->compare(KERN_LT, total, t), tiles->compare(KERN_GT, total, t),
-                         key)) {
+                is_order(b, tiles->compare(KERN_LT, total, t), tiles->compare(KERN_GT, total, t), key)) {
                 b->key = key;
                 b->total_order = total;
                 return;
@@ -85,10 +83,7 @@ static void find_order(const struct kern_tiles *tiles, struct body *b)
 
 /* ---- making ---- */
 
-static enum dtype *new_types(struct planner *pl, int n)
-{
-    return ARENA_ARRAY(&pl->p->arena, enum dtype, n);
-}
+static enum dtype *new_types(struct planner *pl, int n) { return ARENA_ARRAY(&pl->p->arena, enum dtype, n); }
 
 /* A body that takes and gives the types of `b`: as a scalar program if possible, else as a function. */
 static bool make_body(struct planner *pl, const struct inst *i, const struct computation *c, struct body *b)
@@ -110,14 +105,13 @@ static void make_lanes(struct planner *pl, const struct computation *c, struct b
 }
 
 /* acc'.. = f(acc.., value..), all in the types of `types`; n of them. */
-static bool make_reducer(struct planner *pl, const struct inst *i, const struct computation *c, int n,
-                         const enum dtype *types, struct body *b)
+static bool make_reducer(struct planner *pl, const struct inst *i, const struct computation *c, int n, const enum dtype *types,
+                         struct body *b)
 {
     enum dtype *args = new_types(pl, 2 * n);
     for (int k = 0; k < 2 * n; k++)
         args[k] = types[k % n];
-    *b = (struct body){
-        .combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
+    *b = (struct body){.combine = KERN_CALL, .arg_count = 2 * n, .result_count = n, .args = args, .results = args};
     if (!make_body(pl, i, c, b))
         return false;
     if (b->code)
@@ -144,8 +138,7 @@ static bool collective_body(struct planner *pl, struct step *s, struct body *b)
 {
     const struct computation *c = inst_computation(s->inst, A_TO_APPLY);
     if (c->param_count != 2 || !shape_is_array(c->root->shape))
-        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode),
-                         "a reduction of several values");
+        return PLAN_FAIL(pl, s->inst, UNSUPPORTED, op_spelling(s->inst->opcode), "a reduction of several values");
     enum dtype *type = new_types(pl, 1);
     *type = c->params[0]->shape->dtype;
     return make_reducer(pl, s->inst, c, 1, type, b);
@@ -178,17 +171,13 @@ static enum kern_combine find_select(const struct kern_tiles *tiles, const struc
     return KERN_CALL;
 }
 
-static bool make_predicate(struct planner *pl, const struct inst *i, const struct computation *c, int n,
-                           const enum dtype *args, struct body *b)
+static bool make_predicate(struct planner *pl, const struct inst *i, const struct computation *c, int n, const enum dtype *args,
+                           struct body *b)
 {
     enum dtype *result = new_types(pl, 1);
     *result = DT_PRED;
-    *b = (struct body){.combine = KERN_CALL,
-                       .order = KERN_ORDER_CALL,
-                       .arg_count = n,
-                       .result_count = 1,
-                       .args = args,
-                       .results = result};
+    *b = (struct body){
+        .combine = KERN_CALL, .order = KERN_ORDER_CALL, .arg_count = n, .result_count = 1, .args = args, .results = result};
     if (!make_body(pl, i, c, b))
         return false;
     if (b->code) {

@@ -22,10 +22,7 @@ static double bytes(const struct shape *s)
     return shape_is_tuple(s) ? s->bytes : shape_is_array(s) && shape_bytes(s, &n) ? (double)n : 0;
 }
 
-static const struct shape *operand(const struct inst *i, int k)
-{
-    return i->operands[k]->shape;
-}
+static const struct shape *operand(const struct inst *i, int k) { return i->operands[k]->shape; }
 
 /* The first array of a result. */
 static const struct shape *first_result(const struct inst *i)

@@ -79,23 +79,15 @@ static uint64_t mix64(uint64_t key, uint64_t i)
     return z ^ z >> 31;
 }
 
-static float unit_f32(uint64_t u)
-{
-    return (float)(u >> 40) * 0x1p-23f - 1;
-}
-static double unit_f64(uint64_t u)
-{
-    return (double)(u >> 11) * 0x1p-52 - 1;
-}
+static float unit_f32(uint64_t u) { return (float)(u >> 40) * 0x1p-23f - 1; }
+static double unit_f64(uint64_t u) { return (double)(u >> 11) * 0x1p-52 - 1; }
 
 static void random_element(enum dtype t, char *out, uint64_t key, uint64_t i)
 {
     if (t == DT_C64) {
-        *(struct c64 *)(void *)out =
-            (struct c64){unit_f32(mix64(key, 2 * i)), unit_f32(mix64(key, 2 * i + 1))};
+        *(struct c64 *)(void *)out = (struct c64){unit_f32(mix64(key, 2 * i)), unit_f32(mix64(key, 2 * i + 1))};
     } else if (t == DT_C128) {
-        *(struct c128 *)(void *)out =
-            (struct c128){unit_f64(mix64(key, 2 * i)), unit_f64(mix64(key, 2 * i + 1))};
+        *(struct c128 *)(void *)out = (struct c128){unit_f64(mix64(key, 2 * i)), unit_f64(mix64(key, 2 * i + 1))};
     } else if (dtype_is_float(t)) {
         uint64_t u = mix64(key, i);
         float_store(t, out, t == DT_F64 ? unit_f64(u) : (double)unit_f32(u));

@@ -19,15 +19,15 @@ struct foreign_array {
 struct foreign_call {
     const struct inst *inst;
     int64_t participant;
-    struct budget *budget; /* of the run: code that waits for others checks it */
-    int operand_count, result_count; /* leaves, tuples flattened in order */
+    struct budget *budget;                /* of the run: code that waits for others checks it */
+    int operand_count, result_count;      /* leaves, tuples flattened in order */
     const struct foreign_array *operands; /* to be read only */
     const struct foreign_array *results;  /* the bytes of the operand they alias, else zeros */
 };
 
 /* The code behind a target: looked up once, when the program is planned. */
 struct foreign_target {
-    const void *entry; /* NULL: nobody */
+    const void *entry;  /* NULL: nobody */
     void (*code)(void); /* where it is machine code */
 };
 

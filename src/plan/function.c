@@ -72,8 +72,7 @@ static bool add_condition(struct build *b, struct step *s)
 static bool add_callees(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
-    struct computation *c =
-        inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
+    struct computation *c = inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
     if (i->opcode != OP_CONDITIONAL) {
         s->callees = ARENA_ARRAY(build_arena(b), struct function *, 2);
         if (i->opcode == OP_WHILE)
@@ -167,8 +166,8 @@ bool plan_prepare(struct build *b, struct step *s)
 /* ---- asynchronous operations: all their work is done at the start ---- */
 
 /* Operands, then the results, then contexts without meaning. */
-static void start_leaves(struct build *b, const struct shape *s, struct leaves operands,
-                         struct leaves results, struct leaves *out)
+static void start_leaves(struct build *b, const struct shape *s, struct leaves operands, struct leaves results,
+                         struct leaves *out)
 {
     int n = (int)leaf_count(s), j = 0;
     *out = (struct leaves){n, ARENA_ARRAY(&b->pl->scratch, int, n)};
@@ -271,8 +270,7 @@ bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
     case OP_CONSTANT: return plan_constant(b->pl, i, i->literal, out);
     case OP_ASYNC_START:
     case OP_ASYNC_UPDATE: return plan_async(b, i, out);
-    case OP_ASYNC_DONE:
-        return *out = leaves_component(i->operands[0]->shape, b->env[i->operands[0]->index], 1), true;
+    case OP_ASYNC_DONE: return *out = leaves_component(i->operands[0]->shape, b->env[i->operands[0]->index], 1), true;
     case OP_ALL_GATHER_START:
     case OP_COLLECTIVE_PERMUTE_START: return plan_pair_start(b, i, out);
     case OP_CALL:
@@ -281,8 +279,7 @@ bool plan_inst(struct build *b, const struct inst *i, struct leaves *out)
         if (!inline_map(b, i, out, &done))
             return false;
         return done || plan_step(b, i, out);
-    default:
-        return plan_rename(b->pl, i, b->env, out) || plan_step(b, i, out);
+    default: return plan_rename(b->pl, i, b->env, out) || plan_step(b, i, out);
     }
 }
 
@@ -358,8 +355,7 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
     int count;
     b.env = ARENA_ARRAY(&pl->scratch, struct leaves, c->inst_count);
     map_init(&b.same, &pl->scratch);
-    if (!plan_params(&b, c) || !plan_steps(&b, c) ||
-        !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
+    if (!plan_params(&b, c) || !plan_steps(&b, c) || !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
         return false;
     if (plan_optimises(pl))
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);

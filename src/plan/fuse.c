@@ -13,21 +13,21 @@
 
 enum { NOBODY = -1 };
 enum {
-    MOST_STEPS = 48, /* with two ops for most of them there are still fewer than KERN_FUSED_OPS */
+    MOST_STEPS = 48,       /* with two ops for most of them there are still fewer than KERN_FUSED_OPS */
     MOST_COLUMNS = 1 << 16 /* longest row that is buffered while its fold is made; rows should stay in the caches */
 };
 
 struct fusing {
     struct planner *pl;
     struct function *f;
-    struct fuse_group **groups; /* by step that is last in it */
-    int *root;        /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
-    int *next;        /* by step: the one after it in its group; meaningless for the last */
-    int *reader;      /* by value: the first group that reads it, or NOBODY */
-    int *next_array;  /* by value: the first group, step or result that needs it as an array; INT_MAX: none */
-    int *next_other;  /* by value: the first step known to read it outside of any group */
-    bool *from_fold;  /* by value: it is made, element by element, from the result of a reduction */
-    enum fuse_role *roles; /* by step */
+    struct fuse_group **groups;  /* by step that is last in it */
+    int *root;                   /* by step: the last step of its group; itself when it is alone; NOBODY: it can't be in one */
+    int *next;                   /* by step: the one after it in its group; meaningless for the last */
+    int *reader;                 /* by value: the first group that reads it, or NOBODY */
+    int *next_array;             /* by value: the first group, step or result that needs it as an array; INT_MAX: none */
+    int *next_other;             /* by value: the first step known to read it outside of any group */
+    bool *from_fold;             /* by value: it is made, element by element, from the result of a reduction */
+    enum fuse_role *roles;       /* by step */
     const struct shape **shapes; /* by value */
 };
 
@@ -111,7 +111,8 @@ static bool is_fold(const struct step *s)
     int64_t elements;
     return i->opcode == OP_REDUCE && i->operand_count == 2 && s->operand_count == 2 && s->operands[0] != NO_VALUE &&
            s->operands[1] != NO_VALUE && shape_elements(i->operands[0]->shape, &elements) && elements > 0 &&
-           i->operands[1]->shape->dtype == s->bodies->args[0] && split_of(i) >= 0 && !same_dims(i->operands[0]->shape, s->shapes[0]) &&
+           i->operands[1]->shape->dtype == s->bodies->args[0] && split_of(i) >= 0 &&
+           !same_dims(i->operands[0]->shape, s->shapes[0]) &&
            kern_can_fold(s->bodies->combine, i->operands[0]->shape->dtype, s->bodies->args[0]);
 }
 
@@ -120,8 +121,8 @@ static enum fuse_role role_of(const struct step *s)
     const struct inst *i = s->inst;
     if (s->result_count != 1 || s->results[0] == NO_VALUE || s->shapes[0]->rank > VIEW_MAX_RANK)
         return FUSE_NOT;
-    const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) && s->operand_count == 1 &&
-                       s->operands[0] >= 0 && s->shapes[0]->dtype == i->operands[0]->shape->dtype;
+    const bool moves = (i->opcode == OP_RESHAPE || i->opcode == OP_BROADCAST) && s->operand_count == 1 && s->operands[0] >= 0 &&
+                       s->shapes[0]->dtype == i->operands[0]->shape->dtype;
     if (moves && same_dims(s->shapes[0], i->operands[0]->shape))
         return i->opcode == OP_RESHAPE || split_of(i) >= 0 ? FUSE_RENAME : FUSE_NOT;
     if (moves)
@@ -213,8 +214,7 @@ static bool add_result(const struct fusing *z, struct fuse_group *g, int k)
     const struct step *s = &z->f->steps[k];
     if (z->next_array[s->results[0]] == INT_MAX)
         return true;
-    if (g->out_count == KERN_FUSED_RESULTS || s->once != ONCE_NOT ||
-        (z->roles[k] != FUSE_APPLY && z->roles[k] != FUSE_FOLD))
+    if (g->out_count == KERN_FUSED_RESULTS || s->once != ONCE_NOT || (z->roles[k] != FUSE_APPLY && z->roles[k] != FUSE_FOLD))
         return false;
     g->outs[g->out_count++] = k;
     return true;
@@ -458,9 +458,13 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
 {
     struct arena *a = &pl->scratch;
     drop_broadcasts(pl, f, value_count, results);
-    struct fusing z = {.pl = pl, .f = f, .groups = ARENA_ARRAY(a, struct fuse_group *, f->step_count),
-                       .root = ARENA_ARRAY(a, int, f->step_count), .next = ARENA_ARRAY(a, int, f->step_count),
-                       .reader = ARENA_ARRAY(a, int, value_count), .next_other = ARENA_ARRAY(a, int, value_count),
+    struct fusing z = {.pl = pl,
+                       .f = f,
+                       .groups = ARENA_ARRAY(a, struct fuse_group *, f->step_count),
+                       .root = ARENA_ARRAY(a, int, f->step_count),
+                       .next = ARENA_ARRAY(a, int, f->step_count),
+                       .reader = ARENA_ARRAY(a, int, value_count),
+                       .next_other = ARENA_ARRAY(a, int, value_count),
                        .next_array = ARENA_ARRAY(a, int, value_count),
                        .from_fold = ARENA_ARRAY(a, bool, value_count),
                        .shapes = ARENA_ARRAY(a, const struct shape *, value_count),

@@ -17,9 +17,9 @@ enum fuse_role {
 
 /* A chain of steps, from `first` on, that will become one: the last of them. */
 struct fuse_group {
-    int steps, work, first;      /* number of steps; how many of them compute something; the first of them */
-    int rank, row_rank;          /* as of struct kern_fused */
-    const int64_t *dims;         /* but for those of size 1 */
+    int steps, work, first; /* number of steps; how many of them compute something; the first of them */
+    int rank, row_rank;     /* as of struct kern_fused */
+    const int64_t *dims;    /* but for those of size 1 */
     int leaf_count;
     int leaves[KERN_FUSED_VIEWS]; /* values from outside, each once */
     int out_count;
@@ -47,8 +47,7 @@ struct fuse_leaf {
 };
 
 /* Makes `to`, the last step of the group, do the work of all; false when that takes too many ops. */
-bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
-               const struct step *const *steps, const enum fuse_role *roles, const struct step *const *outs,
-               struct step *to);
+bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves, const struct step *const *steps,
+               const enum fuse_role *roles, const struct step *const *outs, struct step *to);
 
 #endif

@@ -17,7 +17,7 @@ struct held {
     enum dtype type;
     bool rows, rounded; /* `rounded`: its wide form was rounded, so that any NaN has become the type's own NaN */
     int own, wide;
-    struct held *source; /* NULL, or a value that was held narrow and whose wide form is this value */
+    struct held *source;  /* NULL, or a value that was held narrow and whose wide form is this value */
     struct held *repeats; /* NULL, or a value of rows, each of whose elements fills a whole row of this one */
 };
 
@@ -36,10 +36,7 @@ struct making {
     size_t width;
 };
 
-static bool is_held_wide(enum dtype t)
-{
-    return t == DT_BF16 || t == DT_F16;
-}
+static bool is_held_wide(enum dtype t) { return t == DT_BF16 || t == DT_F16; }
 
 /* ---- ops ---- */
 
@@ -212,8 +209,8 @@ static bool make_direct(struct making *m, const struct step *s, bool rows)
         struct held *f = form_of(m, s->operands[k]);
         args[k] = own(m, by_row >> k & 1 ? f->repeats : f);
     }
-    const int out = emit(m, (struct kern_fused_op){.fn = fn, .kind = KERN_FUSED_APPLY, .by_row = (uint8_t)by_row, .arg_count = 2}, args,
-                         dtype_bytes(s->tile_type));
+    const int out = emit(m, (struct kern_fused_op){.fn = fn, .kind = KERN_FUSED_APPLY, .by_row = (uint8_t)by_row, .arg_count = 2},
+                         args, dtype_bytes(s->tile_type));
     add_form(m, s->results[0], s->tile_result, rows, out, NONE);
     return true;
 }
@@ -286,7 +283,8 @@ static void make_fold(struct making *m, const struct step *s)
     struct kern_fold *fold = ARENA_NEW(&m->pl->p->arena, struct kern_fold);
     const enum dtype type = s->shapes[0]->dtype;
     *fold = (struct kern_fold){body->combine, as_wide ? DT_F32 : x->type, body->args[0], type};
-    struct kern_fused_op op = {.kind = KERN_FUSED_FOLD, .fold = fold, .rows = true, .arg_count = 2, .cell = (uint8_t)m->fold_count++};
+    struct kern_fused_op op = {
+        .kind = KERN_FUSED_FOLD, .fold = fold, .rows = true, .arg_count = 2, .cell = (uint8_t)m->fold_count++};
     const int out = emit(m, op, args, dtype_bytes(type));
     add_form(m, s->results[0], type, true, out, NONE);
 }
@@ -486,9 +484,8 @@ static void set_values(struct making *m, const struct step *const *outs, struct 
     to->operand_count = m->g->leaf_count;
 }
 
-bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
-               const struct step *const *steps, const enum fuse_role *roles, const struct step *const *outs,
-               struct step *to)
+bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves, const struct step *const *steps,
+               const enum fuse_role *roles, const struct step *const *outs, struct step *to)
 {
     struct arena *keep = &pl->p->arena;
     struct making *m = ARENA_NEW(&pl->scratch, struct making);
@@ -505,11 +502,18 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     sum_squares(m);
     find_room(m, results);
     struct kern_fused *fused = ARENA_NEW(keep, struct kern_fused);
-    *fused = (struct kern_fused){
-        .view_count = g->leaf_count, .tile_count = choose_tiles(m), .op_count = m->op_count,
-        .result_count = g->out_count, .fold_count = m->fold_count, .rank = g->rank, .row_rank = g->row_rank,
-        .dims = ARENA_DUP(keep, g->dims, g->rank), .whole_rows = m->whole_rows, .width = m->width,
-        .ops = ARENA_DUP(keep, m->ops, m->op_count), .results = ARENA_DUP(keep, results, g->out_count)};
+    *fused = (struct kern_fused){.view_count = g->leaf_count,
+                                 .tile_count = choose_tiles(m),
+                                 .op_count = m->op_count,
+                                 .result_count = g->out_count,
+                                 .fold_count = m->fold_count,
+                                 .rank = g->rank,
+                                 .row_rank = g->row_rank,
+                                 .dims = ARENA_DUP(keep, g->dims, g->rank),
+                                 .whole_rows = m->whole_rows,
+                                 .width = m->width,
+                                 .ops = ARENA_DUP(keep, m->ops, m->op_count),
+                                 .results = ARENA_DUP(keep, results, g->out_count)};
     enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
     for (int k = 0; k < g->leaf_count; k++)
         types[k] = leaves[k].type;

@@ -8,8 +8,8 @@
 #include "plan/plan_priv.h"
 
 enum {
-    INLINE_SMALL = 200,       /* instructions that may stand in several places */
-    INLINE_TOTAL = 1 << 16,   /* of all that stand in several places */
+    INLINE_SMALL = 200,     /* instructions that may stand in several places */
+    INLINE_TOTAL = 1 << 16, /* of all that stand in several places */
     INLINE_NEVER = INT_MAX / 4
 };
 
@@ -44,10 +44,7 @@ static bool has_state(struct planner *pl, const struct inst *i, int depth)
     return false;
 }
 
-bool inline_has_state(struct planner *pl, const struct inst *i)
-{
-    return has_state(pl, i, 0);
-}
+bool inline_has_state(struct planner *pl, const struct inst *i) { return has_state(pl, i, 0); }
 
 static int size_of_inst(struct planner *pl, const struct inst *i, int depth)
 {
@@ -120,8 +117,8 @@ static bool is_elementwise(const struct inst *i)
         scalars = i->operands[k]->shape->rank == 0;
     if (family == FAMILY_convert) /* by one operand each */
         return scalars && i->opcode != OP_BITCAST && i->opcode != OP_STOCHASTIC_CONVERT;
-    return scalars && (i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT || family == FAMILY_elementwise ||
-                       family == FAMILY_compare);
+    return scalars &&
+           (i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT || family == FAMILY_elementwise || family == FAMILY_compare);
 }
 
 /* Whether elements go in and come out in the types that the computation declares. */

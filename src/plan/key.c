@@ -38,8 +38,7 @@ static bool mirrored(const struct scalar_code *c, const void *u, const void *v, 
     if (!x || !y || x->kind != SCALAR_APPLY || y->kind != SCALAR_APPLY || x->fn != y->fn)
         return false;
     for (int k = 0; k < KERN_MAX_ARGS; k++)
-        if ((x->args[k] || y->args[k]) &&
-            (!x->args[k] || !y->args[k] || !mirrored(c, x->args[k], y->args[k], budget)))
+        if ((x->args[k] || y->args[k]) && (!x->args[k] || !y->args[k] || !mirrored(c, x->args[k], y->args[k], budget)))
             return false;
     return true;
 }
@@ -63,8 +62,8 @@ static bool find_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, st
 }
 
 /* `c` without its last operation, the comparison; the result is then the value at `key`. */
-static const struct scalar_code *without_comparison(struct planner *pl, const struct scalar_code *c,
-                                                    const void *key, enum dtype t)
+static const struct scalar_code *without_comparison(struct planner *pl, const struct scalar_code *c, const void *key,
+                                                    enum dtype t)
 {
     struct scalar_code *keys = ARENA_DUP(&pl->p->arena, c, 1);
     struct scalar_slot slot = {(void *)(uintptr_t)key, (uint32_t)(KERN_LANES * dtype_bytes(t))};

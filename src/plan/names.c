@@ -6,10 +6,7 @@
  */
 #include "plan/plan_priv.h"
 
-int64_t leaf_count(const struct shape *s)
-{
-    return min_i64(shape_leaf_count(s), (int64_t)PLAN_MAX_LEAVES + 1);
-}
+int64_t leaf_count(const struct shape *s) { return min_i64(shape_leaf_count(s), (int64_t)PLAN_MAX_LEAVES + 1); }
 
 struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t index)
 {
@@ -18,13 +15,9 @@ struct leaves leaves_component(const struct shape *s, struct leaves l, int64_t i
 
 /* ---- renaming ---- */
 
-static struct leaves operand_leaves(const struct inst *i, const struct leaves *env, int k)
-{
-    return env[i->operands[k]->index];
-}
+static struct leaves operand_leaves(const struct inst *i, const struct leaves *env, int k) { return env[i->operands[k]->index]; }
 
-static void join_operands(struct planner *pl, const struct inst *i, const struct leaves *env,
-                          struct leaves *out)
+static void join_operands(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     int n = 0;
     for (int k = 0; k < i->operand_count; k++)
@@ -45,8 +38,7 @@ static void no_values(struct planner *pl, int n, struct leaves *out)
 }
 
 /* copy-start: the copy, the operand, and a context without meaning */
-static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env,
-                              struct leaves *out)
+static void rename_copy_start(struct planner *pl, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     struct leaves l = operand_leaves(i, env, 0);
     no_values(pl, (int)leaf_count(i->shape), out);
@@ -99,8 +91,7 @@ bool plan_rename(struct planner *pl, const struct inst *i, const struct leaves *
     const struct shape *s = i->operand_count ? i->operands[0]->shape : NULL;
     switch (i->opcode) {
     case OP_TUPLE: return join_operands(pl, i, env, out), true;
-    case OP_GET_TUPLE_ELEMENT:
-        return *out = leaves_component(s, operand_leaves(i, env, 0), inst_int(i, A_INDEX, 0)), true;
+    case OP_GET_TUPLE_ELEMENT: return *out = leaves_component(s, operand_leaves(i, env, 0), inst_int(i, A_INDEX, 0)), true;
     case OP_COPY_DONE: return *out = leaves_component(s, operand_leaves(i, env, 0), 0), true;
     case OP_ALL_GATHER_DONE:
     case OP_COLLECTIVE_PERMUTE_DONE: return *out = leaves_component(s, operand_leaves(i, env, 0), 1), true;

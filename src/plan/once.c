@@ -8,9 +8,8 @@
  */
 #include "plan/plan_priv.h"
 
-static const int64_t KEEP_BYTES = (int64_t)256
-                                  << 20; /* in all functions together; what exceeds it is computed again */
-static const int64_t PROGRAM_KEEPS = 64 << 20; /* from run to run; the smallest first */
+static const int64_t KEEP_BYTES = (int64_t)256 << 20; /* in all functions together; what exceeds it is computed again */
+static const int64_t PROGRAM_KEEPS = 64 << 20;        /* from run to run; the smallest first */
 
 bool plan_is_pure(struct planner *pl, const struct inst *i)
 {
@@ -246,16 +245,16 @@ static void add_reader(struct readers *r, enum once once, bool wants_array)
 /* Whether the step may take over its operands: loops take their state, updates the array that they change. */
 static bool takes_over(const struct step *s)
 {
-    return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE ||
-           s->inst->opcode == OP_SCATTER || s->inst->opcode == OP_SORT;
+    return s->callee_count > 0 || s->scalar || s->inst->opcode == OP_DYNAMIC_UPDATE_SLICE || s->inst->opcode == OP_SCATTER ||
+           s->inst->opcode == OP_SORT;
 }
 
 /* Of a step of the entry computation: keeping its result gains nothing, or less than copying it costs. */
 static bool is_not_worth_keeping(const struct step *s, const struct readers *r)
 {
     bool moves = is_view(s) || s->inst->opcode == OP_IOTA;
-    return moves || (r->taken && bytes_of(s->shapes[0]) >= LARGE &&
-                     (s->tile || op_table[s->inst->opcode].family == FAMILY_shape));
+    return moves ||
+           (r->taken && bytes_of(s->shapes[0]) >= LARGE && (s->tile || op_table[s->inst->opcode].family == FAMILY_shape));
 }
 
 static bool is_no_gain(const struct when *w, const struct step *s, const struct readers *r)
@@ -343,9 +342,13 @@ static int count(const struct function *f, enum once once)
 static struct when nothing_known(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     struct arena *a = &pl->scratch;
-    struct when w = {.pl = pl, .f = f, .value = ARENA_ARRAY(a, uint8_t, value_count),
-                     .maker = ARENA_ARRAY(a, int, value_count), .held = ARENA_ARRAY(a, bool, value_count),
-                     .value_count = value_count, .results = results};
+    struct when w = {.pl = pl,
+                     .f = f,
+                     .value = ARENA_ARRAY(a, uint8_t, value_count),
+                     .maker = ARENA_ARRAY(a, int, value_count),
+                     .held = ARENA_ARRAY(a, bool, value_count),
+                     .value_count = value_count,
+                     .results = results};
     for (int v = 0; v < value_count; v++)
         w.maker[v] = -1;
     return w;
@@ -382,10 +385,7 @@ void plan_once(struct planner *pl, struct function *f, int value_count, struct l
 /* ---- the entry computation ---- */
 
 /* With a memory limit nothing is kept between runs: the limit is on one run, which needs the least memory that way. */
-bool plan_keeps(const struct planner *pl)
-{
-    return plan_optimises(pl) && !pl->p->dynamic && pl->p->options.limits.memory == 0;
-}
+bool plan_keeps(const struct planner *pl) { return plan_optimises(pl) && !pl->p->dynamic && pl->p->options.limits.memory == 0; }
 
 /* Steps whose results would hold more than `most` bytes are done in every run, and so are those that read them. */
 static void repeat_large_steps(struct when *w, int64_t most)

@@ -131,16 +131,14 @@ static void set_values(enum dtype t, enum kern_relation r, union element *so_far
 }
 
 /* Which of the two values the answer is: 0 or 1; -1 when it is neither. */
-static int which(const union element *answer, const union element *so_far, const union element *element,
-                 enum dtype t)
+static int which(const union element *answer, const union element *so_far, const union element *element, enum dtype t)
 {
     size_t width = dtype_bytes(t);
     return memcmp(answer, so_far, width) == 0 ? 0 : memcmp(answer, element, width) == 0 ? 1 : -1;
 }
 
 /* The body's answer where the indices compare by `order`: the first is less, equal, greater. */
-static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r, int order,
-                uint8_t *takes)
+static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r, int order, uint8_t *takes)
 {
     union element args[4], answers[2];
     set_values(types[0], r, &args[0], &args[2]);
@@ -158,11 +156,9 @@ static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_
 /* Whether the better value always brings its own index along. (For equal indices it makes no difference.) */
 static bool is_regular(const struct kern_pick *p)
 {
-    enum kern_relation better = p->greatest ? KERN_BELOW : KERN_ABOVE,
-                       worse = p->greatest ? KERN_ABOVE : KERN_BELOW;
+    enum kern_relation better = p->greatest ? KERN_BELOW : KERN_ABOVE, worse = p->greatest ? KERN_ABOVE : KERN_BELOW;
     for (int order = 0; order < 3; order++)
-        if (p->takes[better][order] != (KERN_TAKES_VALUE | (order != 1 ? KERN_TAKES_INDEX : 0)) ||
-            p->takes[worse][order] != 0)
+        if (p->takes[better][order] != (KERN_TAKES_VALUE | (order != 1 ? KERN_TAKES_INDEX : 0)) || p->takes[worse][order] != 0)
             return false;
     return true;
 }
@@ -170,11 +166,10 @@ static bool is_regular(const struct kern_pick *p)
 static bool has_pick_types(const enum dtype *types)
 {
     enum dtype value = types[0], index = types[1];
-    bool whole = dtype_is_float(value)
-                     ? dtype_bits(value) >= 16
-                     : !dtype_is_complex(value) && !dtype_is_subbyte(value) && value != DT_PRED;
-    return whole && !dtype_is_float(index) && !dtype_is_complex(index) && !dtype_is_subbyte(index) &&
-           index != DT_PRED && index != DT_U64; /* the kernel compares indices as signed numbers */
+    bool whole = dtype_is_float(value) ? dtype_bits(value) >= 16
+                                       : !dtype_is_complex(value) && !dtype_is_subbyte(value) && value != DT_PRED;
+    return whole && !dtype_is_float(index) && !dtype_is_complex(index) && !dtype_is_subbyte(index) && index != DT_PRED &&
+           index != DT_U64; /* the kernel compares indices as signed numbers */
 }
 
 const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)

@@ -16,8 +16,7 @@ static bool check_leaf(struct planner *pl, const struct inst *i, const struct sh
 {
     int64_t bytes;
     if (!shape_is_array(s))
-        return shape_is_token(s) ||
-               PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), dtype_spelling(s->dtype));
+        return shape_is_token(s) || PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), dtype_spelling(s->dtype));
     if (shape_has_unbounded(s))
         return PLAN_FAIL(pl, i, UNSUPPORTED, op_spelling(i->opcode), "a dimension without a bound");
     if (s->rank > VIEW_MAX_RANK)
@@ -27,8 +26,7 @@ static bool check_leaf(struct planner *pl, const struct inst *i, const struct sh
     return true;
 }
 
-static bool collect_leaves(struct planner *pl, const struct inst *i, const struct shape *s,
-                           const struct shape **out, int *count)
+static bool collect_leaves(struct planner *pl, const struct inst *i, const struct shape *s, const struct shape **out, int *count)
 {
     if (!shape_is_tuple(s)) {
         out[(*count)++] = s;
@@ -80,8 +78,7 @@ int plan_zero(struct planner *pl, const struct shape *s)
     return plan_add_constant(pl, l);
 }
 
-static bool constant_leaf(struct planner *pl, const struct inst *i, const struct literal *l,
-                          struct leaves *out)
+static bool constant_leaf(struct planner *pl, const struct inst *i, const struct literal *l, struct leaves *out)
 {
     if (shape_is_tuple(l->shape)) {
         for (int k = 0; k < l->shape->count; k++)

@@ -20,15 +20,15 @@
 enum elided_mode { ELIDED_REFUSE, ELIDED_ZERO, ELIDED_IOTA, ELIDED_RANDOM }; /* as enum hlo_elided */
 
 struct plan_options {
-    bool plain;                 /* plain kernels */
-    enum elided_mode elided;    /* how constants written `{...}` are filled */
-    uint64_t seed;              /* of ELIDED_RANDOM */
-    int64_t replica, partition; /* which participant this is */
-    bool observed;              /* every instruction becomes a step, for an observer to look at */
+    bool plain;                    /* plain kernels */
+    enum elided_mode elided;       /* how constants written `{...}` are filled */
+    uint64_t seed;                 /* of ELIDED_RANDOM */
+    int64_t replica, partition;    /* which participant this is */
+    bool observed;                 /* every instruction becomes a step, for an observer to look at */
     const _Atomic bool *interrupt; /* set by whoever wants a run to end; or NULL */
-    struct limits limits;       /* of one run */
-    struct team *team;          /* threads for its kernels, beside the caller; must outlive the program. NULL: none */
-    struct foreign foreign;     /* the user's custom-call targets; all NULL: only ours */
+    struct limits limits;          /* of one run */
+    struct team *team;             /* threads for its kernels, beside the caller; must outlive the program. NULL: none */
+    struct foreign foreign;        /* the user's custom-call targets; all NULL: only ours */
 };
 
 /* Where a step finds a value: slot number, or ~n for constant n of the program. */
@@ -52,31 +52,30 @@ struct step {
     bool goes_on;      /* of an observed function: the next step belongs to the same instruction */
     int operand_count; /* leaves of all operands, one operand after the other */
     const int *operands;
-    const uint8_t *uses; /* enum use, for each of them */
-    const int *starts;   /* first leaf of each operand of the instruction, and one past the last */
-    int result_count;    /* leaves */
-    const int *results;  /* slots; NO_VALUE for tokens */
-    const int *names;    /* of an observed function, where the instruction just renames: the operand leaf that
-                          * each result is, or ~n for constant n; else NULL */
+    const uint8_t *uses;               /* enum use, for each of them */
+    const int *starts;                 /* first leaf of each operand of the instruction, and one past the last */
+    int result_count;                  /* leaves */
+    const int *results;                /* slots; NO_VALUE for tokens */
+    const int *names;                  /* of an observed function, where the instruction just renames: the operand leaf that
+                                        * each result is, or ~n for constant n; else NULL */
     const struct shape *const *shapes; /* of the leaves */
     int release_count;
     const int *release; /* slots whose contents are not needed any more once the step is done */
     int callee_count;
-    struct function **callees; /* computations that run on whole values; of while: body, condition */
-    const struct body *bodies; /* computations applied to elements: to_apply; or select, scatter */
-    const struct scalar_code
-        *scalar;            /* the whole step as a scalar program, or NULL; arrays in and out are dense */
-    const struct onnx_loop *loop; /* of a custom call to onnx.Loop, whose only callee is the body */
+    struct function **callees;                /* computations that run on whole values; of while: body, condition */
+    const struct body *bodies;                /* computations applied to elements: to_apply; or select, scatter */
+    const struct scalar_code *scalar;         /* the whole step as a scalar program, or NULL; arrays in and out are dense */
+    const struct onnx_loop *loop;             /* of a custom call to onnx.Loop, whose only callee is the body */
     struct foreign_target foreign, left_over; /* of a custom call: code that comes before our own targets, and after them */
-    uint64_t *counter;      /* rng: its own 128-bit state, which persists from run to run */
-    kern_tile_fn *tile;     /* elementwise, compare, convert */
-    enum dtype tile_type;   /* its operands are to be of this type (select's first: pred) ... */
-    enum dtype tile_result; /* ... and its result is of this one */
-    const struct kern_fused *fused; /* several elementwise steps in one, of which `inst` was the last; or NULL */
-    const enum dtype *fused_types;  /* of its operands */
-    int fused_steps;                /* how many steps it was, and their instructions, in order */
+    uint64_t *counter;                        /* rng: its own 128-bit state, which persists from run to run */
+    kern_tile_fn *tile;                       /* elementwise, compare, convert */
+    enum dtype tile_type;                     /* its operands are to be of this type (select's first: pred) ... */
+    enum dtype tile_result;                   /* ... and its result is of this one */
+    const struct kern_fused *fused;           /* several elementwise steps in one, of which `inst` was the last; or NULL */
+    const enum dtype *fused_types;            /* of its operands */
+    int fused_steps;                          /* how many steps it was, and their instructions, in order */
     const struct inst *const *members;
-    const struct inst *const *makers;  /* and which of these instructions makes which result */
+    const struct inst *const *makers; /* and which of these instructions makes which result */
 };
 
 /* Of an observed function: whether the step takes an element of a tuple. All such steps of one tuple share one array of
@@ -96,14 +95,15 @@ struct function {
     bool is_body; /* of a loop */
     int step_count;
     struct step *steps;
-    int once_steps, loop_steps; /* number of first steps that are done once in a run; and once in a run of the loop, those included */
+    int once_steps,
+        loop_steps; /* number of first steps that are done once in a run; and once in a run of the loop, those included */
     const struct scalar_rest *rest; /* of a body, or NULL */
     int loop_kept_count;
     const int *loop_kept; /* slots of values kept during a run of the loop */
     int run_kept_count;
     const int *run_kept; /* of the entry computation: slots of values kept from one run to the next */
-    const bool *passes;   /* of a body, by leaf of the state: it is passed on unchanged, and stays in its slot */
-    int result_count; /* leaves of the root */
+    const bool *passes;  /* of a body, by leaf of the state: it is passed on unchanged, and stays in its slot */
+    int result_count;    /* leaves of the root */
     const int *results;
     const bool *result_moves; /* by result: the slot may be emptied; this is its last occurrence here */
     const struct shape *const *result_shapes;
@@ -156,7 +156,7 @@ struct program {
     struct module *module;
     struct plan_options options;
     const struct kernels *kern; /* fast or plain, as the options say */
-    bool dynamic; /* an array may be smaller at run time than its shape says */
+    bool dynamic;               /* an array may be smaller at run time than its shape says */
     struct function *entry;
     int function_count, function_capacity;
     struct function **functions;
@@ -170,14 +170,14 @@ struct program {
     bool (*run_step)(void *run, const struct scalar_step *s);
     struct arena scratch;    /* for its runs, empty between them: getting it anew would take longer than a short run */
     struct reserve *reserve; /* large storage of its runs, kept from one to the next; NULL: none */
-    struct pool *pool;             /* small storage, likewise; belongs to eval, which frees it; NULL before the first run */
+    struct pool *pool;       /* small storage, likewise; belongs to eval, which frees it; NULL before the first run */
     void (*pool_free)(struct pool *pool);
-    const struct watch *watch;     /* of its runs; NULL: nobody */
+    const struct watch *watch;       /* of its runs; NULL: nobody */
     const struct observer *observer; /* likewise, for programs planned to be observed */
-    struct foresight *foresight;   /* what eval foresees of the memory of a run; NULL: nobody has asked */
-    struct kept kept;              /* from its first run, for later ones */
+    struct foresight *foresight;     /* what eval foresees of the memory of a run; NULL: nobody has asked */
+    struct kept kept;                /* from its first run, for later ones */
     struct run_mark mark;
-    size_t peak;                   /* bytes of values that were alive at once in the last run */
+    size_t peak; /* bytes of values that were alive at once in the last run */
 };
 
 /* NULL with diagnostics: an elided constant that may not be filled, ranks or nesting beyond the limits, no memory. The
@@ -187,8 +187,7 @@ void program_free(struct program *p);
 
 /* ---- tile.c ---- */
 
-int plan_bits(const struct inst *i,
-              enum attr_id a); /* of reduce-precision: more than any type has is all it has */
+int plan_bits(const struct inst *i, enum attr_id a); /* of reduce-precision: more than any type has is all it has */
 /* The type in which a dot or convolution sums its products: the result's, or one to be converted to it afterwards. */
 enum dtype plan_sum_type(const struct inst *i);
 
@@ -213,7 +212,7 @@ struct cost plan_cost(const struct step *s); /* of one time; zeros where others 
 /* ---- body.c: computations that are applied to elements ---- */
 
 struct body {
-    const struct scalar_code *code; /* NULL: run `function` for each element */
+    const struct scalar_code *code;  /* NULL: run `function` for each element */
     const struct scalar_code *lanes; /* the same on KERN_LANES elements at once, or NULL */
     struct function *function;
     enum kern_combine combine; /* of accumulator and value; KERN_CALL when it is nothing special */
@@ -339,7 +338,7 @@ struct scalar_code {
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
     const struct quick_op *quick; /* the same in the form in which it runs; NULL: as it stands */
-    struct budget *budget; /* the program's; loops pay for every iteration */
+    struct budget *budget;        /* the program's; loops pay for every iteration */
 };
 /* What is left of a loop after its first iteration, as a scalar program: its arguments are the state and what that
  * iteration has kept, its results the state, but for what is handed on as it is. */

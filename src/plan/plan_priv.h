@@ -53,11 +53,11 @@ struct planner {
     int constant_capacity, filled_capacity;
     int depth;
     struct known_call *calls; /* by index */
-    int *call_sites;     /* by index: instructions that call or fuse it */
-    int *inline_sizes;   /* by index: steps it would add to its caller; 0: not known yet */
-    int64_t inlined;     /* instructions that were planned once more because of inlining */
-    int64_t kept_bytes; /* of results that are kept */
-    struct leaves *loose; /* by index in its computation, while scalar_of_inst() looks at one instruction */
+    int *call_sites;          /* by index: instructions that call or fuse it */
+    int *inline_sizes;        /* by index: steps it would add to its caller; 0: not known yet */
+    int64_t inlined;          /* instructions that were planned once more because of inlining */
+    int64_t kept_bytes;       /* of results that are kept */
+    struct leaves *loose;     /* by index in its computation, while scalar_of_inst() looks at one instruction */
     int loose_room;
 };
 struct known_call {
@@ -122,7 +122,7 @@ struct build {
     struct leaves *env; /* by instruction of the computation that is being planned or inlined */
     struct map same;    /* from what a step is to its results */
     int value_count;
-    int *maker;         /* by value: the step that makes it; -1: a parameter, or not known */
+    int *maker; /* by value: the step that makes it; -1: a parameter, or not known */
     size_t maker_capacity;
     int64_t total_leaves;
     size_t step_capacity;
@@ -130,10 +130,7 @@ struct build {
 };
 
 /* The arena of what stays with the program. */
-static inline struct arena *build_arena(struct build *b)
-{
-    return &b->pl->p->arena;
-}
+static inline struct arena *build_arena(struct build *b) { return &b->pl->p->arena; }
 
 /* Passes change what is done, never a bit of the results. They are left out for --plain, where a program runs as it is
  * written; where sizes change at run time, which no pass takes care of; and where a run is observed, since observers want
@@ -203,7 +200,8 @@ void simple_note(struct build *b, struct leaves made); /* notes what the last st
 
 /* ---- once.c ---- */
 
-bool plan_is_pure(struct planner *pl, const struct inst *i); /* the same operands always give the same result, and nothing else happens */
+bool plan_is_pure(struct planner *pl,
+                  const struct inst *i); /* the same operands always give the same result, and nothing else happens */
 /* How often each value is made, by number: enum once. */
 const uint8_t *plan_when(struct planner *pl, struct function *f, int value_count, struct leaves results);
 /* Marks the steps of a function that need not be done every time, and puts them first; `results` are what it returns. */
@@ -251,9 +249,9 @@ bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_comb
 
 struct elided {
     const struct literal *literal;
-    uint64_t number; /* among the elided constants of the module */
-    uint64_t words;  /* 32-bit words of those before it */
-    uint64_t bytes;  /* and their odd bytes */
+    uint64_t number;              /* among the elided constants of the module */
+    uint64_t words;               /* 32-bit words of those before it */
+    uint64_t bytes;               /* and their odd bytes */
     const struct literal *filled; /* stands for it; NULL: not made yet */
 };
 void elided_collect(struct planner *pl);
@@ -263,8 +261,8 @@ const struct literal *elided_fill(struct planner *pl, const struct inst *i, cons
 
 /* The remaining steps of a body, those not done once, together with the loop around them, as a scalar program; NULL when
  * that is not possible. `caller` is the loop, `results` are what the body returns. */
-struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller, const struct function *f,
-                                        int value_count, struct leaves results);
+struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller, const struct function *f, int value_count,
+                                        struct leaves results);
 
 /* ---- scalar.c ---- */
 
@@ -275,8 +273,7 @@ struct scalar_types {
     int64_t lanes; /* number of values of each kind, side by side; 0: one */
 };
 /* NULL when the computation can't be a scalar program. */
-struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
-                                          const struct scalar_types *t);
+struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c, const struct scalar_types *t);
 /* A single call, fusion, while or conditional, with its operands as arguments. */
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i);
 

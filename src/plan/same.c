@@ -23,10 +23,7 @@ static void add(struct key *k, const void *bytes, size_t size)
     k->size += k->fits ? size : 0;
 }
 
-static void add_int(struct key *k, int64_t v)
-{
-    add(k, &v, sizeof v);
-}
+static void add_int(struct key *k, int64_t v) { add(k, &v, sizeof v); }
 
 static void add_list(struct key *k, const void *at, int64_t count, size_t width)
 {
@@ -39,8 +36,8 @@ static void add_window(struct key *k, struct window w)
     add_int(k, w.rank);
     for (int d = 0; d < w.rank; d++) {
         const struct window_dim *x = &w.dims[d];
-        add(k, (const int64_t[]){x->size, x->stride, x->pad_low, x->pad_high, x->base_dilation, x->window_dilation,
-                                 x->reversal}, 7 * sizeof(int64_t));
+        add(k, (const int64_t[]){x->size, x->stride, x->pad_low, x->pad_high, x->base_dilation, x->window_dilation, x->reversal},
+            7 * sizeof(int64_t));
     }
 }
 

@@ -54,10 +54,7 @@ void scalar_done(struct maker *m, int out, bool constant)
     m->regs[out].constant = true;
 }
 
-int64_t scalar_reg_bytes(const struct maker *m, int reg)
-{
-    return m->regs[reg].n * (int64_t)dtype_bytes(m->regs[reg].type);
-}
+int64_t scalar_reg_bytes(const struct maker *m, int reg) { return m->regs[reg].n * (int64_t)dtype_bytes(m->regs[reg].type); }
 
 void scalar_push_move(struct maker *m, int to, int from)
 {
@@ -90,8 +87,7 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
 static bool is_small(const struct program *p, const struct shape *s)
 {
     int64_t n;
-    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) && shape_elements(s, &n) &&
-           n <= SCALAR_MAX_ELEMENTS;
+    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) && shape_elements(s, &n) && n <= SCALAR_MAX_ELEMENTS;
 }
 
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
@@ -156,8 +152,10 @@ static bool make_convert(struct maker *m, const struct inst *i, const struct lea
 static bool make_elided(struct maker *m, const struct inst *i, struct leaves *out)
 {
     int64_t n;
-    bool allowed = m->pl->p->options.elided != ELIDED_REFUSE && m->lanes == 1; /* the function that runs instead will say why not */
-    int reg = allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n) ? scalar_new_reg(m, i->shape->dtype, n) : -1;
+    bool allowed =
+        m->pl->p->options.elided != ELIDED_REFUSE && m->lanes == 1; /* the function that runs instead will say why not */
+    int reg =
+        allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n) ? scalar_new_reg(m, i->shape->dtype, n) : -1;
     const struct literal *l = reg < 0 ? NULL : elided_fill(m->pl, i, i->literal);
     if (!l)
         return false;
@@ -186,8 +184,7 @@ static bool make_constant(struct maker *m, const struct inst *i, struct leaves *
     return scalar_one_leaf(m, reg, out);
 }
 
-static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env,
-                           struct leaves *out)
+static bool make_precision(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     int x = env[i->operands[0]->index].at[0];
     enum dtype t = i->operands[0]->shape->dtype;
@@ -214,8 +211,7 @@ static bool make_bitcast(struct maker *m, const struct inst *i, const struct lea
     int64_t n;
     if (from != to && (dtype_bits(from) != dtype_bits(to) || dtype_bits(from) < 8 || to == DT_PRED))
         return false;
-    if (i->opcode == OP_BITCAST &&
-        (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
+    if (i->opcode == OP_BITCAST && (!layout_is_descending(x->layout) || !layout_is_descending(i->shape->layout)))
         return false;
     if (!elements_of(m, i->shape, &n) || n != m->regs[reg].n)
         return false;
@@ -233,8 +229,7 @@ static bool make_number(struct maker *m, int64_t number, struct leaves *out)
     return scalar_one_leaf(m, reg, out);
 }
 
-struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env,
-                                    int first)
+struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env, int first)
 {
     int n = 0;
     for (int k = first; k < i->operand_count; k++)
@@ -251,8 +246,8 @@ struct leaves scalar_operands(struct maker *m, const struct inst *i, const struc
 /* In lanes there is no control flow: all lanes do the same. */
 static bool works_in_lanes(const struct inst *i)
 {
-    return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID &&
-           i->opcode != OP_PARTITION_ID && (!shape_is_array(i->shape) || i->shape->rank == 0);
+    return i->opcode != OP_WHILE && i->opcode != OP_CONDITIONAL && i->opcode != OP_REPLICA_ID && i->opcode != OP_PARTITION_ID &&
+           (!shape_is_array(i->shape) || i->shape->rank == 0);
 }
 
 static bool reads_large(const struct maker *m, const struct inst *i, const struct leaves *env)
@@ -288,10 +283,8 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
         if (i->shape->rank > 0)
             return false;
         /* fallthrough */
-    case OP_CALL:
-        return scalar_computation(m, inst_computation(i, A_TO_APPLY), scalar_operands(m, i, env, 0), out);
-    case OP_FUSION:
-        return scalar_computation(m, inst_computation(i, A_CALLS), scalar_operands(m, i, env, 0), out);
+    case OP_CALL: return scalar_computation(m, inst_computation(i, A_TO_APPLY), scalar_operands(m, i, env, 0), out);
+    case OP_FUSION: return scalar_computation(m, inst_computation(i, A_CALLS), scalar_operands(m, i, env, 0), out);
     case OP_WHILE: return scalar_while(m, i, env, out);
     case OP_CONDITIONAL: return scalar_conditional(m, i, env, out);
     case OP_TUPLE:
@@ -301,15 +294,13 @@ bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env
     case OP_ADD_DEPENDENCY:
     case OP_AFTER_ALL: return plan_rename(m->pl, i, env, out);
     case OP_COPY:
-        return i->shape->dtype == i->operands[0]->shape->dtype ? plan_rename(m->pl, i, env, out)
-                                                               : make_tile(m, i, env, out);
+        return i->shape->dtype == i->operands[0]->shape->dtype ? plan_rename(m->pl, i, env, out) : make_tile(m, i, env, out);
     default: break;
     }
     uint8_t family = op_table[i->opcode].family;
     if (family == FAMILY_elementwise || family == FAMILY_compare)
         return make_tile(m, i, env, out);
-    return m->lanes == 1 &&
-           (scalar_array_inst(m, i, env, out) || (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
+    return m->lanes == 1 && (scalar_array_inst(m, i, env, out) || (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
 }
 
 /* Whether a value fits in registers; with `large`, arrays that stay where they are count as fitting. */
@@ -397,8 +388,7 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     return true;
 }
 
-bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args,
-                             struct leaves *out)
+bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out)
 {
     if (m->depth >= SCALAR_INLINE || m->pl->not_scalar[c->index])
         return false;
@@ -439,8 +429,7 @@ static void mark_written(struct maker *m, struct scalar_code *code)
                 code->args[k].written = m->cells[c]->written;
 }
 
-struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
-                                  const enum dtype *types)
+struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results, const enum dtype *types)
 {
     code->program = m->pl->p;
     code->kern = m->pl->p->kern;
@@ -469,8 +458,8 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
 }
 
 /* Registers for the parameters; arrays get none (nothing live may read them). */
-static bool make_params(struct maker *m, const struct computation *c, struct scalar_code *code,
-                        const enum dtype *types, struct leaves *out)
+static bool make_params(struct maker *m, const struct computation *c, struct scalar_code *code, const enum dtype *types,
+                        struct leaves *out)
 {
     int n = 0, at = 0;
     for (int k = 0; k < c->param_count; k++)
@@ -500,14 +489,12 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
     return true;
 }
 
-struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
-                                          const struct scalar_types *t)
+struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c, const struct scalar_types *t)
 {
     struct maker m = {.pl = pl, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
-    if (pl->not_scalar[c->index] || !all_fit(&m, c->root->shape, false) ||
-        !make_params(&m, c, code, t ? t->args : NULL, &args))
+    if (pl->not_scalar[c->index] || !all_fit(&m, c->root->shape, false) || !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
     if (!scalar_computation(&m, c, args, &results))
         return NULL;

@@ -32,9 +32,9 @@ struct reg {
     int64_t n; /* elements */
     enum dtype type;
     bool constant;
-    bool own; /* not a part of another, or another name for it */
-    struct cell *cell; /* of an array that is not in a register; else NULL */
-    int version;       /* which version of the array in its cell this is */
+    bool own;                         /* not a part of another, or another name for it */
+    struct cell *cell;                /* of an array that is not in a register; else NULL */
+    int version;                      /* which version of the array in its cell this is */
     const struct scalar_range *range; /* NULL: it can be any number */
 };
 struct scalar_range {
@@ -89,8 +89,7 @@ bool scalar_takes(const struct maker *m, const struct inst *i); /* a first look,
 bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out);
 bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args, struct leaves *out);
 void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
-struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
-                                  const enum dtype *types);
+struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results, const enum dtype *types);
 
 /* ---- scalar_control.c: loops and branches ---- */
 
@@ -99,8 +98,8 @@ bool scalar_conditional(struct maker *m, const struct inst *i, const struct leav
 /* Makes the loop of a while over a state in these registers. `init` may have their initial values; `done` iterations were
  * done before. `body` makes the next state. */
 typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves state, struct leaves *next);
-bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state, scalar_body_fn *body,
-                 const void *context);
+bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state,
+                 scalar_body_fn *body, const void *context);
 
 /* ---- scalar_array.c: operations on small arrays ---- */
 
@@ -118,10 +117,7 @@ bool scalar_is_large(const struct maker *m, const struct shape *s);
 bool scalar_may_be_large(const struct inst *i); /* an instruction that can work on one */
 int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at);
 int scalar_same_large(struct maker *m, int reg); /* another register for what is now in its cell */
-static inline bool scalar_is_fresh(const struct reg *r)
-{
-    return !r->cell || r->version == r->cell->version;
-}
+static inline bool scalar_is_fresh(const struct reg *r) { return !r->cell || r->version == r->cell->version; }
 int scalar_write_large(struct maker *m, int reg); /* the next version of the array */
 /* Results of a branch or an iteration: whether each large one is what its counterpart's cell holds now. */
 bool scalar_same_cells(const struct maker *m, struct leaves l, struct leaves model);

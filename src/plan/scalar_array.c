@@ -13,15 +13,9 @@ static struct view view_of(const struct maker *m, int reg, const struct shape *s
     return v;
 }
 
-static int operand(const struct inst *i, const struct leaves *env, int k)
-{
-    return env[i->operands[k]->index].at[0];
-}
+static int operand(const struct inst *i, const struct leaves *env, int k) { return env[i->operands[k]->index].at[0]; }
 
-static const struct shape *operand_shape(const struct inst *i, int k)
-{
-    return i->operands[k]->shape;
-}
+static const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
 
 static int64_t elements_of(const struct shape *s)
 {
@@ -47,8 +41,7 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
 }
 
 /* The view `v` over a register as a value: another name where it is contiguous, else a copy. */
-static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s,
-                        struct leaves *out)
+static bool view_result(struct maker *m, int reg, const struct view *v, const struct shape *s, struct leaves *out)
 {
     if (view_is_dense(v))
         return scalar_one_leaf(m, scalar_alias_reg(m, reg, v->data, v->dtype, elements_of(s)), out);
@@ -71,8 +64,7 @@ int scalar_spread(struct maker *m, int reg, int64_t n)
     from.data = m->regs[reg].at;
     from.strides[0] = 0;
     if (n == 1)
-        from = (struct view){
-            .dtype = to.dtype, .rank = 1, .dims = {1}, .strides = {to.strides[0]}, .data = from.data};
+        from = (struct view){.dtype = to.dtype, .rank = 1, .dims = {1}, .strides = {to.strides[0]}, .data = from.data};
     push_copy(m, made, &to, &from, m->regs[reg].constant);
     return made;
 }
@@ -103,8 +95,7 @@ static bool make_view(struct maker *m, const struct inst *i, const struct leaves
     return view_result(m, reg, &v, i->shape, out);
 }
 
-static bool make_concatenate(struct maker *m, const struct inst *i, const struct leaves *env,
-                             struct leaves *out)
+static bool make_concatenate(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     int64_t d = inst_ints(i, A_DIMENSIONS).at[0];
     int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
@@ -201,8 +192,8 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
     b = s.bodies;
     struct scalar_reduce *r = ARENA_NEW(keep, struct scalar_reduce);
     *r = (struct scalar_reduce){.n = n, .acc = b->args};
-    r->body = (struct kern_body){
-        .combine = b->combine, .call = scalar_call, .context = (void *)(uintptr_t)b->code, .pick = b->pick};
+    r->body =
+        (struct kern_body){.combine = b->combine, .call = scalar_call, .context = (void *)(uintptr_t)b->code, .pick = b->pick};
     r->out = ARENA_ARRAY(keep, struct view, n);
     r->x = ARENA_ARRAY(keep, struct view, n);
     r->init = ARENA_ARRAY(keep, const void *, n);

@@ -13,9 +13,8 @@ static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
     for (int k = 0; k < l.count; k++) {
         if (l.at[k] == NO_VALUE)
             out->at[k] = NO_VALUE;
-        else if ((out->at[k] = m->regs[l.at[k]].cell
-                                   ? scalar_same_large(m, l.at[k])
-                                   : scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) < 0)
+        else if ((out->at[k] = m->regs[l.at[k]].cell ? scalar_same_large(m, l.at[k])
+                                                     : scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) < 0)
             return false;
     }
     return true;
@@ -96,8 +95,7 @@ static bool move_state(struct maker *m, struct leaves state, struct leaves next)
     struct leaves from = {next.count, ARENA_DUP(&m->pl->scratch, next.at, next.count)};
     struct taken taken = bytes_taken(m, state);
     for (int k = 0; k < next.count; k++) {
-        if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at ||
-            !overlaps(m, taken, next.at[k]))
+        if (next.at[k] == NO_VALUE || m->regs[next.at[k]].at == m->regs[state.at[k]].at || !overlaps(m, taken, next.at[k]))
             continue;
         from.at[k] = scalar_new_reg(m, m->regs[next.at[k]].type, m->regs[next.at[k]].n);
         if (from.at[k] < 0)
@@ -117,8 +115,8 @@ static void push_trip(struct maker *m, uint64_t *trips, int count)
     op->count = count;
 }
 
-bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state, scalar_body_fn *body,
-                 const void *context)
+bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init, struct leaves state,
+                 scalar_body_fn *body, const void *context)
 {
     struct leaves go, next;
     uint64_t *trips = m->pl->p->options.limits.trip ? ARENA_NEW(&m->pl->p->arena, uint64_t) : NULL;
@@ -132,8 +130,7 @@ bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leav
     scalar_know_counter(m, loop, init, state);
     const bool made = body(m, context, state, &next);
     scalar_forget_counters(m, state);
-    if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) ||
-        !move_state(m, state, next))
+    if (!made || !make_like(m, &next, state) || !scalar_same_cells(m, next, state) || !move_state(m, state, next))
         return false;
     scalar_refresh(m, state);
     scalar_push_jump(m, SCALAR_JUMP)->count = top;
@@ -155,8 +152,8 @@ bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *en
     return scalar_loop(m, i, 0, init, *out, make_body, inst_computation(i, A_BODY));
 }
 
-static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,
-                        const struct leaves *env, int operand, struct leaves *out)
+static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c, const struct leaves *env, int operand,
+                        struct leaves *out)
 {
     struct leaves made;
     if (!scalar_computation(m, c, env[i->operands[operand]->index], &made))
@@ -169,8 +166,7 @@ static bool make_branch(struct maker *m, const struct inst *i, const struct comp
     return true;
 }
 
-bool scalar_conditional(struct maker *m, const struct inst *i, const struct leaves *env,
-                             struct leaves *out)
+bool scalar_conditional(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves *out)
 {
     struct arena *scratch = &m->pl->scratch;
     int n = inst_callees(i, NULL), chooser = m->op_count;
@@ -183,8 +179,7 @@ bool scalar_conditional(struct maker *m, const struct inst *i, const struct leav
         return false;
     inst_callees(i, branches);
     *out = (struct leaves){0, NULL};
-    scalar_push_jump(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] =
-        m->regs[env[i->operands[0]->index].at[0]].at;
+    scalar_push_jump(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] = m->regs[env[i->operands[0]->index].at[0]].at;
     for (int k = 0; k < n; k++) {
         targets[k] = m->op_count;
         if (!make_branch(m, i, branches[k], env, k + 1, out))

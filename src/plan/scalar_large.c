@@ -51,10 +51,7 @@ int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at)
     return add_reg(m, c);
 }
 
-int scalar_same_large(struct maker *m, int reg)
-{
-    return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].cell) : -1;
-}
+int scalar_same_large(struct maker *m, int reg) { return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].cell) : -1; }
 
 int scalar_write_large(struct maker *m, int reg)
 {

@@ -15,9 +15,9 @@ enum { TIDY_BUDGET = 1 << 22 }; /* operations looked at; only programs made to b
 struct home { /* a register that is storage of its own */
     const char *at;
     size_t size;
-    int writes, reads; /* operations that do */
-    int first, made, last_read; /* the first and the last operation that write it, the last that reads it */
-    bool outside;        /* arguments and results */
+    int writes, reads;             /* operations that do */
+    int first, made, last_read;    /* the first and the last operation that write it, the last that reads it */
+    bool outside;                  /* arguments and results */
     int *touching, touching_count; /* the operations that read or write it, in order */
 };
 
@@ -284,9 +284,9 @@ static bool can_be_made_there(struct tidy *t, int k, const struct home *from, co
 {
     const struct scalar_op *op = &t->ops[k];
     int made = from ? from->made : -1;
-    if (!from || !to || from == to || from->outside || from->writes != 1 || from->last_read != k || made < 0 ||
-        made >= k || t->loop[made] != t->loop[k] || from->at != op->args[0] || to->at != op->out ||
-        from->size != (size_t)op->count || to->size != from->size)
+    if (!from || !to || from == to || from->outside || from->writes != 1 || from->last_read != k || made < 0 || made >= k ||
+        t->loop[made] != t->loop[k] || from->at != op->args[0] || to->at != op->out || from->size != (size_t)op->count ||
+        to->size != from->size)
         return false;
     if (touches(t, made, to) && !may_overwrite(t, &t->ops[made], to))
         return false;

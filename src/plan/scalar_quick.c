@@ -92,8 +92,8 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
     w->pieces = s->update ? pieces_of(&pl->p->arena, &window, &s->piece) : pieces_of(&pl->p->arena, &s->piece, &window);
     for (int d = 0; d < s->whole.rank; d++)
         if (s->whole.dims[d] > s->piece.dims[d]) /* otherwise there is only one place */
-            w->index[w->rank++] = (struct scalar_index){s->index[d].at, s->index[d].type,
-                                                        s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
+            w->index[w->rank++] =
+                (struct scalar_index){s->index[d].at, s->index[d].type, s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
     if (set_window(pl, q, s, w))
         return;
     q->n = SCALAR_SLICE;
@@ -107,9 +107,7 @@ static void set_slice(struct planner *pl, struct quick_op *q, const struct scala
 static void set_apply(struct quick_op *q, const struct scalar_op *op)
 {
     bool one = op->kind == SCALAR_APPLY && op->count == 1 && op->quick != QUICK_NONE;
-    q->code = (uint16_t)(one                       ? op->quick
-                         : op->kind == SCALAR_MOVE ? quick_move((size_t)op->count)
-                                                   : QUICK_CALL);
+    q->code = (uint16_t)(one ? op->quick : op->kind == SCALAR_MOVE ? quick_move((size_t)op->count) : QUICK_CALL);
     q->fn = op->fn;
 }
 
@@ -161,10 +159,7 @@ static bool join_branch(struct quick_op *before, const struct scalar_op *op)
     return true;
 }
 
-static bool is_jump(int code)
-{
-    return code == QUICK_JUMP || code == QUICK_JUMP_UNLESS || quick_is_branch(code);
-}
+static bool is_jump(int code) { return code == QUICK_JUMP || code == QUICK_JUMP_UNLESS || quick_is_branch(code); }
 
 static void move_targets(struct planner *pl, struct quick_op *q, const int *place)
 {

@@ -8,10 +8,7 @@
 
 /* ---- which numbers a loop counts ---- */
 
-static bool is_counted(enum dtype t)
-{
-    return t == DT_S32 || t == DT_S64;
-}
+static bool is_counted(enum dtype t) { return t == DT_S32 || t == DT_S64; }
 
 static bool constant_of(const struct inst *i, int64_t *v)
 {
@@ -33,7 +30,8 @@ static int part_of_parameter(const struct inst *i)
 static bool first_value(const struct maker *m, const struct inst *loop, struct leaves init, int k, int64_t *v)
 {
     const struct inst *state = loop->operands[0];
-    if (init.at && init.at[k] >= 0 && m->regs[init.at[k]].constant && m->regs[init.at[k]].n == 1 && is_counted(m->regs[init.at[k]].type)) {
+    if (init.at && init.at[k] >= 0 && m->regs[init.at[k]].constant && m->regs[init.at[k]].n == 1 &&
+        is_counted(m->regs[init.at[k]].type)) {
         *v = kern_load_index(m->regs[init.at[k]].type, m->regs[init.at[k]].at);
         return true;
     }
@@ -109,10 +107,7 @@ static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
 }
 
 /* 1 or 0, or -1 where that is not known. */
-static int is_less(struct scalar_range a, struct scalar_range b)
-{
-    return a.most < b.least ? 1 : a.least >= b.most ? 0 : -1;
-}
+static int is_less(struct scalar_range a, struct scalar_range b) { return a.most < b.least ? 1 : a.least >= b.most ? 0 : -1; }
 
 static int is_equal(struct scalar_range a, struct scalar_range b)
 {
@@ -120,10 +115,7 @@ static int is_equal(struct scalar_range a, struct scalar_range b)
     return a.most < b.least || b.most < a.least ? 0 : single && a.least == b.least ? 1 : -1;
 }
 
-static int is_not(int answer)
-{
-    return answer < 0 ? answer : !answer;
-}
+static int is_not(int answer) { return answer < 0 ? answer : !answer; }
 
 static int answer_of(enum kern_direction d, struct scalar_range a, struct scalar_range b)
 {
@@ -154,7 +146,8 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
         return false;
     if (i->opcode == OP_SELECT) {
         const struct reg *chooser = &m->regs[args[0]];
-        return chooser->constant && chooser->n == 1 && m->regs[args[1]].n == 1 && scalar_one_leaf(m, args[*chooser->at ? 1 : 2], out);
+        return chooser->constant && chooser->n == 1 && m->regs[args[1]].n == 1 &&
+               scalar_one_leaf(m, args[*chooser->at ? 1 : 2], out);
     }
     if ((i->opcode != OP_COMPARE && i->opcode != OP_MAXIMUM && i->opcode != OP_MINIMUM) || !range_of(m, args[0], &a) ||
         !range_of(m, args[1], &b))

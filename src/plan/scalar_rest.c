@@ -114,8 +114,8 @@ static bool set_operands(struct rest *r, struct maker *m, const struct step *s)
 static bool make_step(struct rest *r, struct maker *m, const struct step *s)
 {
     struct leaves made;
-    if (--m->budget < 0 || !scalar_takes(m, s->inst) || !set_operands(r, m, s) ||
-        !scalar_inst(m, s->inst, r->env, &made) || made.count != s->result_count)
+    if (--m->budget < 0 || !scalar_takes(m, s->inst) || !set_operands(r, m, s) || !scalar_inst(m, s->inst, r->env, &made) ||
+        made.count != s->result_count)
         return false;
     for (int k = 0; k < s->result_count; k++)
         if (s->results[k] >= 0)
@@ -174,8 +174,8 @@ static struct scalar_code *make_program(struct rest *r, struct maker *m, int val
     return code;
 }
 
-struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller, const struct function *f,
-                                        int value_count, struct leaves results)
+struct scalar_rest *scalar_rest_of_loop(struct planner *pl, const struct inst *caller, const struct function *f, int value_count,
+                                        struct leaves results)
 {
     struct arena *a = &pl->scratch;
     struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = true};

@@ -17,8 +17,8 @@ struct slots {
     int *slot;     /* by value */
     int *free;
     int free_count;
-    int *loop_kept; /* slots of values kept for one run of a loop */
-    int *run_kept;  /* and for all runs */
+    int *loop_kept;       /* slots of values kept for one run of a loop */
+    int *run_kept;        /* and for all runs */
     struct table *tables; /* by instruction; only for observed functions */
 };
 
@@ -81,8 +81,7 @@ static void find_last_uses(struct build *b, struct slots *s, struct leaves resul
 
 /* Marks those operands `from` to `to` of a step that nothing reads afterwards, at their last occurrence. `seen` counts
  * occurrences by value and is all zero before and after. */
-static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to, uint8_t *uses,
-                       uint8_t *seen)
+static void mark_range(const struct slots *s, const struct step *step, int number, int from, int to, uint8_t *uses, uint8_t *seen)
 {
     for (int j = from; j < to; j++) {
         int v = step->operands[j];
@@ -201,8 +200,11 @@ static void find_passing(struct build *b)
 void plan_assign_slots(struct build *b, struct leaves results)
 {
     struct arena *a = &b->pl->scratch;
-    struct slots s = {ARENA_ARRAY(a, int, b->value_count), ARENA_ARRAY(a, int, b->value_count),
-                      ARENA_ARRAY(a, int, b->value_count), 0, ARENA_ARRAY(a, int, b->value_count),
+    struct slots s = {ARENA_ARRAY(a, int, b->value_count),
+                      ARENA_ARRAY(a, int, b->value_count),
+                      ARENA_ARRAY(a, int, b->value_count),
+                      0,
+                      ARENA_ARRAY(a, int, b->value_count),
                       ARENA_ARRAY(a, int, b->value_count),
                       plan_observes(b->pl) ? ARENA_ARRAY(a, struct table, b->f->computation->inst_count) : NULL};
     uint8_t *seen = ARENA_ARRAY(a, uint8_t, b->value_count);

@@ -28,8 +28,8 @@ struct split {
 static bool is_large(const struct step *s)
 {
     int64_t in, out;
-    return shape_elements(s->inst->operands[0]->shape, &in) && shape_elements(s->shapes[0], &out) && out > 0 &&
-           in >= LEAST && in / out >= UNDER;
+    return shape_elements(s->inst->operands[0]->shape, &in) && shape_elements(s->shapes[0], &out) && out > 0 && in >= LEAST &&
+           in / out >= UNDER;
 }
 
 /* Whether the elements are available less often than the initial value. */
@@ -126,8 +126,8 @@ static struct step *emit(struct split *p, const struct inst *i, const int *opera
 }
 
 /* The value of a single operation. */
-static struct step *apply(struct split *p, enum opcode op, const struct shape *result, int n,
-                          const struct shape *const *shapes, const int *operands, int *value)
+static struct step *apply(struct split *p, enum opcode op, const struct shape *result, int n, const struct shape *const *shapes,
+                          const int *operands, int *value)
 {
     struct leaves made;
     struct step *s = emit(p, new_inst(p, op, result, n, shapes), operands, &made);

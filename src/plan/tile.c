@@ -26,19 +26,14 @@ static enum dtype common_type(const struct inst *i, int first)
     return t;
 }
 
-static int kind_of(enum dtype t)
-{
-    return dtype_is_complex(t) ? 3 : dtype_is_float(t) ? 2 : t == DT_PRED ? 0 : 1;
-}
+static int kind_of(enum dtype t) { return dtype_is_complex(t) ? 3 : dtype_is_float(t) ? 2 : t == DT_PRED ? 0 : 1; }
 
 /* A result of a lower kind than the operands, as s32 of bf16 by bf16, is not a sum of converted operands: the sum is first
  * rounded to the operands' type and then converted, as XLA does (both compiled and folded). */
 enum dtype plan_sum_type(const struct inst *i)
 {
     enum dtype lhs = i->operands[0]->shape->dtype, rhs = i->operands[1]->shape->dtype;
-    enum dtype higher = kind_of(lhs) < kind_of(rhs)   ? rhs
-                        : kind_of(lhs) > kind_of(rhs) ? lhs
-                                                      : dtype_higher(lhs, rhs);
+    enum dtype higher = kind_of(lhs) < kind_of(rhs) ? rhs : kind_of(lhs) > kind_of(rhs) ? lhs : dtype_higher(lhs, rhs);
     enum dtype out = i->shape->dtype;
     if (higher == DT_INVALID)
         higher = dtype_is_float(lhs) ? DT_F32 : lhs;

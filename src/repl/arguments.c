@@ -71,7 +71,8 @@ struct giving {
 /* The names of the session are those that were typed; x may be x.1 in the module. */
 static const char *typed_name(const struct session *s, size_t param)
 {
-    const struct hlo_listed_computation main = hlo_list_computation(s->built.listing, hlo_list_computations(s->built.listing) - 1);
+    const struct hlo_listed_computation main =
+        hlo_list_computation(s->built.listing, hlo_list_computations(s->built.listing) - 1);
     const struct entry *e = s->built.entries[main.parameters[param] - s->built.first];
     return e ? e->name : hlo_param_name(s->built.module, param);
 }
@@ -116,7 +117,8 @@ static int give_named(struct giving *g, const char *text, size_t value)
     arena_init(&a);
     const char *name = arena_str(&a, (struct str){text, value - 1}).ptr;
     long param = hlo_param_find(g->s->built.module, name);
-    int status = param < 0 ? say_error(g->s, HLO_USAGE, "no parameter is called `%s`", name) : give_value(g, (size_t)param, text + value);
+    int status =
+        param < 0 ? say_error(g->s, HLO_USAGE, "no parameter is called `%s`", name) : give_value(g, (size_t)param, text + value);
     arena_free(&a);
     return status;
 }
@@ -139,8 +141,10 @@ static int read_option(struct giving *g, const char *text)
             known = true;
         }
     return g->fake && known ? HLO_OK
-                            : say_error(g->s, HLO_USAGE, "`%s`: --random[=SEED] or --fake[=KIND] is wanted, KIND zeros, ones, iota, "
-                                                         "uniform, normal or edge", text);
+                            : say_error(g->s, HLO_USAGE,
+                                        "`%s`: --random[=SEED] or --fake[=KIND] is wanted, KIND zeros, ones, iota, "
+                                        "uniform, normal or edge",
+                                        text);
 }
 
 static int read_argument(struct giving *g, const char *text)
@@ -178,8 +182,12 @@ static int make_up(struct giving *g)
 
 static void giving_begin(struct giving *g, struct session *s, hlo_messages *m)
 {
-    *g = (struct giving){.s = s, .next = state_copy(session_state(s)), .count = hlo_param_count(session_module(s)), .m = m,
-                         .random = s->o->random, .seed = (int64_t)s->o->seed};
+    *g = (struct giving){.s = s,
+                         .next = state_copy(session_state(s)),
+                         .count = hlo_param_count(session_module(s)),
+                         .m = m,
+                         .random = s->o->random,
+                         .seed = (int64_t)s->o->seed};
     g->given = repl_alloc(g->count * sizeof *g->given);
 }
 

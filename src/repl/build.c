@@ -11,10 +11,7 @@ static void put_piece(struct module_text *t, struct hlo_piece p)
         VEC_PUSH(&t->arena, t->pieces, t->count, t->capacity) = p;
 }
 
-static void put_made(struct module_text *t, struct str s)
-{
-    put_piece(t, (struct hlo_piece){.text = s.ptr, .size = s.len});
-}
+static void put_made(struct module_text *t, struct str s) { put_piece(t, (struct hlo_piece){.text = s.ptr, .size = s.len}); }
 
 void module_text_made(struct module_text *t, const char *format, ...)
 {
@@ -61,7 +58,7 @@ void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at,
 static bool is_of_interface(struct str word)
 {
     static const char *const words[] = {"alias_passthrough_params", "buffer_donor", "entry_computation_layout",
-                                        "input_output_alias",       "is_scheduled"};
+                                        "input_output_alias", "is_scheduled"};
     for (size_t i = 0; i < COUNT_OF(words); i++)
         if (str_is(word, words[i]))
             return true;
@@ -74,9 +71,11 @@ static void put_open_header(struct module_text *t, const struct entry *e)
     struct str s = e->text;
     size_t at = scan_blanks(s, 0), kept = 0;
     at = scan_word(s, scan_blanks(s, scan_word(s, at))); /* HloModule NAME */
-    struct hlo_piece p = {.name = e->from->name, .whole = e->from->text, .whole_size = e->from->size, .first_line = e->from->first_line};
+    struct hlo_piece p = {
+        .name = e->from->name, .whole = e->from->text, .whole_size = e->from->size, .first_line = e->from->first_line};
     for (;;) {
-        size_t comma = scan_blanks(s, at), name = scan_blanks(s, comma + 1), word = scan_word(s, name), value = scan_blanks(s, word) + 1;
+        size_t comma = scan_blanks(s, at), name = scan_blanks(s, comma + 1), word = scan_word(s, name),
+               value = scan_blanks(s, word) + 1;
         if (comma >= s.len || s.ptr[comma] != ',' || value >= s.len)
             break;
         size_t end = strchr("{(\"", s.ptr[value]) ? scan_group(s, value) : scan_word(s, value);
@@ -113,10 +112,7 @@ void module_text_begin(struct module_text *t, const struct state *s, const struc
     module_text_made(t, "ENTRY %%%s {\n", s->entry_name);
 }
 
-void module_text_end(struct module_text *t, const struct state *s)
-{
-    module_text_made(t, "}%s\n", s->entry_tail);
-}
+void module_text_end(struct module_text *t, const struct state *s) { module_text_made(t, "}%s\n", s->entry_tail); }
 
 hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
 {
@@ -128,10 +124,7 @@ hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
     return module;
 }
 
-void module_text_free(struct module_text *t)
-{
-    arena_free(&t->arena);
-}
+void module_text_free(struct module_text *t) { arena_free(&t->arena); }
 
 /* ---- marks ---- */
 
@@ -197,8 +190,8 @@ static uint64_t mark_set(const struct entry *set)
 }
 
 /* Of number I of LISTING, the text of ENTRY or made of another's, from the marks of its operands. */
-static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i, const struct entry *e, const uint64_t *computations,
-                          const uint64_t *operands)
+static uint64_t mark_inst(const struct state *s, const hlo_listing *l, size_t i, const struct entry *e,
+                          const uint64_t *computations, const uint64_t *operands)
 {
     const struct hlo_listed at = hlo_list_inst(l, i);
     const struct entry *set = e ? state_setting(s, e->name) : NULL;
@@ -302,10 +295,7 @@ struct hlo_listed built_at(const struct built *b, size_t number)
     return number < b->first || i < b->listed ? hlo_list_inst(b->listing, number) : b->later[i - b->listed];
 }
 
-static size_t grown(size_t capacity, size_t count)
-{
-    return capacity > count ? capacity : count < 8 ? 16 : 2 * count;
-}
+static size_t grown(size_t capacity, size_t count) { return capacity > count ? capacity : count < 8 ? 16 : 2 * count; }
 
 static void make_room(struct built *b, size_t insts, size_t numbers)
 {

@@ -52,7 +52,8 @@ static int set_switch(struct session *s, struct str args, const char *name, bool
     return HLO_OK;
 }
 
-static int read_number(struct session *s, struct str args, const char *name, int64_t low, int64_t high, int64_t absent, int64_t *out)
+static int read_number(struct session *s, struct str args, const char *name, int64_t low, int64_t high, int64_t absent,
+                       int64_t *out)
 {
     struct str word = next_word(&args);
     *out = absent;
@@ -135,10 +136,7 @@ static int cmd_once(struct session *s, struct str args)
 
 /* ---- the session ---- */
 
-static int in_a_run(struct session *s)
-{
-    return say_error(s, HLO_USAGE, "a run is going on: .continue or .stop it first");
-}
+static int in_a_run(struct session *s) { return say_error(s, HLO_USAGE, "a run is going on: .continue or .stop it first"); }
 
 static int cmd_load(struct session *s, struct str args)
 {
@@ -412,10 +410,7 @@ static int cmd_delete(struct session *s, struct str args)
     return status == HLO_OK ? debug_delete(s, n) : status;
 }
 
-static int no_run(struct session *s)
-{
-    return say_error(s, HLO_USAGE, "no run has stopped: .break NAME and .run, or .step");
-}
+static int no_run(struct session *s) { return say_error(s, HLO_USAGE, "no run has stopped: .break NAME and .run, or .step"); }
 
 static int go(struct session *s, enum stepping how)
 {
@@ -457,21 +452,16 @@ static int cmd_stop(struct session *s, struct str args)
 
 static int cmd_help(struct session *s, struct str args);
 
-#define COMMAND(name, letters, arguments, kind, words, function, help, example) {name, letters, arguments, COMPLETE_##kind, words, function, help, example},
+#define COMMAND(name, letters, arguments, kind, words, function, help, example)                                                  \
+    {name, letters, arguments, COMPLETE_##kind, words, function, help, example},
 static const struct command commands[] = {
 #include "repl/command.def"
 };
 #undef COMMAND
 
-const struct command *command_get(size_t i)
-{
-    return i < COUNT_OF(commands) ? &commands[i] : NULL;
-}
+const struct command *command_get(size_t i) { return i < COUNT_OF(commands) ? &commands[i] : NULL; }
 
-const char *repl_command_name(size_t i)
-{
-    return i < COUNT_OF(commands) ? commands[i].name : NULL;
-}
+const char *repl_command_name(size_t i) { return i < COUNT_OF(commands) ? commands[i].name : NULL; }
 
 static bool is_letter(const struct command *c, struct str word)
 {
@@ -507,10 +497,7 @@ static int bad(struct session *s, const char *name)
     return say_error(s, HLO_USAGE, "usage: .%s %s", c->name, c->arguments);
 }
 
-int command_usage(struct session *s, const char *name)
-{
-    return bad(s, name);
-}
+int command_usage(struct session *s, const char *name) { return bad(s, name); }
 
 static void put_help(struct session *s, const struct command *c)
 {
@@ -536,10 +523,7 @@ static void put_example(struct session *s, const char *example)
     }
 }
 
-static bool has_word(const struct command *c, const char *word)
-{
-    return strstr(c->name, word) || strstr(c->help, word);
-}
+static bool has_word(const struct command *c, const char *word) { return strstr(c->name, word) || strstr(c->help, word); }
 
 static int cmd_help(struct session *s, struct str args)
 {

@@ -133,8 +133,7 @@ static void complete_text(const struct complete_source *s, struct str text, stru
     if (name && p.kind == PLACE_START && !p.inside)
         p.kind = PLACE_OPERAND;
     switch (p.kind) {
-    case PLACE_NOWHERE:
-        return;
+    case PLACE_NOWHERE: return;
     case PLACE_START:
         add_words(out, root, "the result of its computation", " ");
         if (p.inside)
@@ -148,9 +147,7 @@ static void complete_text(const struct complete_source *s, struct str text, stru
         add_ops(out, "(");
         add_types(out, "[");
         return;
-    case PLACE_OP:
-        add_ops(out, "(");
-        return;
+    case PLACE_OP: add_ops(out, "("); return;
     case PLACE_OPERAND:
         for (size_t i = 0; i < p.local_count; i++)
             completions_add(out, p.locals[i], STR(""), "");
@@ -180,7 +177,9 @@ static void add_commands(const struct complete_source *s, struct completions *ou
     struct complete_command c;
     for (size_t i = 0; s->command(s->context, i, &c); i++)
         completions_add(out, str_of(c.name + (dot || c.name[0] != '.' ? 0 : 1)), str_of(c.help),
-                        tail ? tail : c.kind == COMPLETE_NOTHING && !c.words ? "" : " ");
+                        tail                                     ? tail
+                        : c.kind == COMPLETE_NOTHING && !c.words ? ""
+                                                                 : " ");
 }
 
 /* `name` may be short for one command, as it may be when it is entered. */
@@ -211,24 +210,15 @@ static void complete_argument(const struct complete_source *s, const struct comp
     switch (c->kind) {
     case COMPLETE_NOTHING:
     case COMPLETE_WORDS:
-    case COMPLETE_FILES:
-        return;
+    case COMPLETE_FILES: return;
     case COMPLETE_PLACES:
         add_own_ops(out, "");
         s->names(s->context, out);
         return;
-    case COMPLETE_NAMES:
-        s->names(s->context, out);
-        return;
-    case COMPLETE_OPS:
-        add_ops(out, "");
-        return;
-    case COMPLETE_COMMANDS:
-        add_commands(s, out, str_starts(out->word, STR(".")), "");
-        return;
-    case COMPLETE_ENTRY:
-        complete_text(s, (struct str){arguments.ptr, arguments.len - out->word.len}, out);
-        return;
+    case COMPLETE_NAMES: s->names(s->context, out); return;
+    case COMPLETE_OPS: add_ops(out, ""); return;
+    case COMPLETE_COMMANDS: add_commands(s, out, str_starts(out->word, STR(".")), ""); return;
+    case COMPLETE_ENTRY: complete_text(s, (struct str){arguments.ptr, arguments.len - out->word.len}, out); return;
     }
 }
 

@@ -7,15 +7,16 @@
 
 #include "repl/line.h"
 
-enum complete_kind { /* what a command wants as its arguments */
+/* what a command wants as its arguments */
+enum complete_kind {
     COMPLETE_NOTHING,
-    COMPLETE_NAMES,    /* of the session; `%`, and a slice after it, are fine */
-    COMPLETE_PLACES,   /* names, and ops */
+    COMPLETE_NAMES,  /* of the session; `%`, and a slice after it, are fine */
+    COMPLETE_PLACES, /* names, and ops */
     COMPLETE_FILES,
     COMPLETE_OPS,
     COMPLETE_COMMANDS,
-    COMPLETE_WORDS,    /* those of `words` */
-    COMPLETE_ENTRY,    /* HLO text */
+    COMPLETE_WORDS, /* those of `words` */
+    COMPLETE_ENTRY, /* HLO text */
 };
 
 struct complete_command {

@@ -7,12 +7,12 @@
 
 enum { DEEPEST = 64 };
 
-struct level { /* between two brackets, or all of the text */
-    char bracket;         /* that opened it; 0 */
+struct level {    /* between two brackets, or all of the text */
+    char bracket; /* that opened it; 0 */
     enum complete_place_kind kind;
-    size_t op;            /* whose operands stand here, or stood and attributes follow */
+    size_t op; /* whose operands stand here, or stood and attributes follow */
     struct str attribute;
-    const char *given;    /* what follows the operands begins here */
+    const char *given; /* what follows the operands begins here */
 };
 
 struct walk {
@@ -53,16 +53,10 @@ static size_t find_op(struct str word)
     return hlo_op_count();
 }
 
-static struct level *top(struct walk *w)
-{
-    return &w->levels[w->depth];
-}
+static struct level *top(struct walk *w) { return &w->levels[w->depth]; }
 
 /* In order of what may begin there: an instruction of a body, or of the text itself. */
-static bool holds_instructions(const struct level *l)
-{
-    return l->bracket == 0 || l->bracket == 'B';
-}
+static bool holds_instructions(const struct level *l) { return l->bracket == 0 || l->bracket == 'B'; }
 
 static void start_instruction(struct level *l)
 {

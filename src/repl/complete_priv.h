@@ -9,10 +9,10 @@
 /* ---- complete_place.c: where in a text one is ---- */
 
 enum complete_place_kind {
-    PLACE_NOWHERE,   /* in a comment, a string, a shape */
-    PLACE_START,     /* an instruction, or what else an entry may be */
-    PLACE_RIGHT,     /* behind `name =`: a type or an op */
-    PLACE_OP,        /* behind the type */
+    PLACE_NOWHERE, /* in a comment, a string, a shape */
+    PLACE_START,   /* an instruction, or what else an entry may be */
+    PLACE_RIGHT,   /* behind `name =`: a type or an op */
+    PLACE_OP,      /* behind the type */
     PLACE_OPERAND,
     PLACE_ATTRIBUTE, /* its name */
     PLACE_VALUE

@@ -249,7 +249,8 @@ static void put_trace(struct running *r, const struct hlo_sight *at)
 {
     const hlo_literal *l = hlo_sight_value(at);
     hlo_text line = l ? hlo_literal_summary(l) : (hlo_text){0};
-    fprintf(r->s->out, "%*s%s: %s\n", (int)(2 * at->depth), "", hlo_list_inst(r->listing, at->inst).name, line.data ? line.data : "");
+    fprintf(r->s->out, "%*s%s: %s\n", (int)(2 * at->depth), "", hlo_list_inst(r->listing, at->inst).name,
+            line.data ? line.data : "");
     hlo_text_free(&line);
 }
 

@@ -59,10 +59,7 @@ bool session_take(struct session *s, struct state *next, hlo_messages *m)
 }
 
 /* A run that goes on needs what is built as it was when it began. */
-static bool may_add(const struct session *s)
-{
-    return !s->running && s->built.module && session_state(s)->insts.count > 0;
-}
+static bool may_add(const struct session *s) { return !s->running && s->built.module && session_state(s)->insts.count > 0; }
 
 bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m)
 {
@@ -96,7 +93,8 @@ const hlo_module *session_module(struct session *s)
 /* What was typed is told by its own name; what the module has beside that, by the one that it has there. */
 long session_find(struct session *s, struct str name)
 {
-    const long at = state_find(session_state(s), name.len && name.ptr[0] == '%' ? (struct str){name.ptr + 1, name.len - 1} : name);
+    const long at =
+        state_find(session_state(s), name.len && name.ptr[0] == '%' ? (struct str){name.ptr + 1, name.len - 1} : name);
     long n = at >= 0 && s->built.module ? (long)s->built.numbers[at] : -1;
     if (n < 0 && session_listing(s)) {
         char *z = repl_copy(name);
@@ -226,9 +224,7 @@ static struct entry *file_entry(const struct typing *t, struct arena *a, struct 
     if (!l)
         return NULL;
     hlo_text shape = hlo_literal_shape(l);
-    const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data,
-                                    s->built.parameters)
-                           .ptr;
+    const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data, s->built.parameters).ptr;
     hlo_text_free(&shape);
     *value = held_new(l);
     return entry_new(t->name, NULL, STR(""), text, "");
@@ -286,8 +282,8 @@ static int show_made(struct session *s, struct str name, bool quiet)
 }
 
 /* The entry that was typed, with the value that its file has; NULL with messages. */
-static struct entry *read_entry(struct session *s, struct typed *from, const struct reading *r, struct arena *a, struct held **value,
-                                hlo_messages *m)
+static struct entry *read_entry(struct session *s, struct typed *from, const struct reading *r, struct arena *a,
+                                struct held **value, hlo_messages *m)
 {
     struct typing t = {s, from, r->name, r->right, r->op, r->text, r->kind == READ_INSTRUCTION};
     if (!t.named)
@@ -352,8 +348,8 @@ static int do_computations(struct session *s, struct typed *from, const struct r
     const size_t before = next->computations.count;
     for (size_t i = 0; i < module.count; i++)
         state_put_computation(next, entry_new(module.computations[i].name, from, module.computations[i].whole, "", ""));
-    bool ok = next->computations.count == before + module.count && may_add(s) &&
-              build_more_computations(next, module.count, &s->built);
+    bool ok =
+        next->computations.count == before + module.count && may_add(s) && build_more_computations(next, module.count, &s->built);
     if (ok)
         push_state(s, next);
     else

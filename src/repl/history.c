@@ -173,8 +173,8 @@ static bool ends_a_line(int fd)
 {
     struct stat st;
     char last = '\n';
-    return fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0 ||
-           pread(fd, &last, 1, st.st_size - 1) != 1 || last == '\n';
+    return fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0 || pread(fd, &last, 1, st.st_size - 1) != 1 ||
+           last == '\n';
 }
 
 static bool append(const struct history *h, struct str entry)

@@ -106,20 +106,14 @@ static void take_signal(struct line_editor *e)
     if (read(e->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
     switch ((int)info.ssi_signo) {
-    case SIGINT:
-        e->inject = L"\003";
-        break;
-    case SIGWINCH:
-        resize(e);
-        break;
+    case SIGINT: e->inject = L"\003"; break;
+    case SIGWINCH: resize(e); break;
     case SIGCONT: /* somebody else has had the terminal */
         raw_terminal(e, false);
         raw_terminal(e, true);
         draw(e);
         break;
-    case SIGTSTP:
-        input_suspend(e);
-        break;
+    case SIGTSTP: input_suspend(e); break;
     default:
         pass_on(e, (int)info.ssi_signo);
         draw(e);

@@ -58,10 +58,7 @@ static bool is_vi(EditLine *el)
     return mode && strcmp(mode, "vi") == 0;
 }
 
-static unsigned char insert(EditLine *el, const wchar_t *s)
-{
-    return EDIT(winsertstr)(el, s) == 0 ? CC_REFRESH : CC_ERROR;
-}
+static unsigned char insert(EditLine *el, const wchar_t *s) { return EDIT(winsertstr)(el, s) == 0 ? CC_REFRESH : CC_ERROR; }
 
 static unsigned char insert_bytes(EditLine *el, struct str s)
 {
@@ -100,10 +97,7 @@ static unsigned char key_enter(EditLine *el, wint_t key)
     return at_end || is_whole(e) ? leave(e, LEAVE_ENTER) : insert_text(el, L"\n");
 }
 
-static unsigned char key_newline(EditLine *el, wint_t key)
-{
-    return insert_text(el, L"\n");
-}
+static unsigned char key_newline(EditLine *el, wint_t key) { return insert_text(el, L"\n"); }
 
 static unsigned char key_cancel(EditLine *el, wint_t key)
 {
@@ -222,7 +216,7 @@ static bool moves_in_history(struct line_editor *e, wint_t key)
 static unsigned char move_out(struct line_editor *e, struct str lines, size_t from, bool last, size_t column)
 {
     const char *start = lines.ptr;
-    for (const char *p; last && (p = memchr(start, '\n', (size_t)(lines.ptr + lines.len - start))); )
+    for (const char *p; last && (p = memchr(start, '\n', (size_t)(lines.ptr + lines.len - start)));)
         start = p + 1;
     size_t left = (size_t)(lines.ptr + lines.len - start);
     const char *end = memchr(start, '\n', left);
@@ -281,15 +275,9 @@ static unsigned char key_last(EditLine *el, wint_t key)
     return CC_REFRESH;
 }
 
-static unsigned char key_older(EditLine *el, wint_t key)
-{
-    return through_history(el, 1);
-}
+static unsigned char key_older(EditLine *el, wint_t key) { return through_history(el, 1); }
 
-static unsigned char key_newer(EditLine *el, wint_t key)
-{
-    return through_history(el, -1);
-}
+static unsigned char key_newer(EditLine *el, wint_t key) { return through_history(el, -1); }
 
 size_t keys_rows_to_cursor(struct line_editor *e)
 {
@@ -425,20 +413,13 @@ static const struct {
     const wchar_t *name;
     key_function *function;
 } functions[] = {
-    {L"hlo-cancel", key_cancel},
-    {L"hlo-complete", key_complete},
-    {L"hlo-down", key_down},
-    {L"hlo-end-or-delete", key_end_or_delete},
-    {L"hlo-enter", key_enter},
-    {L"hlo-home", key_home},
-    {L"hlo-last", key_last},
-    {L"hlo-newer", key_newer},
-    {L"hlo-newline", key_newline},
-    {L"hlo-older", key_older},
-    {L"hlo-paste", key_paste},
-    {L"hlo-resume", key_resume},
-    {L"hlo-suspend", key_suspend},
-    {L"hlo-up", key_up},
+    {L"hlo-cancel", key_cancel},   {L"hlo-complete", key_complete},
+    {L"hlo-down", key_down},       {L"hlo-end-or-delete", key_end_or_delete},
+    {L"hlo-enter", key_enter},     {L"hlo-home", key_home},
+    {L"hlo-last", key_last},       {L"hlo-newer", key_newer},
+    {L"hlo-newline", key_newline}, {L"hlo-older", key_older},
+    {L"hlo-paste", key_paste},     {L"hlo-resume", key_resume},
+    {L"hlo-suspend", key_suspend}, {L"hlo-up", key_up},
 };
 
 struct binding {
@@ -465,26 +446,11 @@ static const struct binding everywhere[] = {
 
 /* After an escape. In vi's mode that is a key of its own, and these are bound where it leads, in the mode for commands. */
 static const struct binding escaped[] = {
-    {L"[200~", L"hlo-paste"},
-    {L"[A", L"hlo-up"},
-    {L"OA", L"hlo-up"},
-    {L"[B", L"hlo-down"},
-    {L"OB", L"hlo-down"},
-    {L"[C", L"ed-next-char"},
-    {L"OC", L"ed-next-char"},
-    {L"[D", L"ed-prev-char"},
-    {L"OD", L"ed-prev-char"},
-    {L"[H", L"hlo-home"},
-    {L"OH", L"hlo-home"},
-    {L"[1~", L"hlo-home"},
-    {L"[F", L"hlo-last"},
-    {L"OF", L"hlo-last"},
-    {L"[4~", L"hlo-last"},
-    {L"[3~", L"ed-delete-next-char"},
-    {L"[1;5C", L"em-next-word"},
-    {L"[1;5D", L"ed-prev-word"},
-    {L"[5~", L"hlo-older"},
-    {L"[6~", L"hlo-newer"},
+    {L"[200~", L"hlo-paste"},    {L"[A", L"hlo-up"},          {L"OA", L"hlo-up"},       {L"[B", L"hlo-down"},
+    {L"OB", L"hlo-down"},        {L"[C", L"ed-next-char"},    {L"OC", L"ed-next-char"}, {L"[D", L"ed-prev-char"},
+    {L"OD", L"ed-prev-char"},    {L"[H", L"hlo-home"},        {L"OH", L"hlo-home"},     {L"[1~", L"hlo-home"},
+    {L"[F", L"hlo-last"},        {L"OF", L"hlo-last"},        {L"[4~", L"hlo-last"},    {L"[3~", L"ed-delete-next-char"},
+    {L"[1;5C", L"em-next-word"}, {L"[1;5D", L"ed-prev-word"}, {L"[5~", L"hlo-older"},   {L"[6~", L"hlo-newer"},
 };
 
 void keys_bind(EditLine *el)

@@ -13,22 +13,12 @@ static int history_event(void *context, HistEvent *event, int what, ...)
     struct line_editor *e = context;
     const struct history *h = &e->history;
     switch (what) {
-    case H_FIRST: /* the newest */
-        e->search_at = h->count;
-        break;
-    case H_NEXT:
-        e->search_at -= e->search_at > 0;
-        break;
-    case H_PREV:
-        e->search_at++;
-        break;
-    case H_LAST:
-        e->search_at = 1;
-        break;
-    case H_CURR:
-        break;
-    default:
-        return -1;
+    case H_FIRST: /* the newest */ e->search_at = h->count; break;
+    case H_NEXT: e->search_at -= e->search_at > 0; break;
+    case H_PREV: e->search_at++; break;
+    case H_LAST: e->search_at = 1; break;
+    case H_CURR: break;
+    default: return -1;
     }
     if (e->search_at == 0 || e->search_at > h->count)
         return -1;
@@ -103,10 +93,7 @@ static enum line_result read_plain(struct line_editor *e, const char *prompt, st
     return entry->size > before ? LINE_ENTRY : LINE_END;
 }
 
-static bool is_whole(const struct line_editor *e, struct str entry)
-{
-    return e->hooks->whole(e->hooks->context, entry);
-}
+static bool is_whole(const struct line_editor *e, struct str entry) { return e->hooks->whole(e->hooks->context, entry); }
 
 static enum line_result read_plain_entry(struct line_editor *e, const char *prompt, const char *more_prompt, struct buf *entry)
 {
@@ -186,10 +173,8 @@ static enum line_result read_edited_entry(struct line_editor *e, const char *pro
                 return LINE_ENTRY;
             }
             break;
-        case LEAVE_END:
-            return LINE_END;
-        case LEAVE_CANCEL:
-            return LINE_CANCELLED;
+        case LEAVE_END: return LINE_END;
+        case LEAVE_CANCEL: return LINE_CANCELLED;
         case LEAVE_LIST:
             list_completions(e->out, &e->found, e->list_all);
             e->rows_above = 0;

@@ -21,7 +21,7 @@ struct completion {
 };
 struct completions {
     struct arena arena;
-    struct str word;           /* what stands there already, up to the cursor */
+    struct str word; /* what stands there already, up to the cursor */
     struct completion *items;
     size_t count, capacity;
 };

@@ -30,30 +30,30 @@ enum leave {
 struct line_editor {
     const struct line_hooks *hooks;
     struct history history;
-    size_t older;      /* where one is in it: 1 for the newest entry, 0 for what is being typed, ... */
-    struct buf draft;  /* ... which is kept here meanwhile */
-    size_t search_at;  /* where libedit's search is in it: 1 for the oldest entry */
-    FILE *out;         /* for prompts: standard output, or standard error where that is no terminal */
+    size_t older;     /* where one is in it: 1 for the newest entry, 0 for what is being typed, ... */
+    struct buf draft; /* ... which is kept here meanwhile */
+    size_t search_at; /* where libedit's search is in it: 1 for the oldest entry */
+    FILE *out;        /* for prompts: standard output, or standard error where that is no terminal */
     bool color;
-    locale_t locale;   /* for characters only; while editing */
-    EditLine *el;      /* NULL: lines are read as the terminal sends them */
-    int signals;       /* a signalfd; -1 */
-    sigset_t mask;     /* as it was before editing */
+    locale_t locale; /* for characters only; while editing */
+    EditLine *el;    /* NULL: lines are read as the terminal sends them */
+    int signals;     /* a signalfd; -1 */
+    sigset_t mask;   /* as it was before editing */
 
-    wchar_t *prompt;   /* with escapes between \1 where it is colored */
+    wchar_t *prompt; /* with escapes between \1 where it is colored */
     size_t prompt_width;
     struct buf before; /* lines of the entry before those in the buffer, each with its end */
     struct buf text;   /* in the buffer: when it was left, and when it will be opened */
     struct buf after;  /* begins with the end of the buffer's last line, where it isn't empty */
     size_t cursor;     /* in `text` */
     enum leave leave;
-    size_t goal;       /* of LEAVE_REOPEN: where the cursor is to be, in all of the entry */
+    size_t goal;                   /* of LEAVE_REOPEN: where the cursor is to be, in all of the entry */
     size_t rows_above, rows_shown; /* of the entry on the screen, above the buffer and by it */
-    struct completions found; /* to be listed */
+    struct completions found;      /* to be listed */
     bool list_all;
 
-    const wchar_t *inject; /* keys that come before those of the terminal; NULL */
-    uint64_t keys;         /* characters that the terminal has sent */
+    const wchar_t *inject;        /* keys that come before those of the terminal; NULL */
+    uint64_t keys;                /* characters that the terminal has sent */
     uint64_t last_tab, last_move; /* `keys` when they were last pressed */
     bool moved;                   /* the last key before the buffer was opened went through the history */
     unsigned tabs;                /* in a row */

@@ -73,10 +73,7 @@ static bool cut_insts(struct state *state, struct typed *from, struct str body, 
 }
 
 /* The entry computation is the one that the listing has; without the mark there is but one. */
-static bool is_main(const struct scan_module *m, const struct scan_computation *c)
-{
-    return c->entry || m->count == 1;
-}
+static bool is_main(const struct scan_module *m, const struct scan_computation *c) { return c->entry || m->count == 1; }
 
 /* NULL where it can't be cut. */
 static struct state *cut_module(struct typed *from, const hlo_listing *l)
@@ -115,7 +112,8 @@ static struct state *cut_module(struct typed *from, const hlo_listing *l)
 /* ---- loading ---- */
 
 /* Takes up the module of a text that was parsed and verified. */
-static bool take_cut(struct session *s, const char *name, struct str text, uint32_t line, const hlo_module *module, hlo_messages *m)
+static bool take_cut(struct session *s, const char *name, struct str text, uint32_t line, const hlo_module *module,
+                     hlo_messages *m)
 {
     hlo_listing *l = hlo_list(module);
     struct typed *from = typed_new(name, text, line);

@@ -197,7 +197,8 @@ int look_type(struct session *s, struct str args)
     long n = named(s, r.kind == READ_NAME ? r.name : args, &status);
     if (n < 0)
         return status;
-    fprintf(s->out, "%s: %s\n", hlo_list_inst(s->built.listing, (size_t)n).name, hlo_list_inst(s->built.listing, (size_t)n).shape);
+    fprintf(s->out, "%s: %s\n", hlo_list_inst(s->built.listing, (size_t)n).name,
+            hlo_list_inst(s->built.listing, (size_t)n).shape);
     return HLO_OK;
 }
 

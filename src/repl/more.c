@@ -16,10 +16,7 @@ void naming_begin(struct naming *n, const struct state *s)
     map_init(&n->seen, &n->arena);
 }
 
-void naming_end(struct naming *n)
-{
-    arena_free(&n->arena);
-}
+void naming_end(struct naming *n) { arena_free(&n->arena); }
 
 static bool is_new(struct naming *n, struct entry *e)
 {
@@ -88,8 +85,8 @@ void naming_sort(struct naming *n)
  * need partners, or ask who else calls a computation. */
 static bool is_alone(const char *op)
 {
-    static const char *const families[] = {"batchnorm", "compare", "conv",   "convert", "dot",   "dynslice", "elementwise", "fft",
-                                           "gather",    "linalg",  "reduce", "shape",   "sort",  "tuple",    "window"};
+    static const char *const families[] = {"batchnorm", "compare", "conv",   "convert", "dot",  "dynslice", "elementwise", "fft",
+                                           "gather",    "linalg",  "reduce", "shape",   "sort", "tuple",    "window"};
     static const char *const control[] = {"call", "conditional", "while"};
     struct hlo_op found = {0};
     for (size_t i = 0; i < hlo_op_count() && !found.name; i++)
@@ -163,7 +160,8 @@ static hlo_module *read_inst(const struct state *s, const struct built *b, const
     struct module_text t;
     module_text_begin(&t, s, n);
     for (size_t i = 0; i < n->inst_count; i++)
-        module_text_made(&t, "  %s = %s parameter(%zu)\n", state_inst(s, n->insts[i])->name, built_at(b, b->numbers[n->insts[i]]).shape, i);
+        module_text_made(&t, "  %s = %s parameter(%zu)\n", state_inst(s, n->insts[i])->name,
+                         built_at(b, b->numbers[n->insts[i]]).shape, i);
     if (number.len > 0)
         module_text_zeroed(&t, e, (size_t)(number.ptr - e->text.ptr), number.len);
     else

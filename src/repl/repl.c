@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHOWN = 100 }; /* elements before the middle of an array is left out */
+enum { SHOWN = 100 };                                  /* elements before the middle of an array is left out */
 static const uint64_t VALUES_KEPT = UINT64_C(1) << 30; /* bytes */
 
 /* ---- what may be completed ---- */
@@ -44,10 +44,7 @@ static void complete(void *context, struct str entry, size_t cursor, struct comp
     complete_entry(&source, entry, cursor, out);
 }
 
-static bool whole(void *context, struct str entry)
-{
-    return scan_whole(entry);
-}
+static bool whole(void *context, struct str entry) { return scan_whole(entry); }
 
 /* ---- the session ---- */
 

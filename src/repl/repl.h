@@ -10,17 +10,17 @@
 #include "hlo.h"
 
 struct repl_options {
-    const char *file;             /* a module to begin with; NULL: none */
-    size_t part;                  /* which of those in the file */
-    const char *const *commands;  /* are done first, in order */
+    const char *file;            /* a module to begin with; NULL: none */
+    size_t part;                 /* which of those in the file */
+    const char *const *commands; /* are done first, in order */
     size_t command_count;
-    bool stay;                    /* go on with standard input behind them */
-    bool norc;                    /* leave the user's rc file alone */
-    bool confined;                /* write files in the current folder only, and start no other programs */
-    const char *colors;           /* of what goes to a terminal, as hlo_messages_draw_in takes them; NULL: none */
-    bool random;                  /* make up parameters that nobody gives */
+    bool stay;          /* go on with standard input behind them */
+    bool norc;          /* leave the user's rc file alone */
+    bool confined;      /* write files in the current folder only, and start no other programs */
+    const char *colors; /* of what goes to a terminal, as hlo_messages_draw_in takes them; NULL: none */
+    bool random;        /* make up parameters that nobody gives */
     uint64_t seed;
-    const char *inputs;           /* arrays for parameters by name; NULL: none */
+    const char *inputs; /* arrays for parameters by name; NULL: none */
     struct hlo_run_options run;
     /* Around each run: from now on Ctrl-C ends it; and no longer. Whether it came. */
     void (*interrupt_begin)(hlo_program *p);

@@ -5,20 +5,11 @@
 
 #include "hlo.h"
 
-static char at_or_nul(struct str s, size_t at)
-{
-    return at < s.len ? s.ptr[at] : '\0';
-}
+static char at_or_nul(struct str s, size_t at) { return at < s.len ? s.ptr[at] : '\0'; }
 
-static struct str cut(struct str s, size_t begin, size_t end)
-{
-    return (struct str){s.ptr + begin, end - begin};
-}
+static struct str cut(struct str s, size_t begin, size_t end) { return (struct str){s.ptr + begin, end - begin}; }
 
-static struct str rest(struct str s, size_t begin)
-{
-    return cut(s, begin < s.len ? begin : s.len, s.len);
-}
+static struct str rest(struct str s, size_t begin) { return cut(s, begin < s.len ? begin : s.len, s.len); }
 
 /* ---- words, strings, comments, brackets ---- */
 
@@ -110,10 +101,7 @@ static bool is_command_at(struct str s, size_t at)
     return c == '!' || (c == '.' && !(next >= '0' && next <= '9'));
 }
 
-static bool is_command(struct str s)
-{
-    return is_command_at(s, scan_blanks(s, 0));
-}
+static bool is_command(struct str s) { return is_command_at(s, scan_blanks(s, 0)); }
 
 /* To the end of the string or comment that P is within, or of the text. */
 static void go_on_within(struct scan_progress *p, struct str s)
@@ -156,10 +144,7 @@ bool scan_whole_on(struct scan_progress *p, struct str text)
     return p->command || p->depth < 0 || !open;
 }
 
-bool scan_whole(struct str text)
-{
-    return scan_whole_on(&(struct scan_progress){0}, text);
-}
+bool scan_whole(struct str text) { return scan_whole_on(&(struct scan_progress){0}, text); }
 
 /* READ_OTHER: all is closed. */
 static enum reading_kind balance(struct str s)
@@ -230,10 +215,7 @@ size_t scan_literal_shape(struct str s)
 
 /* ---- kinds ---- */
 
-static struct str without_percent(struct str name)
-{
-    return name.len > 1 && name.ptr[0] == '%' ? rest(name, 1) : name;
-}
+static struct str without_percent(struct str name) { return name.len > 1 && name.ptr[0] == '%' ? rest(name, 1) : name; }
 
 /* [shape] name = */
 static bool read_instruction(struct reading *r)

@@ -30,7 +30,7 @@ enum reading_kind {
     READ_LITERAL,     /* f32[2] {1, 2} */
     READ_NAME,        /* of a value, or a piece of it: x[0,:4] */
     READ_UNCLOSED,
-    READ_UNOPENED,    /* a bracket closes what nobody opened */
+    READ_UNOPENED, /* a bracket closes what nobody opened */
     READ_OTHER
 };
 struct reading {
@@ -56,10 +56,10 @@ size_t scan_literal_shape(struct str s);
 
 /* The places of the computations in the text of a module. */
 struct scan_computation {
-    struct str whole;  /* attributes behind its body among it */
-    struct str name;   /* without % */
-    struct str body;   /* between its braces */
-    struct str tail;   /* behind them */
+    struct str whole; /* attributes behind its body among it */
+    struct str name;  /* without % */
+    struct str body;  /* between its braces */
+    struct str tail;  /* behind them */
     bool entry;
 };
 struct scan_module {

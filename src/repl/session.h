@@ -36,7 +36,7 @@ void typed_drop(struct typed *t);
 struct held { /* a value that several own */
     size_t holders;
     const hlo_literal *l;
-    hlo_literal *own;    /* to be freed; NULL: it lies in another */
+    hlo_literal *own; /* to be freed; NULL: it lies in another */
     struct held *within;
     uint64_t bytes;
 };
@@ -47,13 +47,13 @@ void held_drop(struct held *h);
 
 struct entry { /* a computation, an instruction of the entry computation, or what .set gives one as its value */
     size_t holders;
-    char *name;          /* without % */
-    struct typed *from;  /* where its text was written; or NULL */
-    struct str text, more; /* in `from`, one behind the other */
+    char *name;                     /* without % */
+    struct typed *from;             /* where its text was written; or NULL */
+    struct str text, more;          /* in `from`, one behind the other */
     char *before, *between, *after; /* what was added to it; may be empty */
-    uint64_t hash;       /* of all that */
-    struct held *value;  /* that was set; it has no text then */
-    uint64_t id;         /* of this setting */
+    uint64_t hash;                  /* of all that */
+    struct held *value;             /* that was set; it has no text then */
+    uint64_t id;                    /* of this setting */
 };
 /* TEXT lies in FROM. */
 struct entry *entry_new(struct str name, struct typed *from, struct str text, const char *before, const char *after);
@@ -81,9 +81,9 @@ struct state {
     struct entries insts;        /* of the entry computation, in order */
     size_t unnamed;              /* _1 to _N are taken */
     char *entry_name;
-    char *entry_tail;            /* attributes behind its braces */
-    long root;                   /* one of `insts`; LAST: the last */
-    struct entries settings;     /* by .set; in no order */
+    char *entry_tail;        /* attributes behind its braces */
+    long root;               /* one of `insts`; LAST: the last */
+    struct entries settings; /* by .set; in no order */
 };
 static inline struct entry *state_inst(const struct state *s, size_t i) { return s->insts.list->at[i]; }
 static inline struct entry *state_computation(const struct state *s, size_t i) { return s->computations.list->at[i]; }
@@ -97,8 +97,8 @@ void state_add(struct state *s, struct entry *e, bool root);         /* the same
 void state_move_last(struct state *s, long at);                      /* behind all others */
 void state_put_computation(struct state *s, struct entry *e);
 void state_set(struct state *s, struct str name, struct held *value, uint64_t id); /* takes the value over; NULL: takes it away */
-const struct entry *state_setting(const struct state *s, const char *name); /* NULL: none */
-struct entry *state_root(const struct state *s); /* NULL: there are no instructions */
+const struct entry *state_setting(const struct state *s, const char *name);        /* NULL: none */
+struct entry *state_root(const struct state *s);                                   /* NULL: there are no instructions */
 
 /* ---- more.c: what a text names, and what can be added without making the module anew ---- */
 
@@ -125,17 +125,17 @@ bool build_more_computations(const struct state *s, size_t count, struct built *
 struct built {
     hlo_module *module; /* NULL: nothing has been typed yet */
     hlo_listing *listing;
-    bool behind;           /* module and listing lack what was added since */
+    bool behind; /* module and listing lack what was added since */
     size_t parameters;
-    size_t first, count;   /* instructions of the entry computation, what was added among them */
-    size_t listed;         /* so many of those are in the listing */
+    size_t first, count;      /* instructions of the entry computation, what was added among them */
+    size_t listed;            /* so many of those are in the listing */
     struct hlo_listed *later; /* and these are not; their users and callees aren't known */
-    uint64_t *marks;       /* theirs, by number - first */
-    bool *used;            /* by others of them */
-    struct entry **entries; /* theirs; NULL: it was made of the text of another */
-    size_t *numbers;        /* of the instructions of the state */
+    uint64_t *marks;          /* theirs, by number - first */
+    bool *used;               /* by others of them */
+    struct entry **entries;   /* theirs; NULL: it was made of the text of another */
+    size_t *numbers;          /* of the instructions of the state */
     size_t capacity, number_capacity;
-    struct arena arena;     /* of what came later */
+    struct arena arena; /* of what came later */
 };
 /* False with messages when the text is not sound. */
 bool build(const struct state *s, struct built *out, hlo_messages *m);
@@ -177,7 +177,7 @@ struct kept {
     uint64_t clock;
 };
 void kept_free(struct kept *k);
-struct held *kept_get(struct kept *k, uint64_t mark); /* not held for the caller; NULL */
+struct held *kept_get(struct kept *k, uint64_t mark);             /* not held for the caller; NULL */
 void kept_put(struct kept *k, uint64_t mark, struct held *value); /* holds it */
 void kept_drop(struct kept *k, uint64_t mark);
 static inline uint64_t mix(uint64_t a, uint64_t b)
@@ -189,13 +189,13 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 /* ---- read.c: where entries come from ---- */
 
 struct input {
-    FILE *file;               /* NULL: a terminal */
+    FILE *file; /* NULL: a terminal */
     struct line_editor *editor;
-    const char *name;         /* "<stdin>", "setup.hlr", "-c" */
-    uint32_t line;            /* that was read last */
-    uint32_t first;           /* line of the entry */
+    const char *name; /* "<stdin>", "setup.hlr", "-c" */
+    uint32_t line;    /* that was read last */
+    uint32_t first;   /* line of the entry */
     struct buf entry;
-    struct input *outer;      /* that reads it */
+    struct input *outer; /* that reads it */
 };
 struct session;
 enum line_result reader_read(struct session *s); /* the next entry of its input */
@@ -229,15 +229,15 @@ struct session {
     bool interactive;
     struct state **states; /* never empty */
     size_t state_count, state_at;
-    struct built built;    /* of the state that counts */
-    struct built *old;     /* of states that counted when a run began that goes on */
+    struct built built; /* of the state that counts */
+    struct built *old;  /* of states that counted when a run began that goes on */
     size_t old_count;
     struct kept kept;
-    uint64_t ids;          /* of settings */
+    uint64_t ids; /* of settings */
     struct input *input;
-    FILE *out;             /* of data */
-    char *out_path;        /* .output; NULL: standard output */
-    bool once;             /* until the next entry is done */
+    FILE *out;      /* of data */
+    char *out_path; /* .output; NULL: standard output */
+    bool once;      /* until the next entry is done */
     enum show_mode mode;
     struct hlo_view view;
     bool time, trace, bail, echo;
@@ -247,7 +247,7 @@ struct session {
     bool abandoned;          /* the run before was ended where it had stopped */
     int stop_status;         /* and this is how reading ended there */
     bool leaving;
-    int status;              /* of the entry that was done last */
+    int status; /* of the entry that was done last */
 };
 
 static inline struct state *session_state(const struct session *s) { return s->states[s->state_at]; }
@@ -268,13 +268,13 @@ void session_drop_old(struct session *s); /* once no run goes on */
 /* `FILE:LINE: error: ...` off a terminal. Returns STATUS. */
 int say_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4); /* the same among others */
-void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3); /* only to a person */
+void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3);                   /* only to a person */
 /* Draws the messages and frees them. */
 void say_messages(struct session *s, hlo_messages *m);
-int say_unknown(struct session *s, struct str name); /* no value, with the nearest name */
-void put_text(struct session *s, hlo_text text);     /* frees it; data */
+int say_unknown(struct session *s, struct str name);           /* no value, with the nearest name */
+void put_text(struct session *s, hlo_text text);               /* frees it; data */
 int output_to(struct session *s, const char *path, bool once); /* NULL: standard output */
-bool may_write(struct session *s, const char *path); /* false after saying that the session is confined */
+bool may_write(struct session *s, const char *path);           /* false after saying that the session is confined */
 
 /* ---- entry.c: entries, done ---- */
 
@@ -283,7 +283,7 @@ int entry_type(struct session *s, struct str text);
 
 /* The lines of a file; a status. */
 int source_file(struct session *s, const char *path, bool must_exist);
-int session_read(struct session *s); /* all that the input has; a status */
+int session_read(struct session *s);                /* all that the input has; a status */
 int input_all(struct session *s, struct input *in); /* all of another one, which is then closed */
 
 /* ---- load.c: modules into the session, and out of it ---- */
@@ -316,18 +316,19 @@ hlo_literal *value_read(const char *name, const char *shape, const char *text, h
 /* ---- show.c ---- */
 
 int show_value(struct session *s, struct str name, struct str index, const struct held *h);
-int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind, const char *png); /* PNG: the file; NULL */
+int plot_value(struct session *s, struct str index, const struct held *h, enum hlo_plot kind,
+               const char *png); /* PNG: the file; NULL */
 
 /* ---- debug.c: stops ---- */
 
 struct running {
     struct session *s;
     hlo_program *program;
-    hlo_module *module;         /* that is run: often a part of the session's */
+    hlo_module *module; /* that is run: often a part of the session's */
     hlo_listing *listing;
-    uint64_t *marks;            /* by instruction of that listing; 0: it is not kept */
-    struct held **local;        /* where there are stops: the last value of each */
-    uint64_t *local_at;         /* and in which iteration it was made */
+    uint64_t *marks;     /* by instruction of that listing; 0: it is not kept */
+    struct held **local; /* where there are stops: the last value of each */
+    uint64_t *local_at;  /* and in which iteration it was made */
     bool watched;
     const struct hlo_sight *at; /* where it has stopped; NULL */
     bool done;                  /* behind that instruction, not before it */
@@ -365,13 +366,13 @@ void put_folded(struct session *s, size_t column, size_t indent, const char *tex
 
 struct command {
     const char *name, *letters, *arguments;
-    int kind;          /* enum complete_kind */
+    int kind; /* enum complete_kind */
     const char *words;
     int (*function)(struct session *s, struct str args);
     const char *help, *example;
 };
 const struct command *command_get(size_t i); /* NULL past the end */
-struct str next_word(struct str *args); /* takes it away; quotes are gone; empty past the last */
+struct str next_word(struct str *args);      /* takes it away; quotes are gone; empty past the last */
 int command_do(struct session *s, struct str text);
 int command_usage(struct session *s, const char *name); /* says it; HLO_USAGE */
 /* Of a text that is none: ".load" where it was meant; "" */

@@ -260,15 +260,9 @@ void state_free(struct state *s)
     heap_free(s);
 }
 
-long state_find(const struct state *s, struct str name)
-{
-    return entries_find(&s->insts, name);
-}
+long state_find(const struct state *s, struct str name) { return entries_find(&s->insts, name); }
 
-long state_find_computation(const struct state *s, struct str name)
-{
-    return entries_find(&s->computations, name);
-}
+long state_find_computation(const struct state *s, struct str name) { return entries_find(&s->computations, name); }
 
 void state_put(struct state *s, struct entry *e, bool root)
 {
@@ -300,10 +294,7 @@ void state_move_last(struct state *s, long at)
         s->root--;
 }
 
-void state_put_computation(struct state *s, struct entry *e)
-{
-    entries_put(&s->computations, e);
-}
+void state_put_computation(struct state *s, struct entry *e) { entries_put(&s->computations, e); }
 
 const struct entry *state_setting(const struct state *s, const char *name)
 {

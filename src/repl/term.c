@@ -10,10 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-bool line_possible(void)
-{
-    return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO));
-}
+bool line_possible(void) { return isatty(STDIN_FILENO) && (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)); }
 
 void line_window(size_t *columns, size_t *rows)
 {
@@ -116,10 +113,7 @@ size_t term_rows(struct str text, size_t prompt, size_t columns)
 
 /* ---- libedit ---- */
 
-static void *library(void)
-{
-    return dlopen("libedit.so.2", RTLD_LAZY);
-}
+static void *library(void) { return dlopen("libedit.so.2", RTLD_LAZY); }
 
 void line_about(FILE *f)
 {
@@ -134,10 +128,7 @@ void line_about(FILE *f)
     free(path);
 }
 
-void *edit_function(const char *name)
-{
-    return dlsym(library(), name);
-}
+void *edit_function(const char *name) { return dlsym(library(), name); }
 
 struct line_editor *editor_of(EditLine *el)
 {
@@ -173,8 +164,8 @@ bool line_utf8(void)
 static void assume_ansi(EditLine *el)
 {
     static const char *const strings[][2] = {
-        {"ce", "\033[K"}, {"cd", "\033[J"}, {"cl", "\033[H\033[2J"}, {"up", "\033[A"},     {"nd", "\033[C"}, {"le", "\b"},
-        {"do", "\n"},     {"DC", "\033[%dP"}, {"dc", "\033[P"},       {"UP", "\033[%dA"}, {"RI", "\033[%dC"},
+        {"ce", "\033[K"}, {"cd", "\033[J"},   {"cl", "\033[H\033[2J"}, {"up", "\033[A"},   {"nd", "\033[C"},   {"le", "\b"},
+        {"do", "\n"},     {"DC", "\033[%dP"}, {"dc", "\033[P"},        {"UP", "\033[%dA"}, {"RI", "\033[%dC"},
     };
     for (size_t i = 0; i < COUNT_OF(strings); i++)
         EDIT(set)(el, EL_SETTC, strings[i][0], strings[i][1], NULL);
@@ -182,10 +173,7 @@ static void assume_ansi(EditLine *el)
     EDIT(set)(el, EL_SETTC, "xn", "yes", NULL);
 }
 
-static wchar_t *prompt_of(EditLine *el)
-{
-    return editor_of(el)->prompt;
-}
+static wchar_t *prompt_of(EditLine *el) { return editor_of(el)->prompt; }
 
 /* The terminal must be able to move its cursor. */
 static bool can_edit(void)
@@ -202,7 +190,8 @@ EditLine *term_open(struct line_editor *e)
     char *said = NULL;
     size_t size = 0;
     FILE *complaints = open_memstream(&said, &size);
-    EditLine *el = complaints ? EDIT(init_fd)("hlo", stdin, e->out, complaints, STDIN_FILENO, fileno(e->out), STDERR_FILENO) : NULL;
+    EditLine *el =
+        complaints ? EDIT(init_fd)("hlo", stdin, e->out, complaints, STDIN_FILENO, fileno(e->out), STDERR_FILENO) : NULL;
     if (el) {
         EDIT(set)(el, EL_CLIENTDATA, e);
         EDIT(set)(el, EL_SETFP, 2, stderr);

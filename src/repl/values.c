@@ -10,7 +10,7 @@
 
 /* ---- what is needed ---- */
 
-struct need { /* an instruction that is needed */
+struct need {          /* an instruction that is needed */
     size_t i;          /* number - first */
     size_t place;      /* in the state; of what isn't there, which stands for another, behind all */
     struct held *from; /* the value that stands for it; NULL: it is run */
@@ -31,10 +31,7 @@ struct making {
     hlo_messages *m;
 };
 
-static bool has_several(const struct built *b)
-{
-    return hlo_replica_count(b->module) * hlo_num_partitions(b->module) != 1;
-}
+static bool has_several(const struct built *b) { return hlo_replica_count(b->module) * hlo_num_partitions(b->module) != 1; }
 
 /* Values of several participants differ: what is kept is the first one's, and may only be shown. */
 static struct held *source_of(const struct making *k, size_t i)
@@ -51,7 +48,8 @@ static struct held *source_of(const struct making *k, size_t i)
 
 static enum made no_value(const struct making *k, const struct hlo_listed *p)
 {
-    add_error(k->s, k->m, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
+    add_error(k->s, k->m,
+              "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE, .run %s=VALUE or .run --random give it one",
               p->parameter, p->name, p->shape, p->name, p->name);
     return UNMADE;
 }
@@ -126,7 +124,8 @@ static void put_insts(struct making *k, struct module_text *t)
             continue;
         if (need->from) {
             k->args[k->arg_count] = need->from->l;
-            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name, built_at(k->b, k->b->first + need->i).shape, k->arg_count++);
+            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name, built_at(k->b, k->b->first + need->i).shape,
+                             k->arg_count++);
         } else {
             module_text_entry(t, e, k->wanted == 1 && is_wanted(k, need->i));
         }

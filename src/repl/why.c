@@ -8,7 +8,7 @@
 struct asking {
     struct session *s;
     const struct built *b;
-    bool *need;              /* by number - first */
+    bool *need;               /* by number - first */
     const hlo_literal **args; /* of one participant after the other */
     size_t count, participants;
     bool interrupted;
@@ -47,8 +47,8 @@ static bool find_needs(struct asking *q, size_t target)
         if (!q->need[i] || (e && state_setting(session_state(q->s), e->name)))
             continue;
         if (at.parameter >= 0) {
-            add_error(q->s, q->m, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE gives it one", at.parameter, at.name, at.shape,
-                      at.name);
+            add_error(q->s, q->m, "parameter %ld, `%s`, of shape %s, has no value: .set %s = VALUE gives it one", at.parameter,
+                      at.name, at.shape, at.name);
             return false;
         }
         for (size_t o = 0; o < at.operand_count; o++)

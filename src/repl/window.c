@@ -19,10 +19,7 @@ size_t window_rows(const struct line_editor *e, struct str text)
     return term_rows(text, e->prompt_width, columns);
 }
 
-bool window_fits(const struct line_editor *e, struct str text)
-{
-    return window_rows(e, text) <= rows_at_most();
-}
+bool window_fits(const struct line_editor *e, struct str text) { return window_rows(e, text) <= rows_at_most(); }
 
 static size_t line_start(struct str all, size_t at)
 {

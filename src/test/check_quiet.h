@@ -8,7 +8,7 @@
 #include <check.h>
 
 #undef ck_assert_msg
-#define ck_assert_msg(expr, ...) \
+#define ck_assert_msg(expr, ...)                                                                                                 \
     ((expr) ? (void)0 : _ck_assert_failed(__FILE__, __LINE__, "Assertion '" #expr "' failed", ##__VA_ARGS__))
 
 /* Runs the tests and frees them; what main is to return: 0 when they all hold. */

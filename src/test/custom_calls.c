@@ -27,7 +27,7 @@ extern const int data_of_the_library;
 void myfunc(void *out, const void **in)
 {
     const float *x = in[0], (*y)[3] = in[1];
-    float (*z)[3] = out;
+    float(*z)[3] = out;
     bool right = x[0] == 1 && x[1] == 2 && y[0][0] == 10 && y[0][2] == 30 && y[1][0] == 40 && y[1][2] == 60;
     z[0][0] = right ? x[1] + y[1][0] : NAN;
     z[2][2] = 1;
@@ -64,10 +64,7 @@ void repeat(void *out, const void **in, const char *opaque, size_t length, struc
 }
 
 /* The first six bytes of the operand, as they lie in memory. */
-void bytes_of(void *out, const void **in)
-{
-    memcpy(out, in[0], 6);
-}
+void bytes_of(void *out, const void **in) { memcpy(out, in[0], 6); }
 
 /* The two bytes that three 4-bit numbers take, for u8[2]; and the same three made of them again. */
 void nibbles(void *out, const void **in)
@@ -98,10 +95,7 @@ void wide_pred(void *out, const void **in)
     memcpy(out, "\0\1\2\377", 4);
 }
 
-void no_results(void *out, const void **in)
-{
-    (void)out, (void)in;
-}
+void no_results(void *out, const void **in) { (void)out, (void)in; }
 
 const int data_of_the_library = 1; /* no function, so no target */
 

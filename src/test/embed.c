@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char text[] =
-    "ENTRY main {\n"
-    "  x = f32[3] parameter(0)\n"
-    "  ROOT y = f32[3] multiply(x, x)\n"
-    "}\n";
+static const char text[] = "ENTRY main {\n"
+                           "  x = f32[3] parameter(0)\n"
+                           "  ROOT y = f32[3] multiply(x, x)\n"
+                           "}\n";
 
 /* Says what went wrong, if anything did. */
 static int finish(hlo_messages *m, hlo_literal *result)

@@ -40,10 +40,7 @@ static inline double random_float(struct random *r)
 }
 
 /* Any type of array elements. */
-static inline enum dtype random_type(struct random *r)
-{
-    return (enum dtype)random_in(r, DT_PRED, DT_C128);
-}
+static inline enum dtype random_type(struct random *r) { return (enum dtype)random_in(r, DT_PRED, DT_C128); }
 
 /* A small number that every type of its class has (or rounds in the same way wherever it is computed). */
 static inline void random_element(struct random *r, enum dtype t, void *p)
@@ -70,11 +67,11 @@ struct random_view {
 };
 
 /* FREE_VIEWS(&a, &b): their storage. */
-#define FREE_VIEWS(...)                                                                                      \
-    do {                                                                                                     \
-        struct random_view *views_[] = {__VA_ARGS__};                                                        \
-        for (size_t i_ = 0; i_ < COUNT_OF(views_); i_++)                                                     \
-            free(views_[i_]->block);                                                                         \
+#define FREE_VIEWS(...)                                                                                                          \
+    do {                                                                                                                         \
+        struct random_view *views_[] = {__VA_ARGS__};                                                                            \
+        for (size_t i_ = 0; i_ < COUNT_OF(views_); i_++)                                                                         \
+            free(views_[i_]->block);                                                                                             \
     } while (0)
 
 static inline struct random_view random_layout(struct random *r, enum dtype t, int rank, const int64_t *dims)
@@ -137,8 +134,7 @@ static inline void random_dims(struct random *r, int rank, int64_t most, int64_t
 }
 
 /* Windows whose result has 0 or more places in every dimension. */
-static inline void random_window(struct random *r, int rank, const int64_t *dims, struct kern_window_dim *w,
-                                 int64_t *out_dims)
+static inline void random_window(struct random *r, int rank, const int64_t *dims, struct kern_window_dim *w, int64_t *out_dims)
 {
     for (int d = 0; d < rank; d++) {
         w[d] = (struct kern_window_dim){random_in(r, 1, 3),
@@ -177,8 +173,7 @@ static inline bool views_agree(const struct view *a, const struct view *b, doubl
         bool same = memcmp(x, y, dtype_bytes(t)) == 0;
         if (!same && relative > 0 && dtype_is_float(part))
             same = floats_agree(part, x, y, relative, scale) &&
-                   (part == t ||
-                    floats_agree(part, x + dtype_bytes(part), y + dtype_bytes(part), relative, scale));
+                   (part == t || floats_agree(part, x + dtype_bytes(part), y + dtype_bytes(part), relative, scale));
         if (same)
             continue;
         printf("# %s differs at", dtype_spelling(t));

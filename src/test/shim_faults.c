@@ -43,25 +43,13 @@ static bool interrupted(void)
     return true;
 }
 
-static size_t piece(size_t size)
-{
-    return asked_for("short") && size > 3 ? 3 : size;
-}
+static size_t piece(size_t size) { return asked_for("short") && size > 3 ? 3 : size; }
 
-ssize_t read(int fd, void *to, size_t size)
-{
-    return interrupted() ? -1 : syscall(SYS_read, fd, to, piece(size));
-}
+ssize_t read(int fd, void *to, size_t size) { return interrupted() ? -1 : syscall(SYS_read, fd, to, piece(size)); }
 
-ssize_t write(int fd, const void *from, size_t size)
-{
-    return interrupted() ? -1 : syscall(SYS_write, fd, from, piece(size));
-}
+ssize_t write(int fd, const void *from, size_t size) { return interrupted() ? -1 : syscall(SYS_write, fd, from, piece(size)); }
 
-int poll(struct pollfd *fds, nfds_t count, int ms)
-{
-    return interrupted() ? -1 : (int)syscall(SYS_poll, fds, count, ms);
-}
+int poll(struct pollfd *fds, nfds_t count, int ms) { return interrupted() ? -1 : (int)syscall(SYS_poll, fds, count, ms); }
 
 pid_t waitpid(pid_t pid, int *status, int flags)
 {

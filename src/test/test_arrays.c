@@ -204,19 +204,21 @@ static const struct {
     const char *name;
     enum dtype dtype;
 } tensor_types[] = {
-    {"F64", DT_F64}, {"F32", DT_F32}, {"F16", DT_F16}, {"BF16", DT_BF16}, {"I64", DT_S64}, {"I32", DT_S32},
-    {"I16", DT_S16}, {"I8", DT_S8},   {"U64", DT_U64}, {"U32", DT_U32},   {"U16", DT_U16}, {"U8", DT_U8},
-    {"BOOL", DT_PRED}, {"F8_E4M3", DT_F8E4M3FN}, {"F8_E5M2", DT_F8E5M2}, {"F8_E8M0", DT_F8E8M0FNU}, {"C64", DT_C64},
+    {"F64", DT_F64},           {"F32", DT_F32}, {"F16", DT_F16},   {"BF16", DT_BF16},        {"I64", DT_S64},
+    {"I32", DT_S32},           {"I16", DT_S16}, {"I8", DT_S8},     {"U64", DT_U64},          {"U32", DT_U32},
+    {"U16", DT_U16},           {"U8", DT_U8},   {"BOOL", DT_PRED}, {"F8_E4M3", DT_F8E4M3FN}, {"F8_E5M2", DT_F8E5M2},
+    {"F8_E8M0", DT_F8E8M0FNU}, {"C64", DT_C64},
 };
 
 START_TEST(tensor_types_are_read)
 {
     static const char data[32] = {9, 1, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 0, 1};
-    const char *header = arena_printf(&arena,
-                                      "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"__metadata__\":{\"x\":\"y\"},"
-                                      "\"b\\\"c\":{\"dtype\":\"%s\",\"shape\":[2],\"data_offsets\":[1,%zu]}}  ",
-                                      tensor_types[_i].name, 1 + 2 * dtype_bytes(tensor_types[_i].dtype))
-                             .ptr;
+    const char *header =
+        arena_printf(&arena,
+                     "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"__metadata__\":{\"x\":\"y\"},"
+                     "\"b\\\"c\":{\"dtype\":\"%s\",\"shape\":[2],\"data_offsets\":[1,%zu]}}  ",
+                     tensor_types[_i].name, 1 + 2 * dtype_bytes(tensor_types[_i].dtype))
+            .ptr;
     struct buf b = tensors(header, data, 1 + 2 * dtype_bytes(tensor_types[_i].dtype));
     struct literal *l = tensor_of(buf_view(&b), "b\"c", NULL);
     ck_assert_msg(l != NULL, "%s", ds.first ? ds.first->text.ptr : "");
@@ -254,14 +256,10 @@ static const struct {
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[0,7]}}", "it goes on after its last tensor"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[1,8]}}", "tensor `a`: there is a hole before it"},
     {"{}", "it goes on after its last tensor"},
-    {"{\"b\":{\"data_offsets\":[3,8]},\"a\":{\"data_offsets\":[0,4]}}",
-     "tensor `b`: it overlaps with `a`"},
-    {"{\"b\":{\"data_offsets\":[0,8]},\"a\":{\"data_offsets\":[0,8]}}",
-     "overlaps with"},
-    {"{\"b\":{\"data_offsets\":[4,8]},\"a\":{\"data_offsets\":[0,3]}}",
-     "tensor `b`: there is a hole before it"},
-    {"{\"a\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]}}",
-     "tensor `a`: its name is given twice"},
+    {"{\"b\":{\"data_offsets\":[3,8]},\"a\":{\"data_offsets\":[0,4]}}", "tensor `b`: it overlaps with `a`"},
+    {"{\"b\":{\"data_offsets\":[0,8]},\"a\":{\"data_offsets\":[0,8]}}", "overlaps with"},
+    {"{\"b\":{\"data_offsets\":[4,8]},\"a\":{\"data_offsets\":[0,3]}}", "tensor `b`: there is a hole before it"},
+    {"{\"a\":{\"data_offsets\":[0,4]},\"a\":{\"data_offsets\":[4,8]}}", "tensor `a`: its name is given twice"},
 };
 
 START_TEST(broken_tensors_are_refused)
@@ -279,7 +277,8 @@ START_TEST(empty_tensors_are_read)
 {
 #define EMPTY(name, dtype, dims, at) "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" dims ",\"data_offsets\":[" at "," at "]}"
 #define FOUR "\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}"
-    static const char alone[] = "{" EMPTY("e", "F32", "[3,0]", "0") "}", first[] = "{" EMPTY("e", "F32", "[3,0]", "0") "," FOUR "}",
+    static const char alone[] = "{" EMPTY("e", "F32", "[3,0]", "0") "}",
+                      first[] = "{" EMPTY("e", "F32", "[3,0]", "0") "," FOUR "}",
                       last[] = "{" FOUR "," EMPTY("e", "F32", "[3,0]", "4") "}",
                       two[] = "{" EMPTY("e", "F32", "[3,0]", "4") "," EMPTY("f", "U8", "[0]", "4") "," FOUR "}";
     static const char *const headers[] = {alone, first, last, two};

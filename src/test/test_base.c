@@ -283,10 +283,7 @@ static void check_round_trips(void)
     }
 }
 
-START_TEST(doubles_round_trip)
-{
-    check_round_trips();
-}
+START_TEST(doubles_round_trip) { check_round_trips(); }
 END_TEST
 
 START_TEST(doubles_ignore_the_locale)
@@ -319,8 +316,8 @@ START_TEST(doubles_agree_with_strtod)
         if ((r >> 24 & 7) == 0)
             exponent *= 11;
         if (point)
-            snprintf(text, sizeof text, "%s%" PRIu64 ".%" PRIu64 "e%d", r >> 32 & 1 ? "-" : "", m,
-                     r >> (20 + 2 * point), exponent);
+            snprintf(text, sizeof text, "%s%" PRIu64 ".%" PRIu64 "e%d", r >> 32 & 1 ? "-" : "", m, r >> (20 + 2 * point),
+                     exponent);
         else
             snprintf(text, sizeof text, "%" PRIu64 "e%+d", m, exponent);
         double v;

@@ -22,10 +22,7 @@ static void set_up(void)
     c = hlo_computation_new(b, "main");
 }
 
-static void tear_down(void)
-{
-    hlo_messages_free(m);
-}
+static void tear_down(void) { hlo_messages_free(m); }
 
 static hlo_inst *param(size_t number, const char *shape)
 {
@@ -88,7 +85,8 @@ static void expect_result(const char *const *args, size_t count, const char *wan
     hlo_program_free(p);
     hlo_module_free(module);
 }
-#define EXPECT_RESULT(wanted, ...) expect_result((const char *const[]){__VA_ARGS__}, N(((const char *const[]){__VA_ARGS__})), wanted)
+#define EXPECT_RESULT(wanted, ...)                                                                                               \
+    expect_result((const char *const[]){__VA_ARGS__}, N(((const char *const[]){__VA_ARGS__})), wanted)
 
 /* What was built prints as this text does, once it has been read. */
 static void expect_like(const char *text)
@@ -115,9 +113,10 @@ START_TEST(broadcasting)
                          hlo_binary(c, "mul", thin, x, NULL, 0), hlo_compare(c, x, s, "GT", NULL, 0),
                          hlo_select(c, hlo_binary(c, "less-than", x, s, NULL, 0), x, s)};
     hlo_tuple(c, parts, N(parts));
-    EXPECT_RESULT("(f32[2,3] {{4, 5, 6}, {7, 8, 9}}, f32[2,3] {{-9, -18, -27}, {-6, -15, -24}}, f32[2,3] {{2, 4, 6}, {20, 25, 30}},"
-                  " pred[2,3] {{false, false, false}, {true, true, true}}, f32[2,3] {{1, 2, 3}, {3, 3, 3}})",
-                  "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {10, 20, 30}", "f32[] 3", "f32[2,1] {{2}, {5}}");
+    EXPECT_RESULT(
+        "(f32[2,3] {{4, 5, 6}, {7, 8, 9}}, f32[2,3] {{-9, -18, -27}, {-6, -15, -24}}, f32[2,3] {{2, 4, 6}, {20, 25, 30}},"
+        " pred[2,3] {{false, false, false}, {true, true, true}}, f32[2,3] {{1, 2, 3}, {3, 3, 3}})",
+        "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {10, 20, 30}", "f32[] 3", "f32[2,1] {{2}, {5}}");
 }
 END_TEST
 
@@ -137,10 +136,11 @@ START_TEST(dimensions)
                          hlo_rev(c, v, INTS(0)),
                          hlo_transpose(c, v, INTS(1, 0))};
     hlo_tuple(c, parts, N(parts));
-    EXPECT_RESULT("(s32[6] {1, 2, 3, 4, 5, 6}, s32[2,3] {{1, 4, 2}, {5, 3, 6}}, s32[2,3] {{2, 2, 2}, {2, 2, 2}}, s32[2,1] {{2}, {2}},"
-                  " s32[2] {1, 3}, s32[2] {2, 3}, s32[5] {0, 1, 2, 2, 4}, s32[3,3] {{2, 1, 2}, {2, 2, 2}, {2, 4, 5}},"
-                  " s32[6] {0, 1, 2, 3, 4, 2}, s32[2,3] {{4, 5, 6}, {1, 2, 3}}, s32[3,2] {{1, 4}, {2, 5}, {3, 6}})",
-                  "s32[2,3] {{1, 2, 3}, {4, 5, 6}}", "s32[5] {0, 1, 2, 3, 4}", "s32[1] {2}", "s32[] 2");
+    EXPECT_RESULT(
+        "(s32[6] {1, 2, 3, 4, 5, 6}, s32[2,3] {{1, 4, 2}, {5, 3, 6}}, s32[2,3] {{2, 2, 2}, {2, 2, 2}}, s32[2,1] {{2}, {2}},"
+        " s32[2] {1, 3}, s32[2] {2, 3}, s32[5] {0, 1, 2, 2, 4}, s32[3,3] {{2, 1, 2}, {2, 2, 2}, {2, 4, 5}},"
+        " s32[6] {0, 1, 2, 3, 4, 2}, s32[2,3] {{4, 5, 6}, {1, 2, 3}}, s32[3,2] {{1, 4}, {2, 5}, {3, 6}})",
+        "s32[2,3] {{1, 2, 3}, {4, 5, 6}}", "s32[5] {0, 1, 2, 3, 4}", "s32[1] {2}", "s32[] 2");
 }
 END_TEST
 
@@ -149,7 +149,8 @@ START_TEST(windows_and_products)
     hlo_computation *min = scalar("smaller", "minimum", NULL), *add = scalar("add", "add", NULL),
                     *ge = scalar("ge", "compare", "direction=GE");
     hlo_inst *x = param(0, "f32[5]"), *most = param(1, "f32[]"), *m2 = param(2, "f32[2,2]"), *k = param(3, "f32[1,1,3]");
-    struct hlo_window valid = {.rank = 1, .size = (const int64_t[]){3}, .stride = (const int64_t[]){2}, .word = HLO_PADDING_VALID};
+    struct hlo_window valid = {
+        .rank = 1, .size = (const int64_t[]){3}, .stride = (const int64_t[]){2}, .word = HLO_PADDING_VALID};
     struct hlo_window same = valid, list = valid;
     same.word = HLO_PADDING_SAME;
     list.word = HLO_PADDING_LIST;
@@ -159,19 +160,20 @@ START_TEST(windows_and_products)
     hlo_literal *nought = literal("f32[] 0");
     hlo_inst *zero = hlo_constant(c, nought);
     hlo_literal_free(nought);
-    hlo_inst *parts[] = {hlo_reduce_window(c, &x, &most, 1, min, &valid),
-                         hlo_reduce_window(c, &x, &most, 1, min, &same),
-                         hlo_reduce_window(c, &x, &most, 1, min, &list),
-                         hlo_select_and_scatter(c, x, hlo_reduce_window(c, &x, &most, 1, min, &valid), zero, ge, add, &valid),
-                         hlo_dot(c, v, v),
-                         hlo_dot(c, m2, v),
-                         hlo_dot(c, m2, m2),
-                         hlo_dot_general(c, m2, m2, &(struct hlo_dot_dimensions){.lhs_contracting = (const int64_t[]){0},
-                                                                                 .rhs_contracting = (const int64_t[]){0},
-                                                                                 .contracting = 1}),
-                         hlo_conv(c, image, k, &(struct hlo_window){.rank = 1, .word = HLO_PADDING_SAME}, NULL),
-                         hlo_conv(c, image, k, &(struct hlo_window){.rank = 1, .stride = (const int64_t[]){2}}, "dim_labels=bf0_oi0->bf0"),
-                         hlo_reduce(c, &x, &zero, 1, add, INTS(0))};
+    hlo_inst *parts[] = {
+        hlo_reduce_window(c, &x, &most, 1, min, &valid),
+        hlo_reduce_window(c, &x, &most, 1, min, &same),
+        hlo_reduce_window(c, &x, &most, 1, min, &list),
+        hlo_select_and_scatter(c, x, hlo_reduce_window(c, &x, &most, 1, min, &valid), zero, ge, add, &valid),
+        hlo_dot(c, v, v),
+        hlo_dot(c, m2, v),
+        hlo_dot(c, m2, m2),
+        hlo_dot_general(c, m2, m2,
+                        &(struct hlo_dot_dimensions){
+                            .lhs_contracting = (const int64_t[]){0}, .rhs_contracting = (const int64_t[]){0}, .contracting = 1}),
+        hlo_conv(c, image, k, &(struct hlo_window){.rank = 1, .word = HLO_PADDING_SAME}, NULL),
+        hlo_conv(c, image, k, &(struct hlo_window){.rank = 1, .stride = (const int64_t[]){2}}, "dim_labels=bf0_oi0->bf0"),
+        hlo_reduce(c, &x, &zero, 1, add, INTS(0))};
     hlo_tuple(c, parts, N(parts));
     EXPECT_RESULT("(f32[2] {100, 1}, f32[3] {1000, 10, 1}, f32[3] {100, 1, 1}, f32[5] {100, 0, 1, 0, 0}, f32[] 5, f32[2] {5, 11},"
                   " f32[2,2] {{7, 10}, {15, 22}}, f32[2,2] {{10, 14}, {14, 20}}, f32[1,1,5] {{{11000, 11100, 1110, 111, 11}}},"
@@ -192,7 +194,8 @@ START_TEST(applied_computations)
     hlo_literal_free(one);
     ck_assert(hlo_computation_finish(below, NULL) && hlo_computation_finish(next, NULL));
     hlo_inst *x = param(0, "f32[3]"), *s = param(1, "f32[]"), *n = param(2, "s32[]"), *p = param(3, "pred[]");
-    hlo_inst *pair[] = {x, s}, *tuple = hlo_tuple(c, pair, 2), *other = hlo_tuple(c, (hlo_inst *[]){hlo_unary(c, "neg", x), s}, 2);
+    hlo_inst *pair[] = {x, s}, *tuple = hlo_tuple(c, pair, 2),
+             *other = hlo_tuple(c, (hlo_inst *[]){hlo_unary(c, "neg", x), s}, 2);
     hlo_inst *parts[] = {hlo_while(c, below, next, n),
                          hlo_map(c, &x, 1, scale, &s, 1),
                          hlo_sort(c, &x, 1, NULL, -1, true),
@@ -205,9 +208,10 @@ START_TEST(applied_computations)
                          hlo_iota(c, "s32[3]", 0),
                          hlo_rng_bernoulli(c, hlo_binary(c, "sub", s, s, NULL, 0), "u32[2]")};
     hlo_tuple(c, parts, N(parts));
-    EXPECT_RESULT("(s32[] 10, f32[3] {6, 2, 4}, f32[3] {1, 2, 3}, f32[] 4, f32[3] {-3, -1, -2}, f32[3] {2, 2, 2}, f32[3] {3, 1, 2},"
-                  " s32[3] {3, 1, 2}, u32[] 1073741824, s32[3] {0, 1, 2}, u32[2] {0, 0})",
-                  "f32[3] {3, 1, 2}", "f32[] 2", "s32[] 3", "pred[] false");
+    EXPECT_RESULT(
+        "(s32[] 10, f32[3] {6, 2, 4}, f32[3] {1, 2, 3}, f32[] 4, f32[3] {-3, -1, -2}, f32[3] {2, 2, 2}, f32[3] {3, 1, 2},"
+        " s32[3] {3, 1, 2}, u32[] 1073741824, s32[3] {0, 1, 2}, u32[2] {0, 0})",
+        "f32[3] {3, 1, 2}", "f32[] 2", "s32[] 3", "pred[] false");
 }
 END_TEST
 
@@ -263,8 +267,8 @@ START_TEST(feeds_and_random)
     hlo_tuple(c, parts, N(parts));
     hlo_module *module = finish();
     hlo_text text = hlo_print(module, HLO_PRINT_SHORT);
-    static const char *const words[] = {"infeed(infeed.1.after-all)", "distribution=rng_normal", "outfeed(", "true_computation=f, false_computation=f.1",
-                                        "branch_computations={f, f.1}"};
+    static const char *const words[] = {"infeed(infeed.1.after-all)", "distribution=rng_normal", "outfeed(",
+                                        "true_computation=f, false_computation=f.1", "branch_computations={f, f.1}"};
     for (size_t k = 0; k < N(words); k++)
         ck_assert_msg(strstr(text.data, words[k]) != NULL, "`%s` lacks `%s`", text.data, words[k]);
     hlo_text_free(&text);
@@ -282,8 +286,9 @@ START_TEST(loop_beyond_its_bound)
     hlo_tuple(body, roots, 2);
     ck_assert(hlo_computation_finish(body, NULL));
     hlo_inst *count = param(0, "s64[]");
-    hlo_build(c, "custom-call", &count, 1,
-              "shape=s64[<=3], custom_call_target=\"onnx.Loop\", called_computations={body}, backend_config={\"inputs\": [\"M\"]}");
+    hlo_build(
+        c, "custom-call", &count, 1,
+        "shape=s64[<=3], custom_call_target=\"onnx.Loop\", called_computations={body}, backend_config={\"inputs\": [\"M\"]}");
     hlo_module *module = finish();
     hlo_program *p = hlo_plan(module, &(struct hlo_run_options){0}, m);
     hlo_literal *few = literal("s64[] 3"), *many = literal("s64[] 4"), *expected = literal("s64[3] {0, 1, 2}");

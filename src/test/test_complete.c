@@ -60,10 +60,7 @@ static const char *offered(const char *text)
     return all.size ? all.data : "";
 }
 
-static void offers(const char *text, const char *expected)
-{
-    ck_assert_str_eq(offered(text), expected);
-}
+static void offers(const char *text, const char *expected) { ck_assert_str_eq(offered(text), expected); }
 
 static bool has(const char *text, const char *word)
 {
@@ -216,15 +213,9 @@ static void begin(void)
     unlink(file);
 }
 
-static void end(void)
-{
-    unlink(file);
-}
+static void end(void) { unlink(file); }
 
-static void add(struct history *h, const char *entry)
-{
-    ck_assert(history_add(h, str_of(entry)));
-}
+static void add(struct history *h, const char *entry) { ck_assert(history_add(h, str_of(entry))); }
 
 static void holds(const struct history *h, size_t count, const char *first, const char *last)
 {

@@ -16,8 +16,14 @@ static void stay(void) {}
 static int session(bool confined, const char *line)
 {
     const char *const commands[] = {"x = f32[2,2] {{1, 2}, {3, 4}};", line};
-    const struct repl_options o = {.commands = commands, .command_count = 2, .norc = true, .confined = confined,
-                                   .run = {.threads = 1}, .interrupt_begin = begin, .interrupt_end = end, .interrupt_stay = stay};
+    const struct repl_options o = {.commands = commands,
+                                   .command_count = 2,
+                                   .norc = true,
+                                   .confined = confined,
+                                   .run = {.threads = 1},
+                                   .interrupt_begin = begin,
+                                   .interrupt_end = end,
+                                   .interrupt_stay = stay};
     return repl_main(&o);
 }
 
@@ -25,7 +31,13 @@ static int session(bool confined, const char *line)
 static const struct {
     const char *head, *tail;
 } refused[] = {
-    {".save ", ""}, {".output ", ""}, {".once ", ""}, {".plot x --png ", ""}, {"!touch ", ""}, {".shell touch ", ""}, {".mode npy\n.once ", "\nx"},
+    {".save ", ""},
+    {".output ", ""},
+    {".once ", ""},
+    {".plot x --png ", ""},
+    {"!touch ", ""},
+    {".shell touch ", ""},
+    {".mode npy\n.once ", "\nx"},
 };
 
 START_TEST(what_is_refused)

@@ -22,10 +22,7 @@ static uint64_t draw(uint64_t below)
     return (z ^ z >> 31) % below;
 }
 
-static bool chance(int percent)
-{
-    return draw(100) < (uint64_t)percent;
-}
+static bool chance(int percent) { return draw(100) < (uint64_t)percent; }
 
 /* ---- shapes ---- */
 
@@ -49,7 +46,8 @@ struct call {
 
 static const char *any_type(void)
 {
-    static const char *const types[] = {"f32", "f64", "c64", "c128", "s32", "s64", "u8", "s4", "pred", "bf16", "u32", "f8e4m3fn", "f4e2m1fn"};
+    static const char *const types[] = {"f32", "f64",  "c64",  "c128", "s32",      "s64",     "u8",
+                                        "s4",  "pred", "bf16", "u32",  "f8e4m3fn", "f4e2m1fn"};
     return types[draw(COUNT_OF(types))];
 }
 
@@ -73,10 +71,7 @@ static struct array array_of(const char *type, int rank, const int64_t *dims)
     return a;
 }
 
-static struct array number_of(int64_t n)
-{
-    return (struct array){.type = "s32", .constant = true, .number = n};
-}
+static struct array number_of(int64_t n) { return (struct array){.type = "s32", .constant = true, .number = n}; }
 
 static void put_shape(struct buf *b, const struct array *a)
 {
@@ -275,7 +270,8 @@ static struct str take_word(const char **words)
     return word;
 }
 
-static void draw_arrays(const char *words, const struct routine *r, char letter, const struct sizes *s, struct array *at, int *count)
+static void draw_arrays(const char *words, const struct routine *r, char letter, const struct sizes *s, struct array *at,
+                        int *count)
 {
     while (*words && *words != '*' && *count < MOST_ARRAYS) {
         struct str word = take_word(&words);
@@ -354,8 +350,10 @@ static void draw_partial(struct call *c)
     c->results = 2;
     for (int k = 0; k < 2 && x.rank > 0; k++)
         c->result[k].dims[x.rank - 1] = (int64_t)draw(5);
-    buf_printf(&c->rest, ", called_computations={better}, backend_config={\"log2_reduction\": %d, \"reduction_dim\": %d, "
-               "\"to_apply_type\": \"comparator\", \"top_k\": %d, \"recall_target\": 0.9}", (int)draw(4) - 1, x.rank - (int)draw(3), (int)draw(5) - 1);
+    buf_printf(&c->rest,
+               ", called_computations={better}, backend_config={\"log2_reduction\": %d, \"reduction_dim\": %d, "
+               "\"to_apply_type\": \"comparator\", \"top_k\": %d, \"recall_target\": 0.9}",
+               (int)draw(4) - 1, x.rank - (int)draw(3), (int)draw(5) - 1);
 }
 
 static void draw_dynamic(struct call *c, bool to_static)
@@ -423,11 +421,27 @@ static const struct {
     const char *target;
     bool runs;
 } others[] = {
-    {"AllocateBuffer", true}, {"GetRngSeed", false}, {"LayoutConstraint", true}, {"MoveToDevice", true},
-    {"PadToStatic", true}, {"PartialReduce", true}, {"Pin", false}, {"SPMDFullToShardShape", true},
-    {"SPMDShardToFullShape", true}, {"SetBound", true}, {"Sharding", true}, {"SliceToDynamic", true}, {"TopK", true},
-    {"Unpin", false}, {"__xla_internal_call_marker_1", true}, {"ducc_fft", false}, {"dynamic_ducc_fft", false},
-    {"onnx.Loop", true}, {"pocketfft", false}, {"xla.sdy.GlobalToLocalShape", true}, {"xla.sdy.ShardingGroup", true},
+    {"AllocateBuffer", true},
+    {"GetRngSeed", false},
+    {"LayoutConstraint", true},
+    {"MoveToDevice", true},
+    {"PadToStatic", true},
+    {"PartialReduce", true},
+    {"Pin", false},
+    {"SPMDFullToShardShape", true},
+    {"SPMDShardToFullShape", true},
+    {"SetBound", true},
+    {"Sharding", true},
+    {"SliceToDynamic", true},
+    {"TopK", true},
+    {"Unpin", false},
+    {"__xla_internal_call_marker_1", true},
+    {"ducc_fft", false},
+    {"dynamic_ducc_fft", false},
+    {"onnx.Loop", true},
+    {"pocketfft", false},
+    {"xla.sdy.GlobalToLocalShape", true},
+    {"xla.sdy.ShardingGroup", true},
     {"xla_ffi_python_cpu_callback", false},
 };
 

@@ -106,7 +106,10 @@ END_TEST
 START_TEST(what_is_no_character_is_not_drawn)
 {
     struct source s;
-    source_init(&s, STR("l"), STR("\xd0" "a \x80 \xc2\x9b" "1m \xff bad"));
+    source_init(&s, STR("l"),
+                STR("\xd0"
+                    "a \x80 \xc2\x9b"
+                    "1m \xff bad"));
     struct diags ds;
     diags_init(&ds, &s);
     say(&ds, 12, 15, "x");

@@ -24,8 +24,9 @@ static const struct dict_value *found(const struct dict_value *c, const char *na
 
 START_TEST(mlir)
 {
-    struct dict_value c = read_loose("{uplo = 76 : ui8, low = -1 : i32, left = true, eps = 1.5e-3 : f32, unit, name = \"a\\\"b\\0A\", "
-                                     "sizes = array<i64: 1, 2>, none = array<i64>, m = dense<[3, 4]> : tensor<2xi32>, v = #x.y<z>, }");
+    struct dict_value c =
+        read_loose("{uplo = 76 : ui8, low = -1 : i32, left = true, eps = 1.5e-3 : f32, unit, name = \"a\\\"b\\0A\", "
+                   "sizes = array<i64: 1, 2>, none = array<i64>, m = dense<[3, 4]> : tensor<2xi32>, v = #x.y<z>, }");
     ck_assert_int_eq(found(&c, "uplo", DICT_INT)->i, 76);
     ck_assert(str_is(found(&c, "uplo", DICT_INT)->type, "ui8"));
     ck_assert_int_eq(found(&c, "low", DICT_INT)->i, -1);
@@ -119,7 +120,8 @@ START_TEST(hexadecimal)
     struct dict_value d;
     struct dict_error error;
     ck_assert(dict_read(&arena, STR("{a = \"\\bcd\\0A\"}"), DICT_MLIR, &d, &error));
-    ck_assert(str_is(found(&d, "a", DICT_STRING)->s, "\xbc" "d\n"));
+    ck_assert(str_is(found(&d, "a", DICT_STRING)->s, "\xbc"
+                                                     "d\n"));
     d = read_loose("{a = \"\\bcd\\0A\"}");
     ck_assert(str_is(found(&d, "a", DICT_STRING)->s, "\bcd\n"));
 }

@@ -36,15 +36,16 @@ static void free_side(struct side *s)
 }
 
 /* x grows by a factor, eight times; in the second form by a slightly larger one, so that each time it is further off. */
-#define LOOP(factor)                                                                                                      \
-    "HloModule m\n"                                                                                                       \
-    "more { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 n = s32[] constant(8)\n"             \
-    "  ROOT l = pred[] compare(i, n), direction=LT }\n"                                                                   \
-    "body { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 o = s32[] constant(1)\n"             \
-    "  j = s32[] add(i, o) x = f32[3] get-tuple-element(t), index=1\n"                                                    \
-    "  y = f32[3] multiply(x, x), metadata={op_name=\"square\"} k = f32[] constant(" factor ") b = f32[3] broadcast(k), dimensions={}\n" \
-    "  z = f32[3] multiply(x, b) ROOT r = (s32[], f32[3]) tuple(j, z) }\n"                                                \
-    "ENTRY e { x = f32[3] parameter(0) c = s32[] constant(0) t = (s32[], f32[3]) tuple(c, x)\n"                           \
+#define LOOP(factor)                                                                                                             \
+    "HloModule m\n"                                                                                                              \
+    "more { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 n = s32[] constant(8)\n"                    \
+    "  ROOT l = pred[] compare(i, n), direction=LT }\n"                                                                          \
+    "body { t = (s32[], f32[3]) parameter(0) i = s32[] get-tuple-element(t), index=0 o = s32[] constant(1)\n"                    \
+    "  j = s32[] add(i, o) x = f32[3] get-tuple-element(t), index=1\n"                                                           \
+    "  y = f32[3] multiply(x, x), metadata={op_name=\"square\"} k = f32[] constant(" factor                                      \
+    ") b = f32[3] broadcast(k), dimensions={}\n"                                                                                 \
+    "  z = f32[3] multiply(x, b) ROOT r = (s32[], f32[3]) tuple(j, z) }\n"                                                       \
+    "ENTRY e { x = f32[3] parameter(0) c = s32[] constant(0) t = (s32[], f32[3]) tuple(c, x)\n"                                  \
     "  ROOT w = (s32[], f32[3]) while(t), condition=more, body=body }\n"
 
 START_TEST(the_first_value_is_found)
@@ -55,7 +56,7 @@ START_TEST(the_first_value_is_found)
         const char *name; /* of the first that differs; NULL: none does */
         uint64_t occurrence;
     } cases[] = {
-        {0, 0, "k", 0},         {0, 1, "k", 0},    {0.0015, 0, "y", 1}, {0.0015, 1, "y", 1}, {0.0015, 30, "y", 1},
+        {0, 0, "k", 0},      {0, 1, "k", 0},      {0.0015, 0, "y", 1}, {0.0015, 1, "y", 1}, {0.0015, 30, "y", 1},
         {0.0045, 0, "y", 3}, {0.0045, 1, "y", 3}, {0.1, 0, NULL, 0},   {0.1, 1, NULL, 0},
     };
     hlo_messages *m = hlo_messages_new();
@@ -64,8 +65,13 @@ START_TEST(the_first_value_is_found)
     const hlo_literal *args[] = {x};
     hlo_pairing *p = hlo_pair(a.listing, b.listing);
     struct hlo_divergence d;
-    struct hlo_comparison c = {.a = a.program, .b = b.program, .pairing = p, .args = args, .count = 1,
-                               .tolerance = {.rel = cases[_i].rel}, .room = cases[_i].room};
+    struct hlo_comparison c = {.a = a.program,
+                               .b = b.program,
+                               .pairing = p,
+                               .args = args,
+                               .count = 1,
+                               .tolerance = {.rel = cases[_i].rel},
+                               .room = cases[_i].room};
     ck_assert(hlo_diverge(&c, &d, m));
     ck_assert(d.found == (cases[_i].name != NULL));
     if (d.found) {
@@ -109,11 +115,10 @@ START_TEST(instructions_are_paired)
         enum hlo_paired how;
         bool changed;
     } pairs[] = {
-        {"x", "u", HLO_PAIRED_PLACE, false},      {"y", "v", HLO_PAIRED_PLACE, false}, {"a", "a", HLO_PAIRED_NAME, true},
-        {"s", "k", HLO_PAIRED_METADATA, false},   {"m1", "b1", HLO_PAIRED_PLACE, false}, {"m2", "b2", HLO_PAIRED_PLACE, false},
-        {"c", "c", HLO_PAIRED_NAME, false},       {"f/n", "h/q", HLO_PAIRED_PLACE, false}, {"g", "g", HLO_PAIRED_OTHERWISE, true},
-        {"b", "b", HLO_PAIRED_NAME, false},
-        {"only", NULL, HLO_UNPAIRED, false},      {"t", "t", HLO_PAIRED_NAME, true},
+        {"x", "u", HLO_PAIRED_PLACE, false},    {"y", "v", HLO_PAIRED_PLACE, false},     {"a", "a", HLO_PAIRED_NAME, true},
+        {"s", "k", HLO_PAIRED_METADATA, false}, {"m1", "b1", HLO_PAIRED_PLACE, false},   {"m2", "b2", HLO_PAIRED_PLACE, false},
+        {"c", "c", HLO_PAIRED_NAME, false},     {"f/n", "h/q", HLO_PAIRED_PLACE, false}, {"g", "g", HLO_PAIRED_OTHERWISE, true},
+        {"b", "b", HLO_PAIRED_NAME, false},     {"only", NULL, HLO_UNPAIRED, false},     {"t", "t", HLO_PAIRED_NAME, true},
     };
     hlo_messages *m = hlo_messages_new();
     struct side a = side_of(first, m), b = side_of(second, m);

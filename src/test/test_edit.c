@@ -91,16 +91,15 @@ static void expect_refused(bool done, const char *why)
 
 #define OPEN(text) open_text(text, sizeof(text) - 1)
 
-static const char chain[] =
-    "HloModule chain\n"
-    "ENTRY main {\n"
-    "  x = f32[2] parameter(0)\n"
-    "  y = f32[2] parameter(1)\n"
-    "  a = f32[2] add(x, y)\n"
-    "  b = f32[2] multiply(a, a)\n"
-    "  c = f32[2] negate(x), control-predecessors={b}\n"
-    "  ROOT r = (f32[2], f32[2]) tuple(b, c)\n"
-    "}\n";
+static const char chain[] = "HloModule chain\n"
+                            "ENTRY main {\n"
+                            "  x = f32[2] parameter(0)\n"
+                            "  y = f32[2] parameter(1)\n"
+                            "  a = f32[2] add(x, y)\n"
+                            "  b = f32[2] multiply(a, a)\n"
+                            "  c = f32[2] negate(x), control-predecessors={b}\n"
+                            "  ROOT r = (f32[2], f32[2]) tuple(b, c)\n"
+                            "}\n";
 
 /* ---- what becomes of one ---- */
 
@@ -119,8 +118,9 @@ START_TEST(parameters_that_nobody_reads_go_when_asked)
     constant("x", "f32[2] {1, 2}");
     constant("c", "f32[2] {3, 4}");
     hlo_edit_drop_parameters(e);
-    expect("ENTRY main {\n  x = f32[2]{0} constant({1, 2})\n  y = f32[2]{0} parameter(0)\n  a = f32[2]{0} add(x, y)\n"
-           "  b = f32[2]{0} multiply(a, a)\n  c = f32[2]{0} constant({3, 4})\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
+    expect(
+        "ENTRY main {\n  x = f32[2]{0} constant({1, 2})\n  y = f32[2]{0} parameter(0)\n  a = f32[2]{0} add(x, y)\n"
+        "  b = f32[2]{0} multiply(a, a)\n  c = f32[2]{0} constant({3, 4})\n  ROOT r = (f32[2]{0}, f32[2]{0}) tuple(b, c)\n}\n\n");
 }
 END_TEST
 
@@ -145,14 +145,16 @@ END_TEST
 
 START_TEST(many_zeros_are_a_broadcast)
 {
-    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[100] parameter(1)\n  t = (f32[2], f32[100], token[]) custom-call(x, y), "
+    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  y = f32[100] parameter(1)\n  t = (f32[2], f32[100], token[]) custom-call(x, "
+         "y), "
          "custom_call_target=\"t\"\n  g = f32[100] get-tuple-element(t), index=1\n  ROOT r = f32[100] add(g, y)\n}\n");
     ck_assert(hlo_edit_zeros(e, at("t"), m));
     hlo_edit_drop_parameters(e);
     expect("ENTRY main {\n  t.value = f32[2]{0} constant({0, 0})\n  t.zero = f32[] constant(0)\n"
            "  t.value.1 = f32[100]{0} broadcast(t.zero), dimensions={}\n  t.token = token[] after-all()\n"
            "  t = (f32[2]{0}, f32[100]{0}, token[]) tuple(t.value, t.value.1, t.token)\n"
-           "  g = f32[100]{0} get-tuple-element(t), index=1\n  y = f32[100]{0} parameter(0)\n  ROOT r = f32[100]{0} add(g, y)\n}\n\n");
+           "  g = f32[100]{0} get-tuple-element(t), index=1\n  y = f32[100]{0} parameter(0)\n  ROOT r = f32[100]{0} add(g, "
+           "y)\n}\n\n");
 }
 END_TEST
 
@@ -178,29 +180,28 @@ START_TEST(the_result_may_be_any_of_them)
 }
 END_TEST
 
-static const char loop[] =
-    "HloModule loop\n"
-    "body {\n"
-    "  p = (s32[], f32[2]) parameter(0)\n"
-    "  i = s32[] get-tuple-element(p), index=0\n"
-    "  one = s32[] constant(1)\n"
-    "  n = s32[] add(i, one)\n"
-    "  v = f32[2] get-tuple-element(p), index=1\n"
-    "  w = f32[2] add(v, v)\n"
-    "  ROOT t = (s32[], f32[2]) tuple(n, w)\n"
-    "}\n"
-    "cond {\n"
-    "  p = (s32[], f32[2]) parameter(0)\n"
-    "  i = s32[] get-tuple-element(p), index=0\n"
-    "  three = s32[] constant(3)\n"
-    "  ROOT c = pred[] compare(i, three), direction=LT\n"
-    "}\n"
-    "ENTRY main {\n"
-    "  x = f32[2] parameter(0)\n"
-    "  zero = s32[] constant(0)\n"
-    "  init = (s32[], f32[2]) tuple(zero, x)\n"
-    "  ROOT loop = (s32[], f32[2]) while(init), condition=cond, body=body\n"
-    "}\n";
+static const char loop[] = "HloModule loop\n"
+                           "body {\n"
+                           "  p = (s32[], f32[2]) parameter(0)\n"
+                           "  i = s32[] get-tuple-element(p), index=0\n"
+                           "  one = s32[] constant(1)\n"
+                           "  n = s32[] add(i, one)\n"
+                           "  v = f32[2] get-tuple-element(p), index=1\n"
+                           "  w = f32[2] add(v, v)\n"
+                           "  ROOT t = (s32[], f32[2]) tuple(n, w)\n"
+                           "}\n"
+                           "cond {\n"
+                           "  p = (s32[], f32[2]) parameter(0)\n"
+                           "  i = s32[] get-tuple-element(p), index=0\n"
+                           "  three = s32[] constant(3)\n"
+                           "  ROOT c = pred[] compare(i, three), direction=LT\n"
+                           "}\n"
+                           "ENTRY main {\n"
+                           "  x = f32[2] parameter(0)\n"
+                           "  zero = s32[] constant(0)\n"
+                           "  init = (s32[], f32[2]) tuple(zero, x)\n"
+                           "  ROOT loop = (s32[], f32[2]) while(init), condition=cond, body=body\n"
+                           "}\n";
 
 START_TEST(a_body_becomes_the_entry_computation)
 {
@@ -220,25 +221,25 @@ START_TEST(a_loop_goes_round_once)
     ck_assert(hlo_edit_inline(e, at("loop"), 0, m));
     expect("ENTRY main {\n  zero = s32[] constant(0)\n  x = f32[2]{0} parameter(0)\n  init = (s32[], f32[2]{0}) tuple(zero, x)\n"
            "  i = s32[] get-tuple-element(init), index=0\n  one = s32[] constant(1)\n  n = s32[] add(i, one)\n"
-           "  v = f32[2]{0} get-tuple-element(init), index=1\n  w = f32[2]{0} add(v, v)\n  ROOT t = (s32[], f32[2]{0}) tuple(n, w)\n}\n\n");
+           "  v = f32[2]{0} get-tuple-element(init), index=1\n  w = f32[2]{0} add(v, v)\n  ROOT t = (s32[], f32[2]{0}) tuple(n, "
+           "w)\n}\n\n");
 }
 END_TEST
 
 /* ---- calls ---- */
 
-static const char fused[] =
-    "HloModule fused\n"
-    "f {\n"
-    "  p = f32[2] parameter(0)\n"
-    "  q = f32[2] parameter(1)\n"
-    "  s = f32[2] add(p, q)\n"
-    "  ROOT t = f32[2] multiply(s, p)\n"
-    "}\n"
-    "ENTRY main {\n"
-    "  x = f32[2] parameter(0)\n"
-    "  y = f32[2] negate(x)\n"
-    "  ROOT r = f32[2] fusion(x, y), kind=kLoop, calls=f\n"
-    "}\n";
+static const char fused[] = "HloModule fused\n"
+                            "f {\n"
+                            "  p = f32[2] parameter(0)\n"
+                            "  q = f32[2] parameter(1)\n"
+                            "  s = f32[2] add(p, q)\n"
+                            "  ROOT t = f32[2] multiply(s, p)\n"
+                            "}\n"
+                            "ENTRY main {\n"
+                            "  x = f32[2] parameter(0)\n"
+                            "  y = f32[2] negate(x)\n"
+                            "  ROOT r = f32[2] fusion(x, y), kind=kLoop, calls=f\n"
+                            "}\n";
 
 START_TEST(operands_go_with_parameters)
 {
@@ -270,7 +271,8 @@ END_TEST
 
 START_TEST(a_branch_is_chosen)
 {
-    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\ng {\n  q = f32[] parameter(0)\n  ROOT n = f32[] negate(q)\n}\n"
+    OPEN("f {\n  p = f32[] parameter(0)\n  ROOT d = f32[] add(p, p)\n}\ng {\n  q = f32[] parameter(0)\n  ROOT n = f32[] "
+         "negate(q)\n}\n"
          "ENTRY main {\n  x = f32[] parameter(0)\n  k = pred[] parameter(1)\n"
          "  ROOT c = f32[] conditional(k, x, x), true_computation=f, false_computation=g\n}\n");
     expect_refused(hlo_edit_inline(e, at("c"), 2, m), "calls nothing that could stand in its place");
@@ -333,7 +335,8 @@ END_TEST
 START_TEST(what_is_said_beside_the_meaning_can_go)
 {
     OPEN("ENTRY main {\n  x = f32[2] parameter(0), sharding={replicated}, metadata={op_name=\"x\"}\n"
-         "  ROOT c = f32[2] custom-call(x), custom_call_target=\"t\", backend_config=\"kept\", frontend_attributes={a=\"b\"}\n}\n");
+         "  ROOT c = f32[2] custom-call(x), custom_call_target=\"t\", backend_config=\"kept\", "
+         "frontend_attributes={a=\"b\"}\n}\n");
     hlo_edit_strip(e, HLO_STRIP_METADATA | HLO_STRIP_SHARDING | HLO_STRIP_HINTS);
     expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT c = f32[2]{0} custom-call(x), custom_call_target=\"t\", "
            "backend_config=\"kept\"\n}\n\n");
@@ -367,7 +370,8 @@ START_TEST(refused)
     expect_refused(hlo_edit_replace(e, at("w"), at("x"), m), "they belong to different computations");
     hlo_edit_free(e);
     close_all();
-    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) copy-start(x)\n  ROOT d = f32[2] copy-done(s)\n}\n");
+    OPEN("ENTRY main {\n  x = f32[2] parameter(0)\n  s = (f32[2], f32[2], u32[]) copy-start(x)\n  ROOT d = f32[2] "
+         "copy-done(s)\n}\n");
     expect_refused(hlo_edit_zeros(e, at("s"), m), "its -done instruction wants it as it is");
     ck_assert(hlo_edit_zeros(e, at("d"), m));
     expect("ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT d = f32[2]{0} constant({0, 0})\n}\n\n");
@@ -454,7 +458,8 @@ static bool not_too_often(void *context, size_t instructions, size_t asked)
 
 static hlo_module *shrink(struct shrinking *s, bool faithful)
 {
-    const struct hlo_shrink how = {.context = s, .bad = has_text, .value = known_value, .progress = not_too_often, .faithful = faithful};
+    const struct hlo_shrink how = {
+        .context = s, .bad = has_text, .value = known_value, .progress = not_too_often, .faithful = faithful};
     s->asked = 0;
     return hlo_shrink(module, &how);
 }
@@ -498,14 +503,17 @@ START_TEST(faithful_search_takes_known_values)
     struct shrinking s = {.wanted = "multiply(", .most = 1000};
     expect_shrunk(shrink(&s, true), "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  y = f32[2]{0} parameter(1)\n"
                                     "  a = f32[2]{0} add(x, y)\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
-    expect_shrunk(shrink(&s, false), "ENTRY main {\n  a = f32[2]{0} constant({0, 0})\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
+    expect_shrunk(shrink(&s, false),
+                  "ENTRY main {\n  a = f32[2]{0} constant({0, 0})\n  ROOT b = f32[2]{0} multiply(a, a)\n}\n\n");
     close_all();
 }
 END_TEST
 
 /* ---- what holds for every module ---- */
 
-struct random { uint64_t state; };
+struct random {
+    uint64_t state;
+};
 
 static size_t below(struct random *r, size_t n)
 {

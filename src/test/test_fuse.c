@@ -50,7 +50,8 @@ static void add_param(struct graph *g)
     int64_t d = random_in(&g->random, 0, g->rank - 1);
     switch (random_in(&g->random, 0, 4)) {
     case 4: { /* dimensions in the opposite order */
-        int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)), also = snprintf(number, sizeof number, "dimensions={");
+        int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)),
+            also = snprintf(number, sizeof number, "dimensions={");
         for (int k = g->rank - 1; k >= 0; k--) {
             used += snprintf(shape + used, sizeof shape - (size_t)used, "%" PRId64 "%s", g->at[k], k ? "," : "]");
             also += snprintf(number + also, sizeof number - (size_t)also, "%d%s", k, k ? "," : "}");
@@ -167,7 +168,12 @@ static hlo_module *random_graph(struct graph *g)
     g->rank = (int)random_in(&g->random, 1, 3);
     int used = 0;
     for (int d = 0; d < g->rank; d++) {
-        g->at[d] = random_in(&g->random, d == 0 ? 1 : 0, 8) == 0 ? 0 : random_in(&g->random, 1, g->rank == 1 ? (g->large ? 300000 : 5000) : d == 0 ? (g->large ? 400 : 40) : g->large ? 600 / g->rank : 90);
+        g->at[d] = random_in(&g->random, d == 0 ? 1 : 0, 8) == 0 ? 0
+                                                                 : random_in(&g->random, 1,
+                                                                             g->rank == 1 ? (g->large ? 300000 : 5000)
+                                                                             : d == 0     ? (g->large ? 400 : 40)
+                                                                             : g->large   ? 600 / g->rank
+                                                                                          : 90);
         used += snprintf(g->dims + used, sizeof g->dims - (size_t)used, "%s%" PRId64, d ? "," : "", g->at[d]);
     }
     for (int64_t k = random_in(&g->random, 1, 5); k > 0; k--)
@@ -201,7 +207,8 @@ static hlo_literal *run(const struct graph *g, const hlo_module *module, bool pl
 static void expect_same(int seed, const char *what, const hlo_literal *a, const hlo_literal *b)
 {
     hlo_text why = {0};
-    ck_assert_msg(hlo_literal_compare(a, b, &(struct hlo_tolerance){.bits = true}, &why), "graph %d, %s: %s", seed, what, why.data);
+    ck_assert_msg(hlo_literal_compare(a, b, &(struct hlo_tolerance){.bits = true}, &why), "graph %d, %s: %s", seed, what,
+                  why.data);
     hlo_text_free(&why);
 }
 
@@ -266,8 +273,8 @@ START_TEST(rounded_operations_are_rounded)
             kern_find_convert(DT_F32, narrow[t])(want, &to_widen, N);
             kern_tiles()->rounded(opcodes[op], narrow[t])(got, args, N);
             for (int k = 0; k < N; k++)
-                ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0, "%s of %a, %a: %a, not %a", op ? opcodes[op] : "rounding",
-                              (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
+                ck_assert_msg(memcmp(&got[k], &want[k], sizeof *got) == 0, "%s of %a, %a: %a, not %a",
+                              op ? opcodes[op] : "rounding", (double)x[0][k], (double)x[1][k], (double)got[k], (double)want[k]);
             kern_tile_fn *shorten = kern_tiles()->shorten(narrow[t]);
             if (!shorten)
                 continue;
@@ -283,10 +290,7 @@ END_TEST
 enum { CODES = 1 << 16 };
 static const char *const arithmetic[] = {"add", "divide", "multiply", "subtract"};
 
-static bool is_nan(uint16_t code)
-{
-    return (code & 0x7fff) > 0x7f80;
-}
+static bool is_nan(uint16_t code) { return (code & 0x7fff) > 0x7f80; }
 
 /* Of two NaN, either may be kept, and its sign. */
 static bool is_same_result(uint16_t got, uint16_t want, uint16_t x, uint16_t y)
@@ -338,7 +342,8 @@ static void make_codes(struct random *r, uint16_t *codes, int64_t n)
     const int64_t odd = random_in(r, 0, 3) == 0 ? random_in(r, 1, 200) : n + 1, size = random_in(r, 0, 250);
     for (int64_t k = 0; k < n; k++) {
         const uint64_t bits = random_bits(r);
-        codes[k] = (uint16_t)(k % odd == odd / 2 ? bits : (bits & 0x807f) | (uint64_t)min_i64(size + random_in(r, 0, sizes), 255) << 7);
+        codes[k] =
+            (uint16_t)(k % odd == odd / 2 ? bits : (bits & 0x807f) | (uint64_t)min_i64(size + random_in(r, 0, sizes), 255) << 7);
         if (random_in(r, 0, 20) == 0)
             codes[k] &= 0x8000;
     }

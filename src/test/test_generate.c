@@ -36,8 +36,7 @@ START_TEST(prints_as_it_was_read)
         print_of(buf_view(&text), &once); /* computations may still change places */
         print_of(buf_view(&once), &twice);
         print_of(buf_view(&twice), &thrice);
-        ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)), "seed %d",
-                      (int)seed);
+        ck_assert_msg(once.size == twice.size && str_eq(buf_view(&twice), buf_view(&thrice)), "seed %d", (int)seed);
         buf_free(&text);
         buf_free(&once);
         buf_free(&twice);
@@ -55,8 +54,7 @@ static void run_all(run_fn *run, uint64_t count)
         struct buf text = {0}, why = {0};
         generate_of_seed(&text, seed);
         enum twice outcome = run(buf_view(&text), seed, &why);
-        ck_assert_msg(outcome == TWICE_AGREES || outcome == TWICE_STOPPED, "seed %d: %.3000s", (int)seed,
-                      why.data);
+        ck_assert_msg(outcome == TWICE_AGREES || outcome == TWICE_STOPPED, "seed %d: %.3000s", (int)seed, why.data);
         ran += outcome == TWICE_AGREES;
         buf_free(&text);
         buf_free(&why);
@@ -64,16 +62,10 @@ static void run_all(run_fn *run, uint64_t count)
     ck_assert_uint_gt(ran, count * 3 / 4);
 }
 
-START_TEST(fast_is_plain)
-{
-    run_all(run_twice, seeds);
-}
+START_TEST(fast_is_plain) { run_all(run_twice, seeds); }
 END_TEST
 
-START_TEST(looked_at_is_the_same)
-{
-    run_all(run_looked_at, seeds / 2);
-}
+START_TEST(looked_at_is_the_same) { run_all(run_looked_at, seeds / 2); }
 END_TEST
 
 START_TEST(several_threads_are_one)
@@ -83,8 +75,7 @@ START_TEST(several_threads_are_one)
         struct buf text = {0}, why = {0};
         generate_large_of_seed(&text, seed);
         enum twice outcome = run_by_teams(buf_view(&text), seed, &why);
-        ck_assert_msg(outcome != TWICE_DIFFERS && outcome != TWICE_REJECTED, "large seed %d: %.3000s",
-                      (int)seed, why.data);
+        ck_assert_msg(outcome != TWICE_DIFFERS && outcome != TWICE_REJECTED, "large seed %d: %.3000s", (int)seed, why.data);
         ran += outcome == TWICE_AGREES;
         buf_free(&text);
         buf_free(&why);

@@ -59,16 +59,15 @@ START_TEST(versions_1_to_3)
 {
     float v[] = {1, 2, 3};
     for (int version = 1; version <= 3; version++) {
-        struct literal *l = decode(
-            npy(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL);
+        struct literal *l =
+            decode(npy(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL);
         ck_assert_ptr_nonnull(l);
         ck_assert_int_eq(l->shape->dtype, DT_F32);
         ck_assert_int_eq(l->shape->dims[0], 3);
         ck_assert_mem_eq(l->data, v, sizeof v);
         literal_free_data(l);
     }
-    ck_assert_ptr_null(
-        decode(npy(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL));
+    ck_assert_ptr_null(decode(npy(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", v, sizeof v), NULL));
     expect_error(MSG_NPY_MALFORMED, "version");
 }
 END_TEST
@@ -76,8 +75,7 @@ END_TEST
 START_TEST(fortran_order_is_turned)
 {
     int32_t columns[] = {1, 4, 2, 5, 3, 6}, rows[] = {1, 2, 3, 4, 5, 6};
-    struct literal *l = decode(
-        npy(1, "{'shape': (2, 3), 'fortran_order': True, 'descr': '<i4'}", columns, sizeof columns), NULL);
+    struct literal *l = decode(npy(1, "{'shape': (2, 3), 'fortran_order': True, 'descr': '<i4'}", columns, sizeof columns), NULL);
     ck_assert_ptr_nonnull(l);
     ck_assert_mem_eq(l->data, rows, sizeof rows);
     literal_free_data(l);
@@ -88,8 +86,7 @@ START_TEST(big_endian_is_swapped)
 {
     unsigned char bytes[] = {0x3f, 0x80, 0, 0, 0x40, 0, 0, 0};
     struct c64 wanted = {1, 2};
-    struct literal *l =
-        decode(npy(1, "{'descr': '>c8', 'fortran_order': False, 'shape': ()}", bytes, sizeof bytes), NULL);
+    struct literal *l = decode(npy(1, "{'descr': '>c8', 'fortran_order': False, 'shape': ()}", bytes, sizeof bytes), NULL);
     ck_assert_ptr_nonnull(l);
     ck_assert_int_eq(l->shape->rank, 0);
     ck_assert_mem_eq(l->data, &wanted, sizeof wanted);
@@ -103,16 +100,14 @@ START_TEST(raw_bits_take_the_wanted_type)
     const struct shape *bf16 = shape_array(&arena, DT_BF16, 1, (int64_t[]){2}, NULL, NULL);
     static const char *const descrs[] = {"<V2", "|V2", "<u2", "bfloat16"};
     for (size_t i = 0; i < COUNT_OF(descrs); i++) {
-        struct str dict =
-            arena_printf(&arena, "{'descr': '%s', 'fortran_order': False, 'shape': (2,)}", descrs[i]);
+        struct str dict = arena_printf(&arena, "{'descr': '%s', 'fortran_order': False, 'shape': (2,)}", descrs[i]);
         struct literal *l = decode(npy(1, dict.ptr, bits, sizeof bits), bf16);
         ck_assert_ptr_nonnull(l);
         ck_assert_int_eq(l->shape->dtype, DT_BF16);
         ck_assert_mem_eq(l->data, bits, sizeof bits);
         literal_free_data(l);
     }
-    ck_assert_ptr_null(
-        decode(npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", bits, sizeof bits), bf16));
+    ck_assert_ptr_null(decode(npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", bits, sizeof bits), bf16));
     expect_error(MSG_ARRAY_MISMATCH, "f16[2], but it wants bf16[2]");
 }
 END_TEST
@@ -176,8 +171,8 @@ END_TEST
 START_TEST(sizes_zero_and_scalars)
 {
     double v = 2.5;
-    struct literal *l = decode(
-        npy(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (0, 4611686018427387904)}", NULL, 0), NULL);
+    struct literal *l =
+        decode(npy(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (0, 4611686018427387904)}", NULL, 0), NULL);
     ck_assert_ptr_nonnull(l);
     literal_free_data(l);
     l = decode(npy(1, "{'descr': '=f8', 'fortran_order': True, 'shape': ( ), }", &v, sizeof v), NULL);
@@ -192,10 +187,8 @@ END_TEST
 static struct str put_deflated(const char *data, size_t size)
 {
     char *out = arena_alloc(&arena, size + 64);
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)data,
-                  .avail_in = (uInt)size,
-                  .next_out = (Bytef *)out,
-                  .avail_out = (uInt)size + 64};
+    z_stream z = {
+        .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size, .next_out = (Bytef *)out, .avail_out = (uInt)size + 64};
     deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
     deflate(&z, Z_FINISH);
     struct str s = {out, z.total_out};
@@ -209,22 +202,16 @@ static struct buf archive(const char *name, struct str content, bool deflated, i
     struct str packed = deflated ? put_deflated(content.ptr, content.len) : content;
     uint32_t crc = (uint32_t)crc32(0, (const Bytef *)content.ptr, (uInt)content.len);
     struct buf b = {0};
-    put_le(&b, 0x04034b50, 4), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2),
-        put_le(&b, 0, 4);
-    put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len, 4), put_le(&b, strlen(name), 2),
-        put_le(&b, 3, 2);
+    put_le(&b, 0x04034b50, 4), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2), put_le(&b, 0, 4);
+    put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len, 4), put_le(&b, strlen(name), 2), put_le(&b, 3, 2);
     buf_puts(&b, name), buf_puts(&b, "xyz"), buf_str(&b, packed);
     size_t at = b.size;
-    put_le(&b, 0x02014b50, 4), put_le(&b, 20, 2), put_le(&b, 20, 2), put_le(&b, 0, 2),
-        put_le(&b, deflated ? 8 : 0, 2);
-    put_le(&b, 0, 4), put_le(&b, crc, 4), put_le(&b, packed.len, 4),
-        put_le(&b, content.len + (uint64_t)lie, 4);
-    put_le(&b, strlen(name), 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2),
-        put_le(&b, 0, 4);
+    put_le(&b, 0x02014b50, 4), put_le(&b, 20, 2), put_le(&b, 20, 2), put_le(&b, 0, 2), put_le(&b, deflated ? 8 : 0, 2);
+    put_le(&b, 0, 4), put_le(&b, crc, 4), put_le(&b, packed.len, 4), put_le(&b, content.len + (uint64_t)lie, 4);
+    put_le(&b, strlen(name), 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 2), put_le(&b, 0, 4);
     put_le(&b, 0, 4), buf_puts(&b, name);
     size_t size = b.size - at;
-    put_le(&b, 0x06054b50, 4), put_le(&b, 0, 4), put_le(&b, 1, 2), put_le(&b, 1, 2), put_le(&b, size, 4),
-        put_le(&b, at, 4);
+    put_le(&b, 0x06054b50, 4), put_le(&b, 0, 4), put_le(&b, 1, 2), put_le(&b, 1, 2), put_le(&b, size, 4), put_le(&b, at, 4);
     put_le(&b, 0, 2);
     return b;
 }
@@ -238,8 +225,7 @@ static struct buf some_npy(void)
 static struct literal *first_of(struct str bytes)
 {
     struct npz z;
-    return io_npz_open(&ds, &arena, bytes, &z) ? io_npz_get(&ds, &arena, &z, STR("arg0"), NULL, STR("it"))
-                                               : NULL;
+    return io_npz_open(&ds, &arena, bytes, &z) ? io_npz_get(&ds, &arena, &z, STR("arg0"), NULL, STR("it")) : NULL;
 }
 
 START_TEST(stored_and_deflated)
@@ -322,8 +308,9 @@ START_TEST(members_share_no_bytes)
 {
     struct buf inner = some_npy(), b = archive("arg0.npy", buf_view(&inner), _i == 1, 0), twice = named_twice(&b);
     ck_assert_ptr_null(first_of(buf_view(&twice)));
-    ck_assert_msg(strstr(ds.first->text.ptr, "overlap") && strstr(ds.first->text.ptr, "`arg0`") && strstr(ds.first->text.ptr, "`arg1`"), "%s",
-                  ds.first->text.ptr);
+    ck_assert_msg(strstr(ds.first->text.ptr, "overlap") && strstr(ds.first->text.ptr, "`arg0`") &&
+                      strstr(ds.first->text.ptr, "`arg1`"),
+                  "%s", ds.first->text.ptr);
     buf_free(&inner);
     buf_free(&b);
     buf_free(&twice);
@@ -403,13 +390,12 @@ END_TEST
 
 START_TEST(random_numbers_are_the_recipe_s)
 {
-    struct literal *l =
-        io_random(&ds, &arena, STR(""), shape_array(&arena, DT_F32, 1, (int64_t[]){3}, NULL, NULL), 0, 1);
+    struct literal *l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_F32, 1, (int64_t[]){3}, NULL, NULL), 0, 1);
     float wanted[] = {0x1.23fa98p-1f, 0x1.e4061p-1f, 0x1.62403cp-1f};
     ck_assert_mem_eq(l->data, wanted, sizeof wanted);
     literal_free_data(l);
-    l = io_random(&ds, &arena, STR("// peers: param=2 range=-3,9\n"),
-                  shape_array(&arena, DT_S32, 1, (int64_t[]){5}, NULL, NULL), 2, 7);
+    l = io_random(&ds, &arena, STR("// peers: param=2 range=-3,9\n"), shape_array(&arena, DT_S32, 1, (int64_t[]){5}, NULL, NULL),
+                  2, 7);
     int32_t integers[] = {5, 6, -1, 4, 2};
     ck_assert_mem_eq(l->data, integers, sizeof integers);
     literal_free_data(l);
@@ -427,8 +413,7 @@ END_TEST
 
 START_TEST(random_wide_and_complex)
 {
-    struct literal *l =
-        io_random(&ds, &arena, STR(""), shape_array(&arena, DT_C64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
+    struct literal *l = io_random(&ds, &arena, STR(""), shape_array(&arena, DT_C64, 1, (int64_t[]){1}, NULL, NULL), 2, 1);
     uint32_t complex[] = {1061805374, 3203908484};
     ck_assert_mem_eq(l->data, complex, sizeof complex);
     literal_free_data(l);
@@ -490,7 +475,9 @@ START_TEST(random_numbers_of_every_type)
     static const struct {
         const char *hint;
         double lo, hi;
-    } ranges[] = {{"", 0, 0}, {"// peers: param=1 range=-1,1\n", -1, 1}, {"// peers: param=1 range=0,65536\n", 0, 65536},
+    } ranges[] = {{"", 0, 0},
+                  {"// peers: param=1 range=-1,1\n", -1, 1},
+                  {"// peers: param=1 range=0,65536\n", 0, 65536},
                   {"// peers: param=1 range=-3,1000003\n", -3, 1000003}};
     enum { COUNT = 2 * 1024 + 5 };
     for (enum dtype t = 0; t < DT_COUNT; t++)

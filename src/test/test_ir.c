@@ -87,16 +87,14 @@ START_TEST(attributes_keep_their_order)
     struct module *m = module_new();
     struct computation *c = computation_new(m, STR("c"));
     struct inst *i = add(c, OP_GATHER, "g", 0);
-    static const enum attr_id ids[] = {
-        A_METADATA,        A_SLICE_SIZES,      A_BACKEND_CONFIG,       A_OFFSET_DIMS,
-        A_START_INDEX_MAP, A_INDEX_VECTOR_DIM, A_COLLAPSED_SLICE_DIMS, A_CONTROL_PREDECESSORS};
+    static const enum attr_id ids[] = {A_METADATA,        A_SLICE_SIZES,      A_BACKEND_CONFIG,       A_OFFSET_DIMS,
+                                       A_START_INDEX_MAP, A_INDEX_VECTOR_DIM, A_COLLAPSED_SLICE_DIMS, A_CONTROL_PREDECESSORS};
     for (size_t k = 0; k < COUNT_OF(ids); k++)
         inst_set_attr(m, i, ids[k], (union attr_value){.i = (int64_t)k}, (struct span){1, 2});
     inst_set_attr(m, i, A_INDEX_VECTOR_DIM, (union attr_value){.i = 50}, (struct span){3, 4});
     ck_assert_int_eq(i->attr_count, (int)COUNT_OF(ids));
-    static const enum attr_id expected[] = {
-        A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_START_INDEX_MAP,      A_INDEX_VECTOR_DIM,
-        A_SLICE_SIZES, A_BACKEND_CONFIG,       A_CONTROL_PREDECESSORS, A_METADATA};
+    static const enum attr_id expected[] = {A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_START_INDEX_MAP,      A_INDEX_VECTOR_DIM,
+                                            A_SLICE_SIZES, A_BACKEND_CONFIG,       A_CONTROL_PREDECESSORS, A_METADATA};
     for (size_t k = 0; k < COUNT_OF(expected); k++)
         ck_assert_int_eq(i->attrs[k].id, expected[k]);
     ck_assert_int_eq(inst_int(i, A_INDEX_VECTOR_DIM, -1), 50);
@@ -195,8 +193,7 @@ START_TEST(computations_in_printing_order)
     set_computation(loop, A_BODY, body);
     struct inst *cases = add(entry, OP_CONDITIONAL, "cases", 0);
     struct computation *branches[] = {mid, shared, select};
-    inst_set_attr(m, cases, A_BRANCH_COMPUTATIONS, (union attr_value){.computations = {3, branches}},
-                  NO_SPAN);
+    inst_set_attr(m, cases, A_BRANCH_COMPUTATIONS, (union attr_value){.computations = {3, branches}}, NO_SPAN);
     set_computation(add(entry, OP_FUSION, "f", 0), A_CALLS, fused);
     struct inst *start = add(entry, OP_ASYNC_START, "s", 0);
     set_computation(start, A_CALLS, mid);
@@ -273,8 +270,7 @@ START_TEST(unique_names)
     struct uniquifier *u = uniquifier_new(&a);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct str name = uniquifier_name(u, str_of(names[i][0]));
-        ck_assert_msg(str_is(name, names[i][1]), "%s: " STR_FMT ", not %s", names[i][0], STR_ARG(name),
-                      names[i][1]);
+        ck_assert_msg(str_is(name, names[i][1]), "%s: " STR_FMT ", not %s", names[i][0], STR_ARG(name), names[i][1]);
     }
     arena_free(&a);
 }

@@ -45,7 +45,8 @@ static void make(struct arrays *a, const struct large_conv *s, const enum dtype 
     struct kern_conv_dims *d = &a->dims;
     *d = (struct kern_conv_dims){.spatial_count = 2, .feature_groups = s->feature_groups, .batch_groups = s->batch_groups};
     for (int k = 0; k < 2; k++) {
-        d->window[k] = (struct kern_window_dim){s->window[k], s->stride, s->pad, s->pad + k, s->base, s->dilation, k == 1 && s->pad == 2};
+        d->window[k] =
+            (struct kern_window_dim){s->window[k], s->stride, s->pad, s->pad + k, s->base, s->dilation, k == 1 && s->pad == 2};
         const int64_t left = (s->in[k] - 1) * s->base + 1 + 2 * s->pad + k - (s->window[k] - 1) * s->dilation - 1;
         outs[k] = left < 0 ? 0 : left / s->stride + 1;
     }
@@ -66,10 +67,7 @@ static void make(struct arrays *a, const struct large_conv *s, const enum dtype 
     a->want = dense(NULL, types[2], dims);
 }
 
-static void let_go(struct arrays *a)
-{
-    FREE_VIEWS(&a->in, &a->kernel, &a->out, &a->want);
-}
+static void let_go(struct arrays *a) { FREE_VIEWS(&a->in, &a->kernel, &a->out, &a->want); }
 
 static double rounding(enum dtype t)
 {
@@ -106,12 +104,12 @@ static void check(const struct large_conv *s, const enum dtype *types, uint64_t 
     let_go(&a);
 }
 
-static const enum dtype types[][3] = {
-    {DT_F32, DT_F32, DT_F32},    {DT_BF16, DT_BF16, DT_BF16}, {DT_S8, DT_S8, DT_S32},    {DT_F64, DT_F64, DT_F64},
-    {DT_U8, DT_S8, DT_S32},      {DT_F16, DT_F16, DT_F32},    {DT_C64, DT_C64, DT_C64},  {DT_S32, DT_S32, DT_S32},
-    {DT_U8, DT_U8, DT_S16},      {DT_BF16, DT_BF16, DT_F32},  {DT_F32, DT_BF16, DT_F32}, {DT_S64, DT_S64, DT_S64},
-    {DT_C128, DT_C128, DT_C128}, {DT_PRED, DT_PRED, DT_PRED}, {DT_S4, DT_S8, DT_S8},     {DT_U32, DT_U32, DT_U32},
-    {DT_BF16, DT_BF16, DT_S64}};
+static const enum dtype types[][3] = {{DT_F32, DT_F32, DT_F32},    {DT_BF16, DT_BF16, DT_BF16}, {DT_S8, DT_S8, DT_S32},
+                                      {DT_F64, DT_F64, DT_F64},    {DT_U8, DT_S8, DT_S32},      {DT_F16, DT_F16, DT_F32},
+                                      {DT_C64, DT_C64, DT_C64},    {DT_S32, DT_S32, DT_S32},    {DT_U8, DT_U8, DT_S16},
+                                      {DT_BF16, DT_BF16, DT_F32},  {DT_F32, DT_BF16, DT_F32},   {DT_S64, DT_S64, DT_S64},
+                                      {DT_C128, DT_C128, DT_C128}, {DT_PRED, DT_PRED, DT_PRED}, {DT_S4, DT_S8, DT_S8},
+                                      {DT_U32, DT_U32, DT_U32},    {DT_BF16, DT_BF16, DT_S64}};
 
 START_TEST(blocks_agree_with_plain)
 {

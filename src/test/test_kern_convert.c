@@ -76,10 +76,7 @@ static double converted(enum dtype to, enum dtype from, double v)
     return get(to, out);
 }
 
-static bool same(double a, double b)
-{
-    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
-}
+static bool same(double a, double b) { return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0; }
 
 /* ---- convert ---- */
 
@@ -93,16 +90,14 @@ START_TEST(small_numbers_survive_every_pair)
             const double want = to == DT_PRED                      ? 1
                                 : dtype_is_unsigned(to) && one < 0 ? ldexp(1, (int)dtype_bits(to)) - 1
                                 : to == DT_F8E8M0FNU && one < 0    ? NAN
-                                : to == DT_S1 ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0)
-                                              : one;
-            ck_assert_msg(same(converted(to, from, one), want), "%s of %s 1 is %g", dtype_spelling(to),
-                          dtype_spelling(from), converted(to, from, one));
+                                : to == DT_S1                      ? (dtype_is_integer(from) || from == DT_PRED ? -1 : 0)
+                                                                   : one;
+            ck_assert_msg(same(converted(to, from, one), want), "%s of %s 1 is %g", dtype_spelling(to), dtype_spelling(from),
+                          converted(to, from, one));
             if (from == DT_F8E8M0FNU) /* has no zero */
                 continue;
-            ck_assert_msg(same(converted(to, from, 0),
-                               to == DT_F8E8M0FNU ? NAN : to == DT_PRED && dtype_is_complex(from)),
-                          "%s of %s 0 is %g", dtype_spelling(to), dtype_spelling(from),
-                          converted(to, from, 0));
+            ck_assert_msg(same(converted(to, from, 0), to == DT_F8E8M0FNU ? NAN : to == DT_PRED && dtype_is_complex(from)),
+                          "%s of %s 0 is %g", dtype_spelling(to), dtype_spelling(from), converted(to, from, 0));
         }
     }
 }
@@ -222,16 +217,15 @@ START_TEST(values_of_the_tables)
 {
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         const double got = converted(values[i].to, values[i].from, values[i].x);
-        ck_assert_msg(same(got, values[i].want), "%s %.17g -> %s is %.17g, not %.17g",
-                      dtype_spelling(values[i].from), values[i].x, dtype_spelling(values[i].to), got,
-                      values[i].want);
+        ck_assert_msg(same(got, values[i].want), "%s %.17g -> %s is %.17g, not %.17g", dtype_spelling(values[i].from),
+                      values[i].x, dtype_spelling(values[i].to), got, values[i].want);
     }
 }
 END_TEST
 
-static const enum dtype narrow_types[] = {
-    DT_F4E2M1FN,   DT_F6E2M3FN, DT_F6E3M2FN,   DT_F8E3M4,    DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F8E4M3FN,
-    DT_F8E4M3FNUZ, DT_F8E5M2,   DT_F8E5M2FNUZ, DT_F8E8M0FNU, DT_F16,    DT_BF16};
+static const enum dtype narrow_types[] = {DT_F4E2M1FN,      DT_F6E2M3FN, DT_F6E3M2FN,   DT_F8E3M4, DT_F8E4M3,
+                                          DT_F8E4M3B11FNUZ, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2, DT_F8E5M2FNUZ,
+                                          DT_F8E8M0FNU,     DT_F16,      DT_BF16};
 
 static unsigned code_count(enum dtype t) /* an f6 has less codes than its 8 bits would hold */
 {
@@ -246,8 +240,7 @@ static void check_encoding(enum dtype t, float x)
     convert(t, &of_double, DT_F64, &wide, 1);
     ck_assert_msg(code == float_encode(t, wide), "%s of %a is %04x, not %04x", dtype_spelling(t), wide, code,
                   (unsigned)float_encode(t, wide));
-    ck_assert_msg(of_double == code, "%s of double %a is %04x, not %04x", dtype_spelling(t), wide, of_double,
-                  code);
+    ck_assert_msg(of_double == code, "%s of double %a is %04x, not %04x", dtype_spelling(t), wide, of_double, code);
 }
 
 /* Every code of every narrow type there and back, and what rounds to it: the point halfway to the
@@ -261,8 +254,7 @@ START_TEST(narrow_floats_are_exhaustive)
             uint16_t code = (uint16_t)i, back = 0;
             float x;
             convert(DT_F32, &x, t, &code, 1);
-            ck_assert_msg(same((double)x, float_decode(t, code)), "%s %04x is %g", dtype_spelling(t), i,
-                          (double)x);
+            ck_assert_msg(same((double)x, float_decode(t, code)), "%s %04x is %g", dtype_spelling(t), i, (double)x);
             convert(t, &back, DT_F32, &x, 1);
             if (isnan(x)) {
                 ck_assert(float_code_is_nan(t, back));
@@ -275,8 +267,7 @@ START_TEST(narrow_floats_are_exhaustive)
             check_encoding(t, nextafterf(middle, (float)inf));
             check_encoding(t, nextafterf(middle, (float)-inf));
         }
-        const float extremes[] = {INFINITY,   -INFINITY, 0,         -0.0f,          0x1p-149f,
-                                  -0x1p-149f, 0x1p127f,  -0x1p127f, 0x1.fffffep127f};
+        const float extremes[] = {INFINITY, -INFINITY, 0, -0.0f, 0x1p-149f, -0x1p-149f, 0x1p127f, -0x1p127f, 0x1.fffffep127f};
         for (size_t i = 0; i < COUNT_OF(extremes); i++)
             check_encoding(t, extremes[i]);
         uint64_t seed = 1;
@@ -393,10 +384,7 @@ END_TEST
 
 /* ---- bits ---- */
 
-static void whole(struct view *v, enum dtype t, int64_t n, void *data)
-{
-    view_dense(v, t, 1, &n, data);
-}
+static void whole(struct view *v, enum dtype t, int64_t n, void *data) { view_dense(v, t, 1, &n, data); }
 
 static uint32_t reduced(uint32_t x, int exponent, int mantissa)
 {
@@ -460,8 +448,7 @@ START_TEST(stochastic_convert) /* 8.2 */
 }
 END_TEST
 
-static void bitcast(enum dtype to, int64_t to_n, void *out, enum dtype from, int64_t from_n, void *x,
-                    bool splits)
+static void bitcast(enum dtype to, int64_t to_n, void *out, enum dtype from, int64_t from_n, void *x, bool splits)
 {
     struct view vx, vout;
     const int64_t wide = splits ? from_n : to_n, ratio = splits ? to_n / from_n : from_n / to_n;
@@ -579,25 +566,21 @@ START_TEST(maps_reach_every_element)
                 random_view(&args[k], DT_F32, (char *)storage[k], &out, &seed);
         }
         const bool ternary = round % 3 == 0;
-        kern_map_tiles(NULL, kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out, ternary ? 3 : 2,
-                       args);
+        kern_map_tiles(NULL, kern_find_elementwise(ternary ? "clamp" : "subtract", DT_F32), &out, ternary ? 3 : 2, args);
         int64_t index[VIEW_MAX_RANK] = {0};
         do {
-            const float a = at(&args[0], index), b = at(&args[1], index),
-                        c = ternary ? at(&args[2], index) : 0;
+            const float a = at(&args[0], index), b = at(&args[1], index), c = ternary ? at(&args[2], index) : 0;
             ck_assert(at(&out, index) == (ternary ? fminf(c, fmaxf(a, b)) : a - b));
         } while (index_next(out.rank, out.dims, index));
         if (round % 3 != 1)
             continue;
         struct view in_place = out; /* the result over an argument */
         float before = at(&out, index), other = at(&args[1], index);
-        kern_map_tiles(NULL, kern_find_elementwise("subtract", DT_F32), &in_place, 2,
-                       (const struct view[]){out, args[1]});
+        kern_map_tiles(NULL, kern_find_elementwise("subtract", DT_F32), &in_place, 2, (const struct view[]){out, args[1]});
         ck_assert(at(&out, index) == before - other);
         struct view pred = out; /* elements of different widths */
         view_dense(&pred, DT_PRED, out.rank, out.dims, preds);
-        kern_map_tiles(NULL, kern_find_compare(KERN_LT, false, DT_F32), &pred, 2,
-                       (const struct view[]){out, args[1]});
+        kern_map_tiles(NULL, kern_find_compare(KERN_LT, false, DT_F32), &pred, 2, (const struct view[]){out, args[1]});
         do
             ck_assert((*view_at(&pred, index) != 0) == (at(&out, index) < at(&args[1], index)));
         while (index_next(out.rank, out.dims, index));

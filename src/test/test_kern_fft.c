@@ -43,7 +43,8 @@ static void check_rows(enum kern_fft type, int count, const int64_t *lengths)
         in[count] = lengths[count - 1] / 2 + 1;
     int64_t in_count = elements(count + 1, in), out_count = elements(count + 1, out);
     int64_t in_doubles = in_count * (in_type == DT_F64 ? 1 : 2), out_doubles = out_count * (out_type == DT_F64 ? 1 : 2);
-    double *x = numbers(in_doubles), *y = mem_zalloc((size_t)out_doubles * sizeof *y), *each = mem_zalloc((size_t)out_doubles * sizeof *y);
+    double *x = numbers(in_doubles), *y = mem_zalloc((size_t)out_doubles * sizeof *y),
+           *each = mem_zalloc((size_t)out_doubles * sizeof *y);
     struct view from, to;
     view_dense(&from, in_type, count + 1, in, x);
     view_dense(&to, out_type, count + 1, out, y);
@@ -57,8 +58,9 @@ static void check_rows(enum kern_fft type, int count, const int64_t *lengths)
     for (int64_t k = 0; k < out_doubles; k++)
         largest = fmax(largest, fabs(each[k]));
     for (int64_t k = 0; k < out_doubles; k++)
-        ck_assert_msg(fabs(y[k] - each[k]) <= 1e-14 * largest && largest > 0, "type %d, rank %d, lengths %lld ...: %g, %g at %lld",
-                      (int)type, count, (long long)lengths[0], y[k], each[k], (long long)k);
+        ck_assert_msg(fabs(y[k] - each[k]) <= 1e-14 * largest && largest > 0,
+                      "type %d, rank %d, lengths %lld ...: %g, %g at %lld", (int)type, count, (long long)lengths[0], y[k],
+                      each[k], (long long)k);
     mem_free(x);
     mem_free(y);
     mem_free(each);
@@ -94,8 +96,8 @@ START_TEST(waves)
         view_dense(&out, DT_C128, 1, &n, y);
         ck_assert(kern_fft(NULL, &out, &v, KERN_FFT, 1, &n));
         for (int64_t k = 0; k < n; k++)
-            ck_assert_msg(fabs(y[k].re - (k == peak ? (double)n : 0)) < 1e-9 && fabs(y[k].im) < 1e-9, "%lld of %lld", (long long)k,
-                          (long long)n);
+            ck_assert_msg(fabs(y[k].re - (k == peak ? (double)n : 0)) < 1e-9 && fabs(y[k].im) < 1e-9, "%lld of %lld",
+                          (long long)k, (long long)n);
         mem_free(x);
         mem_free(y);
     }
@@ -123,7 +125,8 @@ START_TEST(real_waves_there_and_back)
         for (int64_t r = 0; r < rows; r++)
             for (int64_t k = 0; k < half; k++) {
                 const struct c128 a = y[r * half + k], b = wide[r * n + k];
-                ck_assert_msg(fabs(a.re - b.re) < 1e-10 && fabs(a.im - b.im) < 1e-10, "row of %lld, %lld", (long long)n, (long long)k);
+                ck_assert_msg(fabs(a.re - b.re) < 1e-10 && fabs(a.im - b.im) < 1e-10, "row of %lld, %lld", (long long)n,
+                              (long long)k);
             }
         for (int64_t k = 0; k < rows * n; k++)
             ck_assert_msg(fabs(again[k] - x[k]) < 1e-13, "row of %lld, %lld again", (long long)n, (long long)k);
@@ -142,8 +145,9 @@ START_TEST(teams_make_no_difference)
         enum kern_fft type;
         int rank, count;
         int64_t dims[3];
-    } all[] = {{KERN_FFT, 1, 1, {65536}},      {KERN_IFFT, 1, 1, {30000}},   {KERN_FFT, 2, 2, {96, 100}}, {KERN_IFFT, 3, 2, {5, 70, 33}},
-               {KERN_FFT, 2, 1, {40, 6007}},   {KERN_IFFT, 2, 2, {74, 202}}, {KERN_FFT, 2, 1, {11, 2500}}};
+    } all[] = {{KERN_FFT, 1, 1, {65536}},      {KERN_IFFT, 1, 1, {30000}},   {KERN_FFT, 2, 2, {96, 100}},
+               {KERN_IFFT, 3, 2, {5, 70, 33}}, {KERN_FFT, 2, 1, {40, 6007}}, {KERN_IFFT, 2, 2, {74, 202}},
+               {KERN_FFT, 2, 1, {11, 2500}}};
     start_teams();
     for (size_t k = 0; k < COUNT_OF(all); k++) {
         const int64_t n = elements(all[k].rank, all[k].dims);

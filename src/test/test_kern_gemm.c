@@ -13,13 +13,13 @@
 static const char *const isas[] = {"baseline", "avx2", "avx512"};
 
 static const enum dtype types[][3] = {
-    {DT_F32, DT_F32, DT_F32},         {DT_F64, DT_F64, DT_F64},      {DT_C64, DT_C64, DT_C64},
-    {DT_C128, DT_C128, DT_C128},      {DT_BF16, DT_BF16, DT_F32},    {DT_BF16, DT_BF16, DT_BF16},
-    {DT_F16, DT_F16, DT_F16},         {DT_F8E4M3FN, DT_F8E5M2, DT_F32}, {DT_F8E8M0FNU, DT_F8E4M3FN, DT_F32},
-    {DT_F32, DT_BF16, DT_F32},        {DT_F16, DT_F32, DT_F64},      {DT_S8, DT_S8, DT_S32},
-    {DT_U8, DT_U8, DT_U8},            {DT_S8, DT_U8, DT_S16},        {DT_S4, DT_S4, DT_S32},
-    {DT_U8, DT_S8, DT_S64},           {DT_S16, DT_S16, DT_S16},      {DT_S32, DT_S32, DT_S32},
-    {DT_U64, DT_U64, DT_U64},         {DT_PRED, DT_PRED, DT_PRED},   {DT_S32, DT_S32, DT_F32}};
+    {DT_F32, DT_F32, DT_F32},    {DT_F64, DT_F64, DT_F64},         {DT_C64, DT_C64, DT_C64},
+    {DT_C128, DT_C128, DT_C128}, {DT_BF16, DT_BF16, DT_F32},       {DT_BF16, DT_BF16, DT_BF16},
+    {DT_F16, DT_F16, DT_F16},    {DT_F8E4M3FN, DT_F8E5M2, DT_F32}, {DT_F8E8M0FNU, DT_F8E4M3FN, DT_F32},
+    {DT_F32, DT_BF16, DT_F32},   {DT_F16, DT_F32, DT_F64},         {DT_S8, DT_S8, DT_S32},
+    {DT_U8, DT_U8, DT_U8},       {DT_S8, DT_U8, DT_S16},           {DT_S4, DT_S4, DT_S32},
+    {DT_U8, DT_S8, DT_S64},      {DT_S16, DT_S16, DT_S16},         {DT_S32, DT_S32, DT_S32},
+    {DT_U64, DT_U64, DT_U64},    {DT_PRED, DT_PRED, DT_PRED},      {DT_S32, DT_S32, DT_F32}};
 
 /* lhs[m, k] by rhs[k, n], or one of them turned round. */
 struct matrices {
@@ -39,10 +39,7 @@ static void make_matrices(struct matrices *x, struct random *r, const enum dtype
     x->out_dims[1] = n;
 }
 
-static void free_matrices(struct matrices *x)
-{
-    FREE_VIEWS(&x->lhs, &x->rhs);
-}
+static void free_matrices(struct matrices *x) { FREE_VIEWS(&x->lhs, &x->rhs); }
 
 /* Sizes round those of registers, panels and lanes, and some that are none. */
 START_TEST(blocks_agree_with_plain)
@@ -81,7 +78,10 @@ static void check_some(struct random *r, const struct matrices *x, const struct 
         struct view one = *out;
         one.data = view_at(out, at);
         one.dims[0] = one.dims[1] = 1;
-        union { double align; char bytes[16]; } room;
+        union {
+            double align;
+            char bytes[16];
+        } room;
         struct view want;
         view_dense(&want, out->dtype, 2, one.dims, room.bytes);
         ck_assert(plain_dot(NULL, &want, &row, &column, &x->dims));
@@ -90,8 +90,8 @@ static void check_some(struct random *r, const struct matrices *x, const struct 
 }
 
 /* Many blocks, long sums that are cut, matrices by few vectors; none that fits them. */
-static const int64_t large[][3] = {{70, 300, 230}, {3, 700, 401}, {500, 2, 600}, {9, 11, 20011}, {1, 5, 60000},
-                                   {8, 4200, 70}, {40, 1100, 90}, {1100, 17, 131}};
+static const int64_t large[][3] = {{70, 300, 230}, {3, 700, 401}, {500, 2, 600},  {9, 11, 20011},
+                                   {1, 5, 60000},  {8, 4200, 70}, {40, 1100, 90}, {1100, 17, 131}};
 
 START_TEST(large_products_agree_with_plain)
 {
@@ -164,7 +164,8 @@ START_TEST(tensors_and_teams)
         const enum dtype *t = types[(size_t)seed % COUNT_OF(types)];
         const int64_t b = random_in(&r, 1, 12), m = random_in(&r, 1, 2), n = random_in(&r, 1, 9), last = seed % 2 ? 70 : 7;
         const int64_t k = random_in(&r, 1, 9), l = seed % 3 ? 4 : 5;
-        struct kern_dot_dims dims = {.batch_count = 1, .contracting_count = 2, .lhs_contracting = {1, 3}, .rhs_contracting = {2, 4}};
+        struct kern_dot_dims dims = {
+            .batch_count = 1, .contracting_count = 2, .lhs_contracting = {1, 3}, .rhs_contracting = {2, 4}};
         r.small = true;
         struct random_view lhs = random_operand(&r, t[0], 5, (int64_t[]){b, k, m, l, 3});
         struct random_view rhs = random_operand(&r, t[1], 5, (int64_t[]){b, n, k, last, l});
@@ -200,7 +201,8 @@ START_TEST(small_products_are_plain)
         fill_unevenly(&r, &lhs.view);
         fill_unevenly(&r, &rhs.view);
         const int64_t out_dims[3] = {b, m, n};
-        struct random_view out = random_layout(&r, t, 3 - skip, out_dims + skip), want = random_layout(&r, t, 3 - skip, out_dims + skip);
+        struct random_view out = random_layout(&r, t, 3 - skip, out_dims + skip),
+                           want = random_layout(&r, t, 3 - skip, out_dims + skip);
         const bool same = strncmp(kern_dot_choice(&out.view, &lhs.view, &rhs.view, &dims), "small", 5) == 0;
         ck_assert(kern_dot(team, &out.view, &lhs.view, &rhs.view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &lhs.view, &rhs.view, &dims));

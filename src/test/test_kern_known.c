@@ -53,8 +53,8 @@ START_TEST(random_blocks)
             view_dense(&out, DT_U64, 1, (const int64_t[]){words / 2}, made);
             both[set]->rng_bits(NULL, &out, blocks[k].algorithm, blocks[k].state, blocks[k].words, next);
             for (int w = 0; w < words; w++)
-                ck_assert_msg((uint32_t)(made[w / 2] >> (w % 2 * 32)) == blocks[k].block[w],
-                              "vector %zu, word %d, set %d", k, w, set);
+                ck_assert_msg((uint32_t)(made[w / 2] >> (w % 2 * 32)) == blocks[k].block[w], "vector %zu, word %d, set %d", k, w,
+                              set);
         }
 }
 END_TEST
@@ -70,21 +70,23 @@ static const struct {
     uint64_t bits[12];
 } streams[] = {
 #define KEY 0x0123456789abcdef
-    {KERN_THREE_FRY, DT_U32, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 5,
-     {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617}},
-    {KERN_THREE_FRY, DT_U64, 2, {KEY, 5}, {KEY, 10}, 1, {5}, 3,
-     {0x7d84f441b09d029e, 0xa43b6b396ca3e732, 0x2077496ec8124617}},
+    {KERN_THREE_FRY, DT_U32, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 5, {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617}},
+    {KERN_THREE_FRY, DT_U64, 2, {KEY, 5}, {KEY, 10}, 1, {5}, 3, {0x7d84f441b09d029e, 0xa43b6b396ca3e732, 0x2077496ec8124617}},
     {KERN_THREE_FRY, DT_U16, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 5, {0x029e, 0xf441, 0xe732, 0x6b39, 0x4617}},
     {KERN_THREE_FRY, DT_U8, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 5, {0x9e, 0x41, 0x32, 0x39, 0x17}},
-    {KERN_THREE_FRY, DT_U32, 2, {KEY, 5}, {KEY, 11}, 2, {3, 4}, 12,
-     {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617, 0x2077496e,
-      0xb530f815, 0xedce8403, 0x95fbb24b, 0xa2c8a180, 0xea74752e, 0x2b05d54b}},
-    {KERN_PHILOX, DT_U32, 2, {KEY, 5}, {KEY, 7}, 1, {5}, 5,
-     {0xdb2c142d, 0x327740ee, 0x7f0fe360, 0xa0c46ff0, 0xc56b7b3e}},
-    {KERN_PHILOX, DT_U64, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 3,
-     {0x327740eedb2c142d, 0xa0c46ff07f0fe360, 0x8bc48ab8c56b7b3e}},
-    {KERN_PHILOX, DT_U32, 3, {KEY, 5, 7}, {KEY, 7, 7}, 1, {5}, 5,
-     {0x414da380, 0xb7702af1, 0xcd642c43, 0x43dc5e58, 0x0dbe9975}},
+    {KERN_THREE_FRY,
+     DT_U32,
+     2,
+     {KEY, 5},
+     {KEY, 11},
+     2,
+     {3, 4},
+     12,
+     {0xb09d029e, 0x7d84f441, 0x6ca3e732, 0xa43b6b39, 0xc8124617, 0x2077496e, 0xb530f815, 0xedce8403, 0x95fbb24b, 0xa2c8a180,
+      0xea74752e, 0x2b05d54b}},
+    {KERN_PHILOX, DT_U32, 2, {KEY, 5}, {KEY, 7}, 1, {5}, 5, {0xdb2c142d, 0x327740ee, 0x7f0fe360, 0xa0c46ff0, 0xc56b7b3e}},
+    {KERN_PHILOX, DT_U64, 2, {KEY, 5}, {KEY, 8}, 1, {5}, 3, {0x327740eedb2c142d, 0xa0c46ff07f0fe360, 0x8bc48ab8c56b7b3e}},
+    {KERN_PHILOX, DT_U32, 3, {KEY, 5, 7}, {KEY, 7, 7}, 1, {5}, 5, {0x414da380, 0xb7702af1, 0xcd642c43, 0x43dc5e58, 0x0dbe9975}},
 #undef KEY
 };
 
@@ -98,8 +100,8 @@ START_TEST(random_streams)
             view_dense(&out, streams[k].type, streams[k].rank, streams[k].dims, made);
             both[set]->rng_bits(NULL, &out, streams[k].algorithm, streams[k].state, streams[k].words, next);
             for (int i = 0; i < streams[k].known; i++)
-                ck_assert_msg(memcmp((char *)made + (size_t)i * size, &streams[k].bits[i], size) == 0,
-                              "stream %zu, element %d", k, i); /* little-endian */
+                ck_assert_msg(memcmp((char *)made + (size_t)i * size, &streams[k].bits[i], size) == 0, "stream %zu, element %d",
+                              k, i); /* little-endian */
             for (int i = 0; i < streams[k].words; i++)
                 ck_assert_msg(next[i] == streams[k].next[i], "stream %zu, state %d", k, i);
         }
@@ -159,9 +161,8 @@ static void check_codes(const struct narrow *t, const uint32_t *bits, size_t n)
         const void *x = from[k] == DT_F32 ? (const void *)bits : wide;
         kern_find_convert(t->type, from[k])(made, &x, (int64_t)n);
         for (size_t i = 0; i < n; i++)
-            ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of %s 0x%08x is 0x%02x, not 0x%02x",
-                          dtype_spelling(t->type), dtype_spelling(from[k]), (unsigned)bits[i], made[i],
-                          wanted_code(t, bits[i]));
+            ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of %s 0x%08x is 0x%02x, not 0x%02x", dtype_spelling(t->type),
+                          dtype_spelling(from[k]), (unsigned)bits[i], made[i], wanted_code(t, bits[i]));
     }
     free(made);
     free(wide);
@@ -182,8 +183,7 @@ START_TEST(narrow_codes_of_every_bf16)
     check_codes(t, bits, CHUNK);
     kern_find_convert(t->type, DT_BF16)(made, (const void *const[]){bf16}, CHUNK);
     for (uint32_t i = 0; i < CHUNK; i++)
-        ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of bf16 0x%04x", dtype_spelling(t->type),
-                      (unsigned)i);
+        ck_assert_msg(made[i] == wanted_code(t, bits[i]), "%s of bf16 0x%04x", dtype_spelling(t->type), (unsigned)i);
     free(bf16);
     free(bits);
     free(made);
@@ -232,8 +232,8 @@ END_TEST
 /* ---- fft ---- */
 
 /* `near`: how far off the fast one may be. */
-static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const struct c128 *x,
-                      const struct c128 *wanted, double near)
+static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const struct c128 *x, const struct c128 *wanted,
+                      double near)
 {
     for (int set = 0; set < 2; set++) {
         struct c128 made[16];
@@ -244,8 +244,7 @@ static void check_fft(enum kern_fft type, int rank, const int64_t *dims, const s
         for (int64_t i = 0; i < view_elements(&out); i++)
             ck_assert_msg(fabs(made[i].re - wanted[i].re) <= (set ? 0 : near) &&
                               fabs(made[i].im - wanted[i].im) <= (set ? 0 : near),
-                          "element %d is (%g, %g), not (%g, %g)", (int)i, made[i].re, made[i].im,
-                          wanted[i].re, wanted[i].im);
+                          "element %d is (%g, %g), not (%g, %g)", (int)i, made[i].re, made[i].im, wanted[i].re, wanted[i].im);
     }
 }
 
@@ -331,8 +330,7 @@ START_TEST(cholesky_of_squares)
         for (int j = 0; j < N; j++) {
             struct c128 sum = {0, 0};
             for (int k = 0; k < N; k++) {
-                struct c128 p = times_conjugate(factor(i, k, dtype_is_complex(t)),
-                                                factor(j, k, dtype_is_complex(t)));
+                struct c128 p = times_conjugate(factor(i, k, dtype_is_complex(t)), factor(j, k, dtype_is_complex(t)));
                 sum = (struct c128){sum.re + p.re, sum.im + p.im};
             }
             const bool read = lower ? j <= i : j >= i; /* the other triangle is never looked at */
@@ -348,8 +346,8 @@ START_TEST(cholesky_of_squares)
                 const struct c128 v = load(t, made, i * N + j);
                 if (!lower)
                     w.im = -w.im;
-                ck_assert_msg(v.re == w.re && v.im == w.im, "%s, lower=%d: [%d,%d] is (%g, %g), not (%g, %g)",
-                              dtype_spelling(t), lower, i, j, v.re, v.im, w.re, w.im);
+                ck_assert_msg(v.re == w.re && v.im == w.im, "%s, lower=%d: [%d,%d] is (%g, %g), not (%g, %g)", dtype_spelling(t),
+                              lower, i, j, v.re, v.im, w.re, w.im);
             }
     }
 }
@@ -373,11 +371,8 @@ START_TEST(triangular_solve_is_exact)
     enum { M = 3 };
     const enum dtype t = matrix_types[_i / 24];
     const int op = _i % 24 / 8;
-    const struct kern_triangular how = {.left_side = _i & 1,
-                                        .lower = _i & 2,
-                                        .unit_diagonal = _i & 4,
-                                        .transpose = op > 0,
-                                        .conjugate = op > 1};
+    const struct kern_triangular how = {
+        .left_side = _i & 1, .lower = _i & 2, .unit_diagonal = _i & 4, .transpose = op > 0, .conjugate = op > 1};
     const bool complex = dtype_is_complex(t);
     struct c128 a[N * N], b[N * M], made[N * M], x[N * M];
     struct view va, vb, out;
@@ -386,8 +381,7 @@ START_TEST(triangular_solve_is_exact)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             const bool read = i == j ? !how.unit_diagonal : how.lower ? j < i : j > i;
-            store(t, a, i * N + j,
-                  !read ? (struct c128){NAN, 0} : how.lower ? factor(i, j, complex) : factor(j, i, complex));
+            store(t, a, i * N + j, !read ? (struct c128){NAN, 0} : how.lower ? factor(i, j, complex) : factor(j, i, complex));
         }
     const int rows = how.left_side ? N : M, columns = how.left_side ? M : N;
     for (int i = 0; i < rows; i++)

@@ -71,8 +71,8 @@ static bool holds(const struct table *a, int64_t first, int64_t row, int64_t col
 }
 
 /* A copy from x seen with these strides. */
-static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset, struct table *x,
-                   int64_t row, int64_t column)
+static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int64_t offset, struct table *x, int64_t row,
+                   int64_t column)
 {
     int64_t width = (int64_t)dtype_bytes(t);
     struct table out = new_table(t, rows, columns, gap, offset * width);
@@ -90,8 +90,7 @@ static bool copies(enum dtype t, int64_t rows, int64_t columns, int64_t gap, int
 START_TEST(large_copies)
 {
     enum dtype t = of_width[_i];
-    int64_t width = (int64_t)dtype_bytes(t), columns = 4096 / width * 2 + 5,
-            rows = (33 << 20) / (columns * width) + 1;
+    int64_t width = (int64_t)dtype_bytes(t), columns = 4096 / width * 2 + 5, rows = (33 << 20) / (columns * width) + 1;
     struct table x = new_table(t, rows, columns, 0, 0);
     number_table(&x);
     for (int64_t gap = 0; gap < 3; gap += 2)
@@ -111,8 +110,7 @@ END_TEST
 START_TEST(large_gather)
 {
     enum dtype t = of_width[_i];
-    int64_t width = (int64_t)dtype_bytes(t), columns = 3000 / width,
-            rows = (33 << 20) / (columns * width) + 1;
+    int64_t width = (int64_t)dtype_bytes(t), columns = 3000 / width, rows = (33 << 20) / (columns * width) + 1;
     struct table x = new_table(t, 1000, columns, 1, 0), out = new_table(t, rows, columns, 1, width);
     int32_t *at = calloc((size_t)rows, sizeof *at);
     int64_t dims[] = {rows, 1};
@@ -130,8 +128,7 @@ START_TEST(large_gather)
     kern_gather(NULL, &out.view, &x.view, &indices, &g);
     for (int64_t i = 0; i < rows; i++) {
         int64_t from = at[i] < 0 ? 0 : at[i] > 999 ? 999 : at[i];
-        ck_assert(memcmp(out.view.data + i * out.pitch, x.view.data + from * x.pitch,
-                         (size_t)(columns * width)) == 0);
+        ck_assert(memcmp(out.view.data + i * out.pitch, x.view.data + from * x.pitch, (size_t)(columns * width)) == 0);
         ck_assert_int_eq((unsigned char)out.view.data[i * out.pitch + columns * width], GAP);
     }
     free(at);

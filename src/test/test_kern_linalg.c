@@ -69,8 +69,7 @@ START_TEST(cholesky_agrees_with_plain)
         prepare(&r, &a.view, lower, false, true);
         ck_assert(kern_cholesky(NULL, &out.view, &a.view, lower));
         ck_assert(plain_cholesky(NULL, &want.view, &a.view, lower));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cholesky of %s, seed %d", dtype_spelling(t),
-                      seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "cholesky of %s, seed %d", dtype_spelling(t), seed);
         FREE_VIEWS(&a, &out, &want);
     }
 }
@@ -98,8 +97,8 @@ START_TEST(triangular_solve_agrees_with_plain)
         prepare(&r, &a.view, how.lower, how.unit_diagonal, random_in(&r, 0, 1));
         ck_assert(kern_triangular_solve(NULL, &out.view, &a.view, &b.view, &how));
         ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d",
-                      dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d", dtype_spelling(t),
+                      seed);
         FREE_VIEWS(&a, &b, &out, &want);
     }
 }
@@ -112,14 +111,15 @@ START_TEST(threads_make_no_difference)
     start_teams();
     for (int seed = 0; seed < 16; seed++) {
         struct random r = {(uint64_t)seed};
-        const struct kern_triangular how = {
-            .left_side = seed & 1, .lower = seed & 2, .transpose = seed & 4};
+        const struct kern_triangular how = {.left_side = seed & 1, .lower = seed & 2, .transpose = seed & 4};
         const enum dtype t = seed & 8 ? DT_F64 : seed == 6 ? DT_C64 : DT_F32;
         const int64_t n = 90 + seed % 7 * 10, sides = 170, square[3] = {2, n, n};
         const int64_t dims[3] = {2, how.left_side ? n : sides, how.left_side ? sides : n};
-        struct random_view a = random_array(&r, t, 3, square), b = random_array(&r, t, 3, dims), factor = random_layout(&r, t, 3, square);
+        struct random_view a = random_array(&r, t, 3, square), b = random_array(&r, t, 3, dims),
+                           factor = random_layout(&r, t, 3, square);
         struct random_view out = random_layout(&r, t, 3, dims), want = random_layout(&r, t, 3, dims);
-        const size_t bytes = (size_t)view_elements(&out.view) * dtype_bytes(t), whole = (size_t)view_elements(&a.view) * dtype_bytes(t);
+        const size_t bytes = (size_t)view_elements(&out.view) * dtype_bytes(t),
+                     whole = (size_t)view_elements(&a.view) * dtype_bytes(t);
         struct view copy[2], factors[2];
         for (int k = 0; k < 2; k++) {
             view_dense(&copy[k], t, 3, dims, malloc(bytes));
@@ -132,10 +132,12 @@ START_TEST(threads_make_no_difference)
             ck_assert_msg(k == 0 || memcmp(copy[0].data, copy[1].data, bytes) == 0, "seed %d, %d threads", seed, team_sizes[k]);
             ck_assert(kern_cholesky(teams[k], &factor.view, &a.view, how.lower));
             kern_copy(NULL, &factors[k > 0], &factor.view);
-            ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0, "factor %d, %d threads", seed, team_sizes[k]);
+            ck_assert_msg(k == 0 || memcmp(factors[0].data, factors[1].data, whole) == 0, "factor %d, %d threads", seed,
+                          team_sizes[k]);
         }
         ck_assert(plain_triangular_solve(NULL, &want.view, &a.view, &b.view, &how));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d", dtype_spelling(t), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "triangular-solve of %s, seed %d", dtype_spelling(t),
+                      seed);
         for (int k = 0; k < 2; k++) {
             free(copy[k].data);
             free(factors[k].data);

@@ -51,8 +51,7 @@ static void random_pick(struct random *r, struct kern_pick *p)
 
 START_TEST(picks_agree_with_plain)
 {
-    static const enum dtype values[] = {DT_F32, DT_F32, DT_F64, DT_BF16, DT_F16, DT_S32,
-                                        DT_S64, DT_U64, DT_U8,  DT_S8,   DT_U32},
+    static const enum dtype values[] = {DT_F32, DT_F32, DT_F64, DT_BF16, DT_F16, DT_S32, DT_S64, DT_U64, DT_U8, DT_S8, DT_U32},
                             indices[] = {DT_S32, DT_S64, DT_U32, DT_U8};
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -80,8 +79,7 @@ START_TEST(picks_agree_with_plain)
             out[k] = random_layout(&r, types[k], kept, out_dims);
             want[k] = random_layout(&r, types[k], kept, out_dims);
         }
-        struct view xs[2] = {x[0].view, x[1].view}, outs[2] = {out[0].view, out[1].view},
-                    wants[2] = {want[0].view, want[1].view};
+        struct view xs[2] = {x[0].view, x[1].view}, outs[2] = {out[0].view, out[1].view}, wants[2] = {want[0].view, want[1].view};
         struct kern_body body = {.combine = KERN_CALL, .call = answer, .context = &asked}, fast = body;
         fast.pick = &pick;
         const void *const inits[2] = {init[0], init[1]};

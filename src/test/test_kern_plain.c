@@ -54,8 +54,7 @@ START_TEST(broadcast_is_a_view)
         shuffle(&r, out_rank, dimensions);
         for (int d = 0; d < rank; d++)
             dims[d] = out_dims[dimensions[d]];
-        struct random_view x = random_operand(&r, t, rank, dims),
-                           want = random_layout(&r, t, out_rank, out_dims);
+        struct random_view x = random_operand(&r, t, rank, dims), want = random_layout(&r, t, out_rank, out_dims);
         struct view fast;
         kern_view_broadcast(&fast, &x.view, out_rank, out_dims, dimensions);
         plain_broadcast(&want.view, &x.view, dimensions);
@@ -116,8 +115,7 @@ START_TEST(reshape_is_a_copy_or_a_view)
                 out_dims[out_rank++] = 2;
             }
         }
-        struct random_view x = random_operand(&r, t, rank, dims),
-                           want = random_layout(&r, t, out_rank, out_dims);
+        struct random_view x = random_operand(&r, t, rank, dims), want = random_layout(&r, t, out_rank, out_dims);
         plain_reshape(&want.view, &x.view);
         struct view fast, whole;
         char *storage = malloc((size_t)view_elements(&x.view) * dtype_bytes(t) + 1);
@@ -165,14 +163,11 @@ START_TEST(topk_agrees_with_plain)
         if (dtype_is_complex(t))
             continue;
         random_dims(&r, rank, 5, dims);
-        int64_t n = dims[rank - 1] = seed % 30 ? random_in(&r, 1, 40) : 900,
-                k = random_in(&r, 0, n < 20 ? n : 20);
+        int64_t n = dims[rank - 1] = seed % 30 ? random_in(&r, 1, 40) : 900, k = random_in(&r, 0, n < 20 ? n : 20);
         struct random_view x = random_operand(&r, t, rank, dims);
         dims[rank - 1] = k;
-        struct random_view best = random_layout(&r, t, rank, dims),
-                           at = random_layout(&r, DT_S32, rank, dims),
-                           want = random_layout(&r, t, rank, dims),
-                           want_at = random_layout(&r, DT_S32, rank, dims);
+        struct random_view best = random_layout(&r, t, rank, dims), at = random_layout(&r, DT_S32, rank, dims),
+                           want = random_layout(&r, t, rank, dims), want_at = random_layout(&r, DT_S32, rank, dims);
         ck_assert(kern_topk(NULL, &best.view, &at.view, &x.view, k, largest));
         ck_assert(plain_topk(NULL, &want.view, &want_at.view, &x.view, k, largest));
         ck_assert_msg(views_agree(&best.view, &want.view, 0, 0), "values of topk, seed %d", seed);
@@ -201,13 +196,11 @@ START_TEST(bitcast_convert_agrees_with_plain)
             out_rank--;
         else if (wide > narrow)
             out_dims[out_rank++] = wide / narrow;
-        struct random_view x = random_operand(&r, from, rank, dims),
-                           out = random_layout(&r, to, out_rank, out_dims),
+        struct random_view x = random_operand(&r, from, rank, dims), out = random_layout(&r, to, out_rank, out_dims),
                            want = random_layout(&r, to, out_rank, out_dims);
         kern_bitcast_convert(NULL, &out.view, &x.view);
         plain_bitcast_convert(NULL, &want.view, &x.view);
-        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d",
-                      dtype_spelling(from), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "bitcast-convert of %s, seed %d", dtype_spelling(from), seed);
         FREE_VIEWS(&x, &out, &want);
     }
 }
@@ -241,8 +234,7 @@ START_TEST(fft_agrees_with_plain)
         double unit = wide ? 0x1p-52 : 0x1p-23, sum = 3 * (double)total;
         ck_assert(kern_fft(NULL, &out.view, &x.view, type, count, lengths));
         ck_assert(plain_fft(NULL, &want.view, &x.view, type, count, lengths));
-        ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit), "fft, seed %d",
-                      seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, unit, 16 * sum * 0x1p-52 / unit), "fft, seed %d", seed);
         FREE_VIEWS(&x, &out, &want);
     }
 }
@@ -312,8 +304,7 @@ static void make_several(struct several *s, struct random *r, int rank, const in
 static void check_several(struct several *s, const char *op, int seed)
 {
     for (int k = 0; k < OPERANDS; k++) {
-        ck_assert_msg(views_agree(&s->outs[k], &s->wants[k], EQUAL_NUMBERS, 0), "%s, operand %d, seed %d", op,
-                      k, seed);
+        ck_assert_msg(views_agree(&s->outs[k], &s->wants[k], EQUAL_NUMBERS, 0), "%s, operand %d, seed %d", op, k, seed);
         FREE_VIEWS(&s->x[k], &s->out[k], &s->want[k]);
     }
 }
@@ -371,8 +362,7 @@ START_TEST(scatter_several)
         struct random r = {(uint64_t)seed};
         int64_t dims[VIEW_MAX_RANK], update_dims[VIEW_MAX_RANK], places = random_in(&r, 0, 8);
         int rank = (int)random_in(&r, 1, 5);
-        struct kern_gather_dims g = {
-            .offset_count = rank - 1, .collapsed_count = 1, .map_count = 1, .index_vector_dim = 1};
+        struct kern_gather_dims g = {.offset_count = rank - 1, .collapsed_count = 1, .map_count = 1, .index_vector_dim = 1};
         struct several s;
         random_dims(&r, rank, 5, dims);
         memcpy(update_dims, dims, sizeof update_dims);

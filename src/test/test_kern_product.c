@@ -11,34 +11,16 @@
 static void random_types(struct random *r, enum dtype *l, enum dtype *rhs, enum dtype *out)
 {
     static const enum dtype rows[][3] = {
-        {DT_F32, DT_F32, DT_F32},
-        {DT_F64, DT_F64, DT_F64},
-        {DT_C64, DT_C64, DT_C64},
-        {DT_C128, DT_C128, DT_C128},
-        {DT_BF16, DT_BF16, DT_BF16},
-        {DT_F16, DT_F16, DT_F32},
-        {DT_F8E4M3FN, DT_F8E5M2, DT_F32},
-        {DT_F32, DT_BF16, DT_F32},
-        {DT_F64, DT_F64, DT_F32},
-        {DT_BF16, DT_BF16, DT_S32},
-        {DT_S32, DT_S32, DT_F32},
-        {DT_S32, DT_F32, DT_BF16},
-        {DT_S8, DT_S8, DT_S8},
-        {DT_S8, DT_U8, DT_S32},
-        {DT_S32, DT_S32, DT_S8},
-        {DT_S16, DT_S16, DT_S16},
-        {DT_U16, DT_U16, DT_U64},
-        {DT_S32, DT_S32, DT_S32},
-        {DT_U64, DT_U64, DT_U64},
-        {DT_S4, DT_S4, DT_S4},
-        {DT_U4, DT_U4, DT_U4},
-        {DT_S4, DT_S4, DT_S32},
-        {DT_PRED, DT_PRED, DT_PRED},
-        {DT_PRED, DT_S8, DT_S32},
+        {DT_F32, DT_F32, DT_F32},    {DT_F64, DT_F64, DT_F64},   {DT_C64, DT_C64, DT_C64},         {DT_C128, DT_C128, DT_C128},
+        {DT_BF16, DT_BF16, DT_BF16}, {DT_F16, DT_F16, DT_F32},   {DT_F8E4M3FN, DT_F8E5M2, DT_F32}, {DT_F32, DT_BF16, DT_F32},
+        {DT_F64, DT_F64, DT_F32},    {DT_BF16, DT_BF16, DT_S32}, {DT_S32, DT_S32, DT_F32},         {DT_S32, DT_F32, DT_BF16},
+        {DT_S8, DT_S8, DT_S8},       {DT_S8, DT_U8, DT_S32},     {DT_S32, DT_S32, DT_S8},          {DT_S16, DT_S16, DT_S16},
+        {DT_U16, DT_U16, DT_U64},    {DT_S32, DT_S32, DT_S32},   {DT_U64, DT_U64, DT_U64},         {DT_S4, DT_S4, DT_S4},
+        {DT_U4, DT_U4, DT_U4},       {DT_S4, DT_S4, DT_S32},     {DT_PRED, DT_PRED, DT_PRED},      {DT_PRED, DT_S8, DT_S32},
     };
     enum dtype t = random_type(r);
-    const enum dtype *row = random_in(r, 0, 3) ? rows[random_in(r, 0, (int64_t)COUNT_OF(rows) - 1)]
-                                               : (const enum dtype[]){t, t, t};
+    const enum dtype *row =
+        random_in(r, 0, 3) ? rows[random_in(r, 0, (int64_t)COUNT_OF(rows) - 1)] : (const enum dtype[]){t, t, t};
     *l = row[0];
     *rhs = row[1];
     *out = row[2];
@@ -68,8 +50,7 @@ START_TEST(dot_agrees_with_plain)
 {
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed};
-        struct kern_dot_dims dims = {.batch_count = (int)random_in(&r, 0, 2),
-                                     .contracting_count = (int)random_in(&r, 0, 2)};
+        struct kern_dot_dims dims = {.batch_count = (int)random_in(&r, 0, 2), .contracting_count = (int)random_in(&r, 0, 2)};
         int free_dims[2] = {(int)random_in(&r, 0, 2), (int)random_in(&r, 0, 2)}, out_rank = dims.batch_count;
         int64_t shared[4], operand[2][VIEW_MAX_RANK], out_dims[VIEW_MAX_RANK], most;
         enum dtype types[2], out_type;
@@ -81,8 +62,7 @@ START_TEST(dot_agrees_with_plain)
         for (int i = 0; i < dims.batch_count; i++)
             out_dims[i] = shared[i];
         for (int side = 0; side < 2; side++) {
-            int rank = dims.batch_count + dims.contracting_count + free_dims[side],
-                order[VIEW_MAX_RANK] = {0};
+            int rank = dims.batch_count + dims.contracting_count + free_dims[side], order[VIEW_MAX_RANK] = {0};
             int64_t *batch = side ? dims.rhs_batch : dims.lhs_batch,
                     *contracting = side ? dims.rhs_contracting : dims.lhs_contracting;
             random_order(&r, rank, order);
@@ -104,8 +84,8 @@ START_TEST(dot_agrees_with_plain)
                            want = random_layout(&r, out_type, out_rank, out_dims);
         ck_assert(kern_dot(NULL, &out.view, &x[0].view, &x[1].view, &dims));
         ck_assert(plain_dot(NULL, &want.view, &x[0].view, &x[1].view, &dims));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "dot of %s, seed %d",
-                      dtype_spelling(types[0]), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "dot of %s, seed %d", dtype_spelling(types[0]),
+                      seed);
         FREE_VIEWS(&x[0], &x[1], &out, &want);
     }
 }
@@ -114,8 +94,7 @@ END_TEST
 START_TEST(large_dots_in_panels)
 {
     static const enum dtype types[] = {DT_BF16, DT_F32, DT_S8, DT_F64};
-    static const int64_t sizes[][3] = {
-        {700, 1500, 3}, {2, 3000, 1100}, {1, 700, 600}, {600, 700, 1}, {9, 20000, 17}};
+    static const int64_t sizes[][3] = {{700, 1500, 3}, {2, 3000, 1100}, {1, 700, 600}, {600, 700, 1}, {9, 20000, 17}};
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         for (size_t s = 0; s < COUNT_OF(sizes); s++) {
             struct random r = {i * 10 + s};
@@ -127,8 +106,7 @@ START_TEST(large_dots_in_panels)
             struct random_view want = random_layout(&r, out_type, 2, (int64_t[]){sizes[s][0], sizes[s][2]});
             ck_assert(kern_dot(NULL, &out.view, &l.view, &x.view, &dims));
             ck_assert(plain_dot(NULL, &want.view, &l.view, &x.view, &dims));
-            ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu",
-                          dtype_spelling(types[i]), s);
+            ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "%s, case %zu", dtype_spelling(types[i]), s);
             FREE_VIEWS(&l, &x, &out, &want);
         }
     }
@@ -138,10 +116,10 @@ END_TEST
 /* Products of bytes, bf16 and f32 in sizes round those of their blocks. */
 START_TEST(words_agree_with_plain)
 {
-    static const enum dtype rows[][3] = {{DT_S8, DT_S8, DT_S32}, {DT_U8, DT_U8, DT_U32}, {DT_S8, DT_U8, DT_S32},
-                                         {DT_U8, DT_S8, DT_S16}, {DT_S8, DT_S8, DT_U8},  {DT_U8, DT_U8, DT_S8},
-                                         {DT_BF16, DT_BF16, DT_F32}, {DT_BF16, DT_BF16, DT_BF16},
-                                         {DT_F32, DT_F32, DT_F32},   {DT_F32, DT_F32, DT_BF16}};
+    static const enum dtype rows[][3] = {{DT_S8, DT_S8, DT_S32},     {DT_U8, DT_U8, DT_U32},      {DT_S8, DT_U8, DT_S32},
+                                         {DT_U8, DT_S8, DT_S16},     {DT_S8, DT_S8, DT_U8},       {DT_U8, DT_U8, DT_S8},
+                                         {DT_BF16, DT_BF16, DT_F32}, {DT_BF16, DT_BF16, DT_BF16}, {DT_F32, DT_F32, DT_F32},
+                                         {DT_F32, DT_F32, DT_BF16}};
     for (int seed = 0; seed < 150; seed++) {
         struct random r = {(uint64_t)seed};
         const enum dtype *t = rows[(size_t)seed % COUNT_OF(rows)];
@@ -162,8 +140,7 @@ START_TEST(words_agree_with_plain)
 END_TEST
 
 /* sum over k of a[k] * b[k] in the given types */
-static void inner_product(enum dtype t, const void *a, const void *b, int64_t n, enum dtype out_type,
-                          void *out, bool plain)
+static void inner_product(enum dtype t, const void *a, const void *b, int64_t n, enum dtype out_type, void *out, bool plain)
 {
     struct kern_dot_dims dims = {.contracting_count = 1};
     struct view l, r, o;
@@ -245,26 +222,24 @@ START_TEST(conv_agrees_with_plain)
         if (seed % 3 == 2)
             c.batch_groups = random_in(&r, 2, 3);
         random_conv(&r, seed, &c, dims);
-        struct random_view in = random_operand(&r, types[0], rank, dims[0]),
-                           kernel = random_array(&r, types[1], rank, dims[1]);
-        struct random_view out = random_layout(&r, out_type, rank, dims[2]),
-                           want = random_layout(&r, out_type, rank, dims[2]);
+        struct random_view in = random_operand(&r, types[0], rank, dims[0]), kernel = random_array(&r, types[1], rank, dims[1]);
+        struct random_view out = random_layout(&r, out_type, rank, dims[2]), want = random_layout(&r, out_type, rank, dims[2]);
         if (seed % 10 == 0 && types[1] == DT_F32) {
             int64_t first[VIEW_MAX_RANK] = {0};
             *(float *)(void *)view_at(&kernel.view, first) = INFINITY;
         }
         ck_assert(kern_conv(NULL, &out.view, &in.view, &kernel.view, &c));
         ck_assert(plain_conv(NULL, &want.view, &in.view, &kernel.view, &c));
-        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "conv of %s, seed %d",
-                      dtype_spelling(types[0]), seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, rounding(out_type), 4), "conv of %s, seed %d", dtype_spelling(types[0]),
+                      seed);
         FREE_VIEWS(&in, &kernel, &out, &want);
     }
 }
 END_TEST
 
 /* One image and one feature: the line x under `kernel`. */
-static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t size, struct kern_window_dim w,
-                      void *out, int64_t out_n, bool plain)
+static void line_conv(enum dtype t, void *x, int64_t n, void *kernel, int64_t size, struct kern_window_dim w, void *out,
+                      int64_t out_n, bool plain)
 {
     struct kern_conv_dims c = {.spatial_count = 1,
                                .input_feature = 1,
@@ -318,11 +293,9 @@ START_TEST(conv_examples)
         ck_assert(out[0] == 321 && out[1] == 432);
         line_conv(DT_F32, x, 4, kernel, 3, (struct kern_window_dim){3, 1, 0, 0, 1, 1, true}, out, 2, plain);
         ck_assert(out[0] == 123 && out[1] == 234);
-        line_conv(DT_F32, x, 4, poisoned, 3, (struct kern_window_dim){3, 1, 1, 0, 1, 1, false}, out, 3,
-                  plain);
+        line_conv(DT_F32, x, 4, poisoned, 3, (struct kern_window_dim){3, 1, 1, 0, 1, 1, false}, out, 3, plain);
         ck_assert_msg(out[0] == 3 && isinf(out[1]), "padding is left out");
-        line_conv(DT_S8, bytes, 2, weights, 2, (struct kern_window_dim){2, 1, 0, 0, 1, 1, false}, &byte, 1,
-                  plain);
+        line_conv(DT_S8, bytes, 2, weights, 2, (struct kern_window_dim){2, 1, 0, 0, 1, 1, false}, &byte, 1, plain);
         ck_assert_int_eq(byte, 88);
     }
 }

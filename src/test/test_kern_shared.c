@@ -38,10 +38,7 @@ static enum dtype one_of(struct random *r, const enum dtype *types, size_t count
 #define ONE_OF(r, ...) one_of(r, (const enum dtype[]){__VA_ARGS__}, COUNT_OF(((enum dtype[]){__VA_ARGS__})))
 
 /* How far the plain kernel may be off, of elements below 1 that were added up in another order. */
-static double order_error(enum dtype t)
-{
-    return t == DT_F64 ? 1e-11 : t == DT_F32 ? 1e-4 : dtype_is_float(t) ? 1e-2 : 0;
-}
+static double order_error(enum dtype t) { return t == DT_F64 ? 1e-11 : t == DT_F32 ? 1e-4 : dtype_is_float(t) ? 1e-2 : 0; }
 
 /* One kernel on one set of operands: the fast one with a team, or the plain one. */
 struct trial {
@@ -93,13 +90,12 @@ static void check_trial(struct trial *t, struct random *r)
     run_trial(t, NULL, true, t->out);
     run_trial(t, NULL, false, first);
     for (int k = 0; k < t->count; k++)
-        ck_assert_msg(views_agree(&first[k].view, &t->out[k].view, t->error, t->scale), "%s, seed %d",
-                      t->name, t->seed);
+        ck_assert_msg(views_agree(&first[k].view, &t->out[k].view, t->error, t->scale), "%s, seed %d", t->name, t->seed);
     for (int size = 0; size < TEAMS; size++) {
         run_trial(t, teams[size], false, other);
         for (int k = 0; k < t->count; k++)
-            ck_assert_msg(views_agree(&other[k].view, &first[k].view, 0, 0), "%s, seed %d, %d threads",
-                          t->name, t->seed, team_sizes[size]);
+            ck_assert_msg(views_agree(&other[k].view, &first[k].view, 0, 0), "%s, seed %d, %d threads", t->name, t->seed,
+                          team_sizes[size]);
     }
     for (int k = 0; k < t->count; k++) {
         FREE_VIEWS(&t->out[k], &first[k], &other[k]);
@@ -112,8 +108,7 @@ static void check_trial(struct trial *t, struct random *r)
 
 static bool run_reduce(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_reduce : kern_reduce)(team, t->count, out, &t->x[0].view, t->init, t->acc,
-                                                t->reduced, &t->body);
+    return (plain ? plain_reduce : kern_reduce)(team, t->count, out, &t->x[0].view, t->init, t->acc, t->reduced, &t->body);
 }
 
 START_TEST(reductions)
@@ -190,8 +185,7 @@ END_TEST
 
 static bool run_window(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_reduce_window : kern_reduce_window)(team, 1, out, &t->x[0].view, t->init, t->acc,
-                                                              t->window, &t->body);
+    return (plain ? plain_reduce_window : kern_reduce_window)(team, 1, out, &t->x[0].view, t->init, t->acc, t->window, &t->body);
 }
 
 /* Images, whose last dimension is a feature's or a column's. */
@@ -215,8 +209,7 @@ START_TEST(windows)
     for (int seed = 0; seed < 48; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
         enum dtype t = ONE_OF(&r, DT_F32, DT_F32, DT_BF16, DT_F64, DT_S32, DT_U8);
-        struct trial trial = {"reduce-window",         seed,      run_window, 1, .acc = {t},
-                              .error = order_error(t), .scale = 1};
+        struct trial trial = {"reduce-window", seed, run_window, 1, .acc = {t}, .error = order_error(t), .scale = 1};
         int64_t dims[4], out_dims[4];
         char init[16] = {0};
         window_dims(&trial, &r, dims, out_dims);
@@ -244,8 +237,8 @@ END_TEST
 static bool run_select(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
     struct kern_body select = {.combine = KERN_SELECT_GE};
-    return (plain ? plain_select_and_scatter : kern_select_and_scatter)(
-        team, out, &t->x[0].view, &t->x[1].view, t->init[0], t->window, &select, &t->body);
+    return (plain ? plain_select_and_scatter : kern_select_and_scatter)(team, out, &t->x[0].view, &t->x[1].view, t->init[0],
+                                                                        t->window, &select, &t->body);
 }
 
 START_TEST(selections)
@@ -360,8 +353,7 @@ static bool run_gather(const struct trial *t, struct team *team, bool plain, str
 
 static bool run_scatter(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_scatter : kern_scatter)(team, 1, out, &t->x[1].view, &t->x[2].view, &t->gather,
-                                                  &t->body);
+    return (plain ? plain_scatter : kern_scatter)(team, 1, out, &t->x[1].view, &t->x[2].view, &t->gather, &t->body);
 }
 
 /* Rows of a table, or parts of them, some beyond its end. */
@@ -369,8 +361,7 @@ static void row_trial(struct trial *t, struct random *r, bool few)
 {
     int64_t rows = random_in(r, 3, 400), columns = random_in(r, 1, 300),
             width = random_in(r, 0, 3) ? random_in(r, 1, columns) : 1;
-    int64_t tuples = few ? random_in(r, 1, 5) : 1 + 500000 / (width * 4),
-            index_dims[2] = {tuples, random_in(r, 1, 2)};
+    int64_t tuples = few ? random_in(r, 1, 5) : 1 + 500000 / (width * 4), index_dims[2] = {tuples, random_in(r, 1, 2)};
     int64_t out_dims[2] = {tuples, width};
     enum dtype type = ONE_OF(r, DT_F32, DT_F32, DT_BF16, DT_U8, DT_C128);
     if (few) {
@@ -391,8 +382,7 @@ static void row_trial(struct trial *t, struct random *r, bool few)
     for (int64_t i[2] = {0}; i[0] < tuples; i[0]++) {
         *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 0}) = (int32_t)random_in(r, -1, rows);
         if (index_dims[1] == 2)
-            *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 1}) =
-                (int32_t)random_in(r, 0, columns - width);
+            *(int32_t *)(void *)view_at(&t->x[1].view, (int64_t[]){i[0], 1}) = (int32_t)random_in(r, 0, columns - width);
     }
 }
 
@@ -453,8 +443,7 @@ END_TEST
 
 static bool run_topk(const struct trial *t, struct team *team, bool plain, struct view *out)
 {
-    return (plain ? plain_topk : kern_topk)(team, &out[0], &out[1], &t->x[0].view, out[0].dims[1],
-                                            t->dimension == 1);
+    return (plain ? plain_topk : kern_topk)(team, &out[0], &out[1], &t->x[0].view, out[0].dims[1], t->dimension == 1);
 }
 
 START_TEST(topks)

@@ -59,13 +59,11 @@ START_TEST(pad_agrees_with_plain)
         random_dims(&r, rank, 6, dims);
         for (int d = 0; d < rank; d++) {
             pad[d] = (struct kern_pad_dim){random_in(&r, -4, 4), random_in(&r, -4, 4), random_in(&r, 0, 2)};
-            int64_t n =
-                dims[d] + (dims[d] > 1 ? (dims[d] - 1) * pad[d].interior : 0) + pad[d].low + pad[d].high;
+            int64_t n = dims[d] + (dims[d] > 1 ? (dims[d] - 1) * pad[d].interior : 0) + pad[d].low + pad[d].high;
             out_dims[d] = n < 0 ? 0 : n;
         }
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view out = random_layout(&r, t, rank, out_dims),
-                           want = random_layout(&r, t, rank, out_dims);
+        struct random_view out = random_layout(&r, t, rank, out_dims), want = random_layout(&r, t, rank, out_dims);
         kern_pad(NULL, &out.view, &x.view, value, pad);
         plain_pad(NULL, &want.view, &x.view, value, pad);
         ck_assert_msg(views_agree(&out.view, &want.view, 0, 0), "pad, seed %d", seed);
@@ -237,8 +235,7 @@ START_TEST(reduce_agrees_with_plain)
         char init[16] = {0};
         random_element(&r, acc, init);
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view out = random_layout(&r, t, kept, out_dims),
-                           want = random_layout(&r, t, kept, out_dims);
+        struct random_view out = random_layout(&r, t, kept, out_dims), want = random_layout(&r, t, kept, out_dims);
         ck_assert(kern_reduce(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
         ck_assert(plain_reduce(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &acc, reduced, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 0), "reduce, seed %d", seed);
@@ -267,8 +264,7 @@ START_TEST(reduce_examples)
     ck_assert_msg(bf16_to_f32(sum) == 400, "bf16 sums do not stop at 256");
     float pair[2][3] = {{1, 7, 7}, {0, 1, 2}};
     float start[2] = {-INFINITY, -1};
-    struct kern_body largest = {.combine = KERN_CALL, .call = larger_pair},
-                     none = {.combine = KERN_CALL, .call = refuse};
+    struct kern_body largest = {.combine = KERN_CALL, .call = larger_pair}, none = {.combine = KERN_CALL, .call = refuse};
     struct view two[2], outs[2];
     for (int k = 0; k < 2; k++) {
         view_dense(&two[k], DT_F32, 1, (int64_t[]){3}, pair[k]);
@@ -301,8 +297,7 @@ START_TEST(reduce_window_agrees_with_plain)
         random_dims(&r, rank, 7, dims);
         random_window(&r, rank, dims, w, out_dims);
         struct random_view x = random_operand(&r, t, rank, dims);
-        struct random_view out = random_layout(&r, t, rank, out_dims),
-                           want = random_layout(&r, t, rank, out_dims);
+        struct random_view out = random_layout(&r, t, rank, out_dims), want = random_layout(&r, t, rank, out_dims);
         ck_assert(kern_reduce_window(NULL, 1, &out.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert(plain_reduce_window(NULL, 1, &want.view, &x.view, (const void *const[]){init}, &t, w, &body));
         ck_assert_msg(views_agree(&out.view, &want.view, rounding(t), 1), "reduce-window, seed %d", seed);
@@ -326,8 +321,7 @@ START_TEST(long_windows_agree_with_plain)
         struct kern_window_dim w[3];
         random_window(&r, 3, dims, w, out_dims);
         dims[d] = n;
-        w[d] = (struct kern_window_dim){
-            random_in(&r, 32, 60), 1, random_in(&r, 0, 60), random_in(&r, 0, 60), 1, 1, false};
+        w[d] = (struct kern_window_dim){random_in(&r, 32, 60), 1, random_in(&r, 0, 60), random_in(&r, 0, 60), 1, 1, false};
         int64_t places = n + w[d].pad_low + w[d].pad_high - w[d].size + 1;
         out_dims[d] = places < 0 ? 0 : places;
         struct random_view x = random_operand(&r, t, 3, dims);
@@ -390,8 +384,7 @@ START_TEST(select_and_scatter_agrees_with_plain)
         struct kern_window_dim w[VIEW_MAX_RANK];
         int rank = (int)random_in(&r, 0, 6);
         enum dtype t = real_type(&r);
-        struct kern_body select = {.combine =
-                                       (enum kern_combine)random_in(&r, KERN_SELECT_GE, KERN_SELECT_LT)};
+        struct kern_body select = {.combine = (enum kern_combine)random_in(&r, KERN_SELECT_GE, KERN_SELECT_LT)};
         struct kern_body scatter = {.combine = any_combine(&r, t)};
         char init[16] = {0};
         random_element(&r, t, init);
@@ -402,13 +395,11 @@ START_TEST(select_and_scatter_agrees_with_plain)
             dims[d] = out_dims[d] = random_in(&r, 8, 30);
             w[d] = (struct kern_window_dim){1, 1, 0, 0, 1, 1, false};
         }
-        struct random_view x = random_operand(&r, t, rank, dims),
-                           source = random_operand(&r, t, rank, out_dims);
+        struct random_view x = random_operand(&r, t, rank, dims), source = random_operand(&r, t, rank, out_dims);
         struct random_view out = random_layout(&r, t, rank, dims), want = random_layout(&r, t, rank, dims);
         ck_assert(kern_select_and_scatter(NULL, &out.view, &x.view, &source.view, init, w, &select, &scatter));
         ck_assert(plain_select_and_scatter(NULL, &want.view, &x.view, &source.view, init, w, &select, &scatter));
-        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "select-and-scatter, seed %d",
-                      seed);
+        ck_assert_msg(views_agree(&out.view, &want.view, EQUAL_NUMBERS, 0), "select-and-scatter, seed %d", seed);
         FREE_VIEWS(&x, &source, &out, &want);
     }
 }
@@ -444,8 +435,8 @@ static void random_offsets(struct random *r, struct kern_gather_dims *g, const i
 
 /* Random attributes for an array of `rank`; sizes[d] of the window, dims of the indices and of the
  * gather's result. */
-static void random_gather(struct random *r, int rank, const int64_t *dims, struct kern_gather_dims *g,
-                          int *index_rank, int64_t *index_dims, int *out_rank, int64_t *out_dims)
+static void random_gather(struct random *r, int rank, const int64_t *dims, struct kern_gather_dims *g, int *index_rank,
+                          int64_t *index_dims, int *out_rank, int64_t *out_dims)
 {
     int batch = (int)random_in(r, 0, 2), kept = 0, mapped[VIEW_MAX_RANK], maps = 0;
     int64_t batch_dims[VIEW_MAX_RANK];
@@ -514,8 +505,7 @@ START_TEST(gather_agrees_with_plain)
         random_gather(&r, rank, dims, &g, &index_rank, index_dims, &out_rank, out_dims);
         struct random_view x = random_operand(&r, t, rank, dims);
         struct random_view at = random_layout(&r, index_types[random_in(&r, 0, 5)], index_rank, index_dims);
-        struct random_view out = random_layout(&r, t, out_rank, out_dims),
-                           want = random_layout(&r, t, out_rank, out_dims);
+        struct random_view out = random_layout(&r, t, out_rank, out_dims), want = random_layout(&r, t, out_rank, out_dims);
         random_indices(&r, &at.view, 5);
         kern_gather(NULL, &out.view, &x.view, &at.view, &g);
         plain_gather(NULL, &want.view, &x.view, &at.view, &g);
@@ -542,10 +532,8 @@ START_TEST(scatter_agrees_with_plain)
         }
         random_dims(&r, rank, 6, dims);
         random_gather(&r, rank, dims, &g, &index_rank, index_dims, &update_rank, update_dims);
-        struct random_view updates = random_operand(&r, t, update_rank, update_dims),
-                           out = random_array(&r, t, rank, dims);
-        struct random_view at = random_layout(&r, DT_S32, index_rank, index_dims),
-                           want = random_layout(&r, t, rank, dims);
+        struct random_view updates = random_operand(&r, t, update_rank, update_dims), out = random_array(&r, t, rank, dims);
+        struct random_view at = random_layout(&r, DT_S32, index_rank, index_dims), want = random_layout(&r, t, rank, dims);
         random_indices(&r, &at.view, 5);
         kern_copy(NULL, &want.view, &out.view);
         ck_assert(kern_scatter(NULL, 1, &out.view, &at.view, &updates.view, &g, &body));
@@ -564,20 +552,17 @@ START_TEST(scatter_examples)
     view_dense(&result, DT_S32, 1, (int64_t[]){4}, out);
     view_dense(&indices, DT_S32, 1, (int64_t[]){5}, at);
     view_dense(&updates, DT_S32, 1, (int64_t[]){5}, from);
-    ck_assert(
-        kern_scatter(NULL, 1, &result, &indices, &updates, &g, &(struct kern_body){.combine = KERN_TAKE_VALUE}));
+    ck_assert(kern_scatter(NULL, 1, &result, &indices, &updates, &g, &(struct kern_body){.combine = KERN_TAKE_VALUE}));
     ck_assert_mem_eq(out, ((int32_t[]){0, 4, 5, 0}), sizeof out);
     /* a/2 + b, windows of 2 at 0, 1, 1 */
     float slots[4] = {0}, windows[6] = {1, 2, 3, 4, 5, 6};
     enum dtype f32 = DT_F32;
     int64_t starts[3] = {0, 1, 1};
-    struct kern_gather_dims wide = {
-        .offset_count = 1, .offset_dims = {0}, .map_count = 1, .index_vector_dim = 1};
+    struct kern_gather_dims wide = {.offset_count = 1, .offset_dims = {0}, .map_count = 1, .index_vector_dim = 1};
     view_dense(&result, DT_F32, 1, (int64_t[]){4}, slots);
     view_dense(&indices, DT_S64, 1, (int64_t[]){3}, starts);
     view_dense(&updates, DT_F32, 2, (int64_t[]){2, 3}, windows);
-    ck_assert(
-        kern_scatter(NULL, 1, &result, &indices, &updates, &wide, &(struct kern_body){KERN_CALL, doubling, &f32}));
+    ck_assert(kern_scatter(NULL, 1, &result, &indices, &updates, &wide, &(struct kern_body){KERN_CALL, doubling, &f32}));
     ck_assert_mem_eq(slots, ((float[]){1, 5, 8.5f, 0}), sizeof slots);
 }
 END_TEST
@@ -606,8 +591,7 @@ START_TEST(sort_agrees_with_plain)
     for (int seed = 0; seed < 300; seed++) {
         struct random r = {(uint64_t)seed};
         int64_t dims[VIEW_MAX_RANK];
-        int rank = (int)random_in(&r, 1, 5), n = (int)random_in(&r, 1, 3),
-            d = (int)random_in(&r, 0, rank - 1);
+        int rank = (int)random_in(&r, 1, 5), n = (int)random_in(&r, 1, 3), d = (int)random_in(&r, 0, rank - 1);
         struct kern_comparator less = {(enum kern_order)random_in(&r, KERN_ORDER_LESS, KERN_ORDER_GREATER),
                                        (int)random_in(&r, 0, n - 1), random_in(&r, 0, 1), NULL, NULL};
         struct random_view x[3], out[3], want[3];
@@ -679,10 +663,10 @@ START_TEST(long_lines_agree_with_plain)
         struct kern_comparator stated = {.order = less.order, .key_type = t}, slow = less;
         if (dtype_is_float(t) && !less.total_order)
             slow = (struct kern_comparator){.call = stated_order, .context = &stated};
-        ck_assert(kern_sort(NULL, n, (struct view[]){out[0].view, out[n - 1].view},
-                            (struct view[]){x[0].view, x[n - 1].view}, d, &less));
-        ck_assert(plain_sort(NULL, n, (struct view[]){want[0].view, want[n - 1].view},
-                             (struct view[]){x[0].view, x[n - 1].view}, d, &slow));
+        ck_assert(kern_sort(NULL, n, (struct view[]){out[0].view, out[n - 1].view}, (struct view[]){x[0].view, x[n - 1].view}, d,
+                            &less));
+        ck_assert(plain_sort(NULL, n, (struct view[]){want[0].view, want[n - 1].view}, (struct view[]){x[0].view, x[n - 1].view},
+                             d, &slow));
         for (int k = 0; k < n; k++) {
             ck_assert_msg(views_agree(&out[k].view, &want[k].view, 0, 0), "long line, seed %d", seed);
             FREE_VIEWS(&x[k], &out[k], &want[k]);
@@ -735,8 +719,7 @@ START_TEST(topk_agrees_with_sort)
 {
     for (int seed = 0; seed < 100; seed++) {
         struct random r = {(uint64_t)seed};
-        int64_t n = seed % 10 ? random_in(&r, 1, 50) : 3000, k = random_in(&r, 1, n),
-                rows = random_in(&r, 1, 3);
+        int64_t n = seed % 10 ? random_in(&r, 1, 50) : 3000, k = random_in(&r, 1, n), rows = random_in(&r, 1, 3);
         enum dtype t = real_type(&r);
         bool largest = random_in(&r, 0, 1);
         struct random_view x = random_array(&r, t, 2, (int64_t[]){rows, n});
@@ -746,10 +729,8 @@ START_TEST(topk_agrees_with_sort)
         struct random_view values = random_layout(&r, t, 2, (int64_t[]){rows, k}),
                            at = random_layout(&r, DT_S32, 2, (int64_t[]){rows, k});
         kern_iota(NULL, &iota.view, 1);
-        struct kern_comparator less = {.order = largest ? KERN_ORDER_GREATER : KERN_ORDER_LESS,
-                                       .total_order = true};
-        ck_assert(kern_sort(NULL, 2, (struct view[]){sorted.view, order.view}, (struct view[]){x.view, iota.view},
-                            1, &less));
+        struct kern_comparator less = {.order = largest ? KERN_ORDER_GREATER : KERN_ORDER_LESS, .total_order = true};
+        ck_assert(kern_sort(NULL, 2, (struct view[]){sorted.view, order.view}, (struct view[]){x.view, iota.view}, 1, &less));
         ck_assert(kern_topk(NULL, &values.view, &at.view, &x.view, k, largest));
         ck_assert_msg(views_agree(&values.view, &sorted.view, 0, 0), "values of topk, seed %d", seed);
         ck_assert_msg(views_agree(&at.view, &order.view, 0, 0), "indices of topk, seed %d", seed);

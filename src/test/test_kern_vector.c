@@ -23,19 +23,16 @@ static uint64_t next_word(uint64_t *state) /* splitmix64 */
 /* Any bits; numbers of everyday size; corners. */
 static double number(uint64_t *state)
 {
-    static const double corners[] = {0,         -0.0,      1,       -1,     0.5, -0.5, 2,     3,
-                                     -3,        -8,        88,      -104,   20,  4,    1e-45, -1e-45,
-                                     0x1p-126,  0x1p-1022, 5e-324,  0x1p24, 1e9, 3e38, NAN,   INFINITY,
-                                     -INFINITY, 0x1p20,    1.5e300, -1e308, 710, -745};
+    static const double corners[] = {0,   -0.0, 1,   -1,       0.5,       -0.5,   2,        3,         -3,     -8,
+                                     88,  -104, 20,  4,        1e-45,     -1e-45, 0x1p-126, 0x1p-1022, 5e-324, 0x1p24,
+                                     1e9, 3e38, NAN, INFINITY, -INFINITY, 0x1p20, 1.5e300,  -1e308,    710,    -745};
     const uint64_t w = next_word(state);
     switch (w % 5) {
     case 0: return corners[(w >> 8) % COUNT_OF(corners)];
     case 1: return (double)(int64_t)(w >> 8) * 0x1p-54;               /* -0.. 1 */
     case 2: return ((double)(int64_t)(w >> 12) * 0x1p-52 - 0.5) * 40; /* -20..20 */
     case 3: return 1 + ((double)(int64_t)(w >> 12) * 0x1p-52 - 0.5) * exp2(-(double)(w >> 3 & 31));
-    default:
-        return ldexp((double)(int64_t)(w >> 12) * (w & 64 ? -0x1p-52 : 0x1p-52),
-                     (int)(w >> 16 & 2047) - 1060);
+    default: return ldexp((double)(int64_t)(w >> 12) * (w & 64 ? -0x1p-52 : 0x1p-52), (int)(w >> 16 & 2047) - 1060);
     }
 }
 
@@ -78,8 +75,7 @@ static bool close(double got, double want, enum dtype t)
 {
     if (isnan(got) || isnan(want))
         return isnan(got) && isnan(want);
-    return isinf(got) == isinf(want) && !signbit(got) == !signbit(want) &&
-           llabs(place(got, t) - place(want, t)) <= 1;
+    return isinf(got) == isinf(want) && !signbit(got) == !signbit(want) && llabs(place(got, t) - place(want, t)) <= 1;
 }
 
 /* What libm makes of f64, rounded: in f32 it is itself off by more than one place here and there. */
@@ -93,10 +89,7 @@ static void through_f64(const char *opcode, float *out, const float *x, const fl
     kern_find_convert(DT_F32, DT_F64)(out, (const void *const[]){wide[2]}, N);
 }
 
-static long double logisticl(long double x)
-{
-    return 1 / (1 + expl(-x));
-}
+static long double logisticl(long double x) { return 1 / (1 + expl(-x)); }
 
 /* The same of f64, by way of long double. */
 static void through_long_double(const char *opcode, double *out, const double *x, const double *y)
@@ -106,18 +99,10 @@ static void through_long_double(const char *opcode, double *out, const double *x
         long double (*unary)(long double);
         long double (*binary)(long double, long double);
     } wide[] = {
-        {"atan2", NULL, atan2l},
-        {"cbrt", cbrtl, NULL},
-        {"cosine", cosl, NULL},
-        {"erf", erfl, NULL},
-        {"exponential", expl, NULL},
-        {"exponential-minus-one", expm1l, NULL},
-        {"log", logl, NULL},
-        {"log-plus-one", log1pl, NULL},
-        {"logistic", logisticl, NULL},
-        {"power", NULL, powl},
-        {"sine", sinl, NULL},
-        {"tan", tanl, NULL},
+        {"atan2", NULL, atan2l}, {"cbrt", cbrtl, NULL},          {"cosine", cosl, NULL},
+        {"erf", erfl, NULL},     {"exponential", expl, NULL},    {"exponential-minus-one", expm1l, NULL},
+        {"log", logl, NULL},     {"log-plus-one", log1pl, NULL}, {"logistic", logisticl, NULL},
+        {"power", NULL, powl},   {"sine", sinl, NULL},           {"tan", tanl, NULL},
         {"tanh", tanhl, NULL},
     };
     for (size_t k = 0; k < COUNT_OF(wide); k++)
@@ -128,8 +113,7 @@ static void through_long_double(const char *opcode, double *out, const double *x
 /* One place from libm, or from what it makes of a wider type. */
 static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, const void *x, const void *y)
 {
-    static char fast[N * 8] __attribute__((aligned(8))), plain[N * 8],
-        wide[N * 8] __attribute__((aligned(8)));
+    static char fast[N * 8] __attribute__((aligned(8))), plain[N * 8], wide[N * 8] __attribute__((aligned(8)));
     lanes(fast, (const void *const[]){x, y}, N);
     kern_find_elementwise(opcode, t)(plain, (const void *const[]){x, y}, N);
     memcpy(wide, plain, sizeof wide);
@@ -140,9 +124,8 @@ static void check_close(const char *opcode, enum dtype t, kern_tile_fn *lanes, c
     for (size_t i = 0; i < N; i++) {
         const size_t at = i * dtype_bytes(t);
         const double got = float_load(t, fast + at), want = float_load(t, plain + at);
-        ck_assert_msg(close(got, want, t) || close(got, float_load(t, wide + at), t),
-                      "%s(%a, %a) is %a, of libm %a", opcode, float_load(t, (const char *)x + at),
-                      float_load(t, (const char *)y + at), got, want);
+        ck_assert_msg(close(got, want, t) || close(got, float_load(t, wide + at), t), "%s(%a, %a) is %a, of libm %a", opcode,
+                      float_load(t, (const char *)x + at), float_load(t, (const char *)y + at), got, want);
     }
 }
 
@@ -154,8 +137,7 @@ START_TEST(close_to_libm)
     for (size_t k = 0; k < COUNT_OF(types); k++)
         for (int op = 0; op < OP_COUNT; op++) {
             const char *opcode = op_table[op].spelling;
-            kern_tile_fn *lanes = kern_tiles()->vector(opcode, types[k]),
-                         *libm = kern_find_elementwise(opcode, types[k]);
+            kern_tile_fn *lanes = kern_tiles()->vector(opcode, types[k]), *libm = kern_find_elementwise(opcode, types[k]);
             ck_assert((lanes == NULL) == (libm == NULL));
             for (int round = 0; lanes != libm && round < 20; round++) {
                 fill(types[k], (char *)x, N, &state);
@@ -175,8 +157,7 @@ static bool same(enum dtype t, const char *a, const char *b, int64_t n)
     const size_t size = dtype_bytes(part);
     const int64_t parts = n * (dtype_is_complex(t) ? 2 : 1);
     for (int64_t i = 0; i < parts; i++, a += size, b += size)
-        if (memcmp(a, b, size) != 0 &&
-            !(dtype_is_float(part) && isnan(float_load(part, a)) && isnan(float_load(part, b))))
+        if (memcmp(a, b, size) != 0 && !(dtype_is_float(part) && isnan(float_load(part, a)) && isnan(float_load(part, b))))
             return false;
     return true;
 }
@@ -213,8 +194,8 @@ START_TEST(every_instruction_set_gives_the_same)
                 own(got, (const void *const[]){x[0], x[1], x[2]}, N);
                 if (t == DT_F64 && kern_find_elementwise(op_table[op].spelling, t) != own)
                     continue; /* not without a fused multiply-add */
-                ck_assert_msg(same(result, got, want, N), "%s of %s with %s", op_table[op].spelling,
-                              dtype_spelling(t), cpu_isa_name((enum cpu_isa)isa));
+                ck_assert_msg(same(result, got, want, N), "%s of %s with %s", op_table[op].spelling, dtype_spelling(t),
+                              cpu_isa_name((enum cpu_isa)isa));
             }
         }
     unsetenv("HLO_ISA");
@@ -236,9 +217,8 @@ START_TEST(conversions_are_the_same_too)
             for (int isa = CPU_AVX2; isa < CPU_ISA_COUNT; isa++) {
                 setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)isa), 1);
                 kern_find_convert((enum dtype)to, (enum dtype)from)(got, (const void *const[]){x}, N);
-                ck_assert_msg(same((enum dtype)to, got, want, N), "%s to %s with %s",
-                              dtype_spelling((enum dtype)from), dtype_spelling((enum dtype)to),
-                              cpu_isa_name((enum cpu_isa)isa));
+                ck_assert_msg(same((enum dtype)to, got, want, N), "%s to %s with %s", dtype_spelling((enum dtype)from),
+                              dtype_spelling((enum dtype)to), cpu_isa_name((enum cpu_isa)isa));
             }
         }
     unsetenv("HLO_ISA");

@@ -14,30 +14,28 @@
 #include <unistd.h>
 
 /* Numbers as in Germany, letters as in Turkey. */
-static const char source[] =
-    "comment_char %\n"
-    "escape_char /\n"
-    "LC_CTYPE\n"
-    "upper <U0041>;<U0049>;<U00DD>\n"
-    "lower <U0061>;<U0069>;<U00FD>\n"
-    "toupper (<U0061>,<U0041>);(<U0069>,<U00DD>);(<U00FD>,<U0049>)\n"
-    "tolower (<U0041>,<U0061>);(<U00DD>,<U0069>);(<U0049>,<U00FD>)\n"
-    "END LC_CTYPE\n"
-    "LC_NUMERIC\n"
-    "decimal_point \"<U002C>\"\n"
-    "thousands_sep \"<U002E>\"\n"
-    "grouping 3;3\n"
-    "END LC_NUMERIC\n";
+static const char source[] = "comment_char %\n"
+                             "escape_char /\n"
+                             "LC_CTYPE\n"
+                             "upper <U0041>;<U0049>;<U00DD>\n"
+                             "lower <U0061>;<U0069>;<U00FD>\n"
+                             "toupper (<U0061>,<U0041>);(<U0069>,<U00DD>);(<U00FD>,<U0049>)\n"
+                             "tolower (<U0041>,<U0061>);(<U00DD>,<U0069>);(<U0049>,<U00FD>)\n"
+                             "END LC_CTYPE\n"
+                             "LC_NUMERIC\n"
+                             "decimal_point \"<U002C>\"\n"
+                             "thousands_sep \"<U002E>\"\n"
+                             "grouping 3;3\n"
+                             "END LC_NUMERIC\n";
 
-static const char characters[] =
-    "<code_set_name> ISO-8859-9\n"
-    "<mb_cur_min> 1\n"
-    "<mb_cur_max> 1\n"
-    "<escape_char> /\n"
-    "<comment_char> %\n"
-    "CHARMAP\n"
-    "<U0000>..<U00FF> /x00 any\n"
-    "END CHARMAP\n";
+static const char characters[] = "<code_set_name> ISO-8859-9\n"
+                                 "<mb_cur_min> 1\n"
+                                 "<mb_cur_max> 1\n"
+                                 "<escape_char> /\n"
+                                 "<comment_char> %\n"
+                                 "CHARMAP\n"
+                                 "<U0000>..<U00FF> /x00 any\n"
+                                 "END CHARMAP\n";
 
 /* Words of any case, numbers in attributes and constants, a fold that takes memory, an error with a number in it. */
 static const char text[] =

@@ -32,21 +32,26 @@ static const struct stats_case {
     const char *text, *summary;
     struct hlo_stats s;
 } stats_cases[] = {
-    {"f32[6] {1, -2, 0, nan, inf, 1e-40}", "f32[6] min -2 max 1 mean -0.25 nan 1 inf 1",
+    {"f32[6] {1, -2, 0, nan, inf, 1e-40}",
+     "f32[6] min -2 max 1 mean -0.25 nan 1 inf 1",
      {6, 4, 1, 1, 0, 1, 1, -2, 1, -0.25, 1.0897247358851685, 3, 4}},
-    {"f64[3] {4e-310, -inf, 3}", "f64[3] min 4e-310 max 3 mean 1.5 nan 0 inf 1",
+    {"f64[3] {4e-310, -inf, 3}",
+     "f64[3] min 4e-310 max 3 mean 1.5 nan 0 inf 1",
      {3, 2, 0, 0, 1, 0, 1, 4e-310, 3, 1.5, 1.5, -1, 1}},
-    {"f64[2] {1.7e308, -1.7e308}", "f64[2] min -1.7e+308 max 1.7e+308 mean 0 nan 0 inf 0",
+    {"f64[2] {1.7e308, -1.7e308}",
+     "f64[2] min -1.7e+308 max 1.7e+308 mean 0 nan 0 inf 0",
      {2, 2, 0, 0, 0, 0, 0, -1.7e308, 1.7e308, 0, 1.7e308, -1, -1}},
-    {"f16[3] {6e-5, 0.5, -0}", "f16[3] min 0 max 0.5 mean 0.1667 nan 0 inf 0",
+    {"f16[3] {6e-5, 0.5, -0}",
+     "f16[3] min 0 max 0.5 mean 0.1667 nan 0 inf 0",
      {3, 3, 0, 0, 0, 1, 1, 0, 0.5, 0.16668667395909628, 0.2356881143771627, -1, -1}},
     {"bf16[2] {2, 4}", "bf16[2] min 2 max 4 mean 3 nan 0 inf 0", {2, 2, 0, 0, 0, 0, 0, 2, 4, 3, 1, -1, -1}},
-    {"f8e5m2[3] {inf, -inf, nan}", "f8e5m2[3] min nan max nan mean nan nan 1 inf 2",
+    {"f8e5m2[3] {inf, -inf, nan}",
+     "f8e5m2[3] min nan max nan mean nan nan 1 inf 2",
      {3, 0, 1, 1, 1, 0, 0, NAN, NAN, NAN, NAN, 2, 0}},
-    {"f4e2m1fn[2] {0.5, 6}", "f4e2m1fn[2] min 0.5 max 6 mean 3.25 nan 0 inf 0",
+    {"f4e2m1fn[2] {0.5, 6}",
+     "f4e2m1fn[2] min 0.5 max 6 mean 3.25 nan 0 inf 0",
      {2, 2, 0, 0, 0, 0, 1, 0.5, 6, 3.25, 2.75, -1, -1}},
-    {"s4[3] {-8, 0, 7}", "s4[3] min -8 max 7 mean -0.3333",
-     {3, 3, 0, 0, 0, 1, 0, -8, 7, -1.0 / 3, 6.1282587702834119, -1, -1}},
+    {"s4[3] {-8, 0, 7}", "s4[3] min -8 max 7 mean -0.3333", {3, 3, 0, 0, 0, 1, 0, -8, 7, -1.0 / 3, 6.1282587702834119, -1, -1}},
     {"u2[2] {3, 1}", "u2[2] min 1 max 3 mean 2", {2, 2, 0, 0, 0, 0, 0, 1, 3, 2, 1, -1, -1}},
     {"s16[2] {-300, 300}", "s16[2] min -300 max 300 mean 0", {2, 2, 0, 0, 0, 0, 0, -300, 300, 0, 300, -1, -1}},
     {"u64[1] {7}", "u64[1] 7", {1, 1, 0, 0, 0, 0, 0, 7, 7, 7, 0, -1, -1}},
@@ -55,7 +60,8 @@ static const struct stats_case {
     {"c128[2] {(0, 0), (inf, 1)}", "c128[2] min 0 max 0 mean 0 nan 0 inf 1", {2, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, -1, 1}},
     {"f32[0,3] {}", "f32[0,3] empty", {0, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -1, -1}},
     {"f32[] -1.5", "f32[] -1.5", {1, 1, 0, 0, 0, 0, 0, -1.5, -1.5, -1.5, 0, -1, -1}},
-    {"(f32[2] {1, 2}, (s32[1] {3}, f64[1] {nan}))", "(f32[2], (s32[1], f64[1])) min 1 max 3 mean 2 nan 1 inf 0",
+    {"(f32[2] {1, 2}, (s32[1] {3}, f64[1] {nan}))",
+     "(f32[2], (s32[1], f64[1])) min 1 max 3 mean 2 nan 1 inf 0",
      {4, 3, 1, 0, 0, 0, 0, 1, 3, 2, 0.81649658092772603, 3, -1}},
     {"()", "()", {0, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -1, -1}},
 };
@@ -109,13 +115,14 @@ START_TEST(large_values_are_counted)
         squares += powl(look_number(t, data + (size_t)i * dtype_bytes(t)) - sum / (long double)n, 2);
     struct hlo_stats s = hlo_literal_stats(l);
     ck_assert(s.elements == (uint64_t)n && s.finite == s.elements && s.min == low && s.max == high);
-    ck_assert_msg(fabs(s.mean - (double)(sum / n)) < 1e-12 && fabs(s.deviation - (double)sqrtl(squares / n)) < 1e-10, "%s: %.17g %.17g",
-                  types[_i], s.mean, s.deviation);
+    ck_assert_msg(fabs(s.mean - (double)(sum / n)) < 1e-12 && fabs(s.deviation - (double)sqrtl(squares / n)) < 1e-10,
+                  "%s: %.17g %.17g", types[_i], s.mean, s.deviation);
     if (t == DT_F32 || t == DT_F64) {
         float_store(t, data + 77777 * dtype_bytes(t), NAN);
         float_store(t, data + 99999 * dtype_bytes(t), -INFINITY);
         s = hlo_literal_stats(l);
-        ck_assert(s.first_nan == 77777 && s.first_inf == 99999 && s.nan == 1 && s.negative_inf == 1 && s.finite == (uint64_t)n - 2);
+        ck_assert(s.first_nan == 77777 && s.first_inf == 99999 && s.nan == 1 && s.negative_inf == 1 &&
+                  s.finite == (uint64_t)n - 2);
         ck_assert(s.min == low && s.max == high);
     }
     hlo_literal_free(l);
@@ -209,7 +216,8 @@ START_TEST(slices_are_numpy_s)
     hlo_text text = {0};
     if (piece) {
         hlo_literal *wanted = parsed(c->piece);
-        ck_assert_msg(hlo_literal_compare(piece, wanted, &(struct hlo_tolerance){.bits = true}, &text), "%s: %s", c->slice, text.data);
+        ck_assert_msg(hlo_literal_compare(piece, wanted, &(struct hlo_tolerance){.bits = true}, &text), "%s: %s", c->slice,
+                      text.data);
         hlo_literal_free(wanted);
     } else {
         ck_assert_str_eq(hlo_messages_get(m, 0).text, c->piece);
@@ -235,7 +243,9 @@ static const struct show_case {
     {"s32[1,1,1,2] {{{{1, 2}}}}", {0}, "s32[1,1,1,2] { { /*i0=0*/ { /*i1=0*/ { 1, 2 } } } }"},
     {"(f32[] 1, (), (s32[1] {2}))", {0}, "(\n  f32[] 1,\n  (),\n  (\n    s32[1] {2}\n  )\n)"},
     {"f32[0,3] {}", {0}, "f32[0,3] {  }"},
-    {"f32[2,3] {{1, 2, 3}, {4, 5, -6.25}}", {.width = 20}, "f32[2,3] {\n  {     1,     2,\n        3 },\n  {     4,     5,\n    -6.25 }\n}"},
+    {"f32[2,3] {{1, 2, 3}, {4, 5, -6.25}}",
+     {.width = 20},
+     "f32[2,3] {\n  {     1,     2,\n        3 },\n  {     4,     5,\n    -6.25 }\n}"},
     {"f32[4] {1, 20, 3, 4}", {.width = 14}, "f32[4] {\n   1, 20,\n   3,  4\n}"},
     {"(f32[4] {1, 20, 3, 4})", {.width = 14}, "(\n  f32[4] {\n     1, 20,\n     3,  4\n  }\n)"},
     {"f32[3] {0.1, -2, inf}", {.hex = true}, "f32[3] {0x1.99999ap-4, -0x1p+1, inf}"},
@@ -245,9 +255,11 @@ static const struct show_case {
     {"bf16[2] {1, -2}", {.bits = true}, "bf16[2] {1 /*0x3f80*/, -2 /*0xc000*/}"},
     {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}", {.most = 8, .edge = 2}, "s32[9] /* min 1 max 9 mean 5 */ {1, 2, ..., 8, 9}"},
     {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}", {.most = 8, .edge = 5}, "s32[9] /* min 1 max 9 mean 5 */ {1, 2, 3, 4, 5, 6, 7, 8, 9}"},
-    {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}", {.most = 4, .edge = 1},
+    {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}",
+     {.most = 4, .edge = 1},
      "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ { { 1, 2 }, ..., { 7, 8 } }"},
-    {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}", {.most = 4, .edge = 1, .width = 30},
+    {"f32[4,2] {{1, 2}, {3, 4}, {5, 6}, {7, 8}}",
+     {.most = 4, .edge = 1, .width = 30},
      "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ {\n  { 1, 2 },\n  ...,\n  { 7, 8 }\n}"},
 };
 
@@ -270,12 +282,18 @@ END_TEST
 /* All of it on one line is what hlo_literal_print has. */
 START_TEST(values_in_full_are_printed)
 {
-    static const char *const values[] = {"f32[3] {1, 0.1, -nan}", "s4[2,2] {{1, 2}, {-3, 4}}", "f16[1,2,2,1] {{{{1}, {2}}, {{3}, {4}}}}",
-                                         "c64[2,1] {{(1, 2)}, {(3, 4)}}", "pred[] false", "f32[2,0] {{}, {}}", "f32[0,0,0,3] {}",
+    static const char *const values[] = {"f32[3] {1, 0.1, -nan}",
+                                         "s4[2,2] {{1, 2}, {-3, 4}}",
+                                         "f16[1,2,2,1] {{{{1}, {2}}, {{3}, {4}}}}",
+                                         "c64[2,1] {{(1, 2)}, {(3, 4)}}",
+                                         "pred[] false",
+                                         "f32[2,0] {{}, {}}",
+                                         "f32[0,0,0,3] {}",
                                          "u64[1,1] {{18446744073709551615}}"};
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         hlo_literal *l = parsed(values[i]);
-        hlo_text shown = hlo_literal_show(l, &(struct hlo_view){.most = SIZE_MAX, .width = SIZE_MAX}), text = hlo_literal_print(l, false);
+        hlo_text shown = hlo_literal_show(l, &(struct hlo_view){.most = SIZE_MAX, .width = SIZE_MAX}),
+                 text = hlo_literal_print(l, false);
         hlo_text shape = hlo_literal_shape(l);
         ck_assert(strncmp(shown.data, shape.data, shape.size) == 0 && shown.data[shape.size] == ' ');
         ck_assert_str_eq(shown.data + shape.size + 1, text.data);
@@ -296,9 +314,11 @@ static const struct show_case json_cases[] = {
     {"f32[2,0] {{}, {}}", {0}, "{\"shape\":\"f32[2,0]\",\"values\":[[],[]]}"},
     {"f32[1] {0.5}", {.hex = true}, "{\"shape\":\"f32[1]\",\"values\":[\"0x1p-1\"]}"},
     {"f32[1] {0.123456}", {.precision = 2}, "{\"shape\":\"f32[1]\",\"values\":[0.12]}"},
-    {"(u8[] 3, ())", {0},
+    {"(u8[] 3, ())",
+     {0},
      "{\"shape\":\"(u8[], ())\",\"elements\":[{\"shape\":\"u8[]\",\"values\":3},{\"shape\":\"()\",\"elements\":[]}]}"},
-    {"u8[2] {3, 5}", {.most = 1},
+    {"u8[2] {3, 5}",
+     {.most = 1},
      "{\"shape\":\"u8[2]\",\"stats\":{\"elements\":2,\"finite\":2,\"nan\":0,\"positive_inf\":0,\"negative_inf\":0,"
      "\"zero\":0,\"denormal\":0,\"min\":3,\"max\":5,\"mean\":4,\"deviation\":1,\"first_nan\":-1,\"first_inf\":-1}}"},
 };
@@ -322,35 +342,47 @@ static const struct plot_case {
     struct hlo_canvas c;
     const char *text;
 } plot_cases[] = {
-    {"f32[2,3] {{1, 2, 3}, {nan, 5, inf}}", HLO_PLOT_AUTO, {.width = 20, .height = 5},
+    {"f32[2,3] {{1, 2, 3}, {nan, 5, inf}}",
+     HLO_PLOT_AUTO,
+     {.width = 20, .height = 5},
      "f32[2,3] min 1 max 5 mean 2.75 nan 1 inf 1\n"
      "0 ..--++|\n"
      "1 NN@@II|\n"
      "  0    2\n"
      "  1 .:-=+*#%@ 5\n"},
-    {"f32[2,3] {{1, 2, 3}, {nan, 5, inf}}", HLO_PLOT_AUTO, {.width = 20, .height = 5, .utf8 = true},
+    {"f32[2,3] {{1, 2, 3}, {nan, 5, inf}}",
+     HLO_PLOT_AUTO,
+     {.width = 20, .height = 5, .utf8 = true},
      "f32[2,3] min 1 max 5 mean 2.75 nan 1 inf 1\n"
      "0   \u2591\u2591\u2592\u2592|\n"
      "1 NN\u2588\u2588II|\n"
      "  0    2\n"
      "  1  \u2591\u2592\u2593\u2588 5\n"},
-    {"f32[2,1] {{1}, {nan}}", HLO_PLOT_HEAT, {.width = 5, .height = 4, .color = true, .utf8 = true},
+    {"f32[2,1] {{1}, {nan}}",
+     HLO_PLOT_HEAT,
+     {.width = 5, .height = 4, .color = true, .utf8 = true},
      "f32[2,1] min 1 max 1 mean 1 nan 1 inf 0\n"
      "0 \033[38;5;41m\033[48;5;196m\u2580\033[0m\n"
      "  0\n"
      "  1 \033[48;5;17m \033[48;5;18m \033[48;5;19m \033[48;5;25m \033[48;5;31m \033[48;5;37m \033[48;5;36m \033[48;5;35m "
      "\033[48;5;41m \033[48;5;77m \033[48;5;113m \033[48;5;149m \033[48;5;185m \033[48;5;221m \033[48;5;227m \033[48;5;229m "
      "\033[0m 1\n"},
-    {"s32[2,4,4] {{{0, 0, 8, 8}, {0, 0, 8, 8}, {1, 1, 2, 2}, {1, 1, 2, 2}}, {{9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}}}",
-     HLO_PLOT_AUTO, {.width = 5, .height = 5},
+    {"s32[2,4,4] {{{0, 0, 8, 8}, {0, 0, 8, 8}, {1, 1, 2, 2}, {1, 1, 2, 2}}, {{9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, "
+     "9}}}",
+     HLO_PLOT_AUTO,
+     {.width = 5, .height = 5},
      "s32[2,4,4] min 0 max 9 mean 5.875; [0,:,:]\n"
      "0 .@|\n"
      "3 :-|\n"
      "  0 3\n"
      "  0 .:-=+*#%@ 8\n"},
-    {"f32[2] {nan, nan}", HLO_PLOT_HEAT, {.width = 6, .height = 4},
+    {"f32[2] {nan, nan}",
+     HLO_PLOT_HEAT,
+     {.width = 6, .height = 4},
      "f32[2] min nan max nan mean nan nan 2 inf 0\n0 NN|\n  0 1\n  nothing is finite\n"},
-    {"s32[4] {0, 1, 4, 9}", HLO_PLOT_AUTO, {.width = 16, .height = 7},
+    {"s32[4] {0, 1, 4, 9}",
+     HLO_PLOT_AUTO,
+     {.width = 16, .height = 7},
      "s32[4] min 0 max 9 mean 3.5\n"
      "         9 |   *\n"
      "           |   *\n"
@@ -358,39 +390,54 @@ static const struct plot_case {
      "         0 |**\n"
      "           +----\n"
      "            0  3\n"},
-    {"f32[4] {0, nan, -inf, 1}", HLO_PLOT_CURVE, {.width = 16, .height = 5},
+    {"f32[4] {0, nan, -inf, 1}",
+     HLO_PLOT_CURVE,
+     {.width = 16, .height = 5},
      "f32[4] min 0 max 1 mean 0.5 nan 1 inf 1\n"
      "         1 |   *\n"
      "         0 |*\n"
      "           +-NI-\n"
      "            0  3\n"},
-    {"f32[2] {0, 1}", HLO_PLOT_CURVE, {.width = 14, .height = 4, .utf8 = true},
+    {"f32[2] {0, 1}",
+     HLO_PLOT_CURVE,
+     {.width = 14, .height = 4, .utf8 = true},
      "f32[2] min 0 max 1 mean 0.5 nan 0 inf 0\n"
      "         1 |\u2860\u280a\n"
      "           +--\n"
      "            0 1\n"},
-    {"s32[4] {3, 5, 5, 4}", HLO_PLOT_HISTOGRAM, {.width = 44, .height = 6},
+    {"s32[4] {3, 5, 5, 4}",
+     HLO_PLOT_HISTOGRAM,
+     {.width = 44, .height = 6},
      "s32[4] min 3 max 5 mean 4.25\n"
      "                       3           1 ###\n"
      "                       4           1 ###\n"
      "                       5           2 ######\n"},
-    {"f32[6] {0, 0.25, 1, nan, inf, -inf}", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5, .utf8 = true},
+    {"f32[6] {0, 0.25, 1, nan, inf, -inf}",
+     HLO_PLOT_HISTOGRAM,
+     {.width = 40, .height = 5, .utf8 = true},
      "f32[6] min 0 max 1 mean 0.4167 nan 1 inf 2\n"
      "                0 .. 0.5           2 \u2588\u2588\n"
      "                0.5 .. 1           1 \u2588\n"
      "                     nan           1\n"
      "                     inf           1\n"
      "                    -inf           1\n"},
-    {"f64[2] {0, 5e-324}", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5},
+    {"f64[2] {0, 5e-324}",
+     HLO_PLOT_HISTOGRAM,
+     {.width = 40, .height = 5},
      "f64[2] min 0 max 4.941e-324 mean 0 nan 0 inf 0\n"
      "                  0 .. 0           1 ##\n"
      "         0 .. 4.941e-324           1 ##\n"},
-    {"f64[2] {-1.7e308, 1.7e308}", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5},
+    {"f64[2] {-1.7e308, 1.7e308}",
+     HLO_PLOT_HISTOGRAM,
+     {.width = 40, .height = 5},
      "f64[2] min -1.7e+308 max 1.7e+308 mean 0 nan 0 inf 0\n"
      "          -1.7e+308 .. 0           1 ##\n"
      "           0 .. 1.7e+308           1 ##\n"},
     {"f32[] 3", HLO_PLOT_AUTO, {0}, "f32[] 3\n"},
-    {"(f32[0] {}, s32[1] {3})", HLO_PLOT_HISTOGRAM, {.width = 40, .height = 5}, "s32[1] 3\n                       3           1 ##\n"},
+    {"(f32[0] {}, s32[1] {3})",
+     HLO_PLOT_HISTOGRAM,
+     {.width = 40, .height = 5},
+     "s32[1] 3\n                       3           1 ##\n"},
     {"f32[0,2] {}", HLO_PLOT_HEAT, {0}, "f32[0,2] empty\n"},
 };
 
@@ -405,7 +452,10 @@ START_TEST(pictures_are_drawn)
 }
 END_TEST
 
-static uint32_t u32_at(const unsigned char *p) { return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]; }
+static uint32_t u32_at(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
 
 /* 256 pixels an element: the sizes, the checksum of each chunk, and what is in the lines. */
 START_TEST(pictures_are_written)
@@ -428,8 +478,8 @@ START_TEST(pictures_are_written)
             unsigned char *pixels = malloc(LINE * 512);
             uLongf unpacked = LINE * 512;
             ck_assert(uncompress(pixels, &unpacked, p + 8, size) == Z_OK && unpacked == LINE * 512);
-            ck_assert(pixels[0] == 0 && pixels[1] == 0 && pixels[256] == 0 && pixels[257] == 253 && pixels[LINE * 256 + 1] == 255 &&
-                      pixels[LINE * 511 + 512] == 254);
+            ck_assert(pixels[0] == 0 && pixels[1] == 0 && pixels[256] == 0 && pixels[257] == 253 &&
+                      pixels[LINE * 256 + 1] == 255 && pixels[LINE * 511 + 512] == 254);
             free(pixels);
         }
     }
@@ -457,15 +507,16 @@ START_TEST(differences_are_counted)
     ck_assert(d.worst[1].leaf == 1 && d.worst[1].index == 1 && d.worst[1].actual == -2 && d.worst[1].ulp == 4);
     ck_assert(d.worst[2].leaf == 0 && d.worst[2].index == 1 && d.worst[2].abs == 0.5 && d.worst[2].rel == 0.25);
     hlo_text text = hlo_difference_print(&d, a, b, NULL);
-    ck_assert_str_eq(text.data, "3 of 6 elements differ, 1 of them not finite on one side; worst errors: abs 4, rel 2, 2097152 ulp\n"
-                                "         element                is          expected         abs         rel         ulp\n"
-                                "      leaf 0 {2}               nan                 3         nan         nan           -\n"
-                                "      leaf 1 {1}                -2                 2           4           2           4\n"
-                                "      leaf 0 {1}               2.5                 2         0.5        0.25     2097152\n"
-                                "relative error      elements\n"
-                                "  none                     3  ########################################\n"
-                                "  up to 1e0                1  #############\n"
-                                "  more                     2  ###########################\n");
+    ck_assert_str_eq(text.data,
+                     "3 of 6 elements differ, 1 of them not finite on one side; worst errors: abs 4, rel 2, 2097152 ulp\n"
+                     "         element                is          expected         abs         rel         ulp\n"
+                     "      leaf 0 {2}               nan                 3         nan         nan           -\n"
+                     "      leaf 1 {1}                -2                 2           4           2           4\n"
+                     "      leaf 0 {1}               2.5                 2         0.5        0.25     2097152\n"
+                     "relative error      elements\n"
+                     "  none                     3  ########################################\n"
+                     "  up to 1e0                1  #############\n"
+                     "  more                     2  ###########################\n");
     hlo_text_free(&text);
     d = hlo_literal_difference(b, b, &(struct hlo_tolerance){.bits = true});
     ck_assert(d.comparable && d.outside == 0 && d.decades[0] == 6 && d.worst_count == 0);
@@ -473,8 +524,9 @@ START_TEST(differences_are_counted)
     ck_assert_str_eq(text.data, "0 of 6 elements differ\n");
     hlo_text_free(&text);
     text = hlo_difference_json(&d);
-    ck_assert(strstr(text.data, "{\"comparable\":true,\"elements\":6,\"outside\":0,\"not_finite\":0,\"worst_abs\":0,\"worst_rel\":0,"
-                                "\"worst_ulp\":0,\"worst\":[],\"decades\":[6,0,"));
+    ck_assert(strstr(text.data,
+                     "{\"comparable\":true,\"elements\":6,\"outside\":0,\"not_finite\":0,\"worst_abs\":0,\"worst_rel\":0,"
+                     "\"worst_ulp\":0,\"worst\":[],\"decades\":[6,0,"));
     hlo_text_free(&text);
     d = hlo_literal_difference(a, hlo_literal_element(b, 0), &(struct hlo_tolerance){0});
     text = hlo_difference_print(&d, a, hlo_literal_element(b, 0), NULL);
@@ -514,8 +566,7 @@ END_TEST
 static struct literal *floats(enum dtype t, int64_t count, const double *values)
 {
     bool complex = dtype_is_complex(t);
-    struct literal *l =
-        literal_new(&arena, shape_array(&arena, t, 1, (int64_t[]){complex ? count / 2 : count}, NULL, NULL));
+    struct literal *l = literal_new(&arena, shape_array(&arena, t, 1, (int64_t[]){complex ? count / 2 : count}, NULL, NULL));
     size_t width = dtype_bytes(dtype_component(t));
     for (int64_t i = 0; i < count; i++)
         float_store(dtype_component(t), (char *)l->data + (size_t)i * width, values[i]);
@@ -530,20 +581,10 @@ static const struct comparison_case {
     const char *why;
 } comparisons[] = {
     {DT_F32, {1, 2}, {1, 2}, {0}, true, ""},
-    {DT_F32,
-     {1, 2},
-     {1, 3},
-     {0},
-     false,
-     "element {1} is 2, expected 3; 1 of 2 differ; worst errors: abs 1 at {1}, rel 0.333, "},
+    {DT_F32, {1, 2}, {1, 3}, {0}, false, "element {1} is 2, expected 3; 1 of 2 differ; worst errors: abs 1 at {1}, rel 0.333, "},
     {DT_F32, {NAN, 0}, {-NAN, -0.0}, {0}, true, ""},
     {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true}, false, "element {1} is 0, expected -0"},
-    {DT_F32,
-     {0, 0},
-     {0, -0.0},
-     {.bits = true},
-     false,
-     "element {1} is 0 (0x00000000), expected -0 (0x80000000)"},
+    {DT_F32, {0, 0}, {0, -0.0}, {.bits = true}, false, "element {1} is 0 (0x00000000), expected -0 (0x80000000)"},
     {DT_F32, {0, 0}, {0, -0.0}, {.zeros = true, .ulp = 1}, true, ""},
     {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 2}, true, ""},
     {DT_F32, {1, 0}, {1 + 0x1p-22, 0}, {.ulp = 1}, false, "2 ulp"},

@@ -45,8 +45,8 @@ static void check_program(hlo_program *p, const hlo_module *module, hlo_messages
         hlo_literal_free(result);
         struct hlo_memory now = hlo_program_memory(p);
         if (foreseen.exact)
-            ck_assert_msg(foreseen.foreseen && now.measured == foreseen.peak, "%s, module %zu: foreseen %zu, measured %zu",
-                          name, part + 1, (size_t)foreseen.peak, (size_t)now.measured);
+            ck_assert_msg(foreseen.foreseen && now.measured == foreseen.peak, "%s, module %zu: foreseen %zu, measured %zu", name,
+                          part + 1, (size_t)foreseen.peak, (size_t)now.measured);
     }
     t->runs++;
     t->exact += foreseen.exact;

@@ -181,8 +181,8 @@ START_TEST(iterations)
     open_stage(&s, loop, &observed);
     run_stage(&s);
     check_result(&s, "( 2, 4 )");
-    static const char *const lines[] = {"zero 0\n", "w#-1/i 0\n", "w#0/k 1\n", "w#0/y 2\n", "w#-1/i 1\n", "w#1/y 4\n",
-                                        "w#1/r ( 2, 4 )\n", "w#-1/t false\n", "\nw ( 2, 4 )\n"};
+    static const char *const lines[] = {"zero 0\n",  "w#-1/i 0\n",       "w#0/k 1\n",      "w#0/y 2\n",     "w#-1/i 1\n",
+                                        "w#1/y 4\n", "w#1/r ( 2, 4 )\n", "w#-1/t false\n", "\nw ( 2, 4 )\n"};
     const char *at = s.seen;
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
         const char *found = strstr(at, lines[k]);
@@ -204,20 +204,14 @@ static bool set_to(struct stage *s, const struct hlo_sight *sight, const char *t
     return true;
 }
 
-static bool set_y(struct stage *s, const struct hlo_sight *sight)
-{
-    return set_to(s, sight, "f32[2] {5, 6}", true);
-}
+static bool set_y(struct stage *s, const struct hlo_sight *sight) { return set_to(s, sight, "f32[2] {5, 6}", true); }
 
 static bool set_pair(struct stage *s, const struct hlo_sight *sight)
 {
     return set_to(s, sight, "(f32[2] {0, 0}, f32[2] {7, 8})", true);
 }
 
-static bool set_wrong(struct stage *s, const struct hlo_sight *sight)
-{
-    return set_to(s, sight, "f32[3] {5, 6, 7}", false);
-}
+static bool set_wrong(struct stage *s, const struct hlo_sight *sight) { return set_to(s, sight, "f32[3] {5, 6, 7}", false); }
 
 static bool set_after(struct stage *s, const struct hlo_sight *sight)
 {
@@ -239,7 +233,7 @@ START_TEST(values_are_replaced)
         size_t errors;
     } cases[] = {
         {"y", set_y, "{25, 36}", "y {5, 6}\nt ( {1, 2}, {5, 6} )\nz {5, 6}\nr {25, 36}\n", 0},
-        {"x", set_y, "{100, 144}", "x {5, 6}\ndead {-5, -6}\ny {10, 12}\n", 0}, /* a constant */
+        {"x", set_y, "{100, 144}", "x {5, 6}\ndead {-5, -6}\ny {10, 12}\n", 0},       /* a constant */
         {"t", set_pair, "{14, 32}", "y {2, 4}\nt ( {0, 0}, {7, 8} )\nz {7, 8}\n", 0}, /* but not what it names */
         {"y", set_wrong, "{4, 16}", "y {2, 4}\n", 1},
         {NULL, set_after, "{81, 1}", "y {2, 4}\nnow {9, 1}\nt ( {1, 2}, {9, 1} )\n", 0},
@@ -306,10 +300,7 @@ START_TEST(tuples_stay_whole)
 }
 END_TEST
 
-static bool refuse(struct stage *s, const struct hlo_sight *sight)
-{
-    return false;
-}
+static bool refuse(struct stage *s, const struct hlo_sight *sight) { return false; }
 
 START_TEST(an_observer_ends_the_run)
 {
@@ -360,8 +351,8 @@ static bool note_origins(struct stage *s, const struct hlo_sight *sight)
     for (unsigned what = HLO_ODD_NAN; what <= HLO_ODD_DENORMAL; what <<= 1)
         if (hlo_sight_origin(sight, what, &o)) {
             ck_assert_uint_eq(o.what, what);
-            snprintf(s->seen + strlen(s->seen), sizeof s->seen - strlen(s->seen), "!%u %d of leaf %d, %d\n", what, (int)o.index, (int)o.leaf,
-                     (int)o.count);
+            snprintf(s->seen + strlen(s->seen), sizeof s->seen - strlen(s->seen), "!%u %d of leaf %d, %d\n", what, (int)o.index,
+                     (int)o.leaf, (int)o.count);
             hlo_sight_say(sight, &o, what == HLO_ODD_NAN, s->said);
         }
     return true;
@@ -370,7 +361,8 @@ static bool note_origins(struct stage *s, const struct hlo_sight *sight)
 static const struct {
     const char *text, *seen; /* a module of one line, and what must be said after its root */
 } origins[] = {
-    {"x = f32[3] constant({-1, 0, 4})\n ROOT r = f32[3] log(x)", "!1 0 of leaf 0, 1\n!2 1 of leaf 0, 1\n"}, /* a pole, no overflow */
+    {"x = f32[3] constant({-1, 0, 4})\n ROOT r = f32[3] log(x)",
+     "!1 0 of leaf 0, 1\n!2 1 of leaf 0, 1\n"}, /* a pole, no overflow */
     {"x = f32[3] constant({-1, 100, 4})\n ROOT r = f32[3] exponential(x)", "!2 1 of leaf 0, 1\n!4 1 of leaf 0, 1\n"},
     {"x = f32[2] constant({inf, 4})\n ROOT r = f32[2] exponential(x)", ""}, /* it was there before */
     {"x = f32[2] constant({inf, 100})\n ROOT r = f32[2] exponential(x)", "!2 1 of leaf 0, 2\n!4 1 of leaf 0, 2\n"},
@@ -381,7 +373,8 @@ static const struct {
      "!2 0 of leaf 0, 1\n!4 0 of leaf 0, 1\n"},
     {"x = f32[2] constant({inf, 0})\n ROOT r = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}", ""},
     {"x = f32[2] constant({inf, -inf})\n y = f32[2] constant({1, 1})\n"
-     " ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "!1 0 of leaf 0, 1\n"},
+     " ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+     "!1 0 of leaf 0, 1\n"},
     {"n = f32[] constant(nan)\n ROOT r = f32[2] broadcast(n), dimensions={}", ""}, /* a constant still */
     {"n = f32[] constant(nan)\n x = f32[1] iota(), iota_dimension=0\n ROOT r = f32[3] pad(x, n), padding=1_1",
      "!1 0 of leaf 0, 2\n"},
@@ -415,10 +408,7 @@ static bool count_participants(struct stage *s, const struct hlo_sight *sight)
     return true;
 }
 
-static bool nothing_before(void *context, const struct hlo_sight *sight)
-{
-    return true;
-}
+static bool nothing_before(void *context, const struct hlo_sight *sight) { return true; }
 
 START_TEST(participants)
 {

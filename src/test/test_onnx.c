@@ -13,15 +13,9 @@
 static hlo_messages *messages;
 static char folder[] = "/tmp/test_onnx.XXXXXX";
 
-static void set_up(void)
-{
-    messages = hlo_messages_new();
-}
+static void set_up(void) { messages = hlo_messages_new(); }
 
-static void tear_down(void)
-{
-    hlo_messages_free(messages);
-}
+static void tear_down(void) { hlo_messages_free(messages); }
 
 static void expect_error(const char *words)
 {
@@ -80,7 +74,7 @@ static struct onnx_model *read_graph(Onnx__GraphProto *g)
 static struct onnx_model *read_tensor(Onnx__TensorProto *t)
 {
     Onnx__GraphProto g = ONNX__GRAPH_PROTO__INIT;
-    t->name = (char *)(uintptr_t)"t";
+    t->name = (char *)(uintptr_t) "t";
     g.n_initializer = 1;
     g.initializer = &t;
     return read_graph(&g);
@@ -137,7 +131,10 @@ struct raw_case {
     size_t size;
     const char *text;
 };
-#define RAW(type, count, bytes, text) {type, count, bytes, sizeof bytes - 1, text}
+#define RAW(type, count, bytes, text)                                                                                            \
+    {                                                                                                                            \
+        type, count, bytes, sizeof bytes - 1, text                                                                               \
+    }
 
 static const struct raw_case raw_cases[] = {
     RAW(1, 2, "\0\0\x80\x3f\0\0\0\xc0", "f32[2] {1, -2}"),
@@ -192,7 +189,8 @@ START_TEST(every_type_has_a_case)
         for (size_t k = 0; k < COUNT_OF(raw_cases); k++)
             found = found || raw_cases[k].type == numbers[i];
         ck_assert_msg(found, "type %d has no case", numbers[i]);
-        ck_assert_int_eq(numbers[i] == 8 ? 0 : numbers[i], onnx_dtype_hlo(numbers[i]) ? onnx_dtype_find(onnx_dtype_hlo(numbers[i])) : 0);
+        ck_assert_int_eq(numbers[i] == 8 ? 0 : numbers[i],
+                         onnx_dtype_hlo(numbers[i]) ? onnx_dtype_find(onnx_dtype_hlo(numbers[i])) : 0);
     }
 }
 END_TEST
@@ -305,8 +303,8 @@ START_TEST(data_in_other_files)
     refuse_tensor(&t, "but not in which");
     t.external_data = entries;
     t.n_external_data = 2;
-    char location[] = "location", path[] = "weights", up[] = "x/../../etc/passwd", other[] = "nothing", key[] = "offset", one[] = "1",
-         two[] = "2", words[] = "words";
+    char location[] = "location", path[] = "weights", up[] = "x/../../etc/passwd", other[] = "nothing", key[] = "offset",
+         one[] = "1", two[] = "2", words[] = "words";
     place.key = location;
     place.value = path;
     offset.key = key;
@@ -371,8 +369,8 @@ START_TEST(attributes)
     element.tensor_type = &tensor_type;
     sequence.elem_type = &element;
     type.sequence_type = &sequence;
-    Onnx__AttributeProto a[] = {attribute("f", 1),  attribute("i", 2),       attribute("s", 3),     attribute("t", 4),
-                                attribute("g", 5),  attribute("floats", 6),  attribute("ints", 7),  attribute("strings", 8),
+    Onnx__AttributeProto a[] = {attribute("f", 1),   attribute("i", 2),       attribute("s", 3),    attribute("t", 4),
+                                attribute("g", 5),   attribute("floats", 6),  attribute("ints", 7), attribute("strings", 8),
                                 attribute("tp", 13), attribute("graphs", 10), attribute("old", 0)};
     Onnx__AttributeProto *list[COUNT_OF(a)];
     int64_t dims[] = {1};
@@ -514,7 +512,7 @@ static void wrap(struct buf *b, int field)
 {
     struct buf outer = {0};
     buf_putc(&outer, (char)(field << 3 | 2));
-    for (size_t n = b->size; ; n >>= 7) {
+    for (size_t n = b->size;; n >>= 7) {
         buf_putc(&outer, (char)(n < 128 ? n : (n & 127) | 128));
         if (n < 128)
             break;

@@ -50,10 +50,7 @@ static bool eat(char c)
     return is;
 }
 
-static void want(char c)
-{
-    ck_assert_msg(eat(c), "expected %c before: %s", c, at);
-}
+static void want(char c) { ck_assert_msg(eat(c), "expected %c before: %s", c, at); }
 
 static struct str word(void)
 {
@@ -455,7 +452,8 @@ static const struct op_case op_cases[] = {
     {"Size(a)", 13, "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "s64[] 6"},
     {"Size(a)", 13, "?", "!input 0 is optional(float), no tensor", KNOWN},
     {"Reshape(a, b)", 14, "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | =s64[2] {3, -1}", "f32[3,2] { { 1, 2 }, { 3, 4 }, { 5, 6 } }"},
-    {"Reshape(a, b)", 14, "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | s64[3] {0, 1, -1}", "f32[2,1,3] { { { 1, 2, 3 } }, { { 4, 5, 6 } } }"},
+    {"Reshape(a, b)", 14, "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | s64[3] {0, 1, -1}",
+     "f32[2,1,3] { { { 1, 2, 3 } }, { { 4, 5, 6 } } }"},
     {"Reshape(a, b)", 14, "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | s64[1] {5}", "!does not have the elements of float[5]", KNOWN},
     {"Reshape(a, b)", 14, "f32[4] {1, 2, 3, 4} | =s64[2] {-1, -1}", "!more than one size is -1"},
     {"Reshape<allowzero=1>(a, b)", 14, "f32[0] {} | =s64[2] {0, 3}", "f32[0,3] { }"},
@@ -474,7 +472,8 @@ static const struct op_case op_cases[] = {
     {"Transpose(a)", 13, "f32[1,2] {{1, 2}}", "f32[2,1] { { 1 }, { 2 } }"},
     {"Transpose<perm=[0, 2, 1]>(a)", 13, "f32[1,1,2] {{{1, 2}}}", "f32[1,2,1] { { { 1 }, { 2 } } }"},
     {"Transpose<perm=[0, 0]>(a)", 13, "f32[1,2] {{1, 2}}", "!perm is no permutation of 2 dimensions"},
-    {"Expand(a, b)", 13, "f32[2,1] {{1}, {2}} | =s64[3] {2, 1, 2}", "f32[2,2,2] { { { 1, 1 }, { 2, 2 } }, { { 1, 1 }, { 2, 2 } } }"},
+    {"Expand(a, b)", 13, "f32[2,1] {{1}, {2}} | =s64[3] {2, 1, 2}",
+     "f32[2,2,2] { { { 1, 1 }, { 2, 2 } }, { { 1, 1 }, { 2, 2 } } }"},
     {"Expand(a, b)", 13, "f32[2] {1, 2} | s64[1] {1}", "f32[2] {1, 2}"},
     {"Expand(a, b)", 13, "f32[2] {1, 2} | =s64[1] {3}", "!dimension 0 of float[2] can't become 3", KNOWN},
     {"Tile(a, b)", 13, "f32[1,2] {{1, 2}} | =s64[2] {2, 2}", "f32[2,4] { { 1, 2, 1, 2 }, { 1, 2, 1, 2 } }"},
@@ -487,11 +486,14 @@ static const struct op_case op_cases[] = {
     /* positions */
     {"Slice<starts=[1], ends=[3], axes=[0]>(a)", 9, "f32[4] {1, 2, 3, 4}", "f32[2] {2, 3}"},
     {"Slice(a, b, c)", 13, "f32[4] {1, 2, 3, 4} | s64[1] {1} | s64[1] {-1}", "f32[2] {2, 3}"},
-    {"Slice(a, b, c, d, e)", 13, "f32[4] {1, 2, 3, 4} | s64[1] {-1} | s64[1] {-9223372036854775808} | =s64[1] {0} | s64[1] {-2}", "f32[2] {4, 2}"},
-    {"Slice(a, b, c, d, e)", 13, "f32[4] {1, 2, 3, 4} | =s64[1] {3} | =s64[1] {-100} | =s64[1] {0} | =s64[1] {-1}", "f32[4] {4, 3, 2, 1}"},
+    {"Slice(a, b, c, d, e)", 13, "f32[4] {1, 2, 3, 4} | s64[1] {-1} | s64[1] {-9223372036854775808} | =s64[1] {0} | s64[1] {-2}",
+     "f32[2] {4, 2}"},
+    {"Slice(a, b, c, d, e)", 13, "f32[4] {1, 2, 3, 4} | =s64[1] {3} | =s64[1] {-100} | =s64[1] {0} | =s64[1] {-1}",
+     "f32[4] {4, 3, 2, 1}"},
     {"Slice(a, b, c, d)", 13, "f32[1,3] {{1, 2, 3}} | =s64[1] {1} | =s64[1] {1000} | =s64[1] {-1}", "f32[1,2] { { 2, 3 } }"},
     {"Slice(a, b, c)", 13, "f32[4] {1, 2, 3, 4} | s64[1] {3} | s64[1] {1}", "f32[0] {}"},
-    {"Slice(a, b, c, d, e)", 13, "f32[4] {1, 2, 3, 4} | =s64[1] {3} | =s64[1] {1} | =s64[1] {0} | =s64[1] {0}", "!axis 0 goes in steps of 0"},
+    {"Slice(a, b, c, d, e)", 13, "f32[4] {1, 2, 3, 4} | =s64[1] {3} | =s64[1] {1} | =s64[1] {0} | =s64[1] {0}",
+     "!axis 0 goes in steps of 0"},
     {"Slice(a, b, c, d)", 13, "f32[4] {1, 2, 3, 4} | =s64[1] {3} | =s64[1] {1} | =s64[2] {0, 1}", "!1 starts, 1 ends, 2 axes"},
     {"Gather(a, b)", 13, "f32[3] {1, 2, 3} | s64[2] {-1, 0}", "f32[2] {3, 1}"},
     {"Gather<axis=1>(a, b)", 13, "f32[2,2] {{1, 2}, {3, 4}} | s32[] 1", "f32[2] {2, 4}"},
@@ -547,7 +549,8 @@ static const struct op_case op_cases[] = {
     {"SequenceLength(a)", 11, "[]", "s64[] 0", KNOWN},
     {"SequenceLength(a)", 11, "f32[] 1", "!no sequence"},
     {"ConcatFromSequence<axis=0>(a)", 11, "[f32[1] {1}; f32[2] {2, 3}; f32[0] {}; f32[1] {4}]", "f32[4] {1, 2, 3, 4}"},
-    {"ConcatFromSequence<axis=1>(a)", 11, "[f32[2,1] {{1}, {2}}; f32[2,2] {{3, 4}, {5, 6}}]", "f32[2,3] { { 1, 3, 4 }, { 2, 5, 6 } }"},
+    {"ConcatFromSequence<axis=1>(a)", 11, "[f32[2,1] {{1}, {2}}; f32[2,2] {{3, 4}, {5, 6}}]",
+     "f32[2,3] { { 1, 3, 4 }, { 2, 5, 6 } }"},
     {"ConcatFromSequence<axis=-1>(a)", 11, "[f32[1,2] {{1, 2}}; f32[1,2] {{3, 4}}]", "f32[1,4] { { 1, 2, 3, 4 } }"},
     {"ConcatFromSequence<axis=-1, new_axis=1>(a)", 11, "[f32[2] {1, 2}; f32[2] {3, 4}]", "f32[2,2] { { 1, 3 }, { 2, 4 } }"},
     {"ConcatFromSequence<axis=1>(a)", 11, "[f32[2] {1, 2}]", "!axis 1 of 1 dimensions"},
@@ -557,7 +560,8 @@ static const struct op_case op_cases[] = {
     {"SplitToSequence(a, b)", 11, "f32[3] {1, 2, 3} | s64[2] {1, 2}", "[f32[1] {1}; f32[2] {2, 3}]"},
     {"SplitToSequence<axis=1>(a)", 11, "f32[3] {1, 2, 3}", "!axis 1 of 1 dimensions"},
     {"SequenceMap<body=(e) => (r) { r = Add(e, e) }>(a)", 17, "[f32[1] {1}; f32[2] {2, 3}]", "[f32[1] {2}; f32[2] {4, 6}]"},
-    {"SequenceMap<body=(e, t) => (r) { r = Add(e, t) }>(a, b)", 17, "[f32[1] {1}; f32[1] {2}] | f32[] 5", "[f32[1] {6}; f32[1] {7}]"},
+    {"SequenceMap<body=(e, t) => (r) { r = Add(e, t) }>(a, b)", 17, "[f32[1] {1}; f32[1] {2}] | f32[] 5",
+     "[f32[1] {6}; f32[1] {7}]"},
     {"SequenceMap<body=(e) => () { }>(a)", 17, "[f32[1] {1}]", "!1 inputs and 1 outputs; its body has 1 and 0"},
     {"Optional(a)", 15, "f32[2] {1, 2}", "?f32[2] {1, 2}"},
     {"Optional(a)", 15, "[f32[2] {1, 2}]", "?[f32[2] {1, 2}]"},
@@ -609,17 +613,21 @@ static const struct op_case graph_cases[] = {
     {"(a) => (y) { s = Shape(a)  n = Gather(s, i)  i = Constant<value_int=1>()  y = Reshape(a, n) }", 13, "f32[1,2] {{1, 2}}",
      "!nothing before it makes its input `i`"},
     {"(a) => (y) { s = Shape(a)  i = Constant<value_ints=[1]>()  n = Gather(s, i)  m = Constant<value_ints=[1, 1]>()  "
-     "t = Concat<axis=0>(n, m)  y = Reshape(a, t) }", 13, "f32[1,2] {{1, 2}}", "f32[2,1,1] { { { 1 } }, { { 2 } } }"},
+     "t = Concat<axis=0>(n, m)  y = Reshape(a, t) }",
+     13, "f32[1,2] {{1, 2}}", "f32[2,1,1] { { { 1 } }, { { 2 } } }"},
     /* the shape is computed from what no import knows */
     {"(a, n) => (y) { k = Cast<to=7>(n)  y = Reshape(a, k) }", 13, "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | f32[2] {3, 2}",
      "f32[3,2] { { 1, 2 }, { 3, 4 }, { 5, 6 } }", KNOWN},
     {"(a, n) => (y) { k = Cast<to=7>(n)  y = Reshape(a, k) }", 13, "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | f32[2] {4, 2}",
      "!size 8 of dimension 0 is not between 0 and its bound 6", KNOWN},
     {"(n) => (y) { k = Cast<to=7>(n)  y = ConstantOfShape(k) }", 13, "f32[1] {2}", "f32[2] {0, 0}", KNOWN},
-    {"(n) => (y) { k = Cast<to=7>(n)  y = ConstantOfShape(k) }", 13, "f32[1] {9}", "!size 9 of dimension 0 is not between 0 and its bound 8", KNOWN},
-    {"(a, n) => (y) { k = Cast<to=7>(n)  y = Expand(a, k) }", 13, "f32[2,1] {{1}, {2}} | f32[2] {1, 2}", "f32[2,2] { { 1, 1 }, { 2, 2 } }", KNOWN},
+    {"(n) => (y) { k = Cast<to=7>(n)  y = ConstantOfShape(k) }", 13, "f32[1] {9}",
+     "!size 9 of dimension 0 is not between 0 and its bound 8", KNOWN},
+    {"(a, n) => (y) { k = Cast<to=7>(n)  y = Expand(a, k) }", 13, "f32[2,1] {{1}, {2}} | f32[2] {1, 2}",
+     "f32[2,2] { { 1, 1 }, { 2, 2 } }", KNOWN},
     {"(a, n) => (y) { k = Cast<to=7>(n)  y = Squeeze(a, k) }", 13, "f32[1] {1} | f32[1] {0}", "!input 1 has to be known", KNOWN},
-    {"(a, n) => (y) { k = Cast<to=7>(n)  t = Slice(a, k, k, , k)  y = Shape(t) }", 13, "f32[1] {1} | f32[1] {1}", "s64[1] {0}", KNOWN},
+    {"(a, n) => (y) { k = Cast<to=7>(n)  t = Slice(a, k, k, , k)  y = Shape(t) }", 13, "f32[1] {1} | f32[1] {1}", "s64[1] {0}",
+     KNOWN},
     /* If */
     {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Add(a, a) }, else_branch=() => (q) { q = Identity(a) }>(c) }", 13,
      "pred[] true | f32[2] {1, 2}", "f32[2] {2, 4}"},
@@ -633,65 +641,86 @@ static const struct op_case graph_cases[] = {
      "=pred[] false | f32[2] {1, 2}", "s64[1] {2}"},
     {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Relu(a) }, else_branch=() => () { }>(c) }", 13,
      "pred[] false | f32[2] {1, 2}", "!its branches have 1 and 0 outputs"},
-    {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Relu(a) }>(c) }", 13, "pred[] false | f32[] 1", "!attribute `else_branch` is no graph"},
+    {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Relu(a) }>(c) }", 13, "pred[] false | f32[] 1",
+     "!attribute `else_branch` is no graph"},
     {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Relu(z) }, else_branch=() => (q) { q = Relu(a) }>(c) }", 13,
      "pred[] false | f32[] 1", "!nothing before it makes its input `z`"},
     {"(c, a) => (y) { y = If<then_branch=() => (p) { p = Relu(a) }, else_branch=() => (q) { q = Relu(a) }>(a) }", 13,
      "pred[] false | f32[] 1", "!the condition is float[]; expected a scalar of type bool"},
     {"(c, d, a) => (y) { b = Add(a, a)  y = If<then_branch=() => (p) { p = If<then_branch=() => (q) { q = Add(b, a) }, "
-     "else_branch=() => (r) { r = Add(b, b) }>(d) }, else_branch=() => (a) { }>(c) }", 13, "pred[] true | pred[] true | f32[] 1", "f32[] 3"},
-    {"(c) => (y) { y = If<then_branch=() => (p) { p = Optional<type=:f32>() }, else_branch=() => (q) { o = Constant<value_float=~2>() "
-     "q = Optional(o) }>(c) }", 15, "pred[] true", "?"},
-    {"(c) => (y) { y = If<then_branch=() => (p) { p = Optional<type=:f32>() }, else_branch=() => (q) { o = Constant<value_float=~2>() "
-     "q = Optional(o) }>(c) }", 15, "pred[] false", "?f32[] 2"},
+     "else_branch=() => (r) { r = Add(b, b) }>(d) }, else_branch=() => (a) { }>(c) }",
+     13, "pred[] true | pred[] true | f32[] 1", "f32[] 3"},
+    {"(c) => (y) { y = If<then_branch=() => (p) { p = Optional<type=:f32>() }, else_branch=() => (q) { o = "
+     "Constant<value_float=~2>() "
+     "q = Optional(o) }>(c) }",
+     15, "pred[] true", "?"},
+    {"(c) => (y) { y = If<then_branch=() => (p) { p = Optional<type=:f32>() }, else_branch=() => (q) { o = "
+     "Constant<value_float=~2>() "
+     "q = Optional(o) }>(c) }",
+     15, "pred[] false", "?f32[] 2"},
     /* Loop: the five modes */
     {"(m, c, x) => (s, t) { s, t = Loop<body=(i, c2, x2) => (c3, y, x2) { y = Add(x2, x2)  c3 = Identity(c2) }>(m, c, x) }", 16,
      "s64[] 3 | pred[] true | f32[] 1", "f32[] 8 | f32[3] {1, 2, 4}"},
-    {"(x) => (s) { s, t, u = Loop<body=(i, c, x) => (c, y) { y = Add(x, x) }>(, , x) }", 16, "f32[] 1", "!3 outputs; its body makes 1"},
+    {"(x) => (s) { s, t, u = Loop<body=(i, c, x) => (c, y) { y = Add(x, x) }>(, , x) }", 16, "f32[] 1",
+     "!3 outputs; its body makes 1"},
     {"(x) => (s) { s = Loop<body=(i, c, x) => (c, y) { y = Add(x, x) }>(, , x) }", 16, "f32[] 1", "!not done after 100000 steps"},
     {"(c, x) => (s, t) { s, t = Loop<body=(i, c, v) => (k, y, v) { one = Constant<value='f32[] 1'>()  y = Add(v, one)  "
-     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(, c, x) }", 13, "pred[] true | f32[] 0", "f32[] 3 | f32[3] {0, 1, 2}"},
+     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(, c, x) }",
+     13, "pred[] true | f32[] 0", "f32[] 3 | f32[3] {0, 1, 2}"},
     {"(c, x) => (s, t) { s, t = Loop<body=(i, c, v) => (k, y, v) { one = Constant<value='f32[] 1'>()  y = Add(v, one)  "
-     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(, c, x) }", 13, "pred[] false | f32[] 0", "f32[] 0 | f32[0] {}"},
+     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(, c, x) }",
+     13, "pred[] false | f32[] 0", "f32[] 0 | f32[0] {}"},
     {"(m, x) => (s, t) { s, t = Loop<body=(i, c, v) => (k, y, i) { one = Constant<value='f32[] 1'>()  y = Add(v, one)  "
-     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(m, , x) }", 11, "s64[] 5 | f32[] 0", "f32[] 5 | s64[5] {0, 1, 2, 3, 4}"},
+     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(m, , x) }",
+     11, "s64[] 5 | f32[] 0", "f32[] 5 | s64[5] {0, 1, 2, 3, 4}"},
     {"(m, c, x) => (s, t) { s, t = Loop<body=(i, c, v) => (k, y, i) { one = Constant<value='f32[] 1'>()  y = Add(v, one)  "
-     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(m, c, x) }", 11, "s64[1] {5} | pred[] true | f32[] 0", "f32[] 3 | s64[3] {0, 1, 2}"},
-    {"(m, n) => (t) { k = Cast<to=7>(n)  z = Constant<value_ints=[0]>()  f = Slice(m, z, k)  t = Loop<body=(i, c) => (c, i) { }>(f, ) }", 11,
-     "s64[3] {2, 3, 4} | f32[1] {1}", "s64[2] {0, 1}", KNOWN},
-    {"(m, n) => (t) { k = Cast<to=7>(n)  z = Constant<value_ints=[0]>()  f = Slice(m, z, k)  t = Loop<body=(i, c) => (c, i) { }>(f, ) }", 11,
-     "s64[3] {2, 3, 4} | f32[1] {2}", "!2 elements cannot be shaped into 1", KNOWN},
+     "l = Constant<value='f32[] 3'>()  k = Less(y, l) }>(m, c, x) }",
+     11, "s64[1] {5} | pred[] true | f32[] 0", "f32[] 3 | s64[3] {0, 1, 2}"},
+    {"(m, n) => (t) { k = Cast<to=7>(n)  z = Constant<value_ints=[0]>()  f = Slice(m, z, k)  t = Loop<body=(i, c) => (c, i) { "
+     "}>(f, ) }",
+     11, "s64[3] {2, 3, 4} | f32[1] {1}", "s64[2] {0, 1}", KNOWN},
+    {"(m, n) => (t) { k = Cast<to=7>(n)  z = Constant<value_ints=[0]>()  f = Slice(m, z, k)  t = Loop<body=(i, c) => (c, i) { "
+     "}>(f, ) }",
+     11, "s64[3] {2, 3, 4} | f32[1] {2}", "!2 elements cannot be shaped into 1", KNOWN},
     {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 11, "=s64[] 3", "s64[3] {0, 1, 2}"},
     {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 10, "s64[] 3", "!2 inputs; it takes 3 at least"},
-    {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 11, "s64[] 9", "!9 elements along dimension 0, more than its bound 8"},
+    {"(m) => (t) { t = Loop<body=(i, c) => (c, i) { }>(m, ) }", 11, "s64[] 9",
+     "!9 elements along dimension 0, more than its bound 8"},
     /* what is carried changes its size; what is around is seen */
-    {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { y = Concat<axis=0>(v, x) }>(m, , x) }", 13, "s64[] 3 | f32[1] {7}", "f32[4] {7, 7, 7, 7}"},
+    {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { y = Concat<axis=0>(v, x) }>(m, , x) }", 13, "s64[] 3 | f32[1] {7}",
+     "f32[4] {7, 7, 7, 7}"},
     {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { y = Concat<axis=0>(v, v) }>(m, , x) }", 13, "s64[] 4 | f32[1] {7}",
      "!16 elements along dimension 0, more than its bound 8", KNOWN},
     {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { k = Constant<value_ints=[0]>()  o = Constant<value_ints=[1]>() "
-     "e = Constant<value_ints=[9]>()  y = Slice(v, o, e, k) }>(m, , x) }", 13, "s64[] 2 | f32[4] {1, 2, 3, 4}", "f32[2] {3, 4}"},
+     "e = Constant<value_ints=[9]>()  y = Slice(v, o, e, k) }>(m, , x) }",
+     13, "s64[] 2 | f32[4] {1, 2, 3, 4}", "f32[2] {3, 4}"},
     {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { k = Constant<value_ints=[0]>()  y = Unsqueeze(v, k) }>(m, , x) }", 13,
      "s64[] 2 | f32[1] {1}", "!carried value 0 is float[1] at first, later float[1,1]", KNOWN},
     {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, y) { y = Shape(v) }>(m, , x) }", 13, "s64[] 2 | f32[1] {1}",
      "!carried value 0 is float[1] at first, later int64[1]", KNOWN},
-    {"(m, x) => (s) { s = Loop<body=(i, c) => (c, i) { }>(m, , x) }", 13, "s64[] 2 | f32[1] {1}", "!1 carried values; its body has 2 inputs and 2 outputs"},
+    {"(m, x) => (s) { s = Loop<body=(i, c) => (c, i) { }>(m, , x) }", 13, "s64[] 2 | f32[1] {1}",
+     "!1 carried values; its body has 2 inputs and 2 outputs"},
     {"(m, x) => (s) { s = Loop(m, , x) }", 13, "s64[] 2 | f32[1] {1}", "!attribute `body` is no graph"},
-    {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, v) { }>(x, , x) }", 13, "s64[] 2 | f32[1] {1}", "!expected a scalar of type int64", KNOWN},
-    {"(m, n, x) => (s) { s = Loop<body=(i, c, v) => (c, w) { w = Loop<body=(j, d, u) => (d, t) { t0 = Add(u, x)  t = Add(t0, v) }>(n, , v) }>(m, , x) }",
+    {"(m, x) => (s) { s = Loop<body=(i, c, v) => (c, v) { }>(x, , x) }", 13, "s64[] 2 | f32[1] {1}",
+     "!expected a scalar of type int64", KNOWN},
+    {"(m, n, x) => (s) { s = Loop<body=(i, c, v) => (c, w) { w = Loop<body=(j, d, u) => (d, t) { t0 = Add(u, x)  t = Add(t0, v) "
+     "}>(n, , v) }>(m, , x) }",
      13, "s64[] 2 | s64[] 1 | f32[] 1", "f32[] 7"},
-    {"(m, q) => (s) { z = Constant<value='f32[] 0'>()  s = Loop<body=(i, c, v) => (c, w) { e = SequenceAt(q, i)  w = Add(v, e) }>(m, , z) }",
+    {"(m, q) => (s) { z = Constant<value='f32[] 0'>()  s = Loop<body=(i, c, v) => (c, w) { e = SequenceAt(q, i)  w = Add(v, e) "
+     "}>(m, , z) }",
      11, "s64[] 2 | [f32[] 1; f32[] 2]", "f32[] 3"},
     /* Scan */
     {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, body=(a, e) => (b, c) { b = Add(a, e)  c = Mul(b, b) }>(s, x) }", 11,
      "f32[] 1 | f32[3] {1, 2, 3}", "f32[] 7 | f32[3] {4, 16, 49}"},
     {"(x, z) => (y) { y = Scan<num_scan_inputs=2, scan_input_axes=[1, 0], scan_input_directions=[0, 1], scan_output_axes=[1], "
-     "scan_output_directions=[1], body=(e, f) => (c) { c = Add(e, f) }>(x, z) }", 11,
-     "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | f32[3] {10, 20, 30}", "f32[2,3] { { 13, 22, 31 }, { 16, 25, 34 } }"},
+     "scan_output_directions=[1], body=(e, f) => (c) { c = Add(e, f) }>(x, z) }",
+     11, "f32[2,3] {{1, 2, 3}, {4, 5, 6}} | f32[3] {10, 20, 30}", "f32[2,3] { { 13, 22, 31 }, { 16, 25, 34 } }"},
     {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=2, body=(a, e) => (b, c) { b = Add(a, e)  c = Mul(b, b) }>(s, x, x) }", 11,
      "f32[] 1 | f32[3] {1, 2, 3}", "!3 inputs, 2 of them to scan, and 2 outputs; its body has 2 and 2"},
     {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, scan_output_axes=[0, 0], body=(a, e) => (a, e) { }>(s, x) }", 11,
      "f32[] 1 | f32[3] {1, 2, 3}", "!an axis and a direction for each of 1 inputs and 1 outputs are wanted"},
-    {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, body=(a, e) => (a, e) { }>(s, x) }", 8, "f32[] 1 | f32[3] {1, 2, 3}", "!from opset 9 on"},
+    {"(s, x) => (t, y) { t, y = Scan<num_scan_inputs=1, body=(a, e) => (a, e) { }>(s, x) }", 8, "f32[] 1 | f32[3] {1, 2, 3}",
+     "!from opset 9 on"},
     /* sequences and optionals as they go round */
     {"(m, x) => (s) { e = SequenceEmpty()  s = Loop<body=(i, c, v) => (c, w) { w = SequenceInsert(v, x) }>(m, , e) }", 13,
      "s64[] 3 | f32[1] {4}", "[f32[1] {4}; f32[1] {4}; f32[1] {4}]"},
@@ -701,15 +730,16 @@ static const struct op_case graph_cases[] = {
      "s64[] 3 | f32[1] {4}", "!carried value 0 is seq(float); version 11 of Loop takes none"},
     {"(m, x) => (s) { e = SequenceEmpty()  s = Loop<body=(i, c, v) => (c, w) { w = SequenceInsert(v, x) }>(m, , e) }", 13,
      "s64[] 9 | f32[1] {4}", "!9 elements along dimension 0, more than its bound 8"},
-    {"(m, q, x) => (s) { s = Loop<body=(i, c, v) => (c, w) { h = OptionalHasElement(v)  n = Not(h)  t = If<then_branch=() => (p) { "
-     "p = SequenceConstruct(x) }, else_branch=() => (g) { g = OptionalGetElement(v) }>(n)  w = SequenceInsert(t, x) }>(m, , q) }", 16,
-     "s64[] 1 | ? | f32[1] {4}", "?[f32[1] {4}; f32[1] {4}]", KNOWN},
+    {"(m, q, x) => (s) { s = Loop<body=(i, c, v) => (c, w) { h = OptionalHasElement(v)  n = Not(h)  t = If<then_branch=() => (p) "
+     "{ "
+     "p = SequenceConstruct(x) }, else_branch=() => (g) { g = OptionalGetElement(v) }>(n)  w = SequenceInsert(t, x) }>(m, , q) }",
+     16, "s64[] 1 | ? | f32[1] {4}", "?[f32[1] {4}; f32[1] {4}]", KNOWN},
     {"(m, q, x) => (s) { s = Loop<body=(i, c, v) => (c, w) { g = OptionalGetElement(v)  w = Add(g, x) }>(m, , q) }", 16,
      "s64[] 2 | ?f32[1] {4} | f32[1] {1}", "?f32[1] {6}", KNOWN},
     {"(m, q, x) => (s) { s = Loop<body=(i, c, v) => (c, w) { g = OptionalGetElement(v)  w = Add(g, x) }>(m, , q) }", 13,
      "s64[] 2 | ?f32[1] {4} | f32[1] {1}", "!carried value 0 is optional(float[1]); version 13 of Loop takes none", KNOWN},
-    {"(m, q) => (s) { z = Constant<value='f32[] 0'>()  s = Loop<body=(i, c, v) => (c, v, q) { }>(m, , z) }", 13, "s64[] 2 | [f32[] 1]",
-     "!scan output 0 is seq(float[]), no tensor", KNOWN},
+    {"(m, q) => (s) { z = Constant<value='f32[] 0'>()  s = Loop<body=(i, c, v) => (c, v, q) { }>(m, , z) }", 13,
+     "s64[] 2 | [f32[] 1]", "!scan output 0 is seq(float[]), no tensor", KNOWN},
 };
 
 START_TEST(graphs)
@@ -825,7 +855,9 @@ START_TEST(names_in_the_text)
 {
     struct onnx_value *values;
     set_up();
-    hlo_module *module = module_of("(a) => (y) { long_name = Add(a, a)  constant = Relu(long_name)  u2 = Neg(constant)  __u = Neg(u2)  y = Neg(__u) }", "f32[] 1", &values);
+    hlo_module *module = module_of(
+        "(a) => (y) { long_name = Add(a, a)  constant = Relu(long_name)  u2 = Neg(constant)  __u = Neg(u2)  y = Neg(__u) }",
+        "f32[] 1", &values);
     ck_assert_ptr_nonnull(module);
     hlo_text text = hlo_print(module, HLO_PRINT_FULL);
     ck_assert_msg(strstr(text.data, "%long_name = f32[] add(%a, %a), metadata={op_type=\"Add\"}") != NULL, "%s", text.data);

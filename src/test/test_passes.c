@@ -196,13 +196,12 @@ END_TEST
 /* A matrix of 400 x 100 from constants, its sums, a view of it, what is computed of both and of an argument. */
 START_TEST(constants_are_computed_in_the_first_run)
 {
-    const char *text =
-        "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
-        "ENTRY e {\n  p = f32[400] parameter(0)\n  x = f32[400,100] iota(), iota_dimension=1\n"
-        "  y = f32[400,100] exponential(x)\n  z = f32[] constant(0)\n"
-        "  s = f32[400] reduce(y, z), dimensions={1}, to_apply=add\n  u = f32[400] add(s, p)\n"
-        "  v = f32[100,400] transpose(y), dimensions={1,0}\n"
-        "  ROOT r = (f32[400], f32[400], f32[100,400]) tuple(s, u, v)\n}\n";
+    const char *text = "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] add(a, b)\n}\n"
+                       "ENTRY e {\n  p = f32[400] parameter(0)\n  x = f32[400,100] iota(), iota_dimension=1\n"
+                       "  y = f32[400,100] exponential(x)\n  z = f32[] constant(0)\n"
+                       "  s = f32[400] reduce(y, z), dimensions={1}, to_apply=add\n  u = f32[400] add(s, p)\n"
+                       "  v = f32[100,400] transpose(y), dimensions={1,0}\n"
+                       "  ROOT r = (f32[400], f32[400], f32[100,400]) tuple(s, u, v)\n}\n";
     struct run r;
     int64_t n = 400;
     run_plan(&r, text, &(struct plan_options){0});
@@ -244,7 +243,8 @@ START_TEST(loops_of_constants_are_done_in_the_first_run)
     } cases[] = {
         {"add(x, s)", "s32[] get-tuple-element(w), index=1", 2}, /* the loop and an iota */
         {"add(x, s)", "s32[90000] get-tuple-element(w), index=2", 0},
-        {"custom-call(x, s), custom_call_target=\"Sharding\", custom_call_has_side_effect=true", "s32[] get-tuple-element(w), index=1", 0},
+        {"custom-call(x, s), custom_call_target=\"Sharding\", custom_call_has_side_effect=true",
+         "s32[] get-tuple-element(w), index=1", 0},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         struct plan_stats s = {0};
@@ -377,11 +377,10 @@ static void check_fold(const struct fold_case *c, const char *dims, const char *
 START_TEST(what_constants_give_is_folded_once)
 {
     static const struct fold_case cases[] = {
-        {DT_F32, "add", 1},     {DT_F64, "add", 1},      {DT_BF16, "add", 1},    {DT_F16, "add", 1},
-        {DT_F32, "maximum", 1}, {DT_BF16, "minimum", 1}, {DT_F64, "minimum", 1}, {DT_F32, "multiply", 0},
-        {DT_C64, "add", 0},     {DT_S8, "add", 1},       {DT_U64, "add", 1},     {DT_S32, "multiply", 1},
-        {DT_U8, "maximum", 1},  {DT_S64, "minimum", 1},  {DT_U16, "and", 1},     {DT_S16, "or", 1},
-        {DT_U32, "xor", 1},     {DT_PRED, "and", 1},     {DT_PRED, "or", 1},     {DT_PRED, "xor", 1},
+        {DT_F32, "add", 1},      {DT_F64, "add", 1},      {DT_BF16, "add", 1},     {DT_F16, "add", 1},     {DT_F32, "maximum", 1},
+        {DT_BF16, "minimum", 1}, {DT_F64, "minimum", 1},  {DT_F32, "multiply", 0}, {DT_C64, "add", 0},     {DT_S8, "add", 1},
+        {DT_U64, "add", 1},      {DT_S32, "multiply", 1}, {DT_U8, "maximum", 1},   {DT_S64, "minimum", 1}, {DT_U16, "and", 1},
+        {DT_S16, "or", 1},       {DT_U32, "xor", 1},      {DT_PRED, "and", 1},     {DT_PRED, "or", 1},     {DT_PRED, "xor", 1},
         {DT_F32, "subtract", 0},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
@@ -389,7 +388,7 @@ START_TEST(what_constants_give_is_folded_once)
         check_fold(&cases[k], "80,60", "", "0,1");
         check_fold(&cases[k], "20,200,2", "20,2", "1");
     }
-    check_fold(&(struct fold_case){DT_F32, "add", 0}, "8,500", "", "0,1");        /* small */
+    check_fold(&(struct fold_case){DT_F32, "add", 0}, "8,500", "", "0,1");         /* small */
     check_fold(&(struct fold_case){DT_F32, "add", 0}, "4000,10,2", "4000,2", "1"); /* as many results, nearly */
 }
 END_TEST
@@ -418,15 +417,9 @@ static void put(struct text *t, const char *format, ...)
     buf_puts(&t->out, line);
 }
 
-static int chance(struct text *t, int n)
-{
-    return (int)random_in(&t->random, 0, n - 1);
-}
+static int chance(struct text *t, int n) { return (int)random_in(&t->random, 0, n - 1); }
 
-static int any(struct text *t)
-{
-    return t->values[chance(t, t->value_count)];
-}
+static int any(struct text *t) { return t->values[chance(t, t->value_count)]; }
 
 static int define(struct text *t)
 {
@@ -456,9 +449,7 @@ static void put_operation(struct text *t, int functions)
             break;
         }
         /* fallthrough */
-    case 4:
-        put(t, "  v%d = %s iota(), iota_dimension=0\n", define(t), t->array);
-        break;
+    case 4: put(t, "  v%d = %s iota(), iota_dimension=0\n", define(t), t->array); break;
     case 5:
         n = t->number + 1;
         put(t, "  part%d = %s[1] slice(v%d), slice={[%d:%d]}\n", n, t->type, x, t->size / 2, t->size / 2 + 1);
@@ -490,10 +481,7 @@ static void put_function(struct text *t, int number)
 /* Loops of three arrays: some are handed on as they are, some change places, some are new. */
 enum { STATE = 3 };
 
-static void put_state_type(struct text *t)
-{
-    put(t, "(s32[], %s, %s, %s)", t->array, t->array, t->array);
-}
+static void put_state_type(struct text *t) { put(t, "(s32[], %s, %s, %s)", t->array, t->array, t->array); }
 
 static void put_while(struct text *t, int loop, int trips)
 {
@@ -539,8 +527,10 @@ static void put_module(struct text *t)
     snprintf(t->array, sizeof t->array, "%s[%d]", t->type, t->size);
     put(t, "HloModule m\n");
     for (int k = 0; k < 2; k++)
-        put(t, "g%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  c = %s[] constant(%d)\n  a = %s[] add(x, c)\n"
-               "  ROOT r = %s[] %s(a, y)\n}\n", k, t->type, t->type, t->type, chance(t, 3), t->type, t->type, k ? "maximum" : "multiply");
+        put(t,
+            "g%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  c = %s[] constant(%d)\n  a = %s[] add(x, c)\n"
+            "  ROOT r = %s[] %s(a, y)\n}\n",
+            k, t->type, t->type, t->type, chance(t, 3), t->type, t->type, k ? "maximum" : "multiply");
     for (int k = 0; k < 3; k++)
         put_function(t, k);
     for (int k = 0; k < 2; k++)
@@ -566,10 +556,7 @@ struct narrow {
     int large_count, piece_count, index_count;
 };
 
-static int one_of(struct narrow *n, const int *of, int count)
-{
-    return of[chance(&n->text, count)];
-}
+static int one_of(struct narrow *n, const int *of, int count) { return of[chance(&n->text, count)]; }
 
 static int name_one(struct narrow *n, int *of, int *count)
 {
@@ -589,7 +576,8 @@ static void put_narrow_operation(struct narrow *n)
     case 1: put(t, "  i%d = s32[] multiply(i%d, i%d)\n", name_one(n, n->index, &n->index_count), i, j); break;
     case 2:
     case 3:
-        put(t, "  v%d = %s[%d] dynamic-slice(l%d, i%d), dynamic_slice_sizes={%d}\n", name_one(n, n->piece, &n->piece_count), type, PIECE, l, i, PIECE);
+        put(t, "  v%d = %s[%d] dynamic-slice(l%d, i%d), dynamic_slice_sizes={%d}\n", name_one(n, n->piece, &n->piece_count), type,
+            PIECE, l, i, PIECE);
         break;
     case 4:
     case 5:
@@ -603,7 +591,8 @@ static void put_narrow_operation(struct narrow *n)
         break;
     case 6:
         k = ++t->number;
-        put(t, "  p%d = pred[] compare(i%d, i%d), direction=LT\n  b%d = pred[%d] broadcast(p%d), dimensions={}\n", k, i, j, k, PIECE, k);
+        put(t, "  p%d = pred[] compare(i%d, i%d), direction=LT\n  b%d = pred[%d] broadcast(p%d), dimensions={}\n", k, i, j, k,
+            PIECE, k);
         put(t, "  v%d = %s[%d] select(b%d, v%d, v%d)\n", name_one(n, n->piece, &n->piece_count), type, PIECE, k, x, y);
         break;
     default: put(t, "  v%d = %s[%d] add(v%d, v%d)\n", name_one(n, n->piece, &n->piece_count), type, PIECE, x, y); break;
@@ -619,9 +608,11 @@ static void put_narrow_module(struct narrow *n)
     put(t, "HloModule m\nc {\n  p = %s parameter(0)\n  i1 = s32[] get-tuple-element(p), index=0\n", state);
     put(t, "  n = s32[] constant(%d)\n  ROOT r = pred[] compare(i1, n), direction=LT\n}\n", chance(t, 6));
     put(t, "b {\n  p = %s parameter(0)\n  i1 = s32[] get-tuple-element(p), index=0\n", state);
-    put(t, "  l2 = %s[%d] get-tuple-element(p), index=1\n  l3 = %s[%d] get-tuple-element(p), index=2\n", t->type, LARGE, t->type, LARGE);
+    put(t, "  l2 = %s[%d] get-tuple-element(p), index=1\n  l3 = %s[%d] get-tuple-element(p), index=2\n", t->type, LARGE, t->type,
+        LARGE);
     put(t, "  v4 = %s[%d] get-tuple-element(p), index=3\n  i5 = s32[] constant(1)\n  i6 = s32[] constant(700)\n", t->type, PIECE);
-    put(t, "  next = s32[] add(i1, i5)\n  l7 = %s[%d] iota(), iota_dimension=0\n  l8 = %s[%d] divide(l2, l7)\n", t->type, LARGE, t->type, LARGE);
+    put(t, "  next = s32[] add(i1, i5)\n  l7 = %s[%d] iota(), iota_dimension=0\n  l8 = %s[%d] divide(l2, l7)\n", t->type, LARGE,
+        t->type, LARGE);
     n->large_count = 2 + chance(t, 3);
     memcpy(n->large, (const int[]){2, 3, 7, 8}, 4 * sizeof(int));
     n->piece[n->piece_count++] = 4;
@@ -632,10 +623,10 @@ static void put_narrow_module(struct narrow *n)
         put_narrow_operation(n);
     bool swap = chance(t, 8) == 0;
     put(t, "  ROOT r = %s tuple(next, l%d, l%d, v%d)\n}\n", state, n->large[swap], n->large[!swap], n->piece[n->piece_count - 1]);
-    put(t, "ENTRY e {\n  z = s32[] constant(0)\n  l = %s[%d] iota(), iota_dimension=0\n  m = %s[%d] %s\n", t->type, LARGE, t->type, LARGE,
-        chance(t, 2) ? "negate(l)" : "reverse(l), dimensions={0}");
-    put(t, "  k = %s[%d] constant({1, 2, 3})\n  t = %s tuple(z, l, %s, k)\n  ROOT w = %s while(t), condition=c, body=b\n}\n", t->type, PIECE, state,
-        chance(t, 3) ? "m" : "l", state);
+    put(t, "ENTRY e {\n  z = s32[] constant(0)\n  l = %s[%d] iota(), iota_dimension=0\n  m = %s[%d] %s\n", t->type, LARGE,
+        t->type, LARGE, chance(t, 2) ? "negate(l)" : "reverse(l), dimensions={0}");
+    put(t, "  k = %s[%d] constant({1, 2, 3})\n  t = %s tuple(z, l, %s, k)\n  ROOT w = %s while(t), condition=c, body=b\n}\n",
+        t->type, PIECE, state, chance(t, 3) ? "m" : "l", state);
 }
 
 START_TEST(rests_of_loops_change_no_bit)

@@ -11,10 +11,7 @@
 
 static const char typed[] = "x = f32[2] constant({1, 2})\nadd(x, z)\n";
 
-static struct hlo_piece made(const char *text)
-{
-    return (struct hlo_piece){.text = text, .size = strlen(text)};
-}
+static struct hlo_piece made(const char *text) { return (struct hlo_piece){.text = text, .size = strlen(text)}; }
 
 static struct hlo_piece from(size_t begin, size_t end)
 {
@@ -23,8 +20,8 @@ static struct hlo_piece from(size_t begin, size_t end)
 
 static hlo_module *module_of(const char *name, hlo_messages *m)
 {
-    const struct hlo_piece pieces[] = {made("HloModule s\nENTRY main {\n  "), from(0, 27), made("\n  "), made(name),
-                                       from(28, 37),                           made("\n}\n")};
+    const struct hlo_piece pieces[] = {
+        made("HloModule s\nENTRY main {\n  "), from(0, 27), made("\n  "), made(name), from(28, 37), made("\n}\n")};
     hlo_file *f = hlo_file_of_pieces("session", pieces, sizeof pieces / sizeof *pieces);
     hlo_module *module = hlo_parse(f, 0, m);
     hlo_file_free(f);
@@ -37,7 +34,8 @@ START_TEST(messages_speak_of_what_was_written)
     ck_assert_ptr_null(module_of("_1 = ", m));
     hlo_text drawn = hlo_messages_draw(m, false), json = hlo_messages_json(m);
     ck_assert_ptr_nonnull(strstr(drawn.data, "typed:8:8: error: "));
-    ck_assert_ptr_nonnull(strstr(drawn.data, "  add(x, z)\n         ^\n") ? drawn.data : strstr(drawn.data, "add(x, z)\n       ^\n"));
+    ck_assert_ptr_nonnull(strstr(drawn.data, "  add(x, z)\n         ^\n") ? drawn.data
+                                                                          : strstr(drawn.data, "add(x, z)\n       ^\n"));
     ck_assert_ptr_nonnull(strstr(json.data, "\"file\":\"typed\",\"line\":8,\"column\":8"));
     ck_assert_str_eq(hlo_messages_get(m, 0).file, "typed");
     ck_assert_uint_eq(hlo_messages_get(m, 0).line, 8);

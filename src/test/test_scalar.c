@@ -41,10 +41,31 @@ static const enum dtype known[] = {DT_PRED, DT_S32, DT_S64, DT_U32, DT_U64, DT_F
 
 START_TEST(quick_operations_are_the_kernels)
 {
-    static const char *const ops[] = {"abs", "add", "and", "clamp", "count-leading-zeros", "divide", "floor", "is-finite",
-                                      "maximum", "minimum", "multiply", "negate", "not", "or", "popcnt", "power", "remainder",
-                                      "select", "shift-left", "shift-right-arithmetic", "shift-right-logical", "sign",
-                                      "sqrt", "subtract", "xor"};
+    static const char *const ops[] = {"abs",
+                                      "add",
+                                      "and",
+                                      "clamp",
+                                      "count-leading-zeros",
+                                      "divide",
+                                      "floor",
+                                      "is-finite",
+                                      "maximum",
+                                      "minimum",
+                                      "multiply",
+                                      "negate",
+                                      "not",
+                                      "or",
+                                      "popcnt",
+                                      "power",
+                                      "remainder",
+                                      "select",
+                                      "shift-left",
+                                      "shift-right-arithmetic",
+                                      "shift-right-logical",
+                                      "sign",
+                                      "sqrt",
+                                      "subtract",
+                                      "xor"};
     struct random r = {.state = 1, .specials = true};
     int found = 0;
     for (size_t t = 0; t < COUNT_OF(known); t++)
@@ -119,20 +140,26 @@ static int PRINTF_LIKE(4, 5) emit(struct writer *w, struct scope *s, const char 
     return w->next++;
 }
 
-static const char *any(struct writer *w, const char *const *words, int count)
-{
-    return words[random_in(&w->r, 0, count - 1)];
-}
+static const char *any(struct writer *w, const char *const *words, int count) { return words[random_in(&w->r, 0, count - 1)]; }
 
 static void arithmetic(struct writer *w, struct scope *s, enum type t)
 {
-    static const char *const whole[] = {"add", "subtract", "multiply", "and", "or", "xor", "shift-left", "divide", "remainder",
-                                        "shift-right-logical", "shift-right-arithmetic", "maximum", "minimum"},
-                            *const real[] = {"add", "subtract", "multiply", "maximum", "minimum"},
-                            *const logic[] = {"and", "or", "xor"};
-    const char *op = t == PRED                             ? any(w, logic, 3)
-                     : t == S32 || t == U32 || t == SQUARE ? any(w, whole, 13)
-                                                           : any(w, real, 5);
+    static const char *const whole[] = {"add",
+                                        "subtract",
+                                        "multiply",
+                                        "and",
+                                        "or",
+                                        "xor",
+                                        "shift-left",
+                                        "divide",
+                                        "remainder",
+                                        "shift-right-logical",
+                                        "shift-right-arithmetic",
+                                        "maximum",
+                                        "minimum"},
+                             *const real[] = {"add", "subtract", "multiply", "maximum", "minimum"},
+                             *const logic[] = {"and", "or", "xor"};
+    const char *op = t == PRED ? any(w, logic, 3) : t == S32 || t == U32 || t == SQUARE ? any(w, whole, 13) : any(w, real, 5);
     keep(s, t, emit(w, s, type_text[t], "%s(v%d, v%d)", op, pick(w, s, t), pick(w, s, t)));
 }
 
@@ -144,7 +171,8 @@ static void between_types(struct writer *w, struct scope *s)
     switch (random_in(&w->r, 0, 3)) {
     case 0: keep(s, t, emit(w, s, type_text[t], "convert(v%d)", pick(w, s, from))); break;
     case 1:
-        keep(s, PRED, emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", pick(w, s, t), pick(w, s, t), any(w, directions, 6)));
+        keep(s, PRED,
+             emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", pick(w, s, t), pick(w, s, t), any(w, directions, 6)));
         break;
     case 2: keep(s, t, emit(w, s, type_text[t], "select(v%d, v%d, v%d)", pick(w, s, PRED), pick(w, s, t), pick(w, s, t))); break;
     default: keep(s, t, emit(w, s, type_text[t], "constant(%d)", (int)random_in(&w->r, t == U32 ? 0 : -9, 9))); break;
@@ -170,12 +198,15 @@ static void small_arrays(struct writer *w, struct scope *s)
         break;
     case 4: keep(s, SQUARE, emit(w, s, "s32[2,2]", "transpose(v%d), dimensions={1,0}", pick(w, s, SQUARE))); break;
     case 5:
-        a = emit(w, s, "s32[1,2]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={1,2}", pick(w, s, SQUARE), pick(w, s, S32), pick(w, s, S32));
+        a = emit(w, s, "s32[1,2]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={1,2}", pick(w, s, SQUARE), pick(w, s, S32),
+                 pick(w, s, S32));
         keep(s, SQUARE, emit(w, s, "s32[2,2]", "concatenate(v%d, v%d), dimensions={0}", a, a));
         break;
     default:
         a = emit(w, s, "s32[1,2]", "slice(v%d), slice={[1:2], [0:2]}", pick(w, s, SQUARE));
-        keep(s, SQUARE, emit(w, s, "s32[2,2]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", pick(w, s, SQUARE), a, pick(w, s, S32), pick(w, s, S32)));
+        keep(s, SQUARE,
+             emit(w, s, "s32[2,2]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", pick(w, s, SQUARE), a, pick(w, s, S32),
+                  pick(w, s, S32)));
         break;
     }
 }
@@ -185,23 +216,31 @@ static void large_arrays(struct writer *w, struct scope *s)
     int x = pick(w, s, BIG), a, b;
     switch (random_in(&w->r, 0, 4)) {
     case 0:
-        a = emit(w, s, "f32[3,1]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={3,1}", x, pick(w, s, S32), pick(w, s, S32));
+        a = emit(w, s, "f32[3,1]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={3,1}", x, pick(w, s, S32),
+                 pick(w, s, S32));
         keep(s, ROW, emit(w, s, "f32[3]", "reshape(v%d)", a));
         break;
     case 1:
         a = emit(w, s, "f32[1,3]", "reshape(v%d)", pick(w, s, ROW));
-        keep(s, BIG, emit(w, s, "f32[40,50]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", x, a, pick(w, s, S32), pick(w, s, S32)));
+        keep(s, BIG,
+             emit(w, s, "f32[40,50]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", x, a, pick(w, s, S32), pick(w, s, S32)));
         break;
     case 2: keep(s, BIG, emit(w, s, "f32[40,50]", "copy(v%d)", x)); break;
     default:
         a = emit(w, s, "s32[1,2]", "slice(v%d), slice={[0:1], [0:2]}", pick(w, s, SQUARE));
         b = emit(w, s, "s32[2]", "reshape(v%d)", a);
         if (random_in(&w->r, 0, 1))
-            keep(s, BIG, emit(w, s, "f32[40,50]", "scatter(v%d, v%d, v%d), update_window_dims={}, inserted_window_dims={0,1}, "
-                              "scatter_dims_to_operand_dims={0,1}, index_vector_dim=0, to_apply=sum", x, b, pick(w, s, F32)));
+            keep(s, BIG,
+                 emit(w, s, "f32[40,50]",
+                      "scatter(v%d, v%d, v%d), update_window_dims={}, inserted_window_dims={0,1}, "
+                      "scatter_dims_to_operand_dims={0,1}, index_vector_dim=0, to_apply=sum",
+                      x, b, pick(w, s, F32)));
         else
-            keep(s, F32, emit(w, s, "f32[]", "gather(v%d, v%d), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, "
-                              "index_vector_dim=0, slice_sizes={1,1}", x, b));
+            keep(s, F32,
+                 emit(w, s, "f32[]",
+                      "gather(v%d, v%d), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, "
+                      "index_vector_dim=0, slice_sizes={1,1}",
+                      x, b));
         break;
     }
 }
@@ -259,7 +298,8 @@ static int computation(struct writer *w, int depth, bool counts)
         for (int k = 0; k < 3; k++) {
             static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
             int edge = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, -4, 4));
-            int holds = emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", k % 2 ? edge : old, k % 2 ? old : edge, any(w, directions, 6));
+            int holds = emit(w, s, "pred[]", "compare(v%d, v%d), direction=%s", k % 2 ? edge : old, k % 2 ? old : edge,
+                             any(w, directions, 6));
             keep(s, PRED, holds);
             keep(s, S32, emit(w, s, "s32[]", "select(v%d, v%d, v%d)", holds, edge, old));
             keep(s, S32, emit(w, s, "s32[]", "%s(v%d, v%d)", random_in(&w->r, 0, 1) ? "maximum" : "minimum", old, edge));
@@ -276,8 +316,10 @@ static int condition(struct writer *w, int trips)
     int number = w->next++;
     buf_printf(&w->text, "f.%d {\n  p%d = (s32[], ", number, number);
     put_types(w, &w->text);
-    buf_printf(&w->text, ") parameter(0)\n  i%d = s32[] get-tuple-element(p%d), index=0\n  n%d = s32[] constant(%d)\n"
-               "  ROOT r%d = pred[] compare(i%d, n%d), direction=LT\n}\n", number, number, number, trips, number, number, number);
+    buf_printf(&w->text,
+               ") parameter(0)\n  i%d = s32[] get-tuple-element(p%d), index=0\n  n%d = s32[] constant(%d)\n"
+               "  ROOT r%d = pred[] compare(i%d, n%d), direction=LT\n}\n",
+               number, number, number, trips, number, number, number);
     return number;
 }
 
@@ -298,9 +340,12 @@ static void control(struct writer *w, struct scope *s, int depth)
     switch (kind) {
     case 0: buf_printf(&line, "while(v%d), condition=f.%d, body=f.%d", t, condition(w, (int)random_in(&w->r, 0, 4)), body); break;
     case 1: buf_printf(&line, "call(v%d), to_apply=f.%d", t, body); break;
-    case 2: buf_printf(&line, "conditional(v%d, v%d, v%d), branch_computations={f.%d, f.%d}", pick(w, s, S32), t, t, body, other); break;
+    case 2:
+        buf_printf(&line, "conditional(v%d, v%d, v%d), branch_computations={f.%d, f.%d}", pick(w, s, S32), t, t, body, other);
+        break;
     default:
-        buf_printf(&line, "conditional(v%d, v%d, v%d), true_computation=f.%d, false_computation=f.%d", pick(w, s, PRED), t, t, body, other);
+        buf_printf(&line, "conditional(v%d, v%d, v%d), true_computation=f.%d, false_computation=f.%d", pick(w, s, PRED), t, t,
+                   body, other);
         break;
     }
     result = emit(w, s, type.data, "%s", line.data);
@@ -335,9 +380,11 @@ static void random_program(struct buf *text, uint64_t seed)
     static const char *const begin[] = {"7", "5", "1.5", "true", "{1, -2, 0.5}", "{{1, 2}, {3, -4}}"};
     struct writer w = {.r = {.state = seed}, .budget = 150, .types = seed % 2 ? BIG : TYPES};
     int body = computation(&w, 0, true), test = condition(&w, (int)random_in(&w.r, 1, 4));
-    buf_printf(text, "HloModule m\nsum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = f32[] add(x, y)\n}\n"
+    buf_printf(text,
+               "HloModule m\nsum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = f32[] add(x, y)\n}\n"
                "less {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=LT\n}\n"
-               "%sENTRY e {\n  z = s32[] constant(0)\n", w.text.data);
+               "%sENTRY e {\n  z = s32[] constant(0)\n",
+               w.text.data);
     for (int t = 0; t < w.types; t++)
         if (t < LONG)
             buf_printf(text, "  a%d = %s constant(%s)\n", t, type_text[t], begin[t]);
@@ -400,14 +447,16 @@ static int loop_operations(const char *first, const char *index)
 {
     struct buf text = {0};
     struct run r;
-    buf_printf(&text, "HloModule m\nb {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+    buf_printf(&text,
+               "HloModule m\nb {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
                "  s = s32[] get-tuple-element(p), index=1\n  n = s32[] get-tuple-element(p), index=2\n  one = s32[] constant(1)\n"
                "  j = s32[] add(i, one)\n  zero = s32[] constant(0)\n  nine = s32[] constant(9)\n  ten = s32[] constant(10)\n%s"
                "  t = s32[] add(s, at)\n  ROOT o = (s32[], s32[], s32[]) tuple(j, t, n)\n}\n"
                "c {\n  p = (s32[], s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
                "  n = s32[] get-tuple-element(p), index=2\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
                "ENTRY e {\n  f = s32[] constant(%s)\n  z = s32[] constant(0)\n  n = s32[] constant(10)\n"
-               "  t = (s32[], s32[], s32[]) tuple(f, z, n)\n  ROOT w = (s32[], s32[], s32[]) while(t), condition=c, body=b\n}\n", index, first);
+               "  t = (s32[], s32[], s32[]) tuple(f, z, n)\n  ROOT w = (s32[], s32[], s32[]) while(t), condition=c, body=b\n}\n",
+               index, first);
     buf_putc(&text, '\0');
     run_plan(&r, text.data, &(struct plan_options){0});
     const struct function *f = r.program->entry;
@@ -420,7 +469,8 @@ static int loop_operations(const char *first, const char *index)
 
 START_TEST(counters_are_not_held_within_bounds)
 {
-    static const char wrapped[] = "  low = pred[] compare(i, zero), direction=LT\n  up = s32[] add(i, ten)\n  at = s32[] select(low, up, i)\n",
+    static const char wrapped[] =
+        "  low = pred[] compare(i, zero), direction=LT\n  up = s32[] add(i, ten)\n  at = s32[] select(low, up, i)\n",
                       clipped[] = "  m = s32[] maximum(zero, i)\n  at = s32[] minimum(nine, m)\n";
     const int plain = loop_operations("0", "  at = s32[] copy(i)\n");
     ck_assert_int_eq(loop_operations("0", wrapped), plain);

@@ -48,7 +48,8 @@ START_TEST(kinds)
     ck_assert_msg(r.kind == row->kind, "`%s` is of kind %d", row->text, (int)r.kind);
     if (!row->op)
         return;
-    ck_assert_msg(str_is(r.name, row->name) || r.kind == READ_COMPUTATION, "`%s`: name `" STR_FMT "`", row->text, STR_ARG(r.name));
+    ck_assert_msg(str_is(r.name, row->name) || r.kind == READ_COMPUTATION, "`%s`: name `" STR_FMT "`", row->text,
+                  STR_ARG(r.name));
     ck_assert_msg(str_is(r.op, row->op), "`%s`: op `" STR_FMT "`", row->text, STR_ARG(r.op));
 }
 END_TEST
@@ -75,7 +76,8 @@ END_TEST
 
 START_TEST(entries_grow_by_lines)
 {
-    static const char *const texts[] = {"f {\n  a = \"}\\\"\n}\"\n  // }\n  /* } *\n / */\n}\n", " /* {\n*/\n// {\n.list (\n", "x = (\n]\n"};
+    static const char *const texts[] = {"f {\n  a = \"}\\\"\n}\"\n  // }\n  /* } *\n / */\n}\n", " /* {\n*/\n// {\n.list (\n",
+                                        "x = (\n]\n"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct scan_progress p = {0};
         const char *at = texts[i];
@@ -83,7 +85,8 @@ START_TEST(entries_grow_by_lines)
             at = strchr(at, '\n') + 1;
             const size_t looked_at = p.at;
             const bool whole = scan_whole_on(&p, (struct str){texts[i], (size_t)(at - texts[i])});
-            ck_assert_msg(whole == scan_whole((struct str){texts[i], (size_t)(at - texts[i])}), "`%.*s`", (int)(at - texts[i]), texts[i]);
+            ck_assert_msg(whole == scan_whole((struct str){texts[i], (size_t)(at - texts[i])}), "`%.*s`", (int)(at - texts[i]),
+                          texts[i]);
             ck_assert_msg(p.at > looked_at || p.depth < 0 || p.command, "text %zu, at %zu", i, p.at);
             ck_assert(whole == !*at || i == 1);
         }
@@ -106,11 +109,12 @@ START_TEST(parts_of_a_module)
     struct arena a;
     struct scan_module m;
     arena_init(&a);
-    ck_assert(scan_module(&a,
-                          STR("// head\nHloModule m, entry_computation_layout={(f32[2]{0})->f32[]}\n\nFileNames\n1 \"a.py\"\n\nFileLocations\n"
-                              "1 {file_name_id=1 line=2}\n\n%add (x: f32[2]{0}, y: f32[]) -> f32[2]{0} { ROOT r = f32[] add(x, y) }, "
-                              "execution_thread=\"t\"\n/* { = */ ENTRY %e { a = f32[] constant(1) // }\n }"),
-                          &m));
+    ck_assert(scan_module(
+        &a,
+        STR("// head\nHloModule m, entry_computation_layout={(f32[2]{0})->f32[]}\n\nFileNames\n1 \"a.py\"\n\nFileLocations\n"
+            "1 {file_name_id=1 line=2}\n\n%add (x: f32[2]{0}, y: f32[]) -> f32[2]{0} { ROOT r = f32[] add(x, y) }, "
+            "execution_thread=\"t\"\n/* { = */ ENTRY %e { a = f32[] constant(1) // }\n }"),
+        &m));
     ck_assert_uint_eq(m.count, 2);
     ck_assert(str_is(m.computations[0].name, "add") && !m.computations[0].entry);
     ck_assert(str_is(m.computations[0].tail, ", execution_thread=\"t\""));

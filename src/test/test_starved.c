@@ -29,11 +29,10 @@ static const char text[] =
     "  sums = f32[8] reduce(m, init), dimensions={1}, to_apply=sum\n"
     "  sorted = f32[8] sort(sums), dimensions={0}, to_apply=less\n"
     "  ROOT result = (f32[8,8], f32[8]) tuple(m, sorted) }\n";
-static const char all[] =
-    "HloModule all, replica_count=3\n"
-    "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
-    "ENTRY main { x = f32[8,8] parameter(0) r = f32[8,8] all-reduce(x), replica_groups={}, to_apply=sum\n"
-    "  ROOT p = f32[8,8] collective-permute(r), source_target_pairs={{0,1},{1,2},{2,0}} }\n";
+static const char all[] = "HloModule all, replica_count=3\n"
+                          "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+                          "ENTRY main { x = f32[8,8] parameter(0) r = f32[8,8] all-reduce(x), replica_groups={}, to_apply=sum\n"
+                          "  ROOT p = f32[8,8] collective-permute(r), source_target_pairs={{0,1},{1,2},{2,0}} }\n";
 static const char fed[] =
     "ENTRY main { t = token[] after-all() in = (f32[2], token[]) infeed(t) x = f32[2] get-tuple-element(in), index=0\n"
     "  y = f32[2] negate(x) ROOT out = token[] outfeed(y, t), outfeed_shape=f32[2] }\n";
@@ -51,8 +50,8 @@ struct stage {
     hlo_recorded *recorded;
     hlo_targets *targets;
     hlo_arrays *arrays;
-    hlo_text said; /* what the call gave as text; NULL: nothing */
-    bool silent;   /* a function without messages has failed */
+    hlo_text said;            /* what the call gave as text; NULL: nothing */
+    bool silent;              /* a function without messages has failed */
     char path[64], large[64]; /* files */
 };
 
@@ -68,7 +67,8 @@ static hlo_module *module_of(hlo_file **file, const char *of, hlo_messages *m)
 
 static void open_stage(struct stage *s)
 {
-    static const struct hlo_run_options usual = {.threads = 1}, plain = {.plain = true}, observed = {.observed = true}, shared = {.threads = 3};
+    static const struct hlo_run_options usual = {.threads = 1}, plain = {.plain = true}, observed = {.observed = true},
+                                        shared = {.threads = 3};
     *s = (struct stage){.m = hlo_messages_new()};
     s->module = module_of(&s->file, text, s->m);
     s->all = module_of(&s->all_file, all, s->m);
@@ -85,7 +85,8 @@ static void open_stage(struct stage *s)
     s->y = hlo_random_param(s->module, 0, 2, s->m);
     s->zero = hlo_literal_parse("f32[] 0", 7, s->m);
     s->pairing = hlo_pair(s->listing, s->listing);
-    s->recorded = hlo_record(s->listing, &usual, (const hlo_literal *const *)&s->x, 1, &(struct hlo_recording){.most = 300}, s->m);
+    s->recorded =
+        hlo_record(s->listing, &usual, (const hlo_literal *const *)&s->x, 1, &(struct hlo_recording){.most = 300}, s->m);
     s->targets = hlo_targets_new();
     strcpy(s->path, "/tmp/hlo-starved-XXXXXX");
     close(mkstemp(s->path));
@@ -216,7 +217,10 @@ static bool run_it(struct stage *s, hlo_program *p)
     return give_literal(s, hlo_run(p, args, 1, s->m));
 }
 static bool run(struct stage *s) { return run_it(s, s->program); }
-static bool run_plain(struct stage *s) { return run_it(s, s->plain) && hlo_profile_step(s->profile, 0, &(struct hlo_profile_step){0}); }
+static bool run_plain(struct stage *s)
+{
+    return run_it(s, s->plain) && hlo_profile_step(s->profile, 0, &(struct hlo_profile_step){0});
+}
 static bool run_threads(struct stage *s) { return run_it(s, s->threads); }
 static bool run_together(struct stage *s) { return run_it(s, s->together); }
 
@@ -294,9 +298,12 @@ static bool run_observed(struct stage *s)
     return ok && w.count > 20;
 }
 
-static bool parse_literal(struct stage *s) { return give_literal(s, hlo_literal_parse("(f32[2] {1, 2}, s4[3] {1, 2, 3})", 32, s->m)); }
+static bool parse_literal(struct stage *s)
+{
+    return give_literal(s, hlo_literal_parse("(f32[2] {1, 2}, s4[3] {1, 2, 3})", 32, s->m));
+}
 static bool slice(struct stage *s) { return give_literal(s, hlo_literal_slice(s->x, "[1:3,::2]", s->m)); }
-static bool copy(struct stage *s) 
+static bool copy(struct stage *s)
 {
     hlo_literal *l = hlo_literal_copy(s->x);
     return there(s, l) && give_literal(s, l);
@@ -324,10 +331,7 @@ static bool compare(struct stage *s)
     return give(s, hlo_difference_print(&d, s->x, s->y, NULL));
 }
 
-static bool arrays(struct stage *s)
-{
-    return give_literal(s, hlo_arrays_param(s->arrays, "arg", s->module, 0, 0, s->m));
-}
+static bool arrays(struct stage *s) { return give_literal(s, hlo_arrays_param(s->arrays, "arg", s->module, 0, 0, s->m)); }
 
 /* One that is large enough to stay in its file. */
 static bool map_array(struct stage *s)
@@ -504,20 +508,52 @@ static const struct trial {
     const char *name;
     call_fn *call;
 } trials[] = {
-    {"about", about}, {"argument", argument}, {"arrays", arrays}, {"build", build}, {"compare", compare}, {"copy", copy},
-    {"diverge", diverge}, {"edit", edit}, {"extract", extract}, {"fake", fake}, {"list", list}, {"map_array", map_array}, {"op_text", op_text},
-    {"parse_literal", parse_literal}, {"pieces", pieces}, {"plan", plan}, {"plot", plot}, {"print", print},
-    {"print_plan", print_plan}, {"read_file", read_file}, {"read_module", read_module}, {"read_wrong", read_wrong},
-    {"record", record}, {"run", run}, {"run_feeds", run_feeds}, {"run_first", run_first}, {"run_observed", run_observed},
-    {"run_plain", run_plain}, {"run_threads", run_threads}, {"run_together", run_together}, {"show", show},
-    {"show_json", show_json}, {"shrink", shrink}, {"slice", slice}, {"targets", targets}, {"tuple", tuple}, {"why", why},
-    {"write_arrays", write_arrays}, {"write_bit_by_bit", write_bit_by_bit},
+    {"about", about},
+    {"argument", argument},
+    {"arrays", arrays},
+    {"build", build},
+    {"compare", compare},
+    {"copy", copy},
+    {"diverge", diverge},
+    {"edit", edit},
+    {"extract", extract},
+    {"fake", fake},
+    {"list", list},
+    {"map_array", map_array},
+    {"op_text", op_text},
+    {"parse_literal", parse_literal},
+    {"pieces", pieces},
+    {"plan", plan},
+    {"plot", plot},
+    {"print", print},
+    {"print_plan", print_plan},
+    {"read_file", read_file},
+    {"read_module", read_module},
+    {"read_wrong", read_wrong},
+    {"record", record},
+    {"run", run},
+    {"run_feeds", run_feeds},
+    {"run_first", run_first},
+    {"run_observed", run_observed},
+    {"run_plain", run_plain},
+    {"run_threads", run_threads},
+    {"run_together", run_together},
+    {"show", show},
+    {"show_json", show_json},
+    {"shrink", shrink},
+    {"slice", slice},
+    {"targets", targets},
+    {"tuple", tuple},
+    {"why", why},
+    {"write_arrays", write_arrays},
+    {"write_bit_by_bit", write_bit_by_bit},
 #ifdef HAS_ONNX
     {"onnx", onnx},
 #endif
 };
 
-/* How many allocations there are, each of which has failed and, with ON, all after it; of many some, unless STARVED_ALL is set. */
+/* How many allocations there are, each of which has failed and, with ON, all after it; of many some, unless STARVED_ALL is set.
+ */
 static unsigned long starve(struct stage *s, const struct trial *t, bool on)
 {
     enum { MOST = 100 };

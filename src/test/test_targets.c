@@ -53,8 +53,9 @@ static void check_result(const struct outcome *o, size_t participant, const char
     hlo_text_free(&got);
 }
 
-#define CALL(shape, target, rest) \
-    "HloModule m\nENTRY e {\n  x = s32[2] constant({3, 4})\n  ROOT r = " shape " custom-call(x), custom_call_target=\"" target "\"" rest "\n}\n"
+#define CALL(shape, target, rest)                                                                                                \
+    "HloModule m\nENTRY e {\n  x = s32[2] constant({3, 4})\n  ROOT r = " shape " custom-call(x), custom_call_target=\"" target   \
+    "\"" rest "\n}\n"
 
 /* ---- functions ---- */
 
@@ -86,7 +87,8 @@ START_TEST(functions_run_for_each_participant)
     hlo_targets *t = hlo_targets_new();
     hlo_targets_add_function(t, "mine", add_participant, &seen);
     struct outcome o = run("HloModule m, replica_count=4\nENTRY e {\n  x = s32[2] constant({3, 4})\n"
-                           "  ROOT r = s32[2]{0} custom-call(x), custom_call_target=\"mine\"\n}\n", t);
+                           "  ROOT r = s32[2]{0} custom-call(x), custom_call_target=\"mine\"\n}\n",
+                           t);
     check_result(&o, 0, "{3, 4}");
     check_result(&o, 3, "{6, 7}");
     ck_assert_int_eq(seen.calls, 4);
@@ -189,7 +191,8 @@ START_TEST(libraries_are_called)
     outcome_free(&o);
     /* of a part of an array, which begins in the middle of it */
     o = run("ENTRY e {\n  x = s32[5] constant({1, 2, 3, 4, 5})\n  y = s32[3] slice(x), slice={[1:4]}\n"
-            "  ROOT r = u8[6] custom-call(y), custom_call_target=\"bytes_of\"\n}\n", t);
+            "  ROOT r = u8[6] custom-call(y), custom_call_target=\"bytes_of\"\n}\n",
+            t);
     check_result(&o, 0, "{2, 0, 0, 0, 3, 0}");
     outcome_free(&o);
     hlo_targets_free(t);

@@ -403,7 +403,8 @@ END_TEST
 
 START_TEST(backend_config_is_cleaned)
 {
-    struct outcome o = parse(STR("ENTRY e { p = f32[] parameter(0), backend_config={\"wait_on_operation_queues\" :[ ],\"a\":1} }"), true);
+    struct outcome o =
+        parse(STR("ENTRY e { p = f32[] parameter(0), backend_config={\"wait_on_operation_queues\" :[ ],\"a\":1} }"), true);
     ck_assert_ptr_nonnull(o.m);
     ck_assert(str_is(inst_str(o.m->entry->insts[0], A_BACKEND_CONFIG), "{\"a\":1}"));
     done(&o);
@@ -418,13 +419,34 @@ static struct buf printed(const struct outcome *o)
 }
 
 static const char *const metadata_texts[] = {
-    "op_type=\"a\"", "op_name=\"a}b\" source_line=7", "op_type=\"\" op_name=\"x y\" source_file=\"f.py\" source_line=12",
-    "source_line=3 op_name=\"a\"", "op_name=\"a\" op_name=\"b\"", "op_name=\"a\\n\" source_line=1", "op_name='a' source_line=1",
-    "source_line=999999999", "source_line=1999999999", "source_line=9999999999", "source_line=-5", "source_line=007",
-    "source_line=5x", "source_line=", "source_line=5 ", "op_name=\"a\"source_line=5", "op_name=\"a\",source_line=5",
-    "op_name=a", "op_name=\"a", "op_name=", "op_nam=\"a\"", "source_line=1 source_end_line=2 source_column=3 source_end_column=4",
-    "op_name=\"a\" deduplicated_name=\"d\" scheduling_name=\"s\" stack_frame_id=0", "profile_type={1} op_name=\"a\"",
-    "op_name=\"a\" metadata_payload=\"\"", "op_name=\"a\" /* c */ source_line=5", "op_name=\"\xff\" source_line=5", "stack_frame_id=1",
+    "op_type=\"a\"",
+    "op_name=\"a}b\" source_line=7",
+    "op_type=\"\" op_name=\"x y\" source_file=\"f.py\" source_line=12",
+    "source_line=3 op_name=\"a\"",
+    "op_name=\"a\" op_name=\"b\"",
+    "op_name=\"a\\n\" source_line=1",
+    "op_name='a' source_line=1",
+    "source_line=999999999",
+    "source_line=1999999999",
+    "source_line=9999999999",
+    "source_line=-5",
+    "source_line=007",
+    "source_line=5x",
+    "source_line=",
+    "source_line=5 ",
+    "op_name=\"a\"source_line=5",
+    "op_name=\"a\",source_line=5",
+    "op_name=a",
+    "op_name=\"a",
+    "op_name=",
+    "op_nam=\"a\"",
+    "source_line=1 source_end_line=2 source_column=3 source_end_column=4",
+    "op_name=\"a\" deduplicated_name=\"d\" scheduling_name=\"s\" stack_frame_id=0",
+    "profile_type={1} op_name=\"a\"",
+    "op_name=\"a\" metadata_payload=\"\"",
+    "op_name=\"a\" /* c */ source_line=5",
+    "op_name=\"\xff\" source_line=5",
+    "stack_frame_id=1",
 };
 
 /* Simple fields in the order of print are read without tokens; with two blanks before them all are read by tokens. */
@@ -432,8 +454,10 @@ START_TEST(metadata_is_read_in_two_ways)
 {
     for (int strict = 0; strict < 2; strict++) {
         struct buf simple = {0}, tokens = {0};
-        buf_printf(&simple, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={%s}, sharding={replicated}\n}", metadata_texts[_i]);
-        buf_printf(&tokens, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={  %s}, sharding={replicated}\n}", metadata_texts[_i]);
+        buf_printf(&simple, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={%s}, sharding={replicated}\n}",
+                   metadata_texts[_i]);
+        buf_printf(&tokens, "ENTRY e {\n ROOT p = f32[] parameter(0), metadata={  %s}, sharding={replicated}\n}",
+                   metadata_texts[_i]);
         struct outcome a = parse(buf_view(&simple), strict), b = parse(buf_view(&tokens), strict);
         ck_assert_msg((a.m == NULL) == (b.m == NULL), "%s", metadata_texts[_i]);
         ck_assert_uint_eq(a.ds.errors, b.ds.errors);
@@ -455,13 +479,14 @@ END_TEST
 
 START_TEST(frames_are_renumbered)
 {
-    struct outcome o = parse(STR("HloModule m\nFileNames\n1 \"a\"\n2 \"b\"\nFunctionNames\n1 \"f\"\n"
-                                 "FileLocations\n1 {file_name_id=2 function_name_id=1 line=3 end_line=3 column=0 end_column=1}\n"
-                                 "StackFrames\n1 {file_location_id=1 parent_frame_id=3}\n2 {file_location_id=1 parent_frame_id=1}\n"
-                                 "3 {file_location_id=1 parent_frame_id=4}\n"
-                                 "ENTRY e {\n p = f32[] parameter(0), metadata={stack_frame_id=1}\n"
-                                 " n = f32[] negate(p), metadata={stack_frame_id=3}\n}"),
-                             true);
+    struct outcome o =
+        parse(STR("HloModule m\nFileNames\n1 \"a\"\n2 \"b\"\nFunctionNames\n1 \"f\"\n"
+                  "FileLocations\n1 {file_name_id=2 function_name_id=1 line=3 end_line=3 column=0 end_column=1}\n"
+                  "StackFrames\n1 {file_location_id=1 parent_frame_id=3}\n2 {file_location_id=1 parent_frame_id=1}\n"
+                  "3 {file_location_id=1 parent_frame_id=4}\n"
+                  "ENTRY e {\n p = f32[] parameter(0), metadata={stack_frame_id=1}\n"
+                  " n = f32[] negate(p), metadata={stack_frame_id=3}\n}"),
+              true);
     ck_assert_ptr_nonnull(o.m);
     ck_assert_int_eq(o.m->frames.frame_count, 2);
     ck_assert_int_eq(o.m->frames.file_count, 1);
@@ -498,11 +523,12 @@ START_TEST(each_mistake_once)
         "11:9: expected a shape or an opcode, found `}`",
         "12:1: computation `g` is given twice",
     };
-    check_places("HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  q = f32[2] parameter(1)\n  a = f32[2] abs(z), metadata={}\n"
-                 "  c = f32[2] ngate(q), metadata={op_name=\"x\"}\n"
-                 "  d = f32[2] add(negate(q, q), q), sharding={replicated}\n  f = f32[2] add(q, q\n  ROOT e = f32[2] add(c, d)\n}\n"
-                 "g { x = }\ng { a = f32[] parameter(0) }\n",
-                 COUNT_OF(wanted), wanted);
+    check_places(
+        "HloModule m\nENTRY e {\n  p = f31[2] parameter(0)\n  q = f32[2] parameter(1)\n  a = f32[2] abs(z), metadata={}\n"
+        "  c = f32[2] ngate(q), metadata={op_name=\"x\"}\n"
+        "  d = f32[2] add(negate(q, q), q), sharding={replicated}\n  f = f32[2] add(q, q\n  ROOT e = f32[2] add(c, d)\n}\n"
+        "g { x = }\ng { a = f32[] parameter(0) }\n",
+        COUNT_OF(wanted), wanted);
 }
 END_TEST
 
@@ -540,8 +566,13 @@ END_TEST
 
 START_TEST(text_that_ended_early)
 {
-    static const char *const early[] = {"", "ENTRY e {", "ENTRY e {\n p = f32[2", "ENTRY e {\n p = f32[] parameter(0), metadata={op_name=\"",
-                                        "ENTRY e { /*", "HloModule m, frontend_attributes={a={", "x = add(f32[2] a,"};
+    static const char *const early[] = {"",
+                                        "ENTRY e {",
+                                        "ENTRY e {\n p = f32[2",
+                                        "ENTRY e {\n p = f32[] parameter(0), metadata={op_name=\"",
+                                        "ENTRY e { /*",
+                                        "HloModule m, frontend_attributes={a={",
+                                        "x = add(f32[2] a,"};
     for (size_t k = 0; k < COUNT_OF(early); k++) {
         struct outcome o = parse(str_of(early[k]), false);
         ck_assert_msg(o.ds.first && o.ds.first->at_end, "%s", early[k]);
@@ -589,7 +620,8 @@ END_TEST
 
 START_TEST(damaged_anywhere)
 {
-    static const char bytes[] = "{}()[],=:\"%.-#<>?/\\ \n0x\0\xff" "a";
+    static const char bytes[] = "{}()[],=:\"%.-#<>?/\\ \n0x\0\xff"
+                                "a";
     char *copy = malloc(sizeof rich);
     ck_assert_ptr_nonnull(copy);
     for (size_t n = 0; n + 1 < sizeof rich; n++) {
@@ -704,9 +736,9 @@ END_TEST
  * second one at work. */
 START_TEST(both_ways_of_reading_numbers)
 {
-    static const char *const numbers[] = {"1",       "-1",      "0",        "-0",         "-0.0",      "1.5",      "1e3",
-                                          "-2.5E-3", "123456789012345678", "0.30000000000000004", "1.e2", "-.5", "5.",
-                                          "1e-46",   "3.4e38",  "16777217", "0.1",        "1e+2",      "9007199254740993"};
+    static const char *const numbers[] = {
+        "1",    "-1",  "0",  "-0",    "-0.0",   "1.5",      "1e3", "-2.5E-3", "123456789012345678", "0.30000000000000004",
+        "1.e2", "-.5", "5.", "1e-46", "3.4e38", "16777217", "0.1", "1e+2",    "9007199254740993"};
     static const char *const types[] = {"f32", "f64", "bf16", "f16", "f8e5m2", "f4e2m1fn"};
     for (size_t t = 0; t < COUNT_OF(types); t++) {
         for (size_t k = 0; k < COUNT_OF(numbers); k++) {
@@ -765,7 +797,8 @@ START_TEST(every_value_comes_back)
                       ds.first ? ds.first->text.ptr : "");
         for (uint64_t k = 0; k < steps; k++)
             ck_assert_msg(memcmp((char *)back->data + k * dtype_bytes(type), (char *)l->data + k * dtype_bytes(type),
-                                 dtype_bytes(type)) == 0, "%s element %d", dtype_spelling(type), (int)k);
+                                 dtype_bytes(type)) == 0,
+                          "%s element %d", dtype_spelling(type), (int)k);
         literal_free_data(l);
         literal_free_data(back);
         buf_free(&out);

@@ -106,7 +106,8 @@ END_TEST
 START_TEST(a_reduction_is_printed_back)
 {
     struct module *m = parse("HloModule m\nENTRY e {\n ROOT p = f32[4] parameter(0), "
-                             "sharding={mesh['a'=2,'b'=2], [{'b'}], unreduced=max{'a'}}\n}\n", false);
+                             "sharding={mesh['a'=2,'b'=2], [{'b'}], unreduced=max{'a'}}\n}\n",
+                             false);
     ck_assert_ptr_nonnull(m);
     struct buf out = print(m, NULL);
     ck_assert_ptr_nonnull(strstr(out.data, "sharding={mesh['a'=2,'b'=2], [{'b'}], unreduced=max{'a'}}"));

@@ -29,10 +29,10 @@ END_TEST
 
 START_TEST(higher)
 {
-    static const enum dtype order[] = {
-        DT_C128,     DT_C64,      DT_F64,    DT_F32,           DT_BF16,     DT_F8E8M0FNU, DT_F16,
-        DT_F8E5M2,   DT_F8E4M3FN, DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F6E3M2FN, DT_F8E3M4,    DT_F6E2M3FN,
-        DT_F4E2M1FN, DT_S64,      DT_U64,    DT_S32,           DT_S8,       DT_U8,        DT_U4};
+    static const enum dtype order[] = {DT_C128,   DT_C64,      DT_F64,      DT_F32,    DT_BF16,          DT_F8E8M0FNU,
+                                       DT_F16,    DT_F8E5M2,   DT_F8E4M3FN, DT_F8E4M3, DT_F8E4M3B11FNUZ, DT_F6E3M2FN,
+                                       DT_F8E3M4, DT_F6E2M3FN, DT_F4E2M1FN, DT_S64,    DT_U64,           DT_S32,
+                                       DT_S8,     DT_U8,       DT_U4};
     for (size_t i = 0; i < COUNT_OF(order); i++) {
         for (size_t k = i; k < COUNT_OF(order); k++) {
             ck_assert_int_eq(dtype_higher(order[i], order[k]), order[i]);
@@ -58,8 +58,7 @@ START_TEST(codes_round_trip)
             if (!isnan(v))
                 ck_assert_msg(back == code, "%s code %x: %g", dtype_spelling(t), (unsigned)code, v);
             else
-                ck_assert(float_code_is_nan(t, back) &&
-                          (f->specials == FS_FNU || back >> (width - 1) == code >> (width - 1)));
+                ck_assert(float_code_is_nan(t, back) && (f->specials == FS_FNU || back >> (width - 1) == code >> (width - 1)));
             char bytes[8] = {0};
             float_store(t, bytes, v);
             ck_assert(isnan(v) ? isnan(float_load(t, bytes)) : bits_of(float_load(t, bytes)) == bits_of(v));
@@ -76,8 +75,7 @@ START_TEST(codes_round_to_nearest_even)
         enum dtype t = (enum dtype)i;
         if (t == DT_F8E8M0FNU)
             continue;
-        for (uint64_t code = 0; float_decode(t, code + 1) <= float_max(t) && float_decode(t, code + 1) > 0;
-             code++) {
+        for (uint64_t code = 0; float_decode(t, code + 1) <= float_max(t) && float_decode(t, code + 1) > 0; code++) {
             double low = float_decode(t, code), high = float_decode(t, code + 1), middle = (low + high) / 2;
             ck_assert_uint_eq(float_encode(t, nextafter(middle, 0)), code);
             ck_assert_uint_eq(float_encode(t, nextafter(middle, INFINITY)), code + 1);
@@ -164,8 +162,8 @@ START_TEST(codes_at_the_edges)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct rounding *c = &cases[i];
-        ck_assert_msg(float_encode(c->type, c->value) == c->code, "%s of %a: %" PRIx64 ", not %" PRIx64,
-                      dtype_spelling(c->type), c->value, float_encode(c->type, c->value), c->code);
+        ck_assert_msg(float_encode(c->type, c->value) == c->code, "%s of %a: %" PRIx64 ", not %" PRIx64, dtype_spelling(c->type),
+                      c->value, float_encode(c->type, c->value), c->code);
     }
     static const struct {
         enum dtype type;
@@ -226,15 +224,10 @@ START_TEST(shape_texts)
     check_text(&a, shape_scalar(&a, DT_PRED), "pred[]", "pred[]");
     check_text(&a, shape_token(), "token[]", "token[]");
     check_text(&a, shape_buffer(&a, matrix), "b(f32[2,3])", "b(f32[2,3]{1,0})");
-    const struct shape *parts[7] = {shape_scalar(&a, DT_F32),
-                                    matrix,
-                                    shape_token(),
-                                    shape_opaque(),
-                                    shape_scalar(&a, DT_C64),
-                                    shape_scalar(&a, DT_U1),
-                                    shape_tuple(&a, 0, NULL)};
-    check_text(&a, shape_tuple(&a, 7, parts),
-               "(f32[], f32[2,3], token[], opaque[], c64[], /*index=5*/u1[], ())",
+    const struct shape *parts[7] = {
+        shape_scalar(&a, DT_F32), matrix, shape_token(), shape_opaque(), shape_scalar(&a, DT_C64), shape_scalar(&a, DT_U1),
+        shape_tuple(&a, 0, NULL)};
+    check_text(&a, shape_tuple(&a, 7, parts), "(f32[], f32[2,3], token[], opaque[], c64[], /*index=5*/u1[], ())",
                "(f32[], f32[2,3]{1,0}, token[], opaque[], c64[], /*index=5*/u1[], ())");
     struct layout l;
     plain_layout(&a, 2, order, &l);
@@ -298,8 +291,7 @@ START_TEST(equality)
     const struct shape *turned = shape_array(&a, DT_F32, 2, dims, NULL, plain_layout(&a, 2, order, &l));
     const struct shape *half = shape_with_dtype(&a, s, DT_F16), *whole = shape_with_dtype(&a, s, DT_S32);
     ck_assert(!shape_equal(s, dynamic, 0) && shape_equal(s, dynamic, IGNORE_DYNAMIC));
-    ck_assert(!shape_equal(s, turned, 0) && !shape_equal(s, turned, SHAPE_MTM_ONLY) &&
-              shape_compatible(s, turned));
+    ck_assert(!shape_equal(s, turned, 0) && !shape_equal(s, turned, SHAPE_MTM_ONLY) && shape_compatible(s, turned));
     ck_assert(shape_compatible(s, unbounded) && !shape_equal(s, unbounded, IGNORE_DYNAMIC));
     ck_assert(!shape_compatible(s, half) && shape_compatible_fp(s, half) && !shape_compatible_fp(s, whole));
     ck_assert(shape_compatible_any(s, whole) && shape_same_dims(s, whole));

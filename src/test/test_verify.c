@@ -63,10 +63,7 @@ static const struct shape *read_shape(struct arena *a, const char **at)
     return shape_array(a, dtype_find(word), rank, dims, dynamic, ARENA_DUP(a, &l, 1));
 }
 
-static const struct shape *shape_of(struct module *m, const char *text)
-{
-    return read_shape(&m->arena, &text);
-}
+static const struct shape *shape_of(struct module *m, const char *text) { return read_shape(&m->arena, &text); }
 
 static union attr_value read_value(struct arena *a, enum attr_id id, const char *text)
 {
@@ -183,7 +180,8 @@ static const struct op_case inferred[] = {
     {OP_PAD, {"f32[4]", "f32[]"}, {{A_PADDING, "-3,-2,0"}}, NULL},
     {OP_SLICE, {"f32[<=10,5]"}, {{A_SLICE, "0,5,2,1,2,1"}}, "f32[<=3,1]"},
     {OP_SLICE, {"f32[10]"}, {{A_SLICE, "3,11,1"}}, NULL},
-    {OP_DOT, {"f32[5,2,3]", "f32[3,5,4]"},
+    {OP_DOT,
+     {"f32[5,2,3]", "f32[3,5,4]"},
      {{A_LHS_BATCH_DIMS, "0"}, {A_LHS_CONTRACTING_DIMS, "2"}, {A_RHS_BATCH_DIMS, "1"}, {A_RHS_CONTRACTING_DIMS, "0"}},
      "f32[5,2,4]"},
     {OP_DOT, {"f32[2,3]", "f32[4,4]"}, {{A_LHS_CONTRACTING_DIMS, "1"}, {A_RHS_CONTRACTING_DIMS, "0"}}, NULL},
@@ -196,15 +194,24 @@ static const struct op_case inferred[] = {
     {OP_CHOLESKY, {"f32[3,2,4]"}, {{0}}, NULL},
     {OP_TRIANGULAR_SOLVE, {"f32[2,2]", "f32[2,5]"}, {{A_LEFT_SIDE, "1"}, {A_TRANSPOSE_A, "1"}}, "f32[2,5]"},
     {OP_TRIANGULAR_SOLVE, {"f32[2,2]", "f32[2,5]"}, {{A_LEFT_SIDE, "1"}}, NULL},
-    {OP_BATCH_NORM_TRAINING, {"f32[4,<=3]", "f32[3]", "f32[3]"}, {{A_FEATURE_INDEX, "1"}},
-     "(f32[4,<=3], f32[<=3], f32[<=3])"},
+    {OP_BATCH_NORM_TRAINING, {"f32[4,<=3]", "f32[3]", "f32[3]"}, {{A_FEATURE_INDEX, "1"}}, "(f32[4,<=3], f32[<=3], f32[<=3])"},
     {OP_BATCH_NORM_TRAINING, {"f32[4,3]", "f32[4]", "f32[3]"}, {{A_FEATURE_INDEX, "1"}}, NULL},
-    {OP_GATHER, {"f32[10,20]", "s32[5,1]"},
-     {{A_OFFSET_DIMS, "1"}, {A_COLLAPSED_SLICE_DIMS, "0"}, {A_START_INDEX_MAP, "0"}, {A_INDEX_VECTOR_DIM, "1"},
-      {A_SLICE_SIZES, "1,20"}}, "f32[5,20]"},
-    {OP_GATHER, {"f32[10,20]", "s32[5,1]"},
-     {{A_OFFSET_DIMS, "1"}, {A_COLLAPSED_SLICE_DIMS, "0"}, {A_START_INDEX_MAP, "0"}, {A_INDEX_VECTOR_DIM, "1"},
-      {A_SLICE_SIZES, "2,20"}}, NULL},
+    {OP_GATHER,
+     {"f32[10,20]", "s32[5,1]"},
+     {{A_OFFSET_DIMS, "1"},
+      {A_COLLAPSED_SLICE_DIMS, "0"},
+      {A_START_INDEX_MAP, "0"},
+      {A_INDEX_VECTOR_DIM, "1"},
+      {A_SLICE_SIZES, "1,20"}},
+     "f32[5,20]"},
+    {OP_GATHER,
+     {"f32[10,20]", "s32[5,1]"},
+     {{A_OFFSET_DIMS, "1"},
+      {A_COLLAPSED_SLICE_DIMS, "0"},
+      {A_START_INDEX_MAP, "0"},
+      {A_INDEX_VECTOR_DIM, "1"},
+      {A_SLICE_SIZES, "2,20"}},
+     NULL},
     {OP_SET_DIMENSION_SIZE, {"f32[2,3]", "s32[]"}, {{A_DIMENSIONS, "1"}}, "f32[2,<=3]"},
     {OP_GET_DIMENSION_SIZE, {"f32[2,3]"}, {{A_DIMENSIONS, "1"}}, "s32[]"},
     {OP_TUPLE, {"f32[2]", "token[]"}, {{0}}, "(f32[2], token[])"},
@@ -342,11 +349,12 @@ START_TEST(windows)
         struct window_dim w;
         int64_t base, out; /* -1: refused */
     } cases[] = {
-        {{3, 1, 0, 0, 1, 1, false}, 5, 3},  {{3, 2, 1, 1, 1, 1, false}, 5, 3},   {{3, 1, 0, 0, 1, 2, false}, 5, 1},
-        {{3, 1, 0, 0, 2, 1, false}, 5, 7},  {{3, 1, 0, 0, 1, 1, false}, 2, 0},   {{3, 1, 0, 0, 1, 1, false}, 0, 0},
-        {{1, 1, -2, -2, 1, 1, false}, 3, -1}, {{0, 1, 0, 0, 1, 1, false}, 5, -1}, {{1, 0, 0, 0, 1, 1, false}, 5, -1},
-        {{1, 1, 0, 0, 0, 1, false}, 5, -1}, {{1, 1, 0, 0, INT64_MAX, 1, false}, 5, -1},
-        {{1, 1, 0, 0, 1, 1, false}, DIM_UNBOUNDED, DIM_UNBOUNDED},
+        {{3, 1, 0, 0, 1, 1, false}, 5, 3},          {{3, 2, 1, 1, 1, 1, false}, 5, 3},
+        {{3, 1, 0, 0, 1, 2, false}, 5, 1},          {{3, 1, 0, 0, 2, 1, false}, 5, 7},
+        {{3, 1, 0, 0, 1, 1, false}, 2, 0},          {{3, 1, 0, 0, 1, 1, false}, 0, 0},
+        {{1, 1, -2, -2, 1, 1, false}, 3, -1},       {{0, 1, 0, 0, 1, 1, false}, 5, -1},
+        {{1, 0, 0, 0, 1, 1, false}, 5, -1},         {{1, 1, 0, 0, 0, 1, false}, 5, -1},
+        {{1, 1, 0, 0, INT64_MAX, 1, false}, 5, -1}, {{1, 1, 0, 0, 1, 1, false}, DIM_UNBOUNDED, DIM_UNBOUNDED},
     };
     for (size_t k = 0; k < COUNT_OF(cases); k++) {
         int64_t out = -7;

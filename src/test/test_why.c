@@ -151,7 +151,8 @@ static void same_element(const struct hunt *h, const hlo_literal *a, const hlo_l
     ck_abort_msg("%s: leaf %zu, element %zu of %.2000s is made of something else", h->what, leaf, n, text.data);
 }
 
-static void check_element(struct hunt *h, const struct lone *one, size_t leaf, size_t n, const struct hlo_source *sources, long count)
+static void check_element(struct hunt *h, const struct lone *one, size_t leaf, size_t n, const struct hlo_source *sources,
+                          long count)
 {
     const struct hlo_listed i = hlo_list_inst(h->l, h->at->inst);
     const size_t params = hlo_param_count(one->module);
@@ -235,11 +236,17 @@ static bool look(void *context, const struct hlo_sight *s)
 
 static void hunt_module(const hlo_module *module, const char *what, uint64_t seed, uint64_t *checked, uint64_t *larger)
 {
-    const struct hlo_run_options options = {.observed = true, .plain = true, .threads = 1, .max_steps = 20000, .timeout = 2, .elided = HLO_ELIDED_IOTA};
+    const struct hlo_run_options options = {
+        .observed = true, .plain = true, .threads = 1, .max_steps = 20000, .timeout = 2, .elided = HLO_ELIDED_IOTA};
     hlo_messages *m = hlo_messages_new();
     hlo_listing *l = hlo_list(module);
-    struct hunt h = {.l = l, .lone = calloc(hlo_list_count(l) + 1, sizeof *h.lone), .random = seed * 77 + 1, .most = 60,
-                     .checked = checked, .larger = larger, .what = what};
+    struct hunt h = {.l = l,
+                     .lone = calloc(hlo_list_count(l) + 1, sizeof *h.lone),
+                     .random = seed * 77 + 1,
+                     .most = 60,
+                     .checked = checked,
+                     .larger = larger,
+                     .what = what};
     const struct hlo_observer observer = {.context = &h, .after = look};
     const size_t count = hlo_param_count(module);
     hlo_program *p = hlo_plan(module, &options, m);
@@ -326,8 +333,9 @@ static void hunt_folder(const char *root, const char *family, uint64_t *checked,
 
 START_TEST(golden_cases)
 {
-    static const char *const families[] = {"batchnorm", "compare", "control", "conv", "convert", "dot", "dynamic", "dynslice", "elementwise", "fft",
-                                           "gather", "linalg", "reduce", "rng", "shape", "sort", "tuple", "window"};
+    static const char *const families[] = {"batchnorm", "compare",  "control",     "conv", "convert", "dot",
+                                           "dynamic",   "dynslice", "elementwise", "fft",  "gather",  "linalg",
+                                           "reduce",    "rng",      "shape",       "sort", "tuple",   "window"};
     uint64_t checked = 0, larger = 0;
     for (int k = 0; k < file_count; k++)
         hunt_file(files[k], &checked, &larger);
@@ -350,10 +358,11 @@ static void put_sources(const hlo_listing *l, const struct hlo_source *s, long c
     size_t n = 0;
     answer[0] = '\0';
     for (long k = 0; k < count; k++) {
-        n += (size_t)snprintf(answer + n, sizeof answer - n, "%s%s %s", k ? "; " : "", s[k].role, hlo_list_inst(l, s[k].inst).name);
+        n += (size_t)snprintf(answer + n, sizeof answer - n, "%s%s %s", k ? "; " : "", s[k].role,
+                              hlo_list_inst(l, s[k].inst).name);
         for (size_t d = 0; d < s[k].rank; d++)
-            n += (size_t)snprintf(answer + n, sizeof answer - n, s[k].count[d] == 1 ? " %d" : " %d*%d/%d", (int)s[k].start[d], (int)s[k].count[d],
-                                  (int)s[k].step[d]);
+            n += (size_t)snprintf(answer + n, sizeof answer - n, s[k].count[d] == 1 ? " %d" : " %d*%d/%d", (int)s[k].start[d],
+                                  (int)s[k].count[d], (int)s[k].step[d]);
     }
 }
 
@@ -362,8 +371,11 @@ static const char *sources_of(const char *body, size_t leaf, const int64_t *inde
 {
     struct buf text = {0};
     struct hlo_source s[16];
-    buf_printf(&text, "add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT r = f32[] add(p, q) }\n"
-                      "ge { u = f32[] parameter(0) v = f32[] parameter(1) ROOT t = pred[] compare(u, v), direction=GE }\nENTRY e {\n%s\n}\n", body);
+    buf_printf(
+        &text,
+        "add { p = f32[] parameter(0) q = f32[] parameter(1) ROOT r = f32[] add(p, q) }\n"
+        "ge { u = f32[] parameter(0) v = f32[] parameter(1) ROOT t = pred[] compare(u, v), direction=GE }\nENTRY e {\n%s\n}\n",
+        body);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_of_text("hand", text.data, text.size, false);
     hlo_module *module = hlo_parse(f, 0, m);
@@ -379,38 +391,57 @@ static const char *sources_of(const char *body, size_t leaf, const int64_t *inde
     buf_free(&text);
     return answer;
 }
-#define SOURCES(body, ...) \
+#define SOURCES(body, ...)                                                                                                       \
     sources_of(body, 0, (const int64_t[]){__VA_ARGS__}, sizeof(const int64_t[]){__VA_ARGS__} / sizeof(int64_t))
 
 START_TEST(boxes_by_hand)
 {
-    ck_assert_str_eq(SOURCES("a = f32[2,3] parameter(0) b = f32[2,3] parameter(1) ROOT o = f32[2,3] add(a, b)", 1, 2), "lhs a 1 2; rhs b 1 2");
-    ck_assert_str_eq(SOURCES("a = f32[5,2,4] parameter(0) b = f32[5,4,3] parameter(1) ROOT o = f32[5,2,3] dot(a, b), lhs_batch_dims={0}, "
-                             "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}", 4, 1, 2),
-                     "lhs a 4 1 0*4/1; rhs b 4 0*4/1 2");
-    ck_assert_str_eq(SOURCES("a = f32[2,3,4] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce(a, z), dimensions={0,2}, to_apply=add", 1),
-                     "folded a 0*2/1 1 0*4/1; init z");
-    ck_assert_str_eq(SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] constant({{9},{1}}) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
-                             "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}", 0, 2),
-                     "operand a 3 2; index i 0 0");
-    ck_assert_str_eq(SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] parameter(1) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
-                             "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}", 0, 2),
-                     "operand a 0*4/1 2; index i 0 0");
-    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] pad(a, z), padding=1_1_1", 3), "operand a 1");
-    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] pad(a, z), padding=1_1_1", 2), "padding value z");
+    ck_assert_str_eq(SOURCES("a = f32[2,3] parameter(0) b = f32[2,3] parameter(1) ROOT o = f32[2,3] add(a, b)", 1, 2),
+                     "lhs a 1 2; rhs b 1 2");
+    ck_assert_str_eq(
+        SOURCES("a = f32[5,2,4] parameter(0) b = f32[5,4,3] parameter(1) ROOT o = f32[5,2,3] dot(a, b), lhs_batch_dims={0}, "
+                "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+                4, 1, 2),
+        "lhs a 4 1 0*4/1; rhs b 4 0*4/1 2");
+    ck_assert_str_eq(
+        SOURCES("a = f32[2,3,4] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce(a, z), dimensions={0,2}, to_apply=add",
+                1),
+        "folded a 0*2/1 1 0*4/1; init z");
+    ck_assert_str_eq(
+        SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] constant({{9},{1}}) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
+                "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
+                0, 2),
+        "operand a 3 2; index i 0 0");
+    ck_assert_str_eq(
+        SOURCES("a = f32[4,3] parameter(0) i = s32[2,1] parameter(1) ROOT o = f32[2,3] gather(a, i), offset_dims={1}, "
+                "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}",
+                0, 2),
+        "operand a 0*4/1 2; index i 0 0");
+    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] pad(a, z), padding=1_1_1", 3),
+                     "operand a 1");
+    ck_assert_str_eq(SOURCES("a = f32[3] parameter(0) z = f32[] parameter(1) ROOT o = f32[7] pad(a, z), padding=1_1_1", 2),
+                     "padding value z");
     ck_assert_str_eq(SOURCES("a = f32[3,4] parameter(0) ROOT o = f32[2,6] reshape(a)", 1, 3), "operand a 2 1");
-    ck_assert_str_eq(SOURCES("a = f32[3,4] parameter(0) ROOT o = f32[4,3] transpose(a), dimensions={1,0}", 3, 2), "operand a 2 3");
-    ck_assert_str_eq(SOURCES("a = f32[2] parameter(0) b = f32[3] parameter(1) ROOT o = f32[5] concatenate(a, b), dimensions={0}", 3), "operand b 1");
+    ck_assert_str_eq(SOURCES("a = f32[3,4] parameter(0) ROOT o = f32[4,3] transpose(a), dimensions={1,0}", 3, 2),
+                     "operand a 2 3");
+    ck_assert_str_eq(
+        SOURCES("a = f32[2] parameter(0) b = f32[3] parameter(1) ROOT o = f32[5] concatenate(a, b), dimensions={0}", 3),
+        "operand b 1");
     ck_assert_str_eq(SOURCES("a = f32[6] parameter(0) z = f32[] parameter(1) ROOT o = f32[3] reduce-window(a, z), "
-                             "window={size=3 stride=2 pad=1_0}, to_apply=add", 0), "window a 0*2/1; init z");
+                             "window={size=3 stride=2 pad=1_0}, to_apply=add",
+                             0),
+                     "window a 0*2/1; init z");
     ck_assert_str_eq(SOURCES("a = f32[1,5,1] parameter(0) k = f32[3,1,1] parameter(1) ROOT o = f32[1,7,1] convolution(a, k), "
-                             "window={size=3 lhs_dilate=2}, dim_labels=b0f_0io->b0f", 0, 1, 0),
+                             "window={size=3 lhs_dilate=2}, dim_labels=b0f_0io->b0f",
+                             0, 1, 0),
                      "input a 0 1 0; kernel k 1 0 0");
     ck_assert_str_eq(SOURCES("a = f32[1,6,1] parameter(0) k = f32[3,1,1] parameter(1) ROOT o = f32[1,4,1] convolution(a, k), "
-                             "window={size=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f", 0, 1, 0),
+                             "window={size=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f",
+                             0, 1, 0),
                      "input a 0 1*3/1 0; kernel k 2*3/-1 0 0");
-    ck_assert_str_eq(SOURCES("c = pred[2] constant({1,0}) a = f32[2] parameter(0) b = f32[2] parameter(1) ROOT o = f32[2] select(c, a, b)", 1),
-                     "condition c 1; chosen b 1");
+    ck_assert_str_eq(
+        SOURCES("c = pred[2] constant({1,0}) a = f32[2] parameter(0) b = f32[2] parameter(1) ROOT o = f32[2] select(c, a, b)", 1),
+        "condition c 1; chosen b 1");
     ck_assert_str_eq(SOURCES("ROOT o = f32[4] iota(), iota_dimension=0", 1), "");
 }
 END_TEST
@@ -420,7 +451,8 @@ END_TEST
 static const char loop[] =
     "body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] get-tuple-element(p), index=1\n"
     " one = s32[] constant(1) m = s32[] add(n, one) y = f32[2] add(x, x) ROOT t = (s32[], f32[2]) tuple(m, y) }\n"
-    "cond { q = (s32[], f32[2]) parameter(0) i = s32[] get-tuple-element(q), index=0 k = s32[] constant(4) ROOT c = pred[] compare(i, k), direction=LT }\n"
+    "cond { q = (s32[], f32[2]) parameter(0) i = s32[] get-tuple-element(q), index=0 k = s32[] constant(4) ROOT c = pred[] "
+    "compare(i, k), direction=LT }\n"
     "ENTRY e { a = f32[2] parameter(0) zero = s32[] constant(0) init = (s32[], f32[2]) tuple(zero, a)\n"
     " w = (s32[], f32[2]) while(init), condition=cond, body=body ROOT o = f32[2] get-tuple-element(w), index=1 }\n";
 
@@ -483,7 +515,8 @@ START_TEST(asked_while_it_runs)
     hlo_observe(p, &observer);
     hlo_literal_free(hlo_run(p, (const hlo_literal *const *)&arg, 1, m));
     ck_assert_str_eq(answer, "y@2[1] = 24  add f32[2]\n  lhs: y@1[1] = 12  add f32[2]\n  rhs: y@1[1] = 12  add f32[2]\n");
-    const struct hlo_element none[] = {{.inst = hlo_list_count(l)}, {.inst = 0, .leaf = 2}, {.inst = (size_t)hlo_list_find(l, "a"), .index = {2}}};
+    const struct hlo_element none[] = {
+        {.inst = hlo_list_count(l)}, {.inst = 0, .leaf = 2}, {.inst = (size_t)hlo_list_find(l, "a"), .index = {2}}};
     for (size_t k = 0; k < sizeof none / sizeof *none; k++)
         ck_assert_int_eq(hlo_why(l, &none[k], NULL, NULL, 0, m), -1);
     ck_assert_uint_eq(hlo_messages_errors(m), 3);

@@ -34,8 +34,7 @@ static void run_begin(struct run *r, const char *text)
     r->count = r->module->replica_count * r->module->num_partitions;
     ck_assert_int_le(r->count, MOST);
     for (int64_t k = 0; k < r->count; k++) {
-        struct plan_options options = {.replica = k / r->module->num_partitions,
-                                       .partition = k % r->module->num_partitions};
+        struct plan_options options = {.replica = k / r->module->num_partitions, .partition = k % r->module->num_partitions};
         arena_init(&r->arenas[k]);
         r->programs[k] = plan_module(&r->ds, r->module, &options);
         ck_assert(r->programs[k] != NULL);
@@ -119,8 +118,7 @@ static void check_ranks(const struct crew *t)
 }
 
 /* The run of the crew's first rank is to be looked at; then comes crew_end. */
-static struct rank *crew_run(struct crew *t, const char *text, const struct world_feeds *feeds, int ranks,
-                             uint64_t seed)
+static struct rank *crew_run(struct crew *t, const char *text, const struct world_feeds *feeds, int ranks, uint64_t seed)
 {
     memset(t, 0, sizeof *t);
     t->ranks = ranks;
@@ -186,28 +184,27 @@ static void check_often(const char *text, const char *expected)
 
 #define ADD "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }\n"
 /* Participant 0 runs `first`, the others `other`, on a scalar and a token. */
-#define CHOOSE                                                                                     \
-    "ENTRY main {\n"                                                                               \
-    " r = u32[] replica-id()\n"                                                                    \
-    " zero = u32[] constant(0)\n"                                                                  \
-    " is_first = pred[] compare(r, zero), direction=EQ\n"                                          \
-    " x = s32[] constant(1)\n"                                                                     \
-    " ROOT out = s32[] conditional(is_first, x, x), true_computation=first, "                      \
+#define CHOOSE                                                                                                                   \
+    "ENTRY main {\n"                                                                                                             \
+    " r = u32[] replica-id()\n"                                                                                                  \
+    " zero = u32[] constant(0)\n"                                                                                                \
+    " is_first = pred[] compare(r, zero), direction=EQ\n"                                                                        \
+    " x = s32[] constant(1)\n"                                                                                                   \
+    " ROOT out = s32[] conditional(is_first, x, x), true_computation=first, "                                                    \
     "false_computation=other }\n"
 #define PAIRS(list) "frontend_attributes={_xla_send_recv_source_target_pairs=" list "}"
-#define FOR_EVER                                                                                   \
-    "turn { p = (s32[], s32[]) parameter(0)\n a = s32[] get-tuple-element(p), index=0\n"           \
-    " b = s32[] get-tuple-element(p), index=1\n c = s32[] add(a, b)\n"                             \
-    " ROOT t = (s32[], s32[]) tuple(c, a) }\n"                                                     \
-    "always { p = (s32[], s32[]) parameter(0)\n ROOT t = pred[] constant(true) }\n"                \
-    "loop { p = s32[] parameter(0)\n i = (s32[], s32[]) tuple(p, p)\n"                             \
-    " w = (s32[], s32[]) while(i), condition=always, body=turn\n"                                  \
+#define FOR_EVER                                                                                                                 \
+    "turn { p = (s32[], s32[]) parameter(0)\n a = s32[] get-tuple-element(p), index=0\n"                                         \
+    " b = s32[] get-tuple-element(p), index=1\n c = s32[] add(a, b)\n"                                                           \
+    " ROOT t = (s32[], s32[]) tuple(c, a) }\n"                                                                                   \
+    "always { p = (s32[], s32[]) parameter(0)\n ROOT t = pred[] constant(true) }\n"                                              \
+    "loop { p = s32[] parameter(0)\n i = (s32[], s32[]) tuple(p, p)\n"                                                           \
+    " w = (s32[], s32[]) while(i), condition=always, body=turn\n"                                                                \
     " ROOT y = s32[] get-tuple-element(w), index=0 }\n"
 
 START_TEST(uneven_all_reduce)
 {
-    check_often("HloModule m, replica_count=3\n" ADD
-                "first { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n"
+    check_often("HloModule m, replica_count=3\n" ADD "first { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n"
                 "other { x = s32[] parameter(0)\n ROOT y = s32[] all-reduce(x), to_apply=add }\n" CHOOSE,
                 "test:8:2: error: all-reduce on participant 1 waits for ever for participant 0, which has ended\n"
                 " ROOT y = s32[] all-reduce(x), to_apply=add }\n"
@@ -221,28 +218,29 @@ END_TEST
 /* Each waits for what the other would send afterwards. */
 START_TEST(cyclic_send_and_recv)
 {
-    check_often(
-        "HloModule m, replica_count=2\n"
-        "ENTRY main {\n"
-        " t = token[] after-all()\n"
-        " r = (s32[], u32[], token[]) recv(t), channel_id=0, " PAIRS("{{0,1},{1,0}}") "\n"
-        " d = (s32[], token[]) recv-done(r), channel_id=0\n"
-        " x = s32[] get-tuple-element(d), index=0\n"
-        " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS("{{0,1},{1,0}}") "\n"
-        " sd = token[] send-done(s), channel_id=0\n"
-        " ROOT y = s32[] negate(x) }\n",
-        "test:5:2: error: recv-done on participant 0 waits for ever for participant 1\n"
-        " d = (s32[], token[]) recv-done(r), channel_id=0\n"
-        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-        "test:7:2: note: send `s` of participant 1 comes after its recv-done `d`\n"
-        " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
-        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-        "test:5:2: note: recv-done on participant 1 waits for participant 0\n"
-        " d = (s32[], token[]) recv-done(r), channel_id=0\n"
-        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
-        "test:7:2: note: send `s` of participant 0 comes after its recv-done `d`\n"
-        " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
-        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+    check_often("HloModule m, replica_count=2\n"
+                "ENTRY main {\n"
+                " t = token[] after-all()\n"
+                " r = (s32[], u32[], token[]) recv(t), channel_id=0, " PAIRS(
+                    "{{0,1},{1,0}}") "\n"
+                                     " d = (s32[], token[]) recv-done(r), channel_id=0\n"
+                                     " x = s32[] get-tuple-element(d), index=0\n"
+                                     " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS(
+                                         "{{0,1},{1,0}}") "\n"
+                                                          " sd = token[] send-done(s), channel_id=0\n"
+                                                          " ROOT y = s32[] negate(x) }\n",
+                "test:5:2: error: recv-done on participant 0 waits for ever for participant 1\n"
+                " d = (s32[], token[]) recv-done(r), channel_id=0\n"
+                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+                "test:7:2: note: send `s` of participant 1 comes after its recv-done `d`\n"
+                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
+                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+                "test:5:2: note: recv-done on participant 1 waits for participant 0\n"
+                " d = (s32[], token[]) recv-done(r), channel_id=0\n"
+                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+                "test:7:2: note: send `s` of participant 0 comes after its recv-done `d`\n"
+                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
+                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
 END_TEST
 
@@ -252,18 +250,20 @@ START_TEST(missing_partner)
     check_often("HloModule m, replica_count=2\n"
                 "first { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n"
                 "other { x = s32[] parameter(0)\n t = token[] after-all()\n"
-                " r = (s32[], u32[], token[]) recv(t), channel_id=0, " PAIRS("{{0,1}}") "\n"
-                " d = (s32[], token[]) recv-done(r), channel_id=0\n"
-                " ROOT y = s32[] get-tuple-element(d), index=0 }\n" CHOOSE,
+                " r = (s32[], u32[], token[]) recv(t), channel_id=0, " PAIRS(
+                    "{{0,1}}") "\n"
+                               " d = (s32[], token[]) recv-done(r), channel_id=0\n"
+                               " ROOT y = s32[] get-tuple-element(d), index=0 }\n" CHOOSE,
                 "test:7:2: error: recv-done on participant 1 waits for ever for participant 0, which has ended\n"
                 " d = (s32[], token[]) recv-done(r), channel_id=0\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
     check_often("HloModule m, replica_count=2\n"
                 "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
-                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS("{{0,1}}") "\n"
-                " d = token[] send-done(s), channel_id=0\n"
-                " ROOT y = s32[] negate(x) }\n"
-                "other { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n" CHOOSE,
+                " s = (s32[], u32[], token[]) send(x, t), channel_id=0, " PAIRS(
+                    "{{0,1}}") "\n"
+                               " d = token[] send-done(s), channel_id=0\n"
+                               " ROOT y = s32[] negate(x) }\n"
+                               "other { x = s32[] parameter(0)\n ROOT y = s32[] negate(x) }\n" CHOOSE,
                 "test:4:2: error: what participant 0 sent here, participant 1 never received\n"
                 " s = (s32[], u32[], token[]) send(x, t), channel_id=0, frontend_attributes={_xla_send_recv_source_ta...\n"
                 " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
@@ -273,14 +273,15 @@ END_TEST
 /* The same channel, but each believes that others are in its group. */
 START_TEST(different_groups)
 {
-    check_often("HloModule m, replica_count=3\n" ADD
-                "first { x = s32[] parameter(0)\n"
-                " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, use_global_device_ids=true, to_apply=add }\n"
-                "other { x = s32[] parameter(0)\n"
-                " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0},{1,2}}, use_global_device_ids=true, to_apply=add }\n" CHOOSE,
-                "test:6:2: error: all-reduce on participant 0 waits for ever for participant 1, which has ended\n"
-                " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, use_global_device_ids=true,...\n"
-                " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+    check_often(
+        "HloModule m, replica_count=3\n" ADD "first { x = s32[] parameter(0)\n"
+        " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, use_global_device_ids=true, to_apply=add }\n"
+        "other { x = s32[] parameter(0)\n"
+        " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0},{1,2}}, use_global_device_ids=true, to_apply=add "
+        "}\n" CHOOSE,
+        "test:6:2: error: all-reduce on participant 0 waits for ever for participant 1, which has ended\n"
+        " ROOT y = s32[] all-reduce(x), channel_id=1, replica_groups={{0,1},{2}}, use_global_device_ids=true,...\n"
+        " ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
 END_TEST
 
@@ -320,14 +321,15 @@ START_TEST(nobody_is_waited_for_long)
         char *said = failure("HloModule m, replica_count=2\n" FOR_EVER
                              "first { x = s32[] parameter(0)\n t = token[] after-all()\n f = (s32[], token[]) infeed(t)\n"
                              " ROOT y = s32[] get-tuple-element(f), index=0 }\n"
-                             "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE, NULL, ranks, 1);
+                             "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
+                             NULL, ranks, 1);
         ck_assert_ptr_nonnull(strstr(said, "infeed: the host has nothing more to give"));
         free(said);
-        said = failure("HloModule m, replica_count=2\n" FOR_EVER
-                       "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
+        said = failure("HloModule m, replica_count=2\n" FOR_EVER "first { x = s32[] parameter(0)\n t = token[] after-all()\n"
                        " r = (s32[], u32[], token[]) recv(t), channel_id=0\n d = (s32[], token[]) recv-done(r), channel_id=0\n"
                        " ROOT y = s32[] get-tuple-element(d), index=0 }\n"
-                       "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE, NULL, ranks, 1);
+                       "other { x = s32[] parameter(0)\n ROOT y = s32[] call(x), to_apply=loop }\n" CHOOSE,
+                       NULL, ranks, 1);
         ck_assert_ptr_nonnull(strstr(said, "recv-done on participant 0 waits for ever for itself"));
         free(said);
     }
@@ -362,16 +364,15 @@ static bool take(void *context, int64_t participant, struct budget *b, const str
 
 START_TEST(one_host_for_all)
 {
-    static const char text[] =
-        "HloModule m, replica_count=4\n"
-        "ENTRY main {\n"
-        " t = token[] after-all()\n"
-        " f = (s32[], token[]) infeed(t)\n"
-        " x = s32[] get-tuple-element(f), index=0\n"
-        " u = token[] get-tuple-element(f), index=1\n"
-        " y = s32[] add(x, x)\n"
-        " o = token[] outfeed(y, u), outfeed_shape=s32[]\n"
-        " ROOT r = s32[] negate(y) }\n";
+    static const char text[] = "HloModule m, replica_count=4\n"
+                               "ENTRY main {\n"
+                               " t = token[] after-all()\n"
+                               " f = (s32[], token[]) infeed(t)\n"
+                               " x = s32[] get-tuple-element(f), index=0\n"
+                               " u = token[] get-tuple-element(f), index=1\n"
+                               " y = s32[] add(x, x)\n"
+                               " o = token[] outfeed(y, u), outfeed_shape=s32[]\n"
+                               " ROOT r = s32[] negate(y) }\n";
     for (int ranks = 0; ranks <= 5; ranks++) {
         struct host host = {0, 0};
         const struct world_feeds feeds = {&host, give, take};
@@ -392,19 +393,19 @@ END_TEST
 
 START_TEST(same_values_every_time)
 {
-    static const char text[] =
-        "HloModule m, replica_count=4, num_partitions=2\n"
-        "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
-        "ENTRY main {\n"
-        " r = u32[] replica-id()\n p = u32[] partition-id()\n two = u32[] constant(2)\n"
-        " q = u32[] multiply(r, two)\n n = u32[] add(q, p)\n f = f32[] convert(n)\n"
-        " third = f32[] constant(0.333)\n g = f32[] multiply(f, third)\n"
-        " i = f32[10000] iota(), iota_dimension=0\n b = f32[10000] broadcast(g), dimensions={}\n"
-        " x = f32[10000] multiply(i, b)\n"
-        " s = f32[10000] all-reduce(x), channel_id=1, replica_groups={{7,1,5,3},{0,2,4,6}}, use_global_device_ids=true, to_apply=add\n"
-        " y = f32[10000] collective-permute(s), channel_id=2, source_target_pairs={{0,1},{1,0}}\n"
-        " zero = f32[] constant(0)\n"
-        " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
+    static const char text[] = "HloModule m, replica_count=4, num_partitions=2\n"
+                               "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+                               "ENTRY main {\n"
+                               " r = u32[] replica-id()\n p = u32[] partition-id()\n two = u32[] constant(2)\n"
+                               " q = u32[] multiply(r, two)\n n = u32[] add(q, p)\n f = f32[] convert(n)\n"
+                               " third = f32[] constant(0.333)\n g = f32[] multiply(f, third)\n"
+                               " i = f32[10000] iota(), iota_dimension=0\n b = f32[10000] broadcast(g), dimensions={}\n"
+                               " x = f32[10000] multiply(i, b)\n"
+                               " s = f32[10000] all-reduce(x), channel_id=1, replica_groups={{7,1,5,3},{0,2,4,6}}, "
+                               "use_global_device_ids=true, to_apply=add\n"
+                               " y = f32[10000] collective-permute(s), channel_id=2, source_target_pairs={{0,1},{1,0}}\n"
+                               " zero = f32[] constant(0)\n"
+                               " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
     float first[MOST];
     for (int k = 0; k < OFTEN / 10; k++) {
         struct crew t;
@@ -426,21 +427,20 @@ END_TEST
  * copied, some is lent. With as many participants as most machines have cores, and with more. */
 START_TEST(meetings_again_and_again)
 {
-    static const char text[] =
-        "HloModule m, replica_count=%d\n" ADD
-        "body { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
-        " one = s32[] constant(1)\n n = s32[] add(i, one)\n x = s32[] get-tuple-element(p), index=1\n"
-        " s = s32[] all-reduce(i), to_apply=add\n y = s32[] add(x, s)\n"
-        " v = s32[500] get-tuple-element(p), index=2\n b = s32[500] broadcast(s), dimensions={}\n"
-        " w = s32[500] add(v, b)\n c = s32[500] collective-broadcast(w), replica_groups={{1,0}}\n"
-        " ROOT t = (s32[], s32[], s32[500]) tuple(n, y, c) }\n"
-        "more { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
-        " k = s32[] constant(2000)\n ROOT l = pred[] compare(i, k), direction=LT }\n"
-        "ENTRY main { z = s32[] constant(0)\n v = s32[500] broadcast(z), dimensions={}\n"
-        " t = (s32[], s32[], s32[500]) tuple(z, z, v)\n"
-        " w = (s32[], s32[], s32[500]) while(t), condition=more, body=body\n"
-        " a = s32[] get-tuple-element(w), index=1\n b = s32[500] get-tuple-element(w), index=2\n"
-        " c = s32[1] slice(b), slice={[499:500]}\n d = s32[] reshape(c)\n ROOT r = s32[] add(a, d) }\n";
+    static const char text[] = "HloModule m, replica_count=%d\n" ADD
+                               "body { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+                               " one = s32[] constant(1)\n n = s32[] add(i, one)\n x = s32[] get-tuple-element(p), index=1\n"
+                               " s = s32[] all-reduce(i), to_apply=add\n y = s32[] add(x, s)\n"
+                               " v = s32[500] get-tuple-element(p), index=2\n b = s32[500] broadcast(s), dimensions={}\n"
+                               " w = s32[500] add(v, b)\n c = s32[500] collective-broadcast(w), replica_groups={{1,0}}\n"
+                               " ROOT t = (s32[], s32[], s32[500]) tuple(n, y, c) }\n"
+                               "more { p = (s32[], s32[], s32[500]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+                               " k = s32[] constant(2000)\n ROOT l = pred[] compare(i, k), direction=LT }\n"
+                               "ENTRY main { z = s32[] constant(0)\n v = s32[500] broadcast(z), dimensions={}\n"
+                               " t = (s32[], s32[], s32[500]) tuple(z, z, v)\n"
+                               " w = (s32[], s32[], s32[500]) while(t), condition=more, body=body\n"
+                               " a = s32[] get-tuple-element(w), index=1\n b = s32[500] get-tuple-element(w), index=2\n"
+                               " c = s32[1] slice(b), slice={[499:500]}\n d = s32[] reshape(c)\n ROOT r = s32[] add(a, d) }\n";
     for (int n = 2; n <= MOST; n++) {
         char of_n[sizeof text + 8];
         snprintf(of_n, sizeof of_n, text, n);

@@ -104,15 +104,9 @@ static inline bool post_receive(void *context, struct parcel *out)
     return true;
 }
 
-static inline bool post_busy(void *context)
-{
-    return ((struct letter_box *)context)->out != NULL;
-}
+static inline bool post_busy(void *context) { return ((struct letter_box *)context)->out != NULL; }
 
-static inline void post_no_close(void *context)
-{
-    (void)context;
-}
+static inline void post_no_close(void *context) { (void)context; }
 
 static inline void post_open(struct post *p, uint64_t seed)
 {
@@ -124,8 +118,13 @@ static inline void post_open(struct post *p, uint64_t seed)
 
 static inline struct transport post_transport(struct post *p, int rank, int size)
 {
-    return (struct transport){.context = &p->boxes[rank], .rank = rank, .size = size, .send = post_send,
-                              .receive = post_receive, .busy = post_busy, .close = post_no_close};
+    return (struct transport){.context = &p->boxes[rank],
+                              .rank = rank,
+                              .size = size,
+                              .send = post_send,
+                              .receive = post_receive,
+                              .busy = post_busy,
+                              .close = post_no_close};
 }
 
 /* Once all ranks have closed: what nobody wanted. */

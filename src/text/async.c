@@ -19,8 +19,10 @@ static bool may_wrap(enum opcode op)
 
 bool async_opcode(struct str word, enum opcode *op, enum opcode *wrapped)
 {
-    static const struct { struct str suffix; enum opcode op; } forms[] = {
-        {{"-start", 6}, OP_ASYNC_START}, {{"-update", 7}, OP_ASYNC_UPDATE}, {{"-done", 5}, OP_ASYNC_DONE}};
+    static const struct {
+        struct str suffix;
+        enum opcode op;
+    } forms[] = {{{"-start", 6}, OP_ASYNC_START}, {{"-update", 7}, OP_ASYNC_UPDATE}, {{"-done", 5}, OP_ASYNC_DONE}};
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct str suffix = forms[i].suffix;
         if (word.len <= suffix.len || memcmp(word.ptr + word.len - suffix.len, suffix.ptr, suffix.len) != 0)
@@ -110,8 +112,7 @@ static bool check_chain(struct parser *p, struct draft *d)
         return true;
     const struct computation *c = inst_computation(chain_start(d->i.operands[0]), A_CALLS);
     if (c && c->root && c->root->opcode != d->wrapped)
-        return DIAG_ERROR(p->ds, d->i.opcode_span, ASYNC_OPCODE, STR_ARG(d->word),
-                          op_spelling((enum opcode)c->root->opcode));
+        return DIAG_ERROR(p->ds, d->i.opcode_span, ASYNC_OPCODE, STR_ARG(d->word), op_spelling((enum opcode)c->root->opcode));
     return true;
 }
 
@@ -167,8 +168,8 @@ static bool finish_wrapped(struct parser *p, struct draft *d)
         return false;
     normalise_draft(p, inner);
     struct str name = str_of(op_spelling((enum opcode)inner->i.opcode));
-    struct inst *root = inst_new(c, (enum opcode)inner->i.opcode, name, inner->i.shape, inner->i.operand_count,
-                                 inner->i.operands);
+    struct inst *root =
+        inst_new(c, (enum opcode)inner->i.opcode, name, inner->i.shape, inner->i.operand_count, inner->i.operands);
     root->attr_count = inner->i.attr_count;
     root->attrs = inner->i.attrs;
     root->span = d->i.span;

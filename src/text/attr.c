@@ -33,9 +33,7 @@ bool list_more(struct parser *p, struct list *l)
             l->ok = true;
         return !l->ok;
     }
-    l->ok = expect(p, l->close, l->close == TOK_RBRACE   ? "`,` or `}`"
-                                : l->close == TOK_RPAREN ? "`,` or `)`"
-                                                         : "`,` or `]`");
+    l->ok = expect(p, l->close, l->close == TOK_RBRACE ? "`,` or `}`" : l->close == TOK_RPAREN ? "`,` or `)`" : "`,` or `]`");
     return false;
 }
 
@@ -46,10 +44,7 @@ void int_vec_init(struct int_vec *v)
     v->capacity = COUNT_OF(v->few);
 }
 
-void int_vec_push(struct parser *p, struct int_vec *v, int64_t i)
-{
-    VEC_PUSH(p->arena, v->at, v->count, v->capacity) = i;
-}
+void int_vec_push(struct parser *p, struct int_vec *v, int64_t i) { VEC_PUSH(p->arena, v->at, v->count, v->capacity) = i; }
 
 struct ints int_vec_ints(struct parser *p, const struct int_vec *v)
 {
@@ -79,8 +74,8 @@ static bool expect_before_int(struct parser *p, enum token_kind kind)
     return true;
 }
 
-bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
-                       enum token_kind close, struct int_vec *v)
+bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter, enum token_kind close,
+                       struct int_vec *v)
 {
     if (!expect_before_int(p, open))
         return false;
@@ -578,7 +573,10 @@ static const struct attr_pair {
     bool (*parse)(struct parser *p, const struct attr_site *site, union attr_value *out);
     void (*print)(struct buf *out, const struct attr_site *site, union attr_value v);
 } pairs[KIND_COUNT] = {
-#define PAIR(name) {parse_##name##_value, print_##name##_value}
+#define PAIR(name)                                                                                                               \
+    {                                                                                                                            \
+        parse_##name##_value, print_##name##_value                                                                               \
+    }
     [KIND_ALIASING] = PAIR(aliasing),
     [KIND_BOOL] = PAIR(bool),
     [KIND_BOOL_LIST] = PAIR(bool_list),
@@ -645,9 +643,11 @@ static int default_compare_type(const struct inst *i)
     if (!i->operand_count || !i->operands[0]->shape)
         return -1;
     switch (dtype_class(i->operands[0]->shape->dtype)) {
-    case DC_FLOAT: case DC_COMPLEX: return E_TYPE_FLOAT;
+    case DC_FLOAT:
+    case DC_COMPLEX: return E_TYPE_FLOAT;
     case DC_SIGNED: return E_TYPE_SIGNED;
-    case DC_PRED: case DC_UNSIGNED: return E_TYPE_UNSIGNED;
+    case DC_PRED:
+    case DC_UNSIGNED: return E_TYPE_UNSIGNED;
     case DC_OTHER: break;
     }
     return -1;
@@ -684,8 +684,7 @@ static bool differs_from_default(const struct inst *i, const struct attr *a)
     case KIND_WINDOW: return v.window.rank > 0 || i->opcode == OP_CUSTOM_CALL;
     case KIND_COMPUTATION_LIST: return v.computations.count > 0;
     case KIND_ALIASING: return v.aliasing.count > 0;
-    case KIND_STRING:
-        return a->id == A_ASYNC_EXECUTION_THREAD ? !str_is(v.s, "main") : v.s.len > 0;
+    case KIND_STRING: return a->id == A_ASYNC_EXECUTION_THREAD ? !str_is(v.s, "main") : v.s.len > 0;
     case KIND_STRING_OR_DICT: return v.s.len > 0;
     case KIND_FRONTEND_ATTRIBUTES: return v.frontend.count > 0;
     case KIND_INST_LIST: return v.insts.count > 0;

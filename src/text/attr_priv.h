@@ -19,8 +19,8 @@ struct attr_site {
     const struct print_options *options;
 };
 
-#define ATTR_PAIR(name)                                                                            \
-    bool parse_##name##_value(struct parser *p, const struct attr_site *site, union attr_value *out); \
+#define ATTR_PAIR(name)                                                                                                          \
+    bool parse_##name##_value(struct parser *p, const struct attr_site *site, union attr_value *out);                            \
     void print_##name##_value(struct buf *out, const struct attr_site *site, union attr_value v)
 
 /* metadata.c */
@@ -68,21 +68,17 @@ struct ints int_vec_ints(struct parser *p, const struct int_vec *v); /* a copy i
 /* `INT,+` with no brackets around it. */
 bool parse_bare_ints(struct parser *p, struct int_vec *v);
 /* `open [INT {delimiter INT}] close`, read with next_in_int_list. */
-bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter,
-                       enum token_kind close, struct int_vec *v);
+bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind delimiter, enum token_kind close,
+                       struct int_vec *v);
 void print_ints(struct buf *out, struct ints v);        /* 1,2 */
 void print_ints_braced(struct buf *out, struct ints v); /* {1,2} */
 
 /* ---- words ---- */
 
 /* The span from `begin` to the end of the token before the current one. */
-static inline struct span span_since(const struct parser *p, uint32_t begin)
-{
-    return (struct span){begin, p->prev_end};
-}
+static inline struct span span_since(const struct parser *p, uint32_t begin) { return (struct span){begin, p->prev_end}; }
 /* Reports that `word` is not one of `words`, the keys of `block`; false. */
-bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
-                 const char *const *words, size_t count);
+bool unknown_key(struct parser *p, struct span span, struct str word, const char *block, const char *const *words, size_t count);
 
 /* Reports that `what` has `found` entries instead of `wanted`; false. */
 bool wrong_count(struct parser *p, struct span span, const char *what, int64_t found, int64_t wanted, const char *why);
@@ -90,7 +86,11 @@ bool wrong_count(struct parser *p, struct span span, const char *what, int64_t f
 /* ---- block.c: `{key=value key=value}` ---- */
 
 enum field_kind {
-    FIELD_STRING, FIELD_INT, FIELD_INT32, FIELD_INTS, FIELD_SHARDING,
+    FIELD_STRING,
+    FIELD_INT,
+    FIELD_INT32,
+    FIELD_INTS,
+    FIELD_SHARDING,
     FIELD_INT_WORDS /* INT or `2x3`, into a struct int_words */
 };
 struct field {
@@ -106,9 +106,9 @@ struct int_words {
 struct block {
     const char *name; /* what it is called in messages */
     const struct field *fields;
-    size_t count;     /* at most 32 */
-    bool commas;      /* `,` may stand before any item */
-    bool repeats;     /* a key may be repeated: the last value counts */
+    size_t count; /* at most 32 */
+    bool commas;  /* `,` may stand before any item */
+    bool repeats; /* a key may be repeated: the last value counts */
 };
 bool parse_int_words(struct parser *p, struct int_words *out);
 /* Reads a block into the struct at `out`; *seen gets a bit for each field that was given. */

@@ -4,8 +4,7 @@
  */
 #include "text/attr_priv.h"
 
-bool unknown_key(struct parser *p, struct span span, struct str word, const char *block,
-                 const char *const *words, size_t count)
+bool unknown_key(struct parser *p, struct span span, struct str word, const char *block, const char *const *words, size_t count)
 {
     struct diag *d = DIAG(p->ds, span, UNKNOWN_ATTRIBUTE, STR_ARG(str_of(block)), STR_ARG(word));
     struct str near = diag_nearest(word, words, count);

@@ -14,7 +14,7 @@ struct text_builder {
     struct text_computation *last; /* the one begun last; they are linked by `next` */
     struct buf text;
     uint32_t lines;
-    int moved; /* number of computations whose spans have been moved */
+    int moved;    /* number of computations whose spans have been moved */
     int64_t made; /* number of names made */
 };
 
@@ -61,22 +61,13 @@ void text_builder_free(struct text_builder *b)
     module_free(m); /* and the builder, which is in its arena */
 }
 
-struct str text_builder_text(const struct text_builder *b)
-{
-    return buf_view(&b->text);
-}
+struct str text_builder_text(const struct text_builder *b) { return buf_view(&b->text); }
 
-uint32_t text_builder_line(const struct text_builder *b)
-{
-    return b->lines + 1;
-}
+uint32_t text_builder_line(const struct text_builder *b) { return b->lines + 1; }
 
 /* ---- computations ---- */
 
-bool text_builder_has(const struct text_builder *b, struct str name)
-{
-    return map_get(&b->p.computations, name) != NULL;
-}
+bool text_builder_has(const struct text_builder *b, struct str name) { return map_get(&b->p.computations, name) != NULL; }
 
 struct text_computation *text_computation_new(struct text_builder *b, struct str name)
 {
@@ -90,15 +81,9 @@ struct text_computation *text_computation_new(struct text_builder *b, struct str
     return c;
 }
 
-bool text_computation_open(const struct text_computation *c)
-{
-    return !c->finished;
-}
+bool text_computation_open(const struct text_computation *c) { return !c->finished; }
 
-struct str text_computation_name(const struct text_computation *c)
-{
-    return c->scope.c->name;
-}
+struct str text_computation_name(const struct text_computation *c) { return c->scope.c->name; }
 
 /* ---- places ---- */
 

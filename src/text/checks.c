@@ -69,7 +69,8 @@ bool check_attribute_applies(const struct draft *d, enum attr_id id)
         return true;
     bool two = shape_is_scalar_of(operand_shape(d, 0), DT_PRED);
     switch (id) {
-    case A_TRUE_COMPUTATION: case A_FALSE_COMPUTATION: return two;
+    case A_TRUE_COMPUTATION:
+    case A_FALSE_COMPUTATION: return two;
     case A_BRANCH_COMPUTATIONS: return !two;
     default: return true;
     }
@@ -138,8 +139,8 @@ static bool broadcast(struct parser *p, struct draft *d)
 static bool compare(struct parser *p, struct draft *d)
 {
     const struct shape *s = operand_shape(d, 0);
-    return shape_is_array(array_of(s)) || DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands",
-                                                     STR_ARG(shape_text(p->arena, s)));
+    return shape_is_array(array_of(s)) ||
+           DIAG_ERROR(p->ds, d->open, DECLARED_SHAPE, STR_ARG(d->word), "arrays as operands", STR_ARG(shape_text(p->arena, s)));
 }
 
 /* The declared shape must have as many elements as operand 0, where both are known. */
@@ -164,7 +165,8 @@ static bool dynamic_reshape(struct parser *p, struct draft *d)
 {
     if (!same_elements(p, d))
         return false;
-    return !d->i.shape || d->i.operand_count - 1 == d->i.shape->rank || count_error(p, d, "one operand and a size for each dimension");
+    return !d->i.shape || d->i.operand_count - 1 == d->i.shape->rank ||
+           count_error(p, d, "one operand and a size for each dimension");
 }
 
 /* One index vector, or a scalar for each dimension. */
@@ -230,8 +232,7 @@ static bool tuple(struct parser *p, struct draft *d)
 static bool conditional(struct parser *p, struct draft *d)
 {
     bool two = shape_is_scalar_of(operand_shape(d, 0), DT_PRED);
-    if (two ? !require(p, d, A_TRUE_COMPUTATION) || !require(p, d, A_FALSE_COMPUTATION)
-            : !require(p, d, A_BRANCH_COMPUTATIONS))
+    if (two ? !require(p, d, A_TRUE_COMPUTATION) || !require(p, d, A_FALSE_COMPUTATION) : !require(p, d, A_BRANCH_COMPUTATIONS))
         return false;
     int branches = two ? 2 : inst_attr(&d->i, A_BRANCH_COMPUTATIONS)->v.computations.count;
     if (branches == 0)
@@ -247,8 +248,8 @@ static bool custom_call(struct parser *p, struct draft *d)
     if (layouts) {
         struct shape_list list = layouts->v.shapes;
         if (list.count != d->i.operand_count)
-            return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints",
-                              "one shape for each operand", (long long)list.count);
+            return DIAG_ERROR(p->ds, layouts->span, WRONG_COUNT, "operand_layout_constraints", "one shape for each operand",
+                              (long long)list.count);
         for (int k = 0; k < list.count; k++)
             if (!shape_compatible(list.at[k], operand_shape(d, k)))
                 return DIAG_ERROR(p->ds, layouts->span, LAYOUT_CONSTRAINT, k, STR_ARG(shape_text(p->arena, list.at[k])),
@@ -459,12 +460,8 @@ static void drop_default_type(struct parser *p, struct inst *i)
 
 typedef void normalise_fn(struct parser *p, struct inst *i);
 static normalise_fn *const normalisers[OP_COUNT] = {
-    [OP_ALL_GATHER] = keep_first,
-    [OP_ALL_GATHER_START] = keep_first,
-    [OP_COMPARE] = drop_default_type,
-    [OP_GET_DIMENSION_SIZE] = keep_first,
-    [OP_MAP] = all_dimensions,
-    [OP_REDUCE_SCATTER] = keep_first,
+    [OP_ALL_GATHER] = keep_first,         [OP_ALL_GATHER_START] = keep_first, [OP_COMPARE] = drop_default_type,
+    [OP_GET_DIMENSION_SIZE] = keep_first, [OP_MAP] = all_dimensions,          [OP_REDUCE_SCATTER] = keep_first,
     [OP_SET_DIMENSION_SIZE] = keep_first,
 };
 

@@ -91,8 +91,7 @@ bool parse_frame_tables(struct parser *p)
     struct stack_frame_tables *t = &p->m->frames;
     t->given = true;
     return parse_names(p, TOK_FILE_NAMES, &t->files, &t->file_count) &&
-           parse_names(p, TOK_FUNCTION_NAMES, &t->functions, &t->function_count) && parse_locations(p, t) &&
-           parse_frames(p, t);
+           parse_names(p, TOK_FUNCTION_NAMES, &t->functions, &t->function_count) && parse_locations(p, t) && parse_frames(p, t);
 }
 
 /* ---- renumbering ---- */
@@ -129,10 +128,9 @@ static int32_t intern_name(struct rebuild *r, struct map *m, struct str name, st
 static int32_t intern_location(struct rebuild *r, int32_t old)
 {
     struct file_location l = r->old->locations[old - 1];
-    l.file = intern_name(r, &r->files, r->old->files[l.file - 1], &r->fresh.files, &r->fresh.file_count,
-                         &r->file_capacity);
-    l.function = intern_name(r, &r->functions, r->old->functions[l.function - 1], &r->fresh.functions,
-                             &r->fresh.function_count, &r->function_capacity);
+    l.file = intern_name(r, &r->files, r->old->files[l.file - 1], &r->fresh.files, &r->fresh.file_count, &r->file_capacity);
+    l.function = intern_name(r, &r->functions, r->old->functions[l.function - 1], &r->fresh.functions, &r->fresh.function_count,
+                             &r->function_capacity);
     int32_t n = intern(r, &r->locations, (struct str){(const char *)&l, sizeof l}, r->fresh.location_count + 1);
     if (n == 0)
         VEC_PUSH(r->arena, r->fresh.locations, r->fresh.location_count, r->location_capacity) = l;

@@ -238,8 +238,8 @@ static bool skip_unknown(struct parser *p, struct str name, struct span span)
     for (size_t k = 0; k < COUNT_OF(words); k++)
         words[k] = header_attributes[k].name;
     struct str near = diag_nearest(name, words, COUNT_OF(words)), ignored;
-    struct diag *d = p->strict ? DIAG(p->ds, span, UNKNOWN_HEADER, STR_ARG(name))
-                               : DIAG(p->ds, span, SKIPPED_HEADER, STR_ARG(name));
+    struct diag *d =
+        p->strict ? DIAG(p->ds, span, UNKNOWN_HEADER, STR_ARG(name)) : DIAG(p->ds, span, SKIPPED_HEADER, STR_ARG(name));
     diag_suggest(p->ds, d, near);
     if (p->strict)
         return false;
@@ -303,8 +303,7 @@ static bool finish_alias(struct parser *p)
     for (int k = 0; k < list->count; k++) {
         const struct alias *a = order[k] = &list->at[k];
         if (!shape_at(m->entry->root->shape, a->output.at, (size_t)a->output.count))
-            return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_NO_OUTPUT,
-                              STR_ARG(shape_text(p->arena, m->entry->root->shape)));
+            return DIAG_ERROR(p->ds, p->state->alias_span, ALIAS_NO_OUTPUT, STR_ARG(shape_text(p->arena, m->entry->root->shape)));
         if (a->operand < 0)
             return DIAG_ERROR(p->ds, p->state->alias_span, NEGATIVE_PARAMETER, (long long)a->operand);
     }

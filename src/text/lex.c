@@ -14,13 +14,22 @@
 enum { C_BLANK = 1, C_START = 2, C_NAME = 4, C_DIGIT = 8, C_LABEL = 16, C_HEX = 32 };
 
 static const uint8_t char_class[256] = {
-    [' '] = C_BLANK, ['\t'] = C_BLANK, ['\n'] = C_BLANK, ['\r'] = C_BLANK,
+    [' '] = C_BLANK,
+    ['\t'] = C_BLANK,
+    ['\n'] = C_BLANK,
+    ['\r'] = C_BLANK,
     ['0' ... '9'] = C_NAME | C_DIGIT | C_LABEL | C_HEX,
-    ['A' ... 'F'] = C_NAME | C_START | C_HEX, ['G' ... 'Z'] = C_NAME | C_START,
-    ['a'] = C_NAME | C_START | C_HEX, ['b'] = C_NAME | C_START | C_HEX | C_LABEL,
-    ['c' ... 'e'] = C_NAME | C_START | C_HEX, ['f'] = C_NAME | C_START | C_HEX | C_LABEL,
-    ['g' ... 'z'] = C_NAME | C_START, ['_'] = C_NAME | C_START,
-    ['.'] = C_NAME, ['-'] = C_NAME, ['?'] = C_LABEL,
+    ['A' ... 'F'] = C_NAME | C_START | C_HEX,
+    ['G' ... 'Z'] = C_NAME | C_START,
+    ['a'] = C_NAME | C_START | C_HEX,
+    ['b'] = C_NAME | C_START | C_HEX | C_LABEL,
+    ['c' ... 'e'] = C_NAME | C_START | C_HEX,
+    ['f'] = C_NAME | C_START | C_HEX | C_LABEL,
+    ['g' ... 'z'] = C_NAME | C_START,
+    ['_'] = C_NAME | C_START,
+    ['.'] = C_NAME,
+    ['-'] = C_NAME,
+    ['?'] = C_LABEL,
 };
 
 static bool is_class(char c, int class) { return char_class[(unsigned char)c] & class; }
@@ -121,8 +130,8 @@ static inline const char *skip_blank(const char *s, const char *begin, const cha
 /* The keyword, or TOK_IDENT. */
 static enum token_kind keyword(struct str w)
 {
-#define IS(z, kind)                                                                                \
-    if (w.len == sizeof(z) - 1 && memcmp(w.ptr, z, sizeof(z) - 1) == 0)                            \
+#define IS(z, kind)                                                                                                              \
+    if (w.len == sizeof(z) - 1 && memcmp(w.ptr, z, sizeof(z) - 1) == 0)                                                          \
     return kind
     switch (*w.ptr) {
     case 'E': IS("ENTRY", TOK_ENTRY); break;
@@ -164,12 +173,15 @@ static enum dtype word_dtype(struct str w)
     if (w.len < 2 || w.len > 13)
         return DT_INVALID;
     switch (*w.ptr) {
-    case 's': case 'u': case 'f': case 'c':
-        return is_class(w.ptr[1], C_DIGIT) ? dtype_find(w) : DT_INVALID;
-    case 'p': case 't': case 'o': case 'b':
-        return w.len >= 4 && w.len <= 6 ? dtype_find(w) : DT_INVALID;
-    default:
-        return DT_INVALID;
+    case 's':
+    case 'u':
+    case 'f':
+    case 'c': return is_class(w.ptr[1], C_DIGIT) ? dtype_find(w) : DT_INVALID;
+    case 'p':
+    case 't':
+    case 'o':
+    case 'b': return w.len >= 4 && w.len <= 6 ? dtype_find(w) : DT_INVALID;
+    default: return DT_INVALID;
     }
 }
 
@@ -359,8 +371,7 @@ static int take_escape(const char **at, const char *end, char *out)
     if (v < 0x800)
         return out[0] = (char)(0xc0 | v >> 6), out[1] = (char)(0x80 | (v & 63)), 2;
     if (v < 0x10000)
-        return out[0] = (char)(0xe0 | v >> 12), out[1] = (char)(0x80 | (v >> 6 & 63)),
-               out[2] = (char)(0x80 | (v & 63)), 3;
+        return out[0] = (char)(0xe0 | v >> 12), out[1] = (char)(0x80 | (v >> 6 & 63)), out[2] = (char)(0x80 | (v & 63)), 3;
     out[0] = (char)(0xf0 | v >> 18);
     out[1] = (char)(0x80 | (v >> 12 & 63));
     out[2] = (char)(0x80 | (v >> 6 & 63));
@@ -578,9 +589,9 @@ static void lex_percent(struct parser *p, const char *s, const char *end)
 static void lex(struct parser *p, bool masked)
 {
     static const uint8_t punctuation[128] = {
-        ['='] = TOK_EQUAL, [','] = TOK_COMMA, [':'] = TOK_COLON, ['*'] = TOK_STAR, ['#'] = TOK_HASH,
-        ['+'] = TOK_PLUS, ['~'] = TOK_TILDE, ['['] = TOK_LSQUARE, [']'] = TOK_RSQUARE,
-        ['{'] = TOK_LBRACE, ['}'] = TOK_RBRACE, ['('] = TOK_LPAREN, [')'] = TOK_RPAREN,
+        ['='] = TOK_EQUAL,  [','] = TOK_COMMA,  [':'] = TOK_COLON,   ['*'] = TOK_STAR,    ['#'] = TOK_HASH,
+        ['+'] = TOK_PLUS,   ['~'] = TOK_TILDE,  ['['] = TOK_LSQUARE, [']'] = TOK_RSQUARE, ['{'] = TOK_LBRACE,
+        ['}'] = TOK_RBRACE, ['('] = TOK_LPAREN, [')'] = TOK_RPAREN,
     };
     const char *begin = p->text.ptr, *end = begin + p->text.len;
     const char *s = skip_blank(begin + p->at, begin, end, p->strict);
@@ -673,18 +684,45 @@ bool accept(struct parser *p, enum token_kind kind)
 static const char *token_name(enum token_kind kind)
 {
     static const char *const names[TOK_KIND_COUNT] = {
-        [TOK_EOF] = "the end of the text", [TOK_EQUAL] = "`=`", [TOK_COMMA] = "`,`", [TOK_COLON] = "`:`",
-        [TOK_STAR] = "`*`", [TOK_HASH] = "`#`", [TOK_PLUS] = "`+`", [TOK_TILDE] = "`~`",
-        [TOK_LSQUARE] = "`[`", [TOK_RSQUARE] = "`]`", [TOK_LBRACE] = "`{`", [TOK_RBRACE] = "`}`",
-        [TOK_LPAREN] = "`(`", [TOK_RPAREN] = "`)`", [TOK_LESS] = "`<`", [TOK_GREATER] = "`>`",
-        [TOK_LESS_EQUAL] = "`<=`", [TOK_ARROW] = "`->`", [TOK_DOTS] = "`...`", [TOK_QUESTION] = "`?`",
-        [TOK_NAME] = "a name", [TOK_ATTR_NAME] = "an attribute name with `=`", [TOK_IDENT] = "a word",
-        [TOK_DTYPE] = "an element type", [TOK_STRING] = "a string", [TOK_INT] = "an integer",
-        [TOK_DECIMAL] = "a number", [TOK_NEG_INF] = "`-inf`", [TOK_DXD] = "sizes such as 2x3",
-        [TOK_PAD] = "padding such as 0_1x2_3", [TOK_DIM_LABELS] = "labels such as b0f_0io->b0f",
-        [TOK_TRUE] = "`true`", [TOK_FALSE] = "`false`", [TOK_HLO_MODULE] = "`HloModule`",
-        [TOK_ENTRY] = "`ENTRY`", [TOK_ROOT] = "`ROOT`", [TOK_FILE_NAMES] = "`FileNames`",
-        [TOK_FUNCTION_NAMES] = "`FunctionNames`", [TOK_FILE_LOCATIONS] = "`FileLocations`",
+        [TOK_EOF] = "the end of the text",
+        [TOK_EQUAL] = "`=`",
+        [TOK_COMMA] = "`,`",
+        [TOK_COLON] = "`:`",
+        [TOK_STAR] = "`*`",
+        [TOK_HASH] = "`#`",
+        [TOK_PLUS] = "`+`",
+        [TOK_TILDE] = "`~`",
+        [TOK_LSQUARE] = "`[`",
+        [TOK_RSQUARE] = "`]`",
+        [TOK_LBRACE] = "`{`",
+        [TOK_RBRACE] = "`}`",
+        [TOK_LPAREN] = "`(`",
+        [TOK_RPAREN] = "`)`",
+        [TOK_LESS] = "`<`",
+        [TOK_GREATER] = "`>`",
+        [TOK_LESS_EQUAL] = "`<=`",
+        [TOK_ARROW] = "`->`",
+        [TOK_DOTS] = "`...`",
+        [TOK_QUESTION] = "`?`",
+        [TOK_NAME] = "a name",
+        [TOK_ATTR_NAME] = "an attribute name with `=`",
+        [TOK_IDENT] = "a word",
+        [TOK_DTYPE] = "an element type",
+        [TOK_STRING] = "a string",
+        [TOK_INT] = "an integer",
+        [TOK_DECIMAL] = "a number",
+        [TOK_NEG_INF] = "`-inf`",
+        [TOK_DXD] = "sizes such as 2x3",
+        [TOK_PAD] = "padding such as 0_1x2_3",
+        [TOK_DIM_LABELS] = "labels such as b0f_0io->b0f",
+        [TOK_TRUE] = "`true`",
+        [TOK_FALSE] = "`false`",
+        [TOK_HLO_MODULE] = "`HloModule`",
+        [TOK_ENTRY] = "`ENTRY`",
+        [TOK_ROOT] = "`ROOT`",
+        [TOK_FILE_NAMES] = "`FileNames`",
+        [TOK_FUNCTION_NAMES] = "`FunctionNames`",
+        [TOK_FILE_LOCATIONS] = "`FileLocations`",
         [TOK_STACK_FRAMES] = "`StackFrames`",
     };
     return names[kind] ? names[kind] : "a keyword";
@@ -705,14 +743,10 @@ static bool bad_token(struct parser *p)
         span.end = span.begin + 1;
         DIAG(p->ds, span, UNTERMINATED, p->tok.i == LEX_STRING ? "string" : "comment")->at_end = true;
         return false;
-    case LEX_ESCAPE:
-        return DIAG_ERROR(p->ds, span, BAD_TOKEN, "string: an escape in it is none");
-    case LEX_NAN:
-        return DIAG_ERROR(p->ds, span, BAD_TOKEN, "NaN: the payload is written nan(0x1), from 1 to 0xfffffffffffff");
-    case LEX_NUMBER:
-        return DIAG_ERROR(p->ds, span, BAD_TOKEN, "integer: it does not fit 64 bits");
-    case LEX_STRAY:
-        break;
+    case LEX_ESCAPE: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "string: an escape in it is none");
+    case LEX_NAN: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "NaN: the payload is written nan(0x1), from 1 to 0xfffffffffffff");
+    case LEX_NUMBER: return DIAG_ERROR(p->ds, span, BAD_TOKEN, "integer: it does not fit 64 bits");
+    case LEX_STRAY: break;
     }
     if (c >= 0x20 && c < 0x7f)
         return DIAG_ERROR(p->ds, span, STRAY_BYTE, c, c);

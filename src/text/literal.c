@@ -20,7 +20,7 @@ struct literal_reader {
     struct literal *literal;
     char *data;
     bool elided;
-    bool ignored;      /* a count was wrong where XLA accepts that */
+    bool ignored; /* a count was wrong where XLA accepts that */
     struct span ignored_span;
 };
 
@@ -76,8 +76,7 @@ static bool encode_nan(enum dtype t, bool negative, int64_t payload, uint64_t *c
     if (f->specials != FS_IEEE || payload >> f->mantissa_bits)
         return false;
     uint64_t exponent = (UINT64_C(1) << f->exponent_bits) - 1;
-    *code = (uint64_t)negative << (f->exponent_bits + f->mantissa_bits) | exponent << f->mantissa_bits |
-            (uint64_t)payload;
+    *code = (uint64_t)negative << (f->exponent_bits + f->mantissa_bits) | exponent << f->mantissa_bits | (uint64_t)payload;
     return true;
 }
 
@@ -107,8 +106,7 @@ static bool store_double(struct literal_reader *r, enum dtype t, void *at, doubl
 static void *next_element(struct literal_reader *r)
 {
     if (r->at >= r->total) {
-        DIAG(r->p->ds, r->p->tok.span, TOO_MANY_VALUES, STR_ARG(shape_text(r->p->arena, r->shape)),
-             (long long)r->total);
+        DIAG(r->p->ds, r->p->tok.span, TOO_MANY_VALUES, STR_ARG(shape_text(r->p->arena, r->shape)), (long long)r->total);
         return NULL;
     }
     if (!r->literal) {
@@ -388,9 +386,8 @@ static const char *scan_values(struct literal_reader *r, const char *s, const ch
             return s;
         if ((unsigned char)(*s - '0') < 10 || *s == '-') {
             struct number_scan n;
-            const char *e = r->depth == r->rank && r->seen[minor] < dims[minor] && r->at < r->total
-                                ? scan_number(s, end, &n)
-                                : NULL;
+            const char *e =
+                r->depth == r->rank && r->seen[minor] < dims[minor] && r->at < r->total ? scan_number(s, end, &n) : NULL;
             if (!e || !scan_store(r, &n, s, e))
                 return s;
             r->seen[minor]++;
@@ -549,10 +546,16 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
         case TOK_RBRACE: ok = close_brace(&r); break;
         case TOK_LPAREN: ok = dtype_is_complex(r.dtype) ? parse_complex(&r) : expected(p, "a value"); break;
         case TOK_DOTS: ok = parse_elided(&r); break;
-        case TOK_COMMA: next(p); ok = true; break;
-        case TOK_TRUE: case TOK_FALSE: case TOK_INT: case TOK_DECIMAL: case TOK_INF: case TOK_NEG_INF:
-            ok = parse_element(&r);
+        case TOK_COMMA:
+            next(p);
+            ok = true;
             break;
+        case TOK_TRUE:
+        case TOK_FALSE:
+        case TOK_INT:
+        case TOK_DECIMAL:
+        case TOK_INF:
+        case TOK_NEG_INF: ok = parse_element(&r); break;
         default: ok = expected(p, r.depth ? "a value, `,` or `}`" : "a value"); break;
         }
     } while (ok && r.depth > 0);

@@ -87,10 +87,7 @@ static void print_element(struct buf *out, enum dtype t, const void *p, bool exa
     }
 }
 
-void text_print_element(struct buf *out, enum dtype t, const void *p)
-{
-    print_element(out, t, p, false);
-}
+void text_print_element(struct buf *out, enum dtype t, const void *p) { print_element(out, t, p, false); }
 
 /* ---- arrays ---- */
 

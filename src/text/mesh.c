@@ -10,10 +10,7 @@ static bool bad_mesh(struct parser *p, struct span span, const char *problem)
     return DIAG_ERROR(p->ds, span, BAD_MESH, problem);
 }
 
-static bool at_word(const struct parser *p, const char *word)
-{
-    return p->tok.kind == TOK_IDENT && str_is(p->tok.s, word);
-}
+static bool at_word(const struct parser *p, const char *word) { return p->tok.kind == TOK_IDENT && str_is(p->tok.s, word); }
 
 bool starts_mesh(const struct parser *p) { return at_word(p, "mesh") || at_word(p, "maximal_mesh"); }
 

@@ -184,22 +184,22 @@ struct metadata_whole {
     struct metadata_rest rest;
 };
 
-#define FIELD(name, kind) {#name, FIELD_##kind, false, offsetof(struct metadata_whole, m.name)}
-#define REST(name, kind) {#name, FIELD_##kind, false, offsetof(struct metadata_whole, rest.name)}
+#define FIELD(name, kind)                                                                                                        \
+    {                                                                                                                            \
+#name, FIELD_##kind, false, offsetof(struct metadata_whole, m.name)                                                      \
+    }
+#define REST(name, kind)                                                                                                         \
+    {                                                                                                                            \
+#name, FIELD_##kind, false, offsetof(struct metadata_whole, rest.name)                                                   \
+    }
 /* In the order in which they are printed. */
 static const struct field metadata_fields[] = {
-    FIELD(op_type, STRING),
-    FIELD(op_name, STRING),
-    FIELD(source_file, STRING),
-    FIELD(source_line, INT32),
-    FIELD(source_end_line, INT32),
-    FIELD(source_column, INT32),
-    FIELD(source_end_column, INT32),
-    REST(profile_type, INTS),
-    REST(deduplicated_name, STRING),
-    REST(scheduling_name, STRING),
-    FIELD(stack_frame_id, INT32),
-    {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata_whole, rest.payload)},
+    FIELD(op_type, STRING),          FIELD(op_name, STRING),
+    FIELD(source_file, STRING),      FIELD(source_line, INT32),
+    FIELD(source_end_line, INT32),   FIELD(source_column, INT32),
+    FIELD(source_end_column, INT32), REST(profile_type, INTS),
+    REST(deduplicated_name, STRING), REST(scheduling_name, STRING),
+    FIELD(stack_frame_id, INT32),    {"metadata_payload", FIELD_STRING, false, offsetof(struct metadata_whole, rest.payload)},
 };
 #undef FIELD
 #undef REST

@@ -100,10 +100,7 @@ bool parse_instruction(struct parser *p, struct scope *s)
     return false;
 }
 
-static bool starts_toplevel(const struct parser *p)
-{
-    return p->tok.kind == TOK_ENTRY || p->tok.kind == TOK_HLO_MODULE;
-}
+static bool starts_toplevel(const struct parser *p) { return p->tok.kind == TOK_ENTRY || p->tok.kind == TOK_HLO_MODULE; }
 
 /* instruction_list = "{" instruction {instruction} "}" ; */
 static bool parse_instruction_list(struct parser *p, struct scope *s)
@@ -221,8 +218,8 @@ static bool check_signature(struct parser *p, const struct computation *c, const
 {
     if (!result || shape_compatible(c->root->shape, result))
         return true;
-    struct diag *d = DIAG(p->ds, span, SIGNATURE_ROOT, STR_ARG(shape_text(p->arena, result)),
-                          STR_ARG(shape_text(p->arena, c->root->shape)));
+    struct diag *d =
+        DIAG(p->ds, span, SIGNATURE_ROOT, STR_ARG(shape_text(p->arena, result)), STR_ARG(shape_text(p->arena, c->root->shape)));
     diag_note(p->ds, d, c->root->span, "the root is here");
     return false;
 }

@@ -19,11 +19,11 @@ struct scope {
     struct computation *c;
     struct scope_slot *slots;
     size_t count, capacity;
-    uint64_t seed; /* of hashes */
+    uint64_t seed;             /* of hashes */
     struct small_table *small; /* the slots are here as long as they are few, then in `table` */
     struct arena table;
-    bool makes_params; /* single-instruction text: unknown operands become parameters */
-    bool broken;       /* something in it is poisoned: the computation as a whole isn't checked */
+    bool makes_params;     /* single-instruction text: unknown operands become parameters */
+    bool broken;           /* something in it is poisoned: the computation as a whole isn't checked */
     struct span root_span; /* of the ROOT mark */
     struct inst *root;     /* instruction marked ROOT */
 };
@@ -34,12 +34,16 @@ struct parse_state {
     struct inst **operands; /* stack of the operands being read */
     size_t operand_count, operand_capacity;
     struct computation *entry, *last;
-    struct span entry_span; /* of the ENTRY mark */
+    struct span entry_span;    /* of the ENTRY mark */
     struct small_table *spare; /* tables of scopes that have ended, for later ones */
-    struct opcode_cache { struct str word; enum opcode op; enum form form; } opcodes[64];
-    bool poisoned; /* a value that is being read refers to something erroneous */
+    struct opcode_cache {
+        struct str word;
+        enum opcode op;
+        enum form form;
+    } opcodes[64];
+    bool poisoned;          /* a value that is being read refers to something erroneous */
     struct span alias_span; /* of input_output_alias */
-    int nesting;   /* how many modules this one is inside of: a module may stand in a string of another */
+    int nesting;            /* how many modules this one is inside of: a module may stand in a string of another */
 };
 
 /* What was defined with an error is poisoned: an instruction without a parent, a computation without a root. It may be
@@ -59,18 +63,18 @@ struct str scope_nearest(const struct scope *s, struct str name);
 /* ---- an instruction being made ---- */
 
 struct draft {
-    struct inst i;          /* not yet in the computation */
-    struct str word;        /* opcode as written */
-    enum form form;         /* the builder form that the word is, or FORM_NONE */
-    enum opcode wrapped;    /* async sugar: the opcode inside, else OP_INVALID */
-    struct draft *inner;    /* OP-start: the instruction inside */
-    struct span open;       /* `(` of the operands */
+    struct inst i;       /* not yet in the computation */
+    struct str word;     /* opcode as written */
+    enum form form;      /* the builder form that the word is, or FORM_NONE */
+    enum opcode wrapped; /* async sugar: the opcode inside, else OP_INVALID */
+    struct draft *inner; /* OP-start: the instruction inside */
+    struct span open;    /* `(` of the operands */
     bool nested, poisoned, dropped;
-    bool wrapped_inside;    /* it is another draft's `inner`: XLA drops operands past the last one needed */
+    bool wrapped_inside;         /* it is another draft's `inner`: XLA drops operands past the last one needed */
     struct lex_state dropped_at; /* the first operand that was dropped */
     uint32_t dropped_end;
-    uint64_t seen[2];       /* attributes that were given, by id */
-    struct span seen_from;  /* of the first attribute */
+    uint64_t seen[2];      /* attributes that were given, by id */
+    struct span seen_from; /* of the first attribute */
 };
 
 _Static_assert(A_COUNT <= 128, "`seen` has a bit for each attribute");
@@ -88,13 +92,13 @@ bool check_operand_count(struct parser *p, struct draft *d);
 bool check_operand_kinds(struct parser *p, struct draft *d);
 bool check_attribute_applies(const struct draft *d, enum attr_id id);
 bool check_required(struct parser *p, struct draft *d);
-bool check_draft(struct parser *p, struct draft *d);      /* before inference */
-void normalise_draft(struct parser *p, struct draft *d);  /* once the shape is known */
+bool check_draft(struct parser *p, struct draft *d);     /* before inference */
+void normalise_draft(struct parser *p, struct draft *d); /* once the shape is known */
 
 /* async.c */
 bool async_opcode(struct str word, enum opcode *op, enum opcode *wrapped);
-bool async_operands(struct parser *p, struct draft *d);   /* after the operands */
-bool async_finish(struct parser *p, struct draft *d);     /* after the attributes */
+bool async_operands(struct parser *p, struct draft *d); /* after the operands */
+bool async_finish(struct parser *p, struct draft *d);   /* after the attributes */
 bool async_starts_distinct(struct parser *p);
 
 /* ---- modules and computations (parse.c) ---- */
@@ -106,7 +110,7 @@ struct module *parse_source(struct diags *ds, struct source *source, bool strict
 
 bool parse_instruction(struct parser *p, struct scope *s);
 bool finish_computation(struct parser *p, struct scope *s); /* sets root and parameters */
-bool finish_module(struct parser *p); /* sets the entry, checks the header, makes names unique */
+bool finish_module(struct parser *p);                       /* sets the entry, checks the header, makes names unique */
 
 /* ---- recover.c ---- */
 

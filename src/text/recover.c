@@ -91,8 +91,7 @@ void recover_instruction(struct parser *p, struct lex_state start)
         if (w.first && own_line && kind == TOK_RBRACE && column(&w) < indent)
             return;
         bool line = w.first && (own_line ? column(&w) <= indent : braces == 0);
-        bool ended = !w.first && braces == 0 && p->tok.span.begin >= error_at &&
-                     (before == TOK_RPAREN || before == TOK_RBRACE);
+        bool ended = !w.first && braces == 0 && p->tok.span.begin >= error_at && (before == TOK_RPAREN || before == TOK_RBRACE);
         if ((line || ended) && starts_instruction(p))
             return;
         braces += (kind == TOK_LBRACE) - (kind == TOK_RBRACE);

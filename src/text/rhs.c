@@ -78,7 +78,7 @@ static bool parse_opcode(struct parser *p, struct draft *d)
 struct attr_target {
     enum attr_id id;
     struct inst *inst; /* the draft, or what an async start wraps */
-    bool renamed; /* the name is the specification's, not HLO's */
+    bool renamed;      /* the name is the specification's, not HLO's */
 };
 
 /* Whether an attribute may be given here. --strict knows only what XLA's parser knows; OP-start and what it wraps have no
@@ -102,7 +102,7 @@ static void list_attribute_names(const struct parser *p, const struct draft *d, 
             words[count++] = attr_spelling((enum attr_id)a->id);
     size_t own = count;
     for (const uint8_t *a = attr_common; *a != A_NONE; a++)
-        words[count++] = attr_spelling((enum attr_id)*a);
+        words[count++] = attr_spelling((enum attr_id) * a);
     for (size_t i = 0; i < own; i++)
         buf_printf(&list, "%s%s", i ? ", " : "", words[i]);
     diag_suggest(ds, said, diag_nearest(name, words, count));
@@ -362,7 +362,9 @@ struct inst *parse_rhs(struct parser *p, struct str name, struct span name_span,
     size_t operands = p->state->operand_count;
     bool poisoned = p->state->poisoned;
     struct draft d = {.i = {.shape = before, .parent = p->scope->c, .name = name, .name_span = name_span},
-                      .nested = name.len == 0, .form = FORM_NONE, .wrapped = OP_INVALID};
+                      .nested = name.len == 0,
+                      .form = FORM_NONE,
+                      .wrapped = OP_INVALID};
     struct inst *i = NULL;
     p->state->poisoned = false;
     d.i.span.begin = (uint32_t)begin;

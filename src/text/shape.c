@@ -24,10 +24,7 @@ struct i64_vec {
     size_t count, capacity;
 };
 
-static void push_int(struct parser *p, struct i64_vec *v, int64_t n)
-{
-    VEC_PUSH(p->arena, v->at, v->count, v->capacity) = n;
-}
+static void push_int(struct parser *p, struct i64_vec *v, int64_t n) { VEC_PUSH(p->arena, v->at, v->count, v->capacity) = n; }
 
 bool starts_shape(const struct parser *p)
 {

@@ -204,8 +204,7 @@ static bool parse_tiling_item(struct parser *p, struct tiling *t)
     case TOK_SHARD_AS:
     case TOK_SHARD_LIKE: return parse_shard_group(p, t->s);
     case TOK_ATTR_NAME: return parse_sharding_attr(p, t);
-    default: return expected(p, p->strict ? "an item of a sharding or `}` (no commas between)"
-                                          : "an item of a sharding or `}`");
+    default: return expected(p, p->strict ? "an item of a sharding or `}` (no commas between)" : "an item of a sharding or `}`");
     }
     next(p);
     return true;
@@ -462,8 +461,7 @@ static bool parse_group_order(struct parser *p, struct device_list *out)
     if (!parse_dims_in_brackets(p, &tile))
         return false;
     if (tile.count != 2)
-        return wrong_count(p, span_since(p, span.begin), "replica_groups", (int64_t)tile.count, (int64_t)2,
-                          "[groups,size]");
+        return wrong_count(p, span_since(p, span.begin), "replica_groups", (int64_t)tile.count, (int64_t)2, "[groups,size]");
     *out = (struct device_list){.form = GROUPS_IOTA, .group_count = tile.at[0], .group_size = tile.at[1]};
     if (!expect(p, TOK_LESS_EQUAL, NULL) || !parse_iota_order(p, &out->order))
         return false;
@@ -518,9 +516,7 @@ static bool parse_device_list(struct parser *p, struct device_list *out)
 static void print_device_list(struct buf *out, const struct device_list *d)
 {
     switch (d->form) {
-    case GROUPS_LIST:
-        attr_print_value(out, A_SOURCE_TARGET_PAIRS, NULL, (union attr_value){.ints_list = d->groups}, NULL);
-        break;
+    case GROUPS_LIST: attr_print_value(out, A_SOURCE_TARGET_PAIRS, NULL, (union attr_value){.ints_list = d->groups}, NULL); break;
     case GROUPS_IOTA:
         buf_printf(out, "[%" PRId64 ",%" PRId64 "]<=", d->group_count, d->group_size);
         print_iota_order(out, d->order);

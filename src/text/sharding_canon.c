@@ -130,7 +130,9 @@ static struct ints transpose_list(struct arena *a, struct ints list, struct ints
 /* ---- transposing an iota without writing it out ---- */
 
 /* Part of a reshape dimension; `tile` is the tile dimension it makes up (with others). */
-struct piece { int64_t dim, size, tile; };
+struct piece {
+    int64_t dim, size, tile;
+};
 struct pieces {
     struct piece *at;
     size_t count, capacity;
@@ -160,8 +162,7 @@ static bool cut_pieces(struct arena *a, struct iota_order o, struct ints tile, s
 }
 
 /* The iota order that results from transposing the tile. False when the result is no iota. */
-static bool transpose_iota(struct arena *a, struct iota_order o, struct ints tile, const int64_t *perm,
-                           struct iota_order *out)
+static bool transpose_iota(struct arena *a, struct iota_order o, struct ints tile, const int64_t *perm, struct iota_order *out)
 {
     struct pieces pieces = {0};
     if (!is_permutation(a, o.transpose) || !cut_pieces(a, o, tile, &pieces))

@@ -40,8 +40,8 @@ static bool is_remark(struct str text)
     return true;
 }
 
-static void add_part(struct arena *a, struct source **parts, size_t *n, size_t *capacity, struct str name,
-                     struct str text, uint32_t line)
+static void add_part(struct arena *a, struct source **parts, size_t *n, size_t *capacity, struct str name, struct str text,
+                     uint32_t line)
 {
     struct source s;
     source_init(&s, name, text);

@@ -29,7 +29,7 @@ struct literal *text_parse_literal(struct diags *ds, struct source *source, stru
 struct text_builder;     /* a module under construction */
 struct text_computation; /* one of its computations */
 struct text_builder *text_builder_new(struct str name);
-void text_builder_free(struct text_builder *b); /* the module, too, unless it was finished */
+void text_builder_free(struct text_builder *b);             /* the module, too, unless it was finished */
 struct str text_builder_text(const struct text_builder *b); /* everything built so far, as text */
 uint32_t text_builder_line(const struct text_builder *b);   /* the number of its next line */
 /* Copies the name, which must be new (text_builder_has). */
@@ -56,8 +56,8 @@ struct print_options {
     bool large_constants; /* all constants in full */
     bool exact;           /* constants as text_print_literal_exact prints them */
     /* the options of hlo-text 5.12, negated so that zero is the default */
-    bool no_metadata, no_backend_config, operand_shapes, no_percent, no_program_shape,
-        no_result_shape, no_layouts, no_control_dependencies;
+    bool no_metadata, no_backend_config, operand_shapes, no_percent, no_program_shape, no_result_shape, no_layouts,
+        no_control_dependencies;
 };
 
 void text_print_module(struct buf *out, const struct module *m, const struct print_options *options);

@@ -22,21 +22,55 @@
 /* ---- lex.c ---- */
 
 enum token_kind {
-    TOK_EOF, TOK_ERROR,
-    TOK_EQUAL, TOK_COMMA, TOK_COLON, TOK_STAR, TOK_HASH, TOK_PLUS, TOK_TILDE,
-    TOK_LSQUARE, TOK_RSQUARE, TOK_LBRACE, TOK_RBRACE, TOK_LPAREN, TOK_RPAREN,
-    TOK_LESS, TOK_GREATER, /* `<` and `>` alone: default mode only, else error tokens */
-    TOK_LESS_EQUAL, TOK_ARROW, TOK_DOTS, TOK_QUESTION,
-    TOK_NAME,             /* %name, or name: with the colon swallowed; value without either */
-    TOK_ATTR_NAME,        /* name= with the `=` swallowed */
-    TOK_IDENT, TOK_DTYPE, /* element type: token.dtype */
-    TOK_STRING,           /* value by lex_string; token.i: whether there are escapes */
-    TOK_INT, TOK_DECIMAL, /* token.i; token.d (nan included, payload in token.i, -1: none) */
+    TOK_EOF,
+    TOK_ERROR,
+    TOK_EQUAL,
+    TOK_COMMA,
+    TOK_COLON,
+    TOK_STAR,
+    TOK_HASH,
+    TOK_PLUS,
+    TOK_TILDE,
+    TOK_LSQUARE,
+    TOK_RSQUARE,
+    TOK_LBRACE,
+    TOK_RBRACE,
+    TOK_LPAREN,
+    TOK_RPAREN,
+    TOK_LESS,
+    TOK_GREATER, /* `<` and `>` alone: default mode only, else error tokens */
+    TOK_LESS_EQUAL,
+    TOK_ARROW,
+    TOK_DOTS,
+    TOK_QUESTION,
+    TOK_NAME,      /* %name, or name: with the colon swallowed; value without either */
+    TOK_ATTR_NAME, /* name= with the `=` swallowed */
+    TOK_IDENT,
+    TOK_DTYPE,  /* element type: token.dtype */
+    TOK_STRING, /* value by lex_string; token.i: whether there are escapes */
+    TOK_INT,
+    TOK_DECIMAL, /* token.i; token.d (nan included, payload in token.i, -1: none) */
     TOK_NEG_INF,
-    TOK_DXD, TOK_PAD, TOK_DIM_LABELS, /* `2x3`, `1_1x0_0`, `b01f_01io->b01f`: the spelling is token.s */
-    TOK_TRUE, TOK_FALSE, TOK_INF, TOK_HLO_MODULE, TOK_ENTRY, TOK_ROOT, TOK_FILE_NAMES,
-    TOK_FUNCTION_NAMES, TOK_FILE_LOCATIONS, TOK_STACK_FRAMES, TOK_MAXIMAL, TOK_REPLICATED,
-    TOK_MANUAL, TOK_LAST_TILE_DIM_REPLICATE, TOK_SHARD_AS, TOK_SHARD_LIKE, TOK_UNKNOWN,
+    TOK_DXD,
+    TOK_PAD,
+    TOK_DIM_LABELS, /* `2x3`, `1_1x0_0`, `b01f_01io->b01f`: the spelling is token.s */
+    TOK_TRUE,
+    TOK_FALSE,
+    TOK_INF,
+    TOK_HLO_MODULE,
+    TOK_ENTRY,
+    TOK_ROOT,
+    TOK_FILE_NAMES,
+    TOK_FUNCTION_NAMES,
+    TOK_FILE_LOCATIONS,
+    TOK_STACK_FRAMES,
+    TOK_MAXIMAL,
+    TOK_REPLICATED,
+    TOK_MANUAL,
+    TOK_LAST_TILE_DIM_REPLICATE,
+    TOK_SHARD_AS,
+    TOK_SHARD_LIKE,
+    TOK_UNKNOWN,
     TOK_UNREDUCED,
     TOK_KIND_COUNT
 };
@@ -47,7 +81,7 @@ enum lex_error { LEX_STRAY, LEX_STRING, LEX_ESCAPE, LEX_COMMENT, LEX_NUMBER, LEX
 struct token {
     enum token_kind kind;
     struct span span;
-    struct str s;        /* spelling; names without % : = */
+    struct str s; /* spelling; names without % : = */
     int64_t i;
     double d;
     enum dtype dtype;
@@ -59,30 +93,34 @@ struct parser {
     struct arena *arena; /* where values go: the module's */
     struct str text;
     bool strict;
-    size_t at;           /* first byte after the current token */
-    struct token tok;    /* the current token */
-    uint32_t prev_end;   /* end of the token before it */
-    int depth;           /* of nesting, see enter() */
-    bool too_deep;       /* nesting went past the limit: nothing more is read */
-    struct scope *scope; /* instruction names of the computation being read (parse.c) */
+    size_t at;               /* first byte after the current token */
+    struct token tok;        /* the current token */
+    uint32_t prev_end;       /* end of the token before it */
+    int depth;               /* of nesting, see enter() */
+    bool too_deep;           /* nesting went past the limit: nothing more is read */
+    struct scope *scope;     /* instruction names of the computation being read (parse.c) */
     struct map computations; /* by name as written */
     struct uniquifier *names;
-    struct parse_state *state; /* of the parser proper (parse.h) */
+    struct parse_state *state;  /* of the parser proper (parse.h) */
     struct shape_cache *shapes; /* shapes by their spelling (shape.c) */
-    bool has_frame_ids;  /* some metadata names a stack frame */
-    struct literal **loose; /* literals made without a module to own them */
+    bool has_frame_ids;         /* some metadata names a stack frame */
+    struct literal **loose;     /* literals made without a module to own them */
     size_t loose_count, loose_capacity;
-    bool bare_literals;  /* `f32[2]{1,2}` is a value: `{...}` is a layout only if a value follows it */
+    bool bare_literals; /* `f32[2]{1,2}` is a value: `{...}` is a layout only if a value follows it */
 };
 
 void lex_start(struct parser *p, struct diags *ds, struct str text, struct arena *arena, bool strict);
-void next(struct parser *p);                 /* to the next token */
-void next_in_int_list(struct parser *p);     /* the same with TOK_DXD, TOK_PAD, ... masked (patterns 2 to 5 of hlo-text 1.4) */
+void next(struct parser *p);                  /* to the next token */
+void next_in_int_list(struct parser *p);      /* the same with TOK_DXD, TOK_PAD, ... masked (patterns 2 to 5 of hlo-text 1.4) */
 enum token_kind peek(const struct parser *p); /* kind of the token after the current one */
-struct lex_state { size_t at; struct token tok; uint32_t prev_end; };
+struct lex_state {
+    size_t at;
+    struct token tok;
+    uint32_t prev_end;
+};
 struct lex_state lex_save(const struct parser *p);
 void lex_restore(struct parser *p, struct lex_state s);
-void lex_jump(struct parser *p, size_t at);  /* takes the current token to end at byte `at`, and goes to the next */
+void lex_jump(struct parser *p, size_t at);          /* takes the current token to end at byte `at`, and goes to the next */
 bool accept(struct parser *p, enum token_kind kind); /* consumes it if it is there */
 /* Consumes a token of this kind, or reports "expected WHAT, found ..."; `what` NULL: the name of the kind. */
 bool expect(struct parser *p, enum token_kind kind, const char *what);
@@ -107,8 +145,8 @@ bool parse_int32(struct parser *p, int32_t *out);
 bool parse_bool(struct parser *p, bool *out);
 bool parse_number(struct parser *p, double *out); /* int, decimal, inf, -inf */
 bool parse_string(struct parser *p, struct str *out);
-bool parse_int_list(struct parser *p, struct ints *out);        /* {1,2} */
-bool parse_index(struct parser *p, struct ints *out);           /* {1,2,}: trailing comma allowed */
+bool parse_int_list(struct parser *p, struct ints *out); /* {1,2} */
+bool parse_index(struct parser *p, struct ints *out);    /* {1,2,}: trailing comma allowed */
 bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out);
 bool parse_metadata(struct parser *p, struct metadata *out);
 bool parse_origin_leaf(struct parser *p, struct origin *out);
@@ -141,6 +179,6 @@ bool attr_is_printed(const struct inst *i, const struct attr *a, const struct pr
 
 /* ---- sharding.c ---- */
 
-bool parse_sharding(struct parser *p, struct sharding **out);       /* one or a tuple, canonical */
+bool parse_sharding(struct parser *p, struct sharding **out); /* one or a tuple, canonical */
 
 #endif

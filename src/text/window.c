@@ -180,8 +180,7 @@ static bool check_window(struct parser *p, const struct window_text *w)
     for (int key = WIN_STRIDE; key < WIN_KEYS; key++) {
         int64_t count = key == WIN_PAD ? w->pad.rank : (int64_t)w->ints[key].count;
         if (w->given[key] && (key == WIN_REVERSAL ? count < rank : count != rank))
-            return wrong_count(p, w->spans[key], window_keys[key], count, rank,
-                              "one for each entry of size");
+            return wrong_count(p, w->spans[key], window_keys[key], count, rank, "one for each entry of size");
     }
     return true;
 }
@@ -342,11 +341,14 @@ bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, unio
     struct dim_labels *l = ARENA_NEW(p->arena, struct dim_labels);
     *l = (struct dim_labels){
         .spatial_count = parts[0].spatial_count,
-        .input_batch = parts[0].positions[0], .input_feature = parts[0].positions[1],
+        .input_batch = parts[0].positions[0],
+        .input_feature = parts[0].positions[1],
         .input_spatial = parts[0].spatial,
-        .kernel_input_feature = parts[1].positions[0], .kernel_output_feature = parts[1].positions[1],
+        .kernel_input_feature = parts[1].positions[0],
+        .kernel_output_feature = parts[1].positions[1],
         .kernel_spatial = parts[1].spatial,
-        .output_batch = parts[2].positions[0], .output_feature = parts[2].positions[1],
+        .output_batch = parts[2].positions[0],
+        .output_feature = parts[2].positions[1],
         .output_spatial = parts[2].spatial,
     };
     out->dim_labels = l;
@@ -354,8 +356,8 @@ bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, unio
     return true;
 }
 
-static void print_label_part(struct buf *out, const char *letters, int64_t first, int64_t second,
-                             const int64_t *spatial, int spatial_count)
+static void print_label_part(struct buf *out, const char *letters, int64_t first, int64_t second, const int64_t *spatial,
+                             int spatial_count)
 {
     int64_t last = max_i64(first, second);
     for (int i = 0; i < spatial_count; i++)
@@ -393,7 +395,7 @@ static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
         return false;
     if (v.count < 2 || v.count > 3)
         return wrong_count(p, span_since(p, begin), "slice", (int64_t)v.count, (int64_t)2,
-                          "start and limit, and perhaps a stride");
+                           "start and limit, and perhaps a stride");
     *out = (struct slice_dim){v.at[0], v.at[1], v.count == 3 ? v.at[2] : 1};
     return true;
 }

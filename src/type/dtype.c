@@ -49,10 +49,7 @@ enum dtype dtype_find(struct str word)
     return DT_INVALID;
 }
 
-enum dtype dtype_component(enum dtype t)
-{
-    return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t;
-}
+enum dtype dtype_component(enum dtype t) { return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t; }
 
 /* What decides which of two types is the more precise, most important first. */
 struct precision {

@@ -4,16 +4,13 @@
 #include "type/type.h"
 
 static const struct float_format formats[DT_COUNT] = {
-#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                                         \
+#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                                                             \
     [DT_##id] = {exponent, mantissa, bias, FS_##specials, digits},
 #include "type/float.def"
 #undef FLOAT_FORMAT
 };
 
-const struct float_format *float_format(enum dtype t)
-{
-    return &formats[t];
-}
+const struct float_format *float_format(enum dtype t) { return &formats[t]; }
 
 static uint64_t bits_of(double v)
 {
@@ -33,20 +30,11 @@ static double double_of(uint64_t u)
 enum { DOUBLE_BIAS = 1023, DOUBLE_MANTISSA = 52, DOUBLE_EXPONENTS = 0x7ff };
 
 /* 2^e as a normal double. */
-static double power_of_two(int e)
-{
-    return double_of((uint64_t)(e + DOUBLE_BIAS) << DOUBLE_MANTISSA);
-}
+static double power_of_two(int e) { return double_of((uint64_t)(e + DOUBLE_BIAS) << DOUBLE_MANTISSA); }
 
-static uint64_t low_bits(unsigned n)
-{
-    return (UINT64_C(1) << n) - 1;
-}
+static uint64_t low_bits(unsigned n) { return (UINT64_C(1) << n) - 1; }
 
-static unsigned sign_shift(const struct float_format *f)
-{
-    return f->exponent_bits + f->mantissa_bits;
-}
+static unsigned sign_shift(const struct float_format *f) { return f->exponent_bits + f->mantissa_bits; }
 
 /* Largest finite code without its sign. */
 static uint64_t max_code(const struct float_format *f)
@@ -66,8 +54,7 @@ static uint64_t nan_code(const struct float_format *f, bool negative)
 {
     uint64_t sign = (uint64_t)negative << sign_shift(f);
     switch ((enum float_specials)f->specials) {
-    case FS_IEEE:
-        return sign | low_bits(f->exponent_bits) << f->mantissa_bits | UINT64_C(1) << (f->mantissa_bits - 1);
+    case FS_IEEE: return sign | low_bits(f->exponent_bits) << f->mantissa_bits | UINT64_C(1) << (f->mantissa_bits - 1);
     case FS_FN: return sign | low_bits(sign_shift(f));
     case FS_FNU: return low_bits(sign_shift(f));
     case FS_FNUZ:
@@ -169,7 +156,8 @@ static double decode_small(enum dtype t, uint64_t code)
     uint64_t mantissa = (magnitude & low_bits(f->mantissa_bits)) << (DOUBLE_MANTISSA - f->mantissa_bits);
     int exponent = (int)(magnitude >> f->mantissa_bits);
     if (float_code_is_nan(t, code))
-        return double_of(sign | (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA | (mantissa ? mantissa : UINT64_C(1) << (DOUBLE_MANTISSA - 1)));
+        return double_of(sign | (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA |
+                         (mantissa ? mantissa : UINT64_C(1) << (DOUBLE_MANTISSA - 1)));
     if (magnitude > max_code(f))
         return double_of(sign | (uint64_t)DOUBLE_EXPONENTS << DOUBLE_MANTISSA);
     if (exponent == 0 && f->specials != FS_FNU) {
@@ -192,10 +180,7 @@ double float_decode(enum dtype t, uint64_t code)
     }
 }
 
-double float_max(enum dtype t)
-{
-    return float_decode(t, max_code(&formats[t]));
-}
+double float_max(enum dtype t) { return float_decode(t, max_code(&formats[t])); }
 
 double float_load(enum dtype t, const void *p)
 {

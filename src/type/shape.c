@@ -6,11 +6,10 @@
 /* ---- making ---- */
 
 #define SCALAR_LAYOUT &scalar_layout
-static const struct layout scalar_layout = {
-    .tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT};
+static const struct layout scalar_layout = {.tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT};
 
 static const struct shape scalars[DT_COUNT] = {
-#define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                            \
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                                                \
     [DT_##id] = {.dtype = DT_##id, .layout = DC_##class == DC_OTHER ? NULL : SCALAR_LAYOUT},
 #include "type/dtype.def"
 #undef DTYPE
@@ -22,15 +21,9 @@ const struct shape *shape_scalar(struct arena *a, enum dtype t)
     return &scalars[t];
 }
 
-const struct shape *shape_token(void)
-{
-    return &scalars[DT_TOKEN];
-}
+const struct shape *shape_token(void) { return &scalars[DT_TOKEN]; }
 
-const struct shape *shape_opaque(void)
-{
-    return &scalars[DT_OPAQUE];
-}
+const struct shape *shape_opaque(void) { return &scalars[DT_OPAQUE]; }
 
 static const bool *copy_flags(struct arena *a, int rank, const bool *dynamic)
 {
@@ -40,8 +33,8 @@ static const bool *copy_flags(struct arena *a, int rank, const bool *dynamic)
     return NULL;
 }
 
-const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims,
-                                const bool *dynamic, const struct layout *layout)
+const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims, const bool *dynamic,
+                                const struct layout *layout)
 {
     if (rank == 0 && !layout)
         return &scalars[t];
@@ -206,10 +199,7 @@ bool shape_bytes(const struct shape *s, int64_t *out)
     return true;
 }
 
-int64_t shape_leaf_count(const struct shape *s)
-{
-    return s->count || shape_is_tuple(s) ? s->leaves : 1;
-}
+int64_t shape_leaf_count(const struct shape *s) { return s->count || shape_is_tuple(s) ? s->leaves : 1; }
 
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth)
 {
@@ -225,8 +215,7 @@ const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t
 
 static bool dtypes_equal(enum dtype a, enum dtype b, unsigned ignore)
 {
-    return a == b || (ignore & IGNORE_ELEMENT) ||
-           ((ignore & IGNORE_FP_PRECISION) && dtype_is_float(a) && dtype_is_float(b));
+    return a == b || (ignore & IGNORE_ELEMENT) || ((ignore & IGNORE_FP_PRECISION) && dtype_is_float(a) && dtype_is_float(b));
 }
 
 static bool arrays_equal(const struct shape *a, const struct shape *b, unsigned ignore)
@@ -234,8 +223,7 @@ static bool arrays_equal(const struct shape *a, const struct shape *b, unsigned 
     if (a->rank != b->rank || !dtypes_equal(a->dtype, b->dtype, ignore))
         return false;
     for (int d = 0; d < a->rank; d++) {
-        bool same =
-            (ignore & UNBOUNDED_MATCHES) ? dim_compatible(a->dims[d], b->dims[d]) : a->dims[d] == b->dims[d];
+        bool same = (ignore & UNBOUNDED_MATCHES) ? dim_compatible(a->dims[d], b->dims[d]) : a->dims[d] == b->dims[d];
         if (!same || (!(ignore & IGNORE_DYNAMIC) && shape_dim_dynamic(a, d) != shape_dim_dynamic(b, d)))
             return false;
     }

@@ -10,8 +10,12 @@
 
 /* ---- dtype.c: element types ---- */
 
-struct c64 { float re, im; };
-struct c128 { double re, im; };
+struct c64 {
+    float re, im;
+};
+struct c128 {
+    double re, im;
+};
 
 enum dtype {
 #define DTYPE(id, spelling, bits, bytes, class, storage, compute) DT_##id,
@@ -25,9 +29,9 @@ enum dtype_class { DC_PRED, DC_SIGNED, DC_UNSIGNED, DC_FLOAT, DC_COMPLEX, DC_OTH
 
 struct dtype_info {
     const char *spelling;
-    uint8_t length;        /* of the spelling */
-    uint8_t bits;          /* width in the language */
-    uint8_t bytes;         /* width of one element in memory */
+    uint8_t length; /* of the spelling */
+    uint8_t bits;   /* width in the language */
+    uint8_t bytes;  /* width of one element in memory */
     enum dtype_class class;
 };
 extern const struct dtype_info dtype_table[DT_COUNT + 1]; /* the last row is DT_INVALID's */
@@ -67,7 +71,7 @@ const struct float_format *float_format(enum dtype t); /* t must be a float type
  * values too large become whatever the format has for that. NaN keeps its sign if the format has one, but not its payload. */
 uint64_t float_encode(enum dtype t, double v);
 double float_decode(enum dtype t, uint64_t code);
-double float_max(enum dtype t);            /* largest finite value */
+double float_max(enum dtype t); /* largest finite value */
 bool float_code_is_nan(enum dtype t, uint64_t code);
 /* Reads or writes one element of any float type at `p`. */
 double float_load(enum dtype t, const void *p);
@@ -76,7 +80,10 @@ void float_store(enum dtype t, void *p, double v);
 static inline float f16_to_f32(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;
-    union { uint32_t u; float f; } v;
+    union {
+        uint32_t u;
+        float f;
+    } v;
     if (rest >= 0x7c00) {
         v.u = sign | 0x7f800000 | (rest & 0x3ff) << 13;
     } else {
@@ -88,12 +95,18 @@ static inline float f16_to_f32(uint16_t h)
 }
 static inline float bf16_to_f32(uint16_t h)
 {
-    union { uint32_t u; float f; } v = {(uint32_t)h << 16};
+    union {
+        uint32_t u;
+        float f;
+    } v = {(uint32_t)h << 16};
     return v.f;
 }
 static inline uint16_t f32_to_bf16(float f)
 {
-    union { float f; uint32_t u; } v = {f};
+    union {
+        float f;
+        uint32_t u;
+    } v = {f};
     if ((v.u & 0x7fffffff) > 0x7f800000)
         return (uint16_t)((v.u >> 16 & 0x8000) | 0x7fc0);
     return (uint16_t)((v.u + 0x7fff + (v.u >> 16 & 1)) >> 16);
@@ -117,18 +130,18 @@ struct layout {
     const int64_t *minor_to_major;
     int tile_count;
     const struct tile *tiles;
-    int64_t tail_padding;  /* L(n) in elements; 1 when not given */
+    int64_t tail_padding;                /* L(n) in elements; 1 when not given */
     enum dtype index_type, pointer_type; /* #(t) *(t): DT_COUNT when not given, DT_TUPLE for "invalid" */
-    int64_t element_bits;  /* E(n); 0 when not given */
-    int64_t memory_space;  /* S(n) */
+    int64_t element_bits;                /* E(n); 0 when not given */
+    int64_t memory_space;                /* S(n) */
     int split_count;
     const struct split_config *splits;
     int64_t metadata_prefix; /* M(n) */
 };
 
 const struct layout *layout_default(struct arena *a, int rank); /* descending; shared up to rank 8 */
-bool layout_is_default(const struct layout *l);     /* descending, and nothing else is said */
-bool layout_is_descending(const struct layout *l);  /* whatever else is said */
+bool layout_is_default(const struct layout *l);                 /* descending, and nothing else is said */
+bool layout_is_descending(const struct layout *l);              /* whatever else is said */
 /* NULL when it is valid for an array of these dimensions; otherwise what is wrong. */
 struct shape;
 const char *layout_problem(const struct layout *l, const struct shape *s);
@@ -138,16 +151,16 @@ const char *layout_problem(const struct layout *l, const struct shape *s);
 #define DIM_UNBOUNDED INT64_MIN /* a `?` dimension; its dynamic flag is set as well */
 
 struct shape {
-    enum dtype dtype;     /* DT_TUPLE, DT_TOKEN, DT_OPAQUE, DT_BUFFER or an element type */
-    int rank;             /* arrays */
-    const int64_t *dims;  /* bounds where dynamic */
-    const bool *dynamic;  /* NULL: every dimension is static */
+    enum dtype dtype;            /* DT_TUPLE, DT_TOKEN, DT_OPAQUE, DT_BUFFER or an element type */
+    int rank;                    /* arrays */
+    const int64_t *dims;         /* bounds where dynamic */
+    const bool *dynamic;         /* NULL: every dimension is static */
     const struct layout *layout; /* arrays only, never NULL for them */
-    int count;            /* tuples: components; buffers: 1 */
+    int count;                   /* tuples: components; buffers: 1 */
     const struct shape *const *elements;
     /* Sums over everything within, so that nobody has to walk shapes of shapes of shapes to find out: */
     bool inner_dynamic, inner_unbounded, inner_buffer;
-    int depth;                /* of nested tuples, this one included; 0: it is none */
+    int depth;             /* of nested tuples, this one included; 0: it is none */
     double bytes;          /* of the arrays in a tuple */
     int64_t leaves, parts; /* number of leaves; of leaves and tuples, itself included. INT64_MAX stands for more */
     const int64_t *starts; /* the first leaf of each element; NULL: each element is a leaf, or there are none */
@@ -166,8 +179,8 @@ bool shape_has_unbounded(const struct shape *s); /* anywhere in it */
 static inline bool shape_has_buffer(const struct shape *s) { return s->dtype == DT_BUFFER || s->inner_buffer; }
 
 /* `dims` and `dynamic` (may be NULL) are copied; layout NULL means descending. */
-const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims,
-                                const bool *dynamic, const struct layout *layout);
+const struct shape *shape_array(struct arena *a, enum dtype t, int rank, const int64_t *dims, const bool *dynamic,
+                                const struct layout *layout);
 const struct shape *shape_scalar(struct arena *a, enum dtype t);
 const struct shape *shape_tuple(struct arena *a, int count, const struct shape *const *elements);
 const struct shape *shape_token(void);
@@ -181,8 +194,11 @@ const struct shape *shape_copy(struct arena *a, const struct shape *s); /* deep,
 /* False on overflow, on an unbounded dimension, or for what is not an array. */
 bool shape_elements(const struct shape *s, int64_t *out);
 bool shape_bytes(const struct shape *s, int64_t *out); /* in our storage; tuples: the sum */
-int64_t shape_leaf_count(const struct shape *s); /* non-tuple leaves */
-static inline int64_t shape_first_leaf(const struct shape *s, int64_t element) { return s->starts ? s->starts[element] : element; }
+int64_t shape_leaf_count(const struct shape *s);       /* non-tuple leaves */
+static inline int64_t shape_first_leaf(const struct shape *s, int64_t element)
+{
+    return s->starts ? s->starts[element] : element;
+}
 static inline int64_t shape_part_count(const struct shape *s) { return s->parts ? s->parts : 1; }
 /* The component at an index path; NULL when there is none. */
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth);

@@ -83,14 +83,10 @@ static bool check_single(struct verify *v, struct span at, const struct sharding
     if (shape->dtype == DT_TOKEN)
         return true;
     switch (s->kind) {
-    case SHARDING_TILED:
-        return check_tiled(v, at, s, shape);
-    case SHARDING_MAXIMAL:
-        return check_devices(v, at, s->devices);
-    case SHARDING_NAMED:
-        return check_named(v, at, s, shape);
-    default:
-        return true;
+    case SHARDING_TILED: return check_tiled(v, at, s, shape);
+    case SHARDING_MAXIMAL: return check_devices(v, at, s->devices);
+    case SHARDING_NAMED: return check_named(v, at, s, shape);
+    default: return true;
     }
 }
 

@@ -38,17 +38,17 @@ static bool has_stream_annotation(const struct inst *i)
 static bool may_hold_buffers(const struct verify *v, const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
-    case OP_CUSTOM_CALL: case OP_WHILE: case OP_TUPLE: case OP_GET_TUPLE_ELEMENT:
-    case OP_ASYNC_START: case OP_ASYNC_UPDATE: case OP_ASYNC_DONE:
-        return true;
-    case OP_PARAMETER:
-        return i->parent != v->m->entry;
-    case OP_DYNAMIC_UPDATE_SLICE:
-        return i->shape->dtype == DT_BUFFER && !any_buffer_operand(i, 1);
-    case OP_CALL:
-        return has_stream_annotation(i);
-    default:
-        return false;
+    case OP_CUSTOM_CALL:
+    case OP_WHILE:
+    case OP_TUPLE:
+    case OP_GET_TUPLE_ELEMENT:
+    case OP_ASYNC_START:
+    case OP_ASYNC_UPDATE:
+    case OP_ASYNC_DONE: return true;
+    case OP_PARAMETER: return i->parent != v->m->entry;
+    case OP_DYNAMIC_UPDATE_SLICE: return i->shape->dtype == DT_BUFFER && !any_buffer_operand(i, 1);
+    case OP_CALL: return has_stream_annotation(i);
+    default: return false;
     }
 }
 
@@ -126,11 +126,15 @@ static bool check_custom_call(struct verify *v, const struct inst *i)
 static bool is_writer(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
-    case OP_CUSTOM_CALL: case OP_WHILE: case OP_CONDITIONAL: case OP_CALL: case OP_FUSION:
-    case OP_DYNAMIC_UPDATE_SLICE: case OP_ASYNC_START: case OP_ASYNC_UPDATE:
-        return true;
-    default:
-        return false;
+    case OP_CUSTOM_CALL:
+    case OP_WHILE:
+    case OP_CONDITIONAL:
+    case OP_CALL:
+    case OP_FUSION:
+    case OP_DYNAMIC_UPDATE_SLICE:
+    case OP_ASYNC_START:
+    case OP_ASYNC_UPDATE: return true;
+    default: return false;
     }
 }
 
@@ -148,7 +152,7 @@ static bool is_while_body(const struct verify *v, const struct computation *c)
 enum { DEPTH_LIMIT = 64 }; /* of tuples in tuples */
 
 struct writers {
-    bool in_body;            /* in the body of a while: the root tuple counts as a writer */
+    bool in_body; /* in the body of a while: the root tuple counts as a writer */
     const struct inst *last;
     int count;
 };

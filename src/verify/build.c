@@ -104,10 +104,7 @@ static build_fn *const by_opcode[OP_COUNT] = {
     [OP_STOCHASTIC_CONVERT] = build_lower_type,
 };
 
-static build_fn *lowering_of(enum opcode op)
-{
-    return op_table[op].class == CLASS_BINARY ? build_lower_binary : by_opcode[op];
-}
+static build_fn *lowering_of(enum opcode op) { return op_table[op].class == CLASS_BINARY ? build_lower_binary : by_opcode[op]; }
 
 enum attr_id build_may_shape(enum opcode op)
 {

@@ -8,8 +8,7 @@
 
 /* The operand of a broadcast to the sizes of `to`: `x` without the dimensions that are repeated; *dims says where the others
  * go. */
-static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to, const int64_t *map,
-                                  struct ints *dims)
+static struct inst *drop_repeated(struct build *b, struct inst *x, const struct shape *to, const int64_t *map, struct ints *dims)
 {
     const struct shape *s = x->shape;
     struct dims kept = verify_dims(&b->v, s->rank);
@@ -134,17 +133,16 @@ static bool map_smaller(struct build *b, int small, struct ints *map)
         return verify_bad_inst(&b->v, i, NULL,
                                "has operands of rank %d and %d, %s and %s: broadcast_dimensions={...} must say which "
                                "dimensions of %s those of %s are",
-                               operand_shape(i, 0)->rank, operand_shape(i, 1)->rank,
-                               verify_text(&b->v, operand_shape(i, 0)), verify_text(&b->v, operand_shape(i, 1)),
-                               verify_text(&b->v, large), verify_text(&b->v, s));
+                               operand_shape(i, 0)->rank, operand_shape(i, 1)->rank, verify_text(&b->v, operand_shape(i, 0)),
+                               verify_text(&b->v, operand_shape(i, 1)), verify_text(&b->v, large), verify_text(&b->v, s));
     if (!verify_attr_count(&b->v, i, A_BROADCAST_DIMENSIONS, map->count, s->rank))
         return false;
     for (int64_t k = 0; k < map->count; k++) {
         if (!verify_attr_int(&b->v, i, A_BROADCAST_DIMENSIONS, map->at[k], 0, large->rank))
             return false;
         if (k > 0 && map->at[k] <= map->at[k - 1])
-            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS, "not ascending: %" PRId64 " after %" PRId64,
-                                   map->at[k], map->at[k - 1]);
+            return verify_bad_attr(&b->v, i, A_BROADCAST_DIMENSIONS, "not ascending: %" PRId64 " after %" PRId64, map->at[k],
+                                   map->at[k - 1]);
     }
     return true;
 }
@@ -161,8 +159,8 @@ static bool map_equal(struct build *b, int rank, struct ints *map)
     for (int k = 0; k < rank; k++)
         if (given.at[k] != k)
             return verify_bad_attr(&b->v, b->i, A_BROADCAST_DIMENSIONS,
-                                   "operands of one rank keep their dimensions: %" PRId64 " stands where %d should",
-                                   given.at[k], k);
+                                   "operands of one rank keep their dimensions: %" PRId64 " stands where %d should", given.at[k],
+                                   k);
     return true;
 }
 
@@ -182,8 +180,8 @@ static const struct shape *meet(struct build *b, int small, struct ints map)
         verify_bad_inst(&b->v, b->i, NULL,
                         "has operands of incompatible shapes %s and %s: dimension %" PRId64 " is %" PRId64 " and %" PRId64
                         ", which only size 1 fits",
-                        verify_text(&b->v, operand_shape(b->i, 0)), verify_text(&b->v, operand_shape(b->i, 1)), map.at[k],
-                        *size, other);
+                        verify_text(&b->v, operand_shape(b->i, 0)), verify_text(&b->v, operand_shape(b->i, 1)), map.at[k], *size,
+                        other);
         return NULL;
     }
     return verify_dims_shape(&b->v, large->dtype, &d);
@@ -214,16 +212,28 @@ static const struct shape *binary_shape_if_written(struct build *b, int small, s
 /* The comparisons that are written as `eq`, `less-than`, `ge-total-order`, ... */
 static bool compare_form(struct build *b)
 {
-    static const struct { uint8_t form, direction; bool total; } words[] = {
-        {FORM_EQ, E_DIRECTION_EQ, false},           {FORM_EQUAL_TO, E_DIRECTION_EQ, false},
-        {FORM_EQ_TOTAL_ORDER, E_DIRECTION_EQ, true}, {FORM_NE, E_DIRECTION_NE, false},
-        {FORM_NOT_EQUAL_TO, E_DIRECTION_NE, false}, {FORM_NE_TOTAL_ORDER, E_DIRECTION_NE, true},
-        {FORM_GE, E_DIRECTION_GE, false},           {FORM_GREATER_THAN_OR_EQUAL_TO, E_DIRECTION_GE, false},
-        {FORM_GE_TOTAL_ORDER, E_DIRECTION_GE, true}, {FORM_GT, E_DIRECTION_GT, false},
-        {FORM_GREATER_THAN, E_DIRECTION_GT, false}, {FORM_GT_TOTAL_ORDER, E_DIRECTION_GT, true},
-        {FORM_LE, E_DIRECTION_LE, false},           {FORM_LESS_THAN_OR_EQUAL_TO, E_DIRECTION_LE, false},
-        {FORM_LE_TOTAL_ORDER, E_DIRECTION_LE, true}, {FORM_LT, E_DIRECTION_LT, false},
-        {FORM_LESS_THAN, E_DIRECTION_LT, false},    {FORM_LT_TOTAL_ORDER, E_DIRECTION_LT, true},
+    static const struct {
+        uint8_t form, direction;
+        bool total;
+    } words[] = {
+        {FORM_EQ, E_DIRECTION_EQ, false},
+        {FORM_EQUAL_TO, E_DIRECTION_EQ, false},
+        {FORM_EQ_TOTAL_ORDER, E_DIRECTION_EQ, true},
+        {FORM_NE, E_DIRECTION_NE, false},
+        {FORM_NOT_EQUAL_TO, E_DIRECTION_NE, false},
+        {FORM_NE_TOTAL_ORDER, E_DIRECTION_NE, true},
+        {FORM_GE, E_DIRECTION_GE, false},
+        {FORM_GREATER_THAN_OR_EQUAL_TO, E_DIRECTION_GE, false},
+        {FORM_GE_TOTAL_ORDER, E_DIRECTION_GE, true},
+        {FORM_GT, E_DIRECTION_GT, false},
+        {FORM_GREATER_THAN, E_DIRECTION_GT, false},
+        {FORM_GT_TOTAL_ORDER, E_DIRECTION_GT, true},
+        {FORM_LE, E_DIRECTION_LE, false},
+        {FORM_LESS_THAN_OR_EQUAL_TO, E_DIRECTION_LE, false},
+        {FORM_LE_TOTAL_ORDER, E_DIRECTION_LE, true},
+        {FORM_LT, E_DIRECTION_LT, false},
+        {FORM_LESS_THAN, E_DIRECTION_LT, false},
+        {FORM_LT_TOTAL_ORDER, E_DIRECTION_LT, true},
     };
     size_t k = 0;
     while (words[k].form != b->form)

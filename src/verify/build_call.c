@@ -49,7 +49,8 @@ static struct computation *scalar_computation(struct build *b, const char *name,
     struct computation *c = computation_new(b->v.m, str_of(name));
     c->span = c->name_span = b->i->opcode_span;
     for (int k = 0; k < count; k++) {
-        struct inst *p = inst_new(c, OP_PARAMETER, arena_printf(b->v.arena, "p%d", k), shape_scalar(b->v.arena, types[k]), 0, NULL);
+        struct inst *p =
+            inst_new(c, OP_PARAMETER, arena_printf(b->v.arena, "p%d", k), shape_scalar(b->v.arena, types[k]), 0, NULL);
         p->number = k;
         p->span = p->name_span = b->i->opcode_span;
     }
@@ -79,8 +80,8 @@ bool build_lower_sort(struct build *b)
         return verify_bad_operand(&b->v, i, 0, "elements that have an order, or a comparator");
     for (int k = 0; k < i->operand_count; k++)
         types[2 * k] = types[2 * k + 1] = operand_shape(i, k)->dtype;
-    struct computation *c = scalar_computation(b, "less_than", OP_COMPARE, shape_scalar(b->v.arena, DT_PRED),
-                                               2 * i->operand_count, types);
+    struct computation *c =
+        scalar_computation(b, "less_than", OP_COMPARE, shape_scalar(b->v.arena, DT_PRED), 2 * i->operand_count, types);
     build_set(b, c->root, A_DIRECTION, (union attr_value){.e = E_DIRECTION_LT});
     if (dtype_is_float(key)) /* total order, so that NaNs have a place too */
         build_set(b, c->root, A_TYPE, (union attr_value){.e = E_TYPE_TOTALORDER});

@@ -47,12 +47,11 @@ struct inst *build_broadcast(struct build *b, struct inst *x, const struct shape
 
 /* ---- the lowerings ---- */
 
-build_fn build_lower_binary, build_lower_broadcast, build_lower_select;                        /* build_broadcast.c */
-build_fn build_lower_reshape, build_lower_slice, build_lower_pad, build_lower_dynamic_slice,
-    build_lower_dynamic_update_slice, build_lower_type, build_lower_shape, build_lower_sizes;  /* build_shape.c */
-build_fn build_lower_convolution, build_lower_windowed;                                        /* build_window.c */
-build_fn build_lower_dot, build_lower_map, build_lower_sort, build_lower_all_reduce,
-    build_lower_call;                                                                          /* build_call.c */
-build_fn build_lower_rng, build_lower_infeed, build_lower_outfeed, build_lower_recv;           /* build_feed.c */
+build_fn build_lower_binary, build_lower_broadcast, build_lower_select; /* build_broadcast.c */
+build_fn build_lower_reshape, build_lower_slice, build_lower_pad, build_lower_dynamic_slice, build_lower_dynamic_update_slice,
+    build_lower_type, build_lower_shape, build_lower_sizes;                                            /* build_shape.c */
+build_fn build_lower_convolution, build_lower_windowed;                                                /* build_window.c */
+build_fn build_lower_dot, build_lower_map, build_lower_sort, build_lower_all_reduce, build_lower_call; /* build_call.c */
+build_fn build_lower_rng, build_lower_infeed, build_lower_outfeed, build_lower_recv;                   /* build_feed.c */
 
 #endif

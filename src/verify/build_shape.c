@@ -74,8 +74,8 @@ static bool collapse(struct build *b)
             return false;
         if (k > 0 && dims.at[k] != dims.at[k - 1] + 1)
             return verify_bad_attr(&b->v, b->i, A_DIMENSIONS,
-                                   "%" PRId64 " follows %" PRId64 "; only neighbours in order become one dimension",
-                                   dims.at[k], dims.at[k - 1]);
+                                   "%" PRId64 " follows %" PRId64 "; only neighbours in order become one dimension", dims.at[k],
+                                   dims.at[k - 1]);
     }
     struct dims d = verify_dims(&b->v, s->rank);
     for (int k = 0; k < s->rank; k++) {
@@ -133,8 +133,7 @@ bool build_lower_reshape(struct build *b)
 /* Checks that a list has an entry for each dimension of operand 0. */
 static bool entry_each(struct build *b, enum attr_id id)
 {
-    return !inst_has(b->i, id) ||
-           verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count, operand_shape(b->i, 0)->rank);
+    return !inst_has(b->i, id) || verify_attr_count(&b->v, b->i, id, inst_ints(b->i, id).count, operand_shape(b->i, 0)->rank);
 }
 
 static int64_t entry_or(struct build *b, enum attr_id id, int k, int64_t absent)
@@ -171,8 +170,8 @@ static bool padding_config(struct build *b, struct padding_dim *dims)
     for (int64_t k = 0; k < a->v.ints_list.count; k++) {
         struct ints one = a->v.ints_list.at[k];
         if (one.count != 3)
-            return verify_bad_attr(&b->v, b->i, A_PADDING_CONFIG, "%" PRId64 " entries for dimension %" PRId64
-                                   ", expected {low,high,interior}", one.count, k);
+            return verify_bad_attr(&b->v, b->i, A_PADDING_CONFIG,
+                                   "%" PRId64 " entries for dimension %" PRId64 ", expected {low,high,interior}", one.count, k);
         dims[k] = (struct padding_dim){one.at[0], one.at[1], one.at[2]};
     }
     return true;
@@ -238,13 +237,7 @@ static bool split_indices(struct build *b, int first)
 }
 
 /* spec: DynamicSlice */
-bool build_lower_dynamic_slice(struct build *b)
-{
-    return split_indices(b, 1);
-}
+bool build_lower_dynamic_slice(struct build *b) { return split_indices(b, 1); }
 
 /* spec: DynamicUpdateSlice */
-bool build_lower_dynamic_update_slice(struct build *b)
-{
-    return split_indices(b, 2);
-}
+bool build_lower_dynamic_update_slice(struct build *b) { return split_indices(b, 2); }

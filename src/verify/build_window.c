@@ -68,9 +68,10 @@ static bool make_window(struct build *b, const struct window_attrs *from, int ra
     if (given.rank > 0 && !verify_attr_count(&b->v, b->i, A_WINDOW, given.rank, rank))
         return false;
     for (int k = 0; k < rank; k++)
-        dims[k] = given.rank ? given.dims[k]
-                             : (struct window_dim){.size = window_sizes ? window_sizes[k] : 1, .stride = 1,
-                                                   .base_dilation = 1, .window_dilation = 1};
+        dims[k] = given.rank
+                      ? given.dims[k]
+                      : (struct window_dim){
+                            .size = window_sizes ? window_sizes[k] : 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
     if (!entries_fit(b, from->size, rank) || !entries_fit(b, from->stride, rank) || !entries_fit(b, from->base, rank) ||
         !entries_fit(b, from->window, rank))
         return false;
@@ -109,9 +110,16 @@ static const struct dim_labels *usual_labels(struct build *b, int spatial)
     int64_t *at = ARENA_ARRAY(b->v.arena, int64_t, spatial);
     for (int k = 0; k < spatial; k++)
         at[k] = k + 2;
-    *l = (struct dim_labels){.spatial_count = spatial, .input_batch = 0, .input_feature = 1, .input_spatial = at,
-                             .kernel_output_feature = 0, .kernel_input_feature = 1, .kernel_spatial = at,
-                             .output_batch = 0, .output_feature = 1, .output_spatial = at};
+    *l = (struct dim_labels){.spatial_count = spatial,
+                             .input_batch = 0,
+                             .input_feature = 1,
+                             .input_spatial = at,
+                             .kernel_output_feature = 0,
+                             .kernel_input_feature = 1,
+                             .kernel_spatial = at,
+                             .output_batch = 0,
+                             .output_feature = 1,
+                             .output_spatial = at};
     return l;
 }
 

@@ -4,10 +4,7 @@
 #include "verify/verify_priv.h"
 
 /* The span of the opcode, if the text has one. */
-static struct span place_of(const struct inst *i)
-{
-    return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span;
-}
+static struct span place_of(const struct inst *i) { return i->opcode_span.end > i->opcode_span.begin ? i->opcode_span : i->span; }
 
 static const char *called(const struct verify *v, const struct inst *i)
 {
@@ -19,10 +16,7 @@ static struct span result_place(const struct inst *i)
     return i->shape_span.end > i->shape_span.begin ? i->shape_span : place_of(i);
 }
 
-const char *verify_text(struct verify *v, const struct shape *s)
-{
-    return shape_text(&v->ds->arena, s).ptr;
-}
+const char *verify_text(struct verify *v, const struct shape *s) { return shape_text(&v->ds->arena, s).ptr; }
 
 static void note_definition(struct verify *v, struct diag *d, const struct inst *operand)
 {
@@ -36,16 +30,15 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
     va_start(ap, expected);
     struct str wanted = arena_vprintf(&v->ds->arena, expected, ap);
     va_end(ap);
-    struct diag *d = DIAG(v->ds, place_of(i), BAD_OPERAND, k, called(v, i),
-                          verify_text(v, operand_shape(i, k)), wanted.ptr);
+    struct diag *d = DIAG(v->ds, place_of(i), BAD_OPERAND, k, called(v, i), verify_text(v, operand_shape(i, k)), wanted.ptr);
     note_definition(v, d, i->operands[k]);
     return false;
 }
 
 bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what)
 {
-    struct diag *d = DIAG(v->ds, place_of(i), OPERANDS_DIFFER, a, b, called(v, i), what,
-                          verify_text(v, operand_shape(i, a)), verify_text(v, operand_shape(i, b)));
+    struct diag *d = DIAG(v->ds, place_of(i), OPERANDS_DIFFER, a, b, called(v, i), what, verify_text(v, operand_shape(i, a)),
+                          verify_text(v, operand_shape(i, b)));
     note_definition(v, d, i->operands[a]);
     note_definition(v, d, i->operands[b]);
     return false;
@@ -53,8 +46,7 @@ bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, c
 
 bool verify_bad_result(struct verify *v, const struct inst *i, const struct shape *expected)
 {
-    return DIAG_ERROR(v->ds, result_place(i), BAD_RESULT, called(v, i), verify_text(v, i->shape),
-                      verify_text(v, expected));
+    return DIAG_ERROR(v->ds, result_place(i), BAD_RESULT, called(v, i), verify_text(v, i->shape), verify_text(v, expected));
 }
 
 bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem, ...)
@@ -64,12 +56,11 @@ bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, co
     struct str text = arena_vprintf(&v->ds->arena, problem, ap);
     va_end(ap);
     struct span span = inst_attr_span(i, id);
-    return DIAG_ERROR(v->ds, span.end > span.begin ? span : place_of(i), BAD_ATTRIBUTE, attr_spelling(id),
-                      called(v, i), text.ptr);
+    return DIAG_ERROR(v->ds, span.end > span.begin ? span : place_of(i), BAD_ATTRIBUTE, attr_spelling(id), called(v, i),
+                      text.ptr);
 }
 
-bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
-                            const char *problem, ...)
+bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c, const char *problem, ...)
 {
     va_list ap;
     va_start(ap, problem);
@@ -124,8 +115,7 @@ bool verify_attr_int(struct verify *v, const struct inst *i, enum attr_id id, in
 
 bool verify_attr_count(struct verify *v, const struct inst *i, enum attr_id id, int64_t count, int64_t expected)
 {
-    return count == expected ||
-           verify_bad_attr(v, i, id, "%" PRId64 " entries, expected %" PRId64, count, expected);
+    return count == expected || verify_bad_attr(v, i, id, "%" PRId64 " entries, expected %" PRId64, count, expected);
 }
 
 const bool *verify_marked(struct verify *v, struct ints list, int64_t end)

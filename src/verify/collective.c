@@ -37,8 +37,8 @@ static int64_t parts(int64_t a, int64_t b) { return b > 0 && a > 0 ? (a - 1) / b
 static bool check_parts(struct verify *v, const struct inst *i, int64_t count, int64_t group)
 {
     return group == 1 || count == group ||
-           verify_bad_inst(v, i, NULL, "scales its dimension by %" PRId64 ", but a group has %" PRId64 " participants",
-                           count, group);
+           verify_bad_inst(v, i, NULL, "scales its dimension by %" PRId64 ", but a group has %" PRId64 " participants", count,
+                           group);
 }
 
 /* ---- all-gather, reduce-scatter ---- */
@@ -83,8 +83,8 @@ static const struct shape *scaled_by_group(struct verify *v, const struct inst *
 {
     struct group_facts g;
     int64_t d = only_dimension(i);
-    if (!verify_operand_least(v, i, 1) || !verify_operand_arrays(v, i, 0, i->operand_count) ||
-        !dimension_in_range(v, i, d) || !verify_groups(v, i, true, &g))
+    if (!verify_operand_least(v, i, 1) || !verify_operand_arrays(v, i, 0, i->operand_count) || !dimension_in_range(v, i, d) ||
+        !verify_groups(v, i, true, &g))
         return NULL;
     int64_t count = g.size;
     if (written) {
@@ -310,7 +310,8 @@ const struct shape *verify_collective(struct verify *v, const struct inst *i)
     switch ((enum opcode)i->opcode) {
     case OP_ALL_GATHER: return verify_all_gather(v, i);
     case OP_ALL_GATHER_START: return verify_all_gather_start(v, i);
-    case OP_ALL_REDUCE: case OP_ALL_REDUCE_START: return verify_all_reduce(v, i);
+    case OP_ALL_REDUCE:
+    case OP_ALL_REDUCE_START: return verify_all_reduce(v, i);
     case OP_ALL_REDUCE_DONE: return operand_shape(i, 0);
     case OP_ALL_TO_ALL: return verify_all_to_all(v, i);
     case OP_RAGGED_ALL_TO_ALL: return verify_ragged_all_to_all(v, i);
@@ -318,7 +319,8 @@ const struct shape *verify_collective(struct verify *v, const struct inst *i)
     case OP_COLLECTIVE_BROADCAST: return verify_collective_broadcast(v, i);
     case OP_COLLECTIVE_PERMUTE: return verify_collective_permute(v, i);
     case OP_COLLECTIVE_PERMUTE_START: return verify_collective_permute_start(v, i);
-    case OP_ALL_GATHER_DONE: case OP_COLLECTIVE_PERMUTE_DONE: return second_of_operand(v, i);
+    case OP_ALL_GATHER_DONE:
+    case OP_COLLECTIVE_PERMUTE_DONE: return second_of_operand(v, i);
     default: return shape_scalar(v->arena, DT_U32); /* replica-id, partition-id */
     }
 }

@@ -3,16 +3,15 @@
  */
 #include "verify/verify_priv.h"
 
-static bool params_match(struct verify *v, const struct inst *i, const struct computation *c, int first_operand,
-                         int count)
+static bool params_match(struct verify *v, const struct inst *i, const struct computation *c, int first_operand, int count)
 {
     if (c->param_count != count)
         return verify_bad_computation(v, i, c, "has %d parameter(s), expected %d", c->param_count, count);
     for (int k = 0; k < count; k++) {
         const struct shape *s = operand_shape(i, first_operand + k), *param = c->params[k]->shape;
         if (!verify_same(v, s, param))
-            return verify_bad_operand(v, i, first_operand + k, "%s, as parameter %d of `" STR_FMT "`",
-                                      verify_text(v, param), k, STR_ARG(c->name));
+            return verify_bad_operand(v, i, first_operand + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param), k,
+                                      STR_ARG(c->name));
     }
     return true;
 }
@@ -29,8 +28,7 @@ static bool same_thread(struct verify *v, const struct inst *i, const struct com
 /* ---- aliasing ---- */
 
 /* Whether two shapes may share storage. For Pin and Unpin a buffer counts as its array. */
-static bool alias_shapes_fit(const struct verify *v, const struct inst *i, const struct shape *out,
-                             const struct shape *in)
+static bool alias_shapes_fit(const struct verify *v, const struct inst *i, const struct shape *out, const struct shape *in)
 {
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
     bool pins = str_is(target, "Pin") || str_is(target, "Unpin");
@@ -65,8 +63,8 @@ static bool alias_fits(struct verify *v, const struct inst *i, const struct alia
                                verify_text(v, out ? operand_shape(i, (int)a->operand) : i->shape));
     if (has_frontend_attribute(i, "xla_skip_custom_call_alias_shape_check") || alias_shapes_fit(v, i, out, in))
         return true;
-    return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING, "result %s shares storage with operand %s",
-                           verify_text(v, out), verify_text(v, in));
+    return verify_bad_attr(v, i, A_OUTPUT_TO_OPERAND_ALIASING, "result %s shares storage with operand %s", verify_text(v, out),
+                           verify_text(v, in));
 }
 
 bool verify_aliasing(struct verify *v, const struct inst *i)
@@ -152,8 +150,7 @@ static bool branches_fit(struct verify *v, const struct inst *i)
     if (selector->dtype == DT_PRED ? branch_count(i) != 2 : branch_count(i) < 1)
         return verify_bad_inst(v, i, NULL, "has %d branches", branch_count(i));
     return i->operand_count == branch_count(i) + 1 ||
-           verify_bad_inst(v, i, NULL, "has %d operands, expected a selector and %d more", i->operand_count,
-                           branch_count(i));
+           verify_bad_inst(v, i, NULL, "has %d operands, expected a selector and %d more", i->operand_count, branch_count(i));
 }
 
 static bool branch_fits(struct verify *v, const struct inst *i, int k)
@@ -209,8 +206,7 @@ static bool map_signature(struct verify *v, const struct inst *i, const struct c
     for (int k = 0; k < c->param_count; k++)
         if (!shape_is_scalar_like(c->params[k]->shape, operand_shape(i, k)->dtype))
             return verify_bad_computation(v, i, c, "takes %s as parameter %d, expected a scalar of %s",
-                                          verify_text(v, c->params[k]->shape), k,
-                                          dtype_spelling(operand_shape(i, k)->dtype));
+                                          verify_text(v, c->params[k]->shape), k, dtype_spelling(operand_shape(i, k)->dtype));
     return true;
 }
 
@@ -284,14 +280,15 @@ static const struct shape *fusion_shape(struct verify *v, const struct inst *i)
 }
 
 static verify_family_fn *const rules[OP_COUNT] = {
-    [OP_ASYNC_DONE] = verify_async_shape,   [OP_ASYNC_START] = verify_async_shape,
-    [OP_ASYNC_UPDATE] = verify_async_shape, [OP_CALL] = call_shape,
-    [OP_CONDITIONAL] = conditional_shape,   [OP_CUSTOM_CALL] = custom_call_shape,
-    [OP_FUSION] = fusion_shape,             [OP_MAP] = map_shape,
+    [OP_ASYNC_DONE] = verify_async_shape,
+    [OP_ASYNC_START] = verify_async_shape,
+    [OP_ASYNC_UPDATE] = verify_async_shape,
+    [OP_CALL] = call_shape,
+    [OP_CONDITIONAL] = conditional_shape,
+    [OP_CUSTOM_CALL] = custom_call_shape,
+    [OP_FUSION] = fusion_shape,
+    [OP_MAP] = map_shape,
     [OP_WHILE] = while_shape,
 };
 
-const struct shape *verify_control(struct verify *v, const struct inst *i)
-{
-    return rules[i->opcode](v, i);
-}
+const struct shape *verify_control(struct verify *v, const struct inst *i) { return rules[i->opcode](v, i); }

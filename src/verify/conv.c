@@ -63,10 +63,7 @@ static bool labels_fit(struct verify *v, const struct inst *i, const struct conv
 }
 
 /* The size, or 0 for an unbounded dimension: 0 is divisible by everything. */
-static int64_t known(int64_t size)
-{
-    return size == DIM_UNBOUNDED ? 0 : size;
-}
+static int64_t known(int64_t size) { return size == DIM_UNBOUNDED ? 0 : size; }
 
 static bool features_fit(struct verify *v, const struct inst *i, const struct conv *c)
 {
@@ -96,8 +93,8 @@ static bool spatial_dims(struct verify *v, const struct inst *i, const struct co
         int in = (int)c->labels->input_spatial[k], kernel = (int)c->labels->kernel_spatial[k];
         int64_t at = c->labels->output_spatial[k];
         if (!dim_compatible(c->rhs->dims[kernel], w.dims[k].size))
-            return verify_bad_attr(v, i, A_WINDOW, "size %" PRId64 ", dimension %d of the kernel %s is %" PRId64,
-                                   w.dims[k].size, kernel, verify_text(v, c->rhs), c->rhs->dims[kernel]);
+            return verify_bad_attr(v, i, A_WINDOW, "size %" PRId64 ", dimension %d of the kernel %s is %" PRId64, w.dims[k].size,
+                                   kernel, verify_text(v, c->rhs), c->rhs->dims[kernel]);
         if (!verify_window_dim(v, i, &w.dims[k], c->lhs->dims[in], &out->size[at]))
             return false;
         out->dynamic[at] = shape_dim_dynamic(c->lhs, in) || shape_dim_dynamic(c->rhs, kernel);

@@ -11,10 +11,7 @@ static bool result_is_array(struct verify *v, const struct inst *i)
 }
 
 /* How many bits an element counts for here: floats of six bits are stored in a byte. */
-static int64_t storage_bits(enum dtype t)
-{
-    return dtype_bits(t) == 6 ? 8 : dtype_bits(t);
-}
+static int64_t storage_bits(enum dtype t) { return dtype_bits(t) == 6 ? 8 : dtype_bits(t); }
 
 /* spec: ConvertElementType */
 static const struct shape *convert_shape(struct verify *v, const struct inst *i)
@@ -31,8 +28,7 @@ static const struct shape *bitcast_convert_shape(struct verify *v, const struct 
         return NULL;
     const struct shape *s = operand_shape(i, 0);
     enum dtype to = i->shape->dtype;
-    int64_t in = storage_bits(s->dtype), out = storage_bits(to), wide = in > out ? in : out,
-            narrow = in > out ? out : in;
+    int64_t in = storage_bits(s->dtype), out = storage_bits(to), wide = in > out ? in : out, narrow = in > out ? out : in;
     if (dtype_is_complex(s->dtype) != dtype_is_complex(to) || wide % narrow != 0) {
         verify_bad_operand(v, i, 0, "elements whose bits make whole elements of %s", dtype_spelling(to));
         return NULL;
@@ -74,10 +70,7 @@ static const struct shape *reduce_precision_shape(struct verify *v, const struct
     return operand_shape(i, 0);
 }
 
-static int64_t memory_space(const struct shape *s)
-{
-    return shape_is_array(s) ? s->layout->memory_space : 0;
-}
+static int64_t memory_space(const struct shape *s) { return shape_is_array(s) ? s->layout->memory_space : 0; }
 
 enum { HOST_MEMORY = 5 };
 
@@ -116,15 +109,10 @@ static const struct shape *bitcast_shape(struct verify *v, const struct inst *i)
 const struct shape *verify_convert(struct verify *v, const struct inst *i)
 {
     switch (i->opcode) {
-    case OP_BITCAST:
-        return bitcast_shape(v, i);
-    case OP_BITCAST_CONVERT:
-        return bitcast_convert_shape(v, i);
-    case OP_STOCHASTIC_CONVERT:
-        return stochastic_shape(v, i);
-    case OP_REDUCE_PRECISION:
-        return reduce_precision_shape(v, i);
-    default:
-        return convert_shape(v, i);
+    case OP_BITCAST: return bitcast_shape(v, i);
+    case OP_BITCAST_CONVERT: return bitcast_convert_shape(v, i);
+    case OP_STOCHASTIC_CONVERT: return stochastic_shape(v, i);
+    case OP_REDUCE_PRECISION: return reduce_precision_shape(v, i);
+    default: return convert_shape(v, i);
     }
 }

@@ -6,7 +6,7 @@
 struct dot_dims {
     struct ints contract[2], batch[2];
     const bool *contracts[2], *batches[2]; /* whether dimension k of a side is in its list; side_lists() */
-    int rhs; /* number of the right operand */
+    int rhs;                               /* number of the right operand */
 };
 
 static struct dot_dims dot_dims(const struct inst *i)
@@ -18,10 +18,7 @@ static struct dot_dims dot_dims(const struct inst *i)
     };
 }
 
-static bool kept(const struct dot_dims *d, int side, int64_t k)
-{
-    return !d->contracts[side][k] && !d->batches[side][k];
-}
+static bool kept(const struct dot_dims *d, int side, int64_t k) { return !d->contracts[side][k] && !d->batches[side][k]; }
 
 static bool side_lists(struct verify *v, const struct inst *i, struct dot_dims *d, int side)
 {
@@ -34,8 +31,7 @@ static bool side_lists(struct verify *v, const struct inst *i, struct dot_dims *
     d->batches[side] = verify_marked(v, d->batch[side], rank);
     for (int64_t k = 0; k < d->batch[side].count; k++)
         if (d->contracts[side][d->batch[side].at[k]])
-            return verify_bad_attr(v, i, contract, "%" PRId64 " is in `%s` too", d->batch[side].at[k],
-                                   attr_spelling(batch));
+            return verify_bad_attr(v, i, contract, "%" PRId64 " is in `%s` too", d->batch[side].at[k], attr_spelling(batch));
     return true;
 }
 
@@ -60,8 +56,8 @@ static bool paired(struct verify *v, const struct inst *i, int right, const stru
 /* The result of all three: batch dimensions, then the free dimensions of the left, then those of the right side. */
 static bool dot_result(struct verify *v, const struct inst *i, struct dot_dims *d, struct dims *out)
 {
-    if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) || !side_lists(v, i, d, 0) || !side_lists(v, i, d, 1) ||
-        !paired(v, i, d->rhs, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
+    if (!verify_operand_array(v, i, 0) || !verify_operand_array(v, i, d->rhs) || !side_lists(v, i, d, 0) ||
+        !side_lists(v, i, d, 1) || !paired(v, i, d->rhs, d->contract, A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS) ||
         !paired(v, i, d->rhs, d->batch, A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS))
         return false;
     const struct shape *side[2] = {operand_shape(i, 0), operand_shape(i, d->rhs)};
@@ -114,8 +110,7 @@ static bool ragged_dims(struct verify *v, const struct inst *i, const struct dot
         !verify_attr_int(v, i, A_LHS_RAGGED_DIMS, dims.at[0], 0, operand_shape(i, 0)->rank))
         return false;
     r->dim = dims.at[0];
-    r->mode = d->batches[0][r->dim] ? RAGGED_BATCH
-              : d->contracts[0][r->dim] ? RAGGED_CONTRACT : RAGGED_FREE;
+    r->mode = d->batches[0][r->dim] ? RAGGED_BATCH : d->contracts[0][r->dim] ? RAGGED_CONTRACT : RAGGED_FREE;
     r->groups = inst_ints(i, A_RHS_GROUP_DIMS);
     return verify_attr_count(v, i, A_RHS_GROUP_DIMS, r->groups.count, r->mode == RAGGED_FREE);
 }
@@ -159,8 +154,7 @@ static bool group_dim_fits(struct verify *v, const struct inst *i, const struct 
     if (!verify_attr_int(v, i, A_RHS_GROUP_DIMS, r->groups.at[0], 0, rhs->rank))
         return false;
     if (!kept(d, 1, r->groups.at[0]))
-        return verify_bad_attr(v, i, A_RHS_GROUP_DIMS, "%" PRId64 " is a batch or contracting dimension",
-                               r->groups.at[0]);
+        return verify_bad_attr(v, i, A_RHS_GROUP_DIMS, "%" PRId64 " is a batch or contracting dimension", r->groups.at[0]);
     return dim_compatible(rhs->dims[r->groups.at[0]], sizes->dims[sizes->rank - 1]) ||
            verify_bad_operand(v, i, 2, "%" PRId64 " groups", rhs->dims[r->groups.at[0]]);
 }
@@ -222,8 +216,7 @@ static bool scale_fits(struct verify *v, const struct inst *i, const struct dot_
     if (scale->rank != s->rank)
         return verify_bad_operands(v, i, side, 2 + side, "rank");
     if (d->contract[side].count != 1)
-        return verify_attr_count(v, i, side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS,
-                                 d->contract[side].count, 1);
+        return verify_attr_count(v, i, side ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS, d->contract[side].count, 1);
     for (int k = 0; k < s->rank; k++)
         if (scale->dims[k] == 0 || s->dims[k] % scale->dims[k] != 0)
             return verify_bad_operand(v, i, 2 + side, "a dimension %d that divides %" PRId64, k, s->dims[k]);
@@ -252,11 +245,8 @@ static const struct shape *scaled_shape(struct verify *v, const struct inst *i)
 const struct shape *verify_dot(struct verify *v, const struct inst *i)
 {
     switch (i->opcode) {
-    case OP_RAGGED_DOT:
-        return ragged_shape(v, i);
-    case OP_SCALED_DOT:
-        return scaled_shape(v, i);
-    default:
-        return dot_shape(v, i);
+    case OP_RAGGED_DOT: return ragged_shape(v, i);
+    case OP_SCALED_DOT: return scaled_shape(v, i);
+    default: return dot_shape(v, i);
     }
 }

@@ -51,8 +51,8 @@ static const struct shape *reshape_shape(struct verify *v, const struct inst *i)
     int64_t in_count, out_count;
     if (!verify_operand_array(v, i, 0))
         return NULL;
-    if (!shape_is_array(out) || !(s->dtype == out->dtype ||
-                                  (v->options.mixed_precision && dtype_same_kind(s->dtype, out->dtype))))
+    if (!shape_is_array(out) ||
+        !(s->dtype == out->dtype || (v->options.mixed_precision && dtype_same_kind(s->dtype, out->dtype))))
         return verify_bad_operand(v, i, 0, "elements of the result's type, %s", verify_text(v, out)), NULL;
     if (!shape_elements(s, &in_count) || !shape_elements(out, &out_count) || in_count != out_count)
         return verify_bad_operand(v, i, 0, "as many elements as the result %s", verify_text(v, out)), NULL;
@@ -69,11 +69,8 @@ static const struct shape *reshape_shape(struct verify *v, const struct inst *i)
 const struct shape *verify_dynamic(struct verify *v, const struct inst *i)
 {
     switch (i->opcode) {
-    case OP_GET_DIMENSION_SIZE:
-        return get_shape(v, i);
-    case OP_SET_DIMENSION_SIZE:
-        return set_shape(v, i);
-    default:
-        return reshape_shape(v, i);
+    case OP_GET_DIMENSION_SIZE: return get_shape(v, i);
+    case OP_SET_DIMENSION_SIZE: return set_shape(v, i);
+    default: return reshape_shape(v, i);
     }
 }

@@ -70,8 +70,7 @@ static const struct shape *update_shape(struct verify *v, const struct inst *i)
         return whole;
     struct dims d = verify_dims(v, s->rank);
     for (int k = 0; k < s->rank; k++)
-        dims_add(&d, s->dims[k], shape_dim_dynamic(s, k) ||
-                                     (s->dims[k] == update->dims[k] && shape_dim_dynamic(update, k)));
+        dims_add(&d, s->dims[k], shape_dim_dynamic(s, k) || (s->dims[k] == update->dims[k] && shape_dim_dynamic(update, k)));
     return shape_with_layout(v->arena, verify_dims_shape(v, s->dtype, &d), s->layout);
 }
 

@@ -10,12 +10,9 @@ static const struct shape *unary_shape(struct verify *v, const struct inst *i)
     switch (i->opcode) {
     case OP_ABS:
     case OP_REAL:
-    case OP_IMAG:
-        return dtype_is_complex(s->dtype) ? shape_with_dtype(v->arena, s, dtype_component(s->dtype)) : s;
-    case OP_IS_FINITE:
-        return shape_with_dtype(v->arena, s, DT_PRED);
-    default:
-        return s;
+    case OP_IMAG: return dtype_is_complex(s->dtype) ? shape_with_dtype(v->arena, s, dtype_component(s->dtype)) : s;
+    case OP_IS_FINITE: return shape_with_dtype(v->arena, s, DT_PRED);
+    default: return s;
     }
 }
 
@@ -148,8 +145,7 @@ static const struct shape *select_shape(struct verify *v, const struct inst *i)
         int64_t size = t->dims[k] == DIM_UNBOUNDED ? f->dims[k] : t->dims[k];
         if (size == DIM_UNBOUNDED && p->rank > 0)
             size = p->dims[k];
-        dims_add(&d, size, shape_dim_dynamic(t, k) || shape_dim_dynamic(f, k) ||
-                               (p->rank > 0 && shape_dim_dynamic(p, k)));
+        dims_add(&d, size, shape_dim_dynamic(t, k) || shape_dim_dynamic(f, k) || (p->rank > 0 && shape_dim_dynamic(p, k)));
     }
     return shape_with_layout(v->arena, verify_dims_shape(v, type, &d), select_layout(v, p, t));
 }
@@ -157,13 +153,9 @@ static const struct shape *select_shape(struct verify *v, const struct inst *i)
 const struct shape *verify_elementwise(struct verify *v, const struct inst *i)
 {
     switch (i->opcode) {
-    case OP_CLAMP:
-        return clamp_shape(v, i);
-    case OP_SELECT:
-        return select_shape(v, i);
-    case OP_COMPLEX:
-        return complex_shape(v, i);
-    default:
-        return op_table[i->opcode].class == CLASS_UNARY ? unary_shape(v, i) : verify_binary_shape(v, i);
+    case OP_CLAMP: return clamp_shape(v, i);
+    case OP_SELECT: return select_shape(v, i);
+    case OP_COMPLEX: return complex_shape(v, i);
+    default: return op_table[i->opcode].class == CLASS_UNARY ? unary_shape(v, i) : verify_binary_shape(v, i);
     }
 }

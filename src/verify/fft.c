@@ -21,8 +21,8 @@ static bool lengths_fit(struct verify *v, const struct inst *i, struct ints leng
     for (int64_t k = 0; k < count; k++) {
         int64_t size = s->dims[s->rank - lengths.count + k];
         if (!dim_compatible(size, lengths.at[k]))
-            return verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " where %s has %" PRId64, lengths.at[k],
-                                   verify_text(v, s), size);
+            return verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " where %s has %" PRId64, lengths.at[k], verify_text(v, s),
+                                   size);
     }
     return true;
 }
@@ -49,8 +49,8 @@ static const struct shape *inverse_real_shape(struct verify *v, const struct ins
     if (!lengths_fit(v, i, lengths, lengths.count - 1))
         return NULL;
     if (length < 0 || (!dim_compatible(last, length / 2 + 1) && !(length == 0 && last == 0))) {
-        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " needs a last dimension of %" PRId64 ", %s has %" PRId64,
-                        length, length / 2 + 1, verify_text(v, s), last);
+        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " needs a last dimension of %" PRId64 ", %s has %" PRId64, length,
+                        length / 2 + 1, verify_text(v, s), last);
         return NULL;
     }
     return with_last(v, s, dtype_component(s->dtype), length);
@@ -64,15 +64,12 @@ const struct shape *verify_fft(struct verify *v, const struct inst *i)
     if (!verify_operand_array(v, i, 0))
         return NULL;
     if (lengths.count < 1 || lengths.count > 3 || lengths.count > s->rank) {
-        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3", lengths.count,
-                        verify_text(v, s));
+        verify_bad_attr(v, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3", lengths.count, verify_text(v, s));
         return NULL;
     }
     switch (inst_enum(i, A_FFT_TYPE, E_FFT_TYPE_FFT)) {
-    case E_FFT_TYPE_RFFT:
-        return real_shape(v, i, lengths);
-    case E_FFT_TYPE_IRFFT:
-        return inverse_real_shape(v, i, lengths);
+    case E_FFT_TYPE_RFFT: return real_shape(v, i, lengths);
+    case E_FFT_TYPE_IRFFT: return inverse_real_shape(v, i, lengths);
     default:
         if (!dtype_is_complex(s->dtype))
             return verify_bad_operand(v, i, 0, "complex elements"), NULL;

@@ -8,17 +8,27 @@
 static bool has_side_effect(const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
-    case OP_SEND: case OP_SEND_DONE: case OP_RECV: case OP_RECV_DONE: case OP_RNG:
-    case OP_RNG_GET_AND_UPDATE_STATE: case OP_INFEED: case OP_OUTFEED: case OP_COLLECTIVE_BROADCAST:
-    case OP_ALL_GATHER_START: case OP_ALL_GATHER_DONE: case OP_ALL_REDUCE_START: case OP_ALL_REDUCE_DONE:
-    case OP_COLLECTIVE_PERMUTE_START: case OP_COLLECTIVE_PERMUTE_DONE:
-        return true;
-    case OP_CUSTOM_CALL:
-        return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
-    case OP_ALL_GATHER: case OP_ALL_REDUCE: case OP_ALL_TO_ALL: case OP_REDUCE_SCATTER:
-        return inst_bool(i, A_CONSTRAIN_LAYOUT);
-    default:
-        return false;
+    case OP_SEND:
+    case OP_SEND_DONE:
+    case OP_RECV:
+    case OP_RECV_DONE:
+    case OP_RNG:
+    case OP_RNG_GET_AND_UPDATE_STATE:
+    case OP_INFEED:
+    case OP_OUTFEED:
+    case OP_COLLECTIVE_BROADCAST:
+    case OP_ALL_GATHER_START:
+    case OP_ALL_GATHER_DONE:
+    case OP_ALL_REDUCE_START:
+    case OP_ALL_REDUCE_DONE:
+    case OP_COLLECTIVE_PERMUTE_START:
+    case OP_COLLECTIVE_PERMUTE_DONE: return true;
+    case OP_CUSTOM_CALL: return inst_bool(i, A_CUSTOM_CALL_HAS_SIDE_EFFECT);
+    case OP_ALL_GATHER:
+    case OP_ALL_REDUCE:
+    case OP_ALL_TO_ALL:
+    case OP_REDUCE_SCATTER: return inst_bool(i, A_CONSTRAIN_LAYOUT);
+    default: return false;
     }
 }
 
@@ -37,8 +47,7 @@ static bool check_body(struct verify *v, const struct inst *fusion, const struct
 static bool check_fit(struct verify *v, const struct inst *i, const struct computation *c)
 {
     if (c->param_count > i->operand_count)
-        return verify_bad_computation(v, i, c, "it has %d parameters, the fusion %d operands", c->param_count,
-                                      i->operand_count);
+        return verify_bad_computation(v, i, c, "it has %d parameters, the fusion %d operands", c->param_count, i->operand_count);
     for (int k = 0; k < c->param_count; k++)
         if (!verify_same(v, c->params[k]->shape, operand_shape(i, k)))
             return verify_bad_operand(v, i, k, "%s as the parameter", verify_text(v, c->params[k]->shape));

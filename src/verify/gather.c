@@ -7,29 +7,42 @@
 struct indexed {
     enum attr_id window, collapsed, batching, indices_batching, map;
     const struct shape *operand, *indices;
-    int64_t vector;   /* index_vector_dim */
-    int batch_rank;   /* dimensions of the indices besides the index vector */
+    int64_t vector;                  /* index_vector_dim */
+    int batch_rank;                  /* dimensions of the indices besides the index vector */
     const bool *collapses, *batches; /* whether dimension d of the operand is in the list; lists_fit() */
 };
 
 static struct indexed gather_of(const struct inst *i)
 {
-    return (struct indexed){A_OFFSET_DIMS, A_COLLAPSED_SLICE_DIMS, A_OPERAND_BATCHING_DIMS,
-                            A_START_INDICES_BATCHING_DIMS, A_START_INDEX_MAP, operand_shape(i, 0), operand_shape(i, 1),
-                            inst_int(i, A_INDEX_VECTOR_DIM, 0), 0, NULL, NULL};
+    return (struct indexed){A_OFFSET_DIMS,
+                            A_COLLAPSED_SLICE_DIMS,
+                            A_OPERAND_BATCHING_DIMS,
+                            A_START_INDICES_BATCHING_DIMS,
+                            A_START_INDEX_MAP,
+                            operand_shape(i, 0),
+                            operand_shape(i, 1),
+                            inst_int(i, A_INDEX_VECTOR_DIM, 0),
+                            0,
+                            NULL,
+                            NULL};
 }
 
 static struct indexed scatter_of(const struct inst *i, int k)
 {
-    return (struct indexed){A_UPDATE_WINDOW_DIMS, A_INSERTED_WINDOW_DIMS, A_INPUT_BATCHING_DIMS,
-                            A_SCATTER_INDICES_BATCHING_DIMS, A_SCATTER_DIMS_TO_OPERAND_DIMS, operand_shape(i, k),
-                            operand_shape(i, i->operand_count / 2), inst_int(i, A_INDEX_VECTOR_DIM, 0), 0, NULL, NULL};
+    return (struct indexed){A_UPDATE_WINDOW_DIMS,
+                            A_INSERTED_WINDOW_DIMS,
+                            A_INPUT_BATCHING_DIMS,
+                            A_SCATTER_INDICES_BATCHING_DIMS,
+                            A_SCATTER_DIMS_TO_OPERAND_DIMS,
+                            operand_shape(i, k),
+                            operand_shape(i, i->operand_count / 2),
+                            inst_int(i, A_INDEX_VECTOR_DIM, 0),
+                            0,
+                            NULL,
+                            NULL};
 }
 
-static int64_t count_of(const struct inst *i, enum attr_id id)
-{
-    return inst_ints(i, id).count;
-}
+static int64_t count_of(const struct inst *i, enum attr_id id) { return inst_ints(i, id).count; }
 
 static bool indices_fit(struct verify *v, const struct inst *i, struct indexed *x, int k)
 {
@@ -44,10 +57,7 @@ static bool indices_fit(struct verify *v, const struct inst *i, struct indexed *
 }
 
 /* The number of the indices' d-th dimension, not counting that of the index vector. */
-static int batch_dim(const struct indexed *x, int d)
-{
-    return d < x->vector ? d : d + 1;
-}
+static int batch_dim(const struct indexed *x, int d) { return d < x->vector ? d : d + 1; }
 
 static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
 {
@@ -66,10 +76,7 @@ static bool lists_fit(struct verify *v, const struct inst *i, struct indexed *x)
 }
 
 /* Whether dimension d of the operand has a dimension in the windows: it is neither collapsed nor a batching one. */
-static bool in_window(const struct indexed *x, int64_t d)
-{
-    return !x->collapses[d] && !x->batches[d];
-}
+static bool in_window(const struct indexed *x, int64_t d) { return !x->collapses[d] && !x->batches[d]; }
 
 static bool window_ranks(struct verify *v, const struct inst *i, const struct indexed *x)
 {
@@ -164,8 +171,8 @@ static bool scatter_operand(struct verify *v, const struct inst *i, int k, int c
     int64_t rank = x.batch_rank + count_of(i, A_UPDATE_WINDOW_DIMS);
     if (updates->rank != rank)
         return verify_bad_operand(v, i, count + 1 + k, "%" PRId64 " dimensions", rank);
-    return verify_dim_list(v, i, A_UPDATE_WINDOW_DIMS, rank, LIST_SORTED) && lists_fit(v, i, &x) &&
-           window_ranks(v, i, &x) && update_sizes(v, i, &x, count + 1 + k);
+    return verify_dim_list(v, i, A_UPDATE_WINDOW_DIMS, rank, LIST_SORTED) && lists_fit(v, i, &x) && window_ranks(v, i, &x) &&
+           update_sizes(v, i, &x, count + 1 + k);
 }
 
 static bool scatter_reducer(struct verify *v, const struct inst *i, int count)
@@ -187,8 +194,7 @@ static const struct shape *scatter_shape(struct verify *v, const struct inst *i)
 {
     int count = i->operand_count / 2;
     if (i->operand_count % 2 == 0 || count == 0) {
-        verify_bad_inst(v, i, NULL, "has %d operands, expected operands, indices and as many updates",
-                        i->operand_count);
+        verify_bad_inst(v, i, NULL, "has %d operands, expected operands, indices and as many updates", i->operand_count);
         return NULL;
     }
     if (!verify_operand_arrays(v, i, 0, i->operand_count) || !scatter_reducer(v, i, count))

@@ -49,12 +49,9 @@ static int64_t order_size(struct iota_order o)
 static int64_t expected_ids(const struct module *m, int mode)
 {
     switch (mode) {
-    case E_MODE_CROSS_PARTITION:
-        return m->num_partitions;
-    case E_MODE_FLATTENED_ID:
-        return product(m->replica_count, m->num_partitions);
-    default:
-        return m->replica_count;
+    case E_MODE_CROSS_PARTITION: return m->num_partitions;
+    case E_MODE_FLATTENED_ID: return product(m->replica_count, m->num_partitions);
+    default: return m->replica_count;
     }
 }
 
@@ -82,8 +79,8 @@ static bool check_list(struct verify *v, const struct inst *i, struct ints_list 
         if (groups.at[g].count == 0)
             return verify_bad_attr(v, i, A_REPLICA_GROUPS, "group %" PRId64 " is empty", g);
         if (uniform && groups.at[g].count != groups.at[0].count)
-            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "groups of %" PRId64 " and of %" PRId64,
-                                   groups.at[0].count, groups.at[g].count);
+            return verify_bad_attr(v, i, A_REPLICA_GROUPS, "groups of %" PRId64 " and of %" PRId64, groups.at[0].count,
+                                   groups.at[g].count);
         *total += groups.at[g].count;
     }
     return check_ids(v, i, groups, *total);
@@ -159,8 +156,8 @@ bool verify_permute_pairs(struct verify *v, const struct inst *i, bool in_place)
             if (!verify_attr_int(v, i, A_SOURCE_TARGET_PAIRS, *id, 0, limit != 1 ? limit : INT64_MAX))
                 return false;
             if (!count_id(&seen[s], id, v->arena, most))
-                return verify_bad_attr(v, i, A_SOURCE_TARGET_PAIRS, "%" PRId64 " is a %s more than %" PRId64 " time(s)",
-                                       *id, side[s], most);
+                return verify_bad_attr(v, i, A_SOURCE_TARGET_PAIRS, "%" PRId64 " is a %s more than %" PRId64 " time(s)", *id,
+                                       side[s], most);
         }
     }
     return true;

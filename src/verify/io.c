@@ -50,8 +50,7 @@ static const struct shape *verify_recv_done(struct verify *v, const struct inst 
 const struct shape *verify_io(struct verify *v, const struct inst *i)
 {
     switch ((enum opcode)i->opcode) {
-    case OP_INFEED:
-        return check_token(v, i, 0) ? tuple_of(v, written_data(v, i), false) : NULL;
+    case OP_INFEED: return check_token(v, i, 0) ? tuple_of(v, written_data(v, i), false) : NULL;
     case OP_OUTFEED: return verify_outfeed(v, i);
     case OP_SEND: return tuple_of(v, operand_shape(i, 0), true);
     case OP_RECV: return tuple_of(v, written_data(v, i), true);

@@ -31,10 +31,7 @@ static const struct onnx_type *find_type(enum dtype t)
     return NULL;
 }
 
-static int later(int a, int b)
-{
-    return a > b ? a : b;
-}
+static int later(int a, int b) { return a > b ? a : b; }
 
 /* Whether it is a sequence: a tuple of arrays, of which the first holds its elements. */
 static bool is_sequence(const struct shape *s)
@@ -65,7 +62,8 @@ static const char *onnx_name(struct verify *v, const struct shape *s, int *since
     if (optional)
         *since = later(*since, OPTIONALS);
     return arena_printf(&v->ds->arena, "%s%stensor(%s)%s%s", optional ? "optional(" : "", sequence ? "seq(" : "", t->name,
-                        sequence ? ")" : "", optional ? ")" : "").ptr;
+                        sequence ? ")" : "", optional ? ")" : "")
+        .ptr;
 }
 
 /* Why a version doesn't list a type; NULL: it does. */
@@ -155,8 +153,7 @@ static bool signature_fits(struct verify *v, const struct inst *i, struct loop_c
     const struct computation *c = l->body;
     const struct shape *root = c->root->shape;
     if (c->param_count != l->carried + 2)
-        return verify_bad_computation(v, i, c,
-                                      "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
+        return verify_bad_computation(v, i, c, "has %d parameter(s), expected %d: the iteration, the condition and %d carried",
                                       c->param_count, l->carried + 2, l->carried);
     if (!shape_is_scalar_of(c->params[0]->shape, DT_S64) || !shape_is_scalar_of(c->params[1]->shape, DT_PRED))
         return verify_bad_computation(v, i, c, "takes %s and %s first, expected s64[] and pred[]",
@@ -182,8 +179,8 @@ static bool results_fit(struct verify *v, const struct inst *i, struct loop_call
     bool tuple = is_tuple_of(i->shape, n, l->body->root->shape->elements[1]);
     l->results = tuple ? i->shape->elements : &i->shape;
     return tuple || n == 1 ||
-           verify_bad_inst(v, i, NULL, "gives %s, expected a tuple of %d carried and %d scanned values",
-                           verify_text(v, i->shape), l->carried, l->scans);
+           verify_bad_inst(v, i, NULL, "gives %s, expected a tuple of %d carried and %d scanned values", verify_text(v, i->shape),
+                           l->carried, l->scans);
 }
 
 /* Whether the body returns value k unchanged. In ONNX it then only reads it from the graph around it, and versions list only
@@ -203,14 +200,13 @@ static bool carried_fits(struct verify *v, const struct inst *i, const struct lo
     if (expected)
         return verify_bad_operand(v, i, l->heads + k, "%s", expected);
     if (!may_fit(in, param))
-        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param),
-                                  2 + k, STR_ARG(c->name));
+        return verify_bad_operand(v, i, l->heads + k, "%s, as parameter %d of `" STR_FMT "`", verify_text(v, param), 2 + k,
+                                  STR_ARG(c->name));
     if (!may_fit(out, param))
         return verify_bad_computation(v, i, c, "returns %s as carried value %d, expected %s as its parameter %d",
                                       verify_text(v, out), k, verify_text(v, param), 2 + k);
-    return may_fit(out, l->results[k]) ||
-           verify_bad_inst(v, i, NULL, "gives %s as carried value %d, where its body returns %s",
-                           verify_text(v, l->results[k]), k, verify_text(v, out));
+    return may_fit(out, l->results[k]) || verify_bad_inst(v, i, NULL, "gives %s as carried value %d, where its body returns %s",
+                                                          verify_text(v, l->results[k]), k, verify_text(v, out));
 }
 
 static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_call *l, int k)
@@ -222,8 +218,8 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
         return verify_bad_computation(v, i, l->body, "returns %s as scan value %d, expected %s", verify_text(v, out), k,
                                       expected);
     return may_stack(out, result) ||
-           verify_bad_inst(v, i, NULL, "gives %s as scan output %d, where its body returns %s each time",
-                           verify_text(v, result), k, verify_text(v, out));
+           verify_bad_inst(v, i, NULL, "gives %s as scan output %d, where its body returns %s each time", verify_text(v, result),
+                           k, verify_text(v, out));
 }
 
 static bool call_fits(struct verify *v, const struct inst *i)
@@ -231,9 +227,7 @@ static bool call_fits(struct verify *v, const struct inst *i)
     struct loop_call l = {.body = body_of(i)};
     if (!l.body) /* the parser, like XLA's, drops called computations if the call has operand layouts */
         return verify_bad_inst(v, i, NULL, "needs one body in called_computations%s",
-                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
-                                   ? ", which operand_layout_constraints takes away"
-                                   : "");
+                               inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS) ? ", which operand_layout_constraints takes away" : "");
     if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
         return false;
     for (int k = 0; k < l.carried; k++)

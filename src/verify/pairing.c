@@ -91,15 +91,14 @@ static bool check_users(struct verify *v, const struct inst *i, const struct pai
         return DIAG_ERROR(v->ds, i->opcode_span, PAIR_USERS, op_spelling(i->opcode), STR_ARG(wanted), count);
     const struct inst *user = u->first[i->index];
     if (!listed(r->users, user->opcode)) {
-        struct diag *d = DIAG(v->ds, user->opcode_span, PAIR_USER, op_spelling(i->opcode), STR_ARG(wanted),
-                              op_spelling(user->opcode));
+        struct diag *d =
+            DIAG(v->ds, user->opcode_span, PAIR_USER, op_spelling(i->opcode), STR_ARG(wanted), op_spelling(user->opcode));
         diag_note(v->ds, d, i->name_span, "the %s is here", op_spelling(i->opcode));
         return false;
     }
-    if (channel && user->opcode != OP_TUPLE &&
-        inst_bool(i, A_IS_HOST_TRANSFER) != inst_bool(user, A_IS_HOST_TRANSFER)) {
-        struct diag *d = DIAG(v->ds, inst_attr_span(user, A_IS_HOST_TRANSFER), PAIR_HOST_TRANSFER,
-                              op_spelling(user->opcode), op_spelling(i->opcode));
+    if (channel && user->opcode != OP_TUPLE && inst_bool(i, A_IS_HOST_TRANSFER) != inst_bool(user, A_IS_HOST_TRANSFER)) {
+        struct diag *d = DIAG(v->ds, inst_attr_span(user, A_IS_HOST_TRANSFER), PAIR_HOST_TRANSFER, op_spelling(user->opcode),
+                              op_spelling(i->opcode));
         diag_note(v->ds, d, inst_attr_span(i, A_IS_HOST_TRANSFER), "the %s is here", op_spelling(i->opcode));
         return false;
     }
@@ -172,8 +171,7 @@ static bool check_host_channels(struct verify *v)
         const struct computation *comp = v->m->computations[c];
         for (int k = 0; k < comp->inst_count; k++) {
             struct inst *i = comp->insts[k];
-            if ((i->opcode != OP_SEND && i->opcode != OP_RECV) || !inst_bool(i, A_IS_HOST_TRANSFER) ||
-                !inst_has(i, A_CHANNEL_ID))
+            if ((i->opcode != OP_SEND && i->opcode != OP_RECV) || !inst_bool(i, A_IS_HOST_TRANSFER) || !inst_has(i, A_CHANNEL_ID))
                 continue;
             int64_t id = inst_int(i, A_CHANNEL_ID, 0);
             struct str key = {ARENA_DUP(v->arena, &id, 1), sizeof id};

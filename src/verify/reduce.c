@@ -37,11 +37,11 @@ static bool reducer_slot(struct verify *v, const struct inst *i, const struct re
         return verify_bad_computation(v, i, c, "returns %s where the initial value is %s", verify_text(v, result),
                                       verify_text(v, r->init[k]));
     if (!shape_is_scalar_like(value, r->input[k]))
-        return verify_bad_computation(v, i, c, "takes %s as parameter %d, expected a scalar of %s",
-                                      verify_text(v, value), r->count + k, dtype_spelling(r->input[k]));
+        return verify_bad_computation(v, i, c, "takes %s as parameter %d, expected a scalar of %s", verify_text(v, value),
+                                      r->count + k, dtype_spelling(r->input[k]));
     if (!shape_compatible_fp(result, value))
-        return verify_bad_computation(v, i, c, "returns %s where parameter %d is %s", verify_text(v, result),
-                                      r->count + k, verify_text(v, value));
+        return verify_bad_computation(v, i, c, "returns %s where parameter %d is %s", verify_text(v, result), r->count + k,
+                                      verify_text(v, value));
     return true;
 }
 
@@ -85,8 +85,7 @@ static bool reduce_operands(struct verify *v, const struct inst *i, struct reduc
     r->computation = inst_computation(i, A_TO_APPLY);
     r->count = i->operand_count / 2;
     if (i->operand_count % 2 || r->count == 0)
-        return verify_bad_inst(v, i, NULL, "has %d operands, expected as many initial values as inputs",
-                               i->operand_count);
+        return verify_bad_inst(v, i, NULL, "has %d operands, expected as many initial values as inputs", i->operand_count);
     if (!verify_operand_arrays(v, i, 0, i->operand_count))
         return false;
     const struct shape **init = ARENA_ARRAY(v->arena, const struct shape *, r->count);
@@ -150,15 +149,9 @@ struct scan {
 };
 
 /* Result k of the computation or of the instruction, whose shape may be a tuple. */
-static const struct shape *part(const struct shape *s, int k)
-{
-    return shape_is_tuple(s) ? s->elements[k] : s;
-}
+static const struct shape *part(const struct shape *s, int k) { return shape_is_tuple(s) ? s->elements[k] : s; }
 
-static int part_count(const struct shape *s)
-{
-    return shape_is_tuple(s) ? s->count : 1;
-}
+static int part_count(const struct shape *s) { return shape_is_tuple(s) ? s->count : 1; }
 
 static bool scan_agree(const struct verify *v, const struct shape *a, const struct shape *b)
 {
@@ -176,8 +169,8 @@ static const struct shape *scan_row(struct verify *v, const struct inst *i, stru
         return NULL;
     }
     if (c->size >= 0 && s->dims[c->along] != c->size) {
-        verify_bad_attr(v, i, A_DIMENSIONS, "dimension %" PRId64 " of %s is not of size %" PRId64, c->along,
-                        verify_text(v, s), c->size);
+        verify_bad_attr(v, i, A_DIMENSIONS, "dimension %" PRId64 " of %s is not of size %" PRId64, c->along, verify_text(v, s),
+                        c->size);
         return NULL;
     }
     c->size = s->dims[c->along];
@@ -197,9 +190,8 @@ static bool scan_operands(struct verify *v, const struct inst *i, struct scan *c
         if (!s)
             return false;
         if (!scan_agree(v, s, param))
-            return verify_bad_operand(v, i, k, "%s%s, as parameter %d of `" STR_FMT "`",
-                                      k < c->inputs ? "rows of " : "", verify_text(v, param), k,
-                                      STR_ARG(c->computation->name));
+            return verify_bad_operand(v, i, k, "%s%s, as parameter %d of `" STR_FMT "`", k < c->inputs ? "rows of " : "",
+                                      verify_text(v, param), k, STR_ARG(c->computation->name));
     }
     return true;
 }
@@ -211,8 +203,7 @@ static bool scan_carries(struct verify *v, const struct inst *i, struct scan *c)
     for (int k = 0; k < c->carries; k++) {
         const struct shape *out = part(root, c->outputs + k), *in = c->computation->params[c->inputs + k]->shape;
         if (!scan_agree(v, out, in))
-            return verify_bad_computation(v, i, c->computation, "carries %s on as %s", verify_text(v, in),
-                                          verify_text(v, out));
+            return verify_bad_computation(v, i, c->computation, "carries %s on as %s", verify_text(v, in), verify_text(v, out));
     }
     return true;
 }
@@ -244,8 +235,8 @@ static const struct shape *scan_inferred(struct verify *v, const struct inst *i,
         if (k >= c->outputs)
             continue;
         if (!shape_is_array(s) || c->along > s->rank || c->size < 0) {
-            verify_bad_computation(v, i, c->computation, "returns %s, which cannot be stacked along %" PRId64,
-                                   verify_text(v, s), c->along);
+            verify_bad_computation(v, i, c->computation, "returns %s, which cannot be stacked along %" PRId64, verify_text(v, s),
+                                   c->along);
             return NULL;
         }
         struct dims d = verify_dims(v, s->rank + 1);
@@ -269,8 +260,8 @@ static bool scan_counts(struct verify *v, const struct inst *i, struct scan *c)
         !verify_attr_int(v, i, A_NUM_CARRIES, carries, 0, (int64_t)i->operand_count + 1))
         return false;
     if (c->computation->param_count != i->operand_count)
-        return verify_bad_computation(v, i, c->computation, "has %d parameters, expected %d",
-                                      c->computation->param_count, i->operand_count);
+        return verify_bad_computation(v, i, c->computation, "has %d parameters, expected %d", c->computation->param_count,
+                                      i->operand_count);
     c->along = dims.at[0];
     c->size = -1;
     c->carries = (int)carries;

@@ -38,8 +38,7 @@ static const struct shape *bit_generator_shape(struct verify *v, const struct in
         return out;
     if (shape_is_tuple(out) && out->count == 2 && shape_compatible(out->elements[0], state))
         return out;
-    verify_bad_inst(v, i, i->operands[0], "gives %s, expected an array or (%s, ...)", verify_text(v, out),
-                    verify_text(v, state));
+    verify_bad_inst(v, i, i->operands[0], "gives %s, expected an array or (%s, ...)", verify_text(v, out), verify_text(v, state));
     return NULL;
 }
 
@@ -57,11 +56,8 @@ static const struct shape *state_shape(struct verify *v, const struct inst *i)
 const struct shape *verify_rng(struct verify *v, const struct inst *i)
 {
     switch (i->opcode) {
-    case OP_RNG:
-        return rng_shape(v, i);
-    case OP_RNG_BIT_GENERATOR:
-        return bit_generator_shape(v, i);
-    default:
-        return state_shape(v, i);
+    case OP_RNG: return rng_shape(v, i);
+    case OP_RNG_BIT_GENERATOR: return bit_generator_shape(v, i);
+    default: return state_shape(v, i);
     }
 }

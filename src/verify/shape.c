@@ -57,15 +57,14 @@ static const struct shape *broadcast_shape(struct verify *v, const struct inst *
     struct ints dims = inst_ints(i, A_DIMENSIONS);
     if (v->parsing)
         return broadcast_inferred(v, i);
-    if (!declared_array(v, i) || !declared_type_matches(v, i) ||
-        !verify_attr_count(v, i, A_DIMENSIONS, dims.count, s->rank))
+    if (!declared_array(v, i) || !declared_type_matches(v, i) || !verify_attr_count(v, i, A_DIMENSIONS, dims.count, s->rank))
         return NULL;
     for (int k = 0; k < s->rank; k++) {
         if (!verify_attr_int(v, i, A_DIMENSIONS, dims.at[k], 0, i->shape->rank))
             return NULL;
         if (i->shape->dims[dims.at[k]] != s->dims[k]) {
-            verify_bad_operand(v, i, 0, "dimension %d to be %" PRId64 ", as dimension %" PRId64 " of the result",
-                               k, i->shape->dims[dims.at[k]], dims.at[k]);
+            verify_bad_operand(v, i, 0, "dimension %d to be %" PRId64 ", as dimension %" PRId64 " of the result", k,
+                               i->shape->dims[dims.at[k]], dims.at[k]);
             return NULL;
         }
     }
@@ -115,8 +114,8 @@ static bool slice_dim(struct verify *v, const struct inst *i, int k, struct slic
 {
     const struct shape *s = operand_shape(i, 0);
     if (c.start < 0 || c.start > c.limit || c.limit > s->dims[k])
-        return verify_bad_attr(v, i, A_SLICE, "[%" PRId64 ":%" PRId64 "] leaves dimension %d of %s", c.start,
-                               c.limit, k, verify_text(v, s));
+        return verify_bad_attr(v, i, A_SLICE, "[%" PRId64 ":%" PRId64 "] leaves dimension %d of %s", c.start, c.limit, k,
+                               verify_text(v, s));
     if (c.stride <= 0)
         return verify_bad_attr(v, i, A_SLICE, "stride %" PRId64 " is below 1", c.stride);
     int64_t length = c.limit - c.start, size = length / c.stride + (length % c.stride != 0);
@@ -153,8 +152,8 @@ static bool pad_dim(struct verify *v, const struct inst *i, int k, struct paddin
     if (p.interior < 0)
         return verify_bad_attr(v, i, A_PADDING, "interior padding %" PRId64 " is negative", p.interior);
     if (size != DIM_UNBOUNDED && !padded_size(size, p, &size))
-        return verify_bad_attr(v, i, A_PADDING, "%" PRId64 "_%" PRId64 "_%" PRId64 " takes dimension %d of %s below 0",
-                               p.low, p.high, p.interior, k, verify_text(v, s));
+        return verify_bad_attr(v, i, A_PADDING, "%" PRId64 "_%" PRId64 "_%" PRId64 " takes dimension %d of %s below 0", p.low,
+                               p.high, p.interior, k, verify_text(v, s));
     dims_add(out, size, shape_dim_dynamic(s, k));
     return true;
 }
@@ -231,8 +230,7 @@ static const struct shape *iota_shape(struct verify *v, const struct inst *i)
     if (!declared_array(v, i))
         return NULL;
     if (i->shape->rank == 0 || i->shape->dtype == DT_PRED) {
-        verify_bad_inst(v, i, NULL, "gives %s, expected at least one dimension and numbers",
-                        verify_text(v, i->shape));
+        verify_bad_inst(v, i, NULL, "gives %s, expected at least one dimension and numbers", verify_text(v, i->shape));
         return NULL;
     }
     int64_t along = inst_int(i, A_IOTA_DIMENSION, 0);
@@ -253,9 +251,8 @@ static const struct shape *copy_done_shape(struct verify *v, const struct inst *
     const struct shape *s = operand_shape(i, 0);
     if (!shape_is_tuple(s) || s->count < 2)
         return verify_bad_operand(v, i, 0, "a copy-start"), NULL;
-    bool same = v->options.layout_sensitive
-                    ? shape_equal(s->elements[0], s->elements[1], IGNORE_MEMORY_SPACE | IGNORE_SPLITS)
-                    : shape_compatible(s->elements[0], s->elements[1]);
+    bool same = v->options.layout_sensitive ? shape_equal(s->elements[0], s->elements[1], IGNORE_MEMORY_SPACE | IGNORE_SPLITS)
+                                            : shape_compatible(s->elements[0], s->elements[1]);
     if (!same)
         return verify_bad_operand(v, i, 0, "equal elements 0 and 1"), NULL;
     return s->elements[0];
@@ -270,15 +267,17 @@ static const struct shape *copy_shape(struct verify *v, const struct inst *i)
 }
 
 static verify_family_fn *const rules[OP_COUNT] = {
-    [OP_BROADCAST] = broadcast_shape,   [OP_CONCATENATE] = concatenate_shape,
-    [OP_COPY] = copy_shape,             [OP_COPY_DONE] = copy_done_shape,
-    [OP_COPY_START] = copy_start_shape, [OP_IOTA] = iota_shape,
-    [OP_PAD] = pad_shape,               [OP_RESHAPE] = reshape_shape,
-    [OP_REVERSE] = reverse_shape,       [OP_SLICE] = slice_shape,
+    [OP_BROADCAST] = broadcast_shape,
+    [OP_CONCATENATE] = concatenate_shape,
+    [OP_COPY] = copy_shape,
+    [OP_COPY_DONE] = copy_done_shape,
+    [OP_COPY_START] = copy_start_shape,
+    [OP_IOTA] = iota_shape,
+    [OP_PAD] = pad_shape,
+    [OP_RESHAPE] = reshape_shape,
+    [OP_REVERSE] = reverse_shape,
+    [OP_SLICE] = slice_shape,
     [OP_TRANSPOSE] = transpose_shape,
 };
 
-const struct shape *verify_shape(struct verify *v, const struct inst *i)
-{
-    return rules[i->opcode](v, i);
-}
+const struct shape *verify_shape(struct verify *v, const struct inst *i) { return rules[i->opcode](v, i); }

@@ -9,10 +9,10 @@ enum { RANK_LIMIT = 64, DEVICE_LIMIT = 1 << 20 };
 /* What each device holds: a tile, given by its coordinates, and within it the place in manual and unreduced groups. */
 struct placement {
     int rank;
-    int64_t dims[RANK_LIMIT];      /* tiles in each dimension of the value */
+    int64_t dims[RANK_LIMIT]; /* tiles in each dimension of the value */
     int64_t manual, unreduced, replicated;
     int64_t devices;
-    int64_t *part;                 /* by device: number of the part; replicas have the same */
+    int64_t *part; /* by device: number of the part; replicas have the same */
 };
 
 static bool ints_equal(struct ints a, struct ints b)
@@ -58,8 +58,8 @@ static int64_t tile_part(const struct sharding *s, int64_t at)
 {
     int64_t part = 0, scale = 1, types = s->last_type_count, first = s->tile.count - types;
     for (int64_t k = s->tile.count - 1; k >= 0; k--) {
-        bool replica = k >= first ? s->last_types[k - first] == TILE_REPLICATED
-                                  : k == s->tile.count - 1 && s->last_tile_dim_replicate;
+        bool replica =
+            k >= first ? s->last_types[k - first] == TILE_REPLICATED : k == s->tile.count - 1 && s->last_tile_dim_replicate;
         int64_t c = at % s->tile.at[k];
         at /= s->tile.at[k];
         if (replica)
@@ -95,10 +95,7 @@ static int64_t along_axis(const struct mesh *m, struct axis_ref a, int64_t at)
     return a.size ? at / (m->axes[a.axis].size / a.pre_size / a.size) % a.size : at;
 }
 
-static int64_t axis_size(const struct mesh *m, struct axis_ref a)
-{
-    return a.size ? a.size : m->axes[a.axis].size;
-}
+static int64_t axis_size(const struct mesh *m, struct axis_ref a) { return a.size ? a.size : m->axes[a.axis].size; }
 
 static int64_t axes_size(const struct mesh *m, const struct mesh_axes *axes)
 {
@@ -168,8 +165,7 @@ static bool place(struct arena *a, const struct sharding *s, struct placement *p
 static bool placements_equal(const struct placement *a, const struct placement *b)
 {
     return a->rank == b->rank && a->devices == b->devices && a->manual == b->manual && a->unreduced == b->unreduced &&
-           memcmp(a->dims, b->dims, sizeof a->dims) == 0 &&
-           memcmp(a->part, b->part, (size_t)a->devices * sizeof *a->part) == 0;
+           memcmp(a->dims, b->dims, sizeof a->dims) == 0 && memcmp(a->part, b->part, (size_t)a->devices * sizeof *a->part) == 0;
 }
 
 static bool spelled_alike(const struct sharding *a, const struct sharding *b)

@@ -13,8 +13,7 @@ static bool comparator_fits(struct verify *v, const struct inst *i)
     for (int k = 0; k < c->param_count; k++)
         if (!shape_is_scalar_like(c->params[k]->shape, operand_shape(i, k / 2)->dtype))
             return verify_bad_computation(v, i, c, "takes %s as parameter %d, expected a scalar of %s",
-                                          verify_text(v, c->params[k]->shape), k,
-                                          dtype_spelling(operand_shape(i, k / 2)->dtype));
+                                          verify_text(v, c->params[k]->shape), k, dtype_spelling(operand_shape(i, k / 2)->dtype));
     return true;
 }
 
@@ -28,8 +27,8 @@ static const struct shape *sort_shape(struct verify *v, const struct inst *i)
     for (int k = 1; k < i->operand_count; k++)
         if (!shape_same_dims(operand_shape(i, 0), operand_shape(i, k)))
             return verify_bad_operands(v, i, 0, k, "dimensions"), NULL;
-    if (!v->parsing && (!comparator_fits(v, i) || !verify_attr_int(v, i, A_DIMENSIONS, dims.at[0], INT64_MIN,
-                                                                   operand_shape(i, 0)->rank)))
+    if (!v->parsing &&
+        (!comparator_fits(v, i) || !verify_attr_int(v, i, A_DIMENSIONS, dims.at[0], INT64_MIN, operand_shape(i, 0)->rank)))
         return NULL;
     return verify_operands_shape(v, i, i->operand_count);
 }

@@ -13,8 +13,7 @@ static verify_family_fn *const families[FAMILY_COUNT] = {
 static bool operand_count_fits(struct verify *v, const struct inst *i)
 {
     const struct op_info *op = &op_table[i->opcode];
-    if (i->operand_count >= op->min_operands &&
-        (op->max_operands == OPERANDS_MANY || i->operand_count <= op->max_operands))
+    if (i->operand_count >= op->min_operands && (op->max_operands == OPERANDS_MANY || i->operand_count <= op->max_operands))
         return true;
     return verify_bad_inst(v, i, NULL, "has %d operand(s), expected %s%d", i->operand_count,
                            op->max_operands == OPERANDS_MANY ? "at least " : "", op->min_operands);
@@ -85,10 +84,7 @@ static bool float_types_fit(struct verify *v, const struct inst *i)
 
 enum { HOST_MEMORY = 5 };
 
-static bool on_host(const struct shape *s)
-{
-    return shape_is_array(s) && s->layout->memory_space == HOST_MEMORY;
-}
+static bool on_host(const struct shape *s) { return shape_is_array(s) && s->layout->memory_space == HOST_MEMORY; }
 
 /* A copy may change the layout, but a move to or from the host only the memory space. */
 static bool copy_fits(const struct verify *v, const struct shape *written, const struct shape *given)
@@ -103,17 +99,12 @@ static bool copy_fits(const struct verify *v, const struct shape *written, const
 static bool result_fits(const struct verify *v, const struct inst *i, const struct shape *given)
 {
     switch (op_table[i->opcode].compare) {
-    case COMPARE_OWN:
-        return true;
-    case COMPARE_STRICT:
-        return verify_same(v, i->shape, given);
+    case COMPARE_OWN: return true;
+    case COMPARE_STRICT: return verify_same(v, i->shape, given);
     case COMPARE_STRICT_MTM:
-        return v->options.layout_sensitive ? shape_equal(i->shape, given, SHAPE_MTM_ONLY)
-                                           : shape_compatible(i->shape, given);
-    case COMPARE_COPY:
-        return copy_fits(v, i->shape, given);
-    default:
-        return v->options.mixed_precision ? shape_compatible_fp(i->shape, given) : shape_compatible(i->shape, given);
+        return v->options.layout_sensitive ? shape_equal(i->shape, given, SHAPE_MTM_ONLY) : shape_compatible(i->shape, given);
+    case COMPARE_COPY: return copy_fits(v, i->shape, given);
+    default: return v->options.mixed_precision ? shape_compatible_fp(i->shape, given) : shape_compatible(i->shape, given);
     }
 }
 
@@ -168,9 +159,23 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
 
 /* Opcodes whose shape can only be declared. */
 static const uint8_t declared_only[] = {
-    OP_BITCAST, OP_BITCAST_CONVERT, OP_CONVERT, OP_CUSTOM_CALL, OP_DYNAMIC_RESHAPE, OP_INFEED, OP_IOTA, OP_PARAMETER,
-    OP_RECV, OP_RESHAPE, OP_RNG, OP_RNG_BIT_GENERATOR, OP_STOCHASTIC_CONVERT,
-    OP_ASYNC_START, OP_ASYNC_UPDATE, OP_ASYNC_DONE, OP_CONSTANT,
+    OP_BITCAST,
+    OP_BITCAST_CONVERT,
+    OP_CONVERT,
+    OP_CUSTOM_CALL,
+    OP_DYNAMIC_RESHAPE,
+    OP_INFEED,
+    OP_IOTA,
+    OP_PARAMETER,
+    OP_RECV,
+    OP_RESHAPE,
+    OP_RNG,
+    OP_RNG_BIT_GENERATOR,
+    OP_STOCHASTIC_CONVERT,
+    OP_ASYNC_START,
+    OP_ASYNC_UPDATE,
+    OP_ASYNC_DONE,
+    OP_CONSTANT,
 };
 
 bool verify_can_infer(enum opcode op, bool strict)

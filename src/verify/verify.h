@@ -11,9 +11,9 @@
 #include "ir/ir.h"
 
 struct verify_options {
-    bool layout_sensitive;     /* layouts and dynamic flags count (hlo-shapes 1.4, LS) */
-    bool mixed_precision;      /* float types may differ (MP) */
-    bool allow_unbounded;      /* results may have dimensions `?` */
+    bool layout_sensitive; /* layouts and dynamic flags count (hlo-shapes 1.4, LS) */
+    bool mixed_precision;  /* float types may differ (MP) */
+    bool allow_unbounded;  /* results may have dimensions `?` */
 };
 
 /* Verifies everything, reachable or not. Reports up to DIAG_ERROR_LIMIT independent errors, at most one for each instruction,

@@ -12,11 +12,11 @@
 struct verify {
     struct diags *ds;
     struct module *m;
-    struct arena *arena;       /* for inferred shapes */
+    struct arena *arena; /* for inferred shapes */
     struct verify_options options;
-    bool parsing;              /* inference for the parser: operands are broadcast, float types may be mixed */
-    bool strict;               /* ... just as XLA's parser infers */
-    const char *word;          /* the operation's name in messages, when it is a builder form; NULL: its opcode */
+    bool parsing;     /* inference for the parser: operands are broadcast, float types may be mixed */
+    bool strict;      /* ... just as XLA's parser infers */
+    const char *word; /* the operation's name in messages, when it is a builder form; NULL: its opcode */
 };
 
 /* One for each family, expanded from op.def: the result shape by the rule of the opcode, or NULL with a diagnostic. For
@@ -32,8 +32,8 @@ bool verify_pairing(struct verify *v);      /* pairing.c: async chains, start an
 bool verify_buffers(struct verify *v);      /* buffers.c: where buffers are allowed, one writer each */
 bool verify_module_rules(struct verify *v); /* module.c: entry layout, aliases, donors, all-reduce uniformity */
 bool verify_annotations(struct verify *v, const struct inst *i); /* annotations.c: sharding, origin, replication */
-bool verify_fusions(struct verify *v);      /* fusion.c: called once, nothing dead in them */
-bool verify_async_bodies(struct verify *v); /* async.c: what asynchronous chains call */
+bool verify_fusions(struct verify *v);                           /* fusion.c: called once, nothing dead in them */
+bool verify_async_bodies(struct verify *v);                      /* async.c: what asynchronous chains call */
 
 /* ---- check.c: reports and common checks ---- */
 
@@ -45,8 +45,8 @@ bool verify_bad_operand(struct verify *v, const struct inst *i, int k, const cha
 bool verify_bad_operands(struct verify *v, const struct inst *i, int a, int b, const char *what);
 bool verify_bad_result(struct verify *v, const struct inst *i, const struct shape *expected);
 bool verify_bad_attr(struct verify *v, const struct inst *i, enum attr_id id, const char *problem, ...) PRINTF_LIKE(4, 5);
-bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c,
-                            const char *problem, ...) PRINTF_LIKE(4, 5);
+bool verify_bad_computation(struct verify *v, const struct inst *i, const struct computation *c, const char *problem, ...)
+    PRINTF_LIKE(4, 5);
 /* For problems of the instruction as a whole: "`async-start` has 2 users, ..."; a note shows `other`, unless NULL. */
 bool verify_bad_inst(struct verify *v, const struct inst *i, const struct inst *other, const char *problem, ...)
     PRINTF_LIKE(4, 5);
@@ -64,10 +64,7 @@ bool verify_dim_list(struct verify *v, const struct inst *i, enum attr_id id, in
 const bool *verify_marked(struct verify *v, struct ints list, int64_t end);
 
 static inline const struct shape *operand_shape(const struct inst *i, int k) { return i->operands[k]->shape; }
-static inline bool dtype_same_kind(enum dtype a, enum dtype b)
-{
-    return a == b || (dtype_is_float(a) && dtype_is_float(b));
-}
+static inline bool dtype_same_kind(enum dtype a, enum dtype b) { return a == b || (dtype_is_float(a) && dtype_is_float(b)); }
 static inline bool shape_is_scalar_like(const struct shape *s, enum dtype t)
 {
     return shape_is_scalar(s) && dtype_same_kind(s->dtype, t);
@@ -142,7 +139,7 @@ bool verify_window_shape(struct verify *v, const struct inst *i, const struct sh
 /* ---- control.c: called computations ---- */
 
 bool verify_aliasing(struct verify *v, const struct inst *i);
-bool verify_onnx_loop(struct verify *v, const struct inst *i); /* onnx_loop.c */
+bool verify_onnx_loop(struct verify *v, const struct inst *i);                  /* onnx_loop.c */
 const struct shape *verify_async_shape(struct verify *v, const struct inst *i); /* async.c */
 
 /* ---- groups.c: replica groups ---- */

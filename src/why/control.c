@@ -4,7 +4,8 @@
  */
 #include "why/why_priv.h"
 
-static void root_of(struct why *w, const struct computation *c, int64_t leaf, const int64_t *index, int64_t iteration, const char *role)
+static void root_of(struct why *w, const struct computation *c, int64_t leaf, const int64_t *index, int64_t iteration,
+                    const char *role)
 {
     struct why_source *s = why_of(w, c->root, leaf, role);
     s->where = WHY_INSIDE;

@@ -3,10 +3,9 @@
  */
 #include "why/why_priv.h"
 
-
 /* One spatial dimension of both boxes; false where the kernel lies wholly beside the array. */
-static bool spatial(struct why_source *input, struct why_source *kernel, const struct dim_labels *l, int k, const struct window_dim *d,
-                    const int64_t *index)
+static bool spatial(struct why_source *input, struct why_source *kernel, const struct dim_labels *l, int k,
+                    const struct window_dim *d, const int64_t *index)
 {
     const int64_t in = l->input_spatial[k], of_kernel = l->kernel_spatial[k];
     const struct why_window at = why_window_at(d, input->count[in], index[l->output_spatial[k]]);

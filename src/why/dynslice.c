@@ -5,10 +5,12 @@
 
 /* Start indices from operand `first` on, scalars or one row; clamped. False: they aren't known, or to what they are clamped
  * goes by bounds and sizes of the moment. */
-static bool read_start(struct why *w, const struct inst *i, int first, int rank, const int64_t *dims, const int64_t *sizes, int64_t *start)
+static bool read_start(struct why *w, const struct inst *i, int first, int rank, const int64_t *dims, const int64_t *sizes,
+                       int64_t *start)
 {
     const bool one_row = first < i->operand_count && i->operands[first]->shape->rank == 1;
-    bool known = !shape_has_dynamic(i->shape) && !shape_has_dynamic(i->operands[0]->shape) && !shape_has_dynamic(i->operands[first - 1]->shape);
+    bool known = !shape_has_dynamic(i->shape) && !shape_has_dynamic(i->operands[0]->shape) &&
+                 !shape_has_dynamic(i->operands[first - 1]->shape);
     for (int d = 0; d < rank && known; d++) {
         const int64_t at[1] = {d};
         known = why_integer(w, i, one_row ? first : first + d, at, &start[d]);

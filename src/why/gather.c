@@ -31,8 +31,8 @@ static void vector_of(const struct kern_gather_dims *dims, const int64_t *o, int
 }
 
 /* The start of the window in dimension d of the array; false: it isn't known. */
-static bool start_of(struct why *w, const struct inst *i, int indices, const struct kern_gather_dims *dims, const int64_t *vector, int64_t d,
-                     int64_t *start)
+static bool start_of(struct why *w, const struct inst *i, int indices, const struct kern_gather_dims *dims, const int64_t *vector,
+                     int64_t d, int64_t *start)
 {
     const int component = place_in(dims->start_index_map, dims->map_count, d);
     const int batching = place_in(dims->operand_batching, dims->batching_count, d);
@@ -47,7 +47,8 @@ static bool start_of(struct why *w, const struct inst *i, int indices, const str
 }
 
 /* The vector of indices that an element goes by. */
-static void put_vector(struct why *w, const struct inst *i, int indices, const struct kern_gather_dims *dims, const int64_t *vector)
+static void put_vector(struct why *w, const struct inst *i, int indices, const struct kern_gather_dims *dims,
+                       const int64_t *vector)
 {
     struct why_source *s = why_whole(w, i, indices, 0, "index");
     for (int d = 0; d < s->rank; d++)
@@ -78,8 +79,8 @@ struct hits {
     struct why *w;
     const struct inst *i;
     const struct kern_gather_dims *dims;
-    const int64_t *index;                /* that is asked about */
-    int n;                               /* operands */
+    const int64_t *index;                                 /* that is asked about */
+    int n;                                                /* operands */
     int64_t array[VIEW_MAX_RANK], updates[VIEW_MAX_RANK]; /* their sizes */
 };
 

@@ -44,8 +44,8 @@ static int64_t came_from(struct why *w, const struct inst *i, int64_t along, con
     struct line *in = ARENA_ARRAY(w->arena, struct line, n), *out = ARENA_ARRAY(w->arena, struct line, n);
     int64_t before = 0;
     for (int k = 0; k < n; k++)
-        if (!line_of(why_value(w, i, k, 0), along, index, &in[k]) || !line_of(why_value(w, i, WHY_SELF, k), along, index, &out[k]) ||
-            index[along] >= out[k].length)
+        if (!line_of(why_value(w, i, k, 0), along, index, &in[k]) ||
+            !line_of(why_value(w, i, WHY_SELF, k), along, index, &out[k]) || index[along] >= out[k].length)
             return -1;
     for (int64_t p = 0; p < index[along]; p++)
         before += same(out, p, out, index[along], n);

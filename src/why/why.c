@@ -124,7 +124,8 @@ bool why_integer(const struct why *w, const struct inst *i, int k, const int64_t
 struct why_source *why_of(struct why *w, const struct inst *from, int64_t leaf, const char *role)
 {
     struct why_source *s = &(VEC_PUSH(w->arena, w->at, w->count, w->capacity));
-    *s = (struct why_source){.inst = from, .operand = -1, .leaf = leaf, .rank = why_leaf_shape(from->shape, leaf)->rank, .role = role};
+    *s = (struct why_source){
+        .inst = from, .operand = -1, .leaf = leaf, .rank = why_leaf_shape(from->shape, leaf)->rank, .role = role};
     dims_of(w, from, leaf, s->count);
     for (int d = 0; d < s->rank; d++) {
         s->step[d] = 1;
@@ -147,10 +148,7 @@ void why_every_leaf(struct why *w, const struct inst *i, int k, const char *role
             why_whole(w, i, k, leaf, role);
 }
 
-void why_fix(struct why_source *s, int64_t dimension, int64_t at)
-{
-    why_span(s, dimension, at, 1, 1);
-}
+void why_fix(struct why_source *s, int64_t dimension, int64_t at) { why_span(s, dimension, at, 1, 1); }
 
 void why_span(struct why_source *s, int64_t dimension, int64_t start, int64_t count, int64_t step)
 {

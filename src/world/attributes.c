@@ -34,8 +34,8 @@ static const struct number_type {
     const char *name;
     uint8_t dtype, bytes;
 } number_types[] = {
-    {"bf16", FFI_BF16, 2}, {"f16", FFI_F16, 2}, {"f32", FFI_F32, 4},  {"f64", FFI_F64, 8},  {"i1", FFI_PRED, 1},
-    {"i16", FFI_S16, 2},   {"i32", FFI_S32, 4}, {"i64", FFI_S64, 8},  {"i8", FFI_S8, 1},    {"si16", FFI_S16, 2},
+    {"bf16", FFI_BF16, 2}, {"f16", FFI_F16, 2},  {"f32", FFI_F32, 4}, {"f64", FFI_F64, 8},  {"i1", FFI_PRED, 1},
+    {"i16", FFI_S16, 2},   {"i32", FFI_S32, 4},  {"i64", FFI_S64, 8}, {"i8", FFI_S8, 1},    {"si16", FFI_S16, 2},
     {"si32", FFI_S32, 4},  {"si64", FFI_S64, 8}, {"si8", FFI_S8, 1},  {"ui16", FFI_U16, 2}, {"ui32", FFI_U32, 4},
     {"ui64", FFI_U64, 8},  {"ui8", FFI_U8, 1},
 };
@@ -160,10 +160,7 @@ static bool make_array(struct maker *m, const struct dict_value *v, struct ffi_a
 
 static bool make_dictionary(struct maker *m, const struct dict_value *d, struct ffi_attrs *out);
 
-static struct ffi_bytes bytes_of(struct str s)
-{
-    return (struct ffi_bytes){s.ptr, s.len};
-}
+static struct ffi_bytes bytes_of(struct str s) { return (struct ffi_bytes){s.ptr, s.len}; }
 
 static bool make_value(struct maker *m, const struct dict_value *v, struct attribute *out)
 {
@@ -172,21 +169,15 @@ static bool make_value(struct maker *m, const struct dict_value *v, struct attri
     case DICT_INT:
     case DICT_FLOAT:
     case DICT_BOOL:
-    case DICT_WORD:
-        out->type = FFI_SCALAR;
-        return make_scalar(m, v, out->value = ARENA_NEW(a, struct ffi_scalar));
-    case DICT_ARRAY:
-        out->type = FFI_ARRAY;
-        return make_array(m, v, out->value = ARENA_NEW(a, struct ffi_array));
+    case DICT_WORD: out->type = FFI_SCALAR; return make_scalar(m, v, out->value = ARENA_NEW(a, struct ffi_scalar));
+    case DICT_ARRAY: out->type = FFI_ARRAY; return make_array(m, v, out->value = ARENA_NEW(a, struct ffi_array));
     case DICT_STRING: {
         struct ffi_bytes s = bytes_of(v->s);
         out->type = FFI_STRING;
         out->value = ARENA_DUP(a, &s, 1);
         return true;
     }
-    case DICT_DICT:
-        out->type = FFI_DICTIONARY;
-        return make_dictionary(m, v, out->value = ARENA_NEW(a, struct ffi_attrs));
+    case DICT_DICT: out->type = FFI_DICTIONARY; return make_dictionary(m, v, out->value = ARENA_NEW(a, struct ffi_attrs));
     default: return fail(m, v->kind == DICT_UNIT ? "`=`" : "a number, a string, an array or a dictionary", v->at);
     }
 }

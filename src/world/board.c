@@ -29,7 +29,7 @@ struct board {
     struct wait *waits; /* who waits for ever, as of the last look ... */
     int64_t wait_count; /* ... once the run was stopped */
     bool *hope;
-    struct diags said; /* of the run */
+    struct diags said;          /* of the run */
     int64_t seen_over, seen_at; /* how many had ended when something last changed, and when that was */
     bool seen_failed;
 };
@@ -57,10 +57,7 @@ void board_free(struct board *b)
     diags_free(&b->said);
 }
 
-void board_fail(struct board *b, const char *why)
-{
-    DIAG(&b->said, NO_SPAN, FAILURE, why);
-}
+void board_fail(struct board *b, const char *why) { DIAG(&b->said, NO_SPAN, FAILURE, why); }
 
 /* ---- reports ---- */
 
@@ -77,10 +74,7 @@ static const struct inst *unpack_inst(const struct board *b, struct reader *r)
     return computation < 0 ? NULL : m->computations[computation]->insts[inst];
 }
 
-static void pack_list(struct buf *b, const int64_t *list, int64_t count)
-{
-    buf_bytes(b, list, (size_t)count * sizeof *list);
-}
+static void pack_list(struct buf *b, const int64_t *list, int64_t count) { buf_bytes(b, list, (size_t)count * sizeof *list); }
 
 static const int64_t *unpack_list(struct reader *r, int64_t count)
 {
@@ -117,15 +111,9 @@ void crew_report(struct member *p)
     buf_free(&b);
 }
 
-void board_busy(struct board *b, int64_t participant)
-{
-    b->standings[participant].busy = true;
-}
+void board_busy(struct board *b, int64_t participant) { b->standings[participant].busy = true; }
 
-static bool is_over(enum state s)
-{
-    return s == ENDED || s == FAILED;
-}
+static bool is_over(enum state s) { return s == ENDED || s == FAILED; }
 
 static void settle(struct board *b);
 
@@ -186,8 +174,8 @@ static int64_t find_stuck(struct board *b)
             continue;
         for (int64_t j = 0; j < s->whom_count; j++)
             compare_counts(b, k, s->whom[j]);
-        b->waits[count++] = (struct wait){
-            .participant = k, .at = s->at, .count = s->whom_count, .whom = (int64_t *)(uintptr_t)s->whom};
+        b->waits[count++] =
+            (struct wait){.participant = k, .at = s->at, .count = s->whom_count, .whom = (int64_t *)(uintptr_t)s->whom};
     }
     return world_keep_stuck(b->waits, count, b->hope);
 }
@@ -223,11 +211,8 @@ static void conclude(struct board *b)
     o.endings = ARENA_ARRAY(&c->arena, struct ending, b->count);
     for (int64_t k = 0; k < b->count; k++) {
         struct standing *s = &b->standings[k];
-        o.endings[k] = (struct ending){.ended = s->state == ENDED,
-                                       .by_itself = s->by_itself,
-                                       .ds = &s->ds,
-                                       .sender = s->sender,
-                                       .sent_at = s->sent_at};
+        o.endings[k] = (struct ending){
+            .ended = s->state == ENDED, .by_itself = s->by_itself, .ds = &s->ds, .sender = s->sender, .sent_at = s->sent_at};
     }
     bool ok = b->said.errors == 0 && world_verdict(&o, &b->said);
     pack_diags(&said, &b->said);

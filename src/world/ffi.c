@@ -36,15 +36,9 @@ static struct ffi_error *error_new(int code, const char *message)
     return e;
 }
 
-static struct ffi_error *error_create(struct ffi_error_create *args)
-{
-    return error_new(args->code, args->message);
-}
+static struct ffi_error *error_create(struct ffi_error_create *args) { return error_new(args->code, args->message); }
 
-static void error_message(struct ffi_error_message *args)
-{
-    args->message = args->error->message ? args->error->message : "";
-}
+static void error_message(struct ffi_error_message *args) { args->message = args->error->message ? args->error->message : ""; }
 
 static void error_free(struct ffi_error *e)
 {
@@ -53,10 +47,7 @@ static void error_free(struct ffi_error *e)
     free(e);
 }
 
-static void error_destroy(struct ffi_error_destroy *args)
-{
-    error_free(args->error);
-}
+static void error_destroy(struct ffi_error_destroy *args) { error_free(args->error); }
 
 static struct ffi_error *not_here(struct ffi_head *args)
 {
@@ -246,17 +237,15 @@ static bool run(struct ffi_frame *frame, ffi_handler *handler, struct buf *why)
     return ok;
 }
 
-bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
-              const struct foreign_array *out, struct buf *why)
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in, const struct foreign_array *out,
+              struct buf *why)
 {
     struct arena a;
     struct ffi_context context = {c->participant};
     struct ffi_frame frame = {.size = FFI_FRAME_SIZE, .api = &api, .context = &context, .stage = FFI_EXECUTE};
     arena_init(&a);
-    bool ok = make_list(&a, in, c->operand_count, &frame.args, why) &&
-              make_list(&a, out, c->result_count, &frame.results, why) &&
-              ffi_read_attrs(&a, inst_str(c->inst, A_BACKEND_CONFIG), &frame.attrs, why) &&
-              run(&frame, (ffi_handler *)code, why);
+    bool ok = make_list(&a, in, c->operand_count, &frame.args, why) && make_list(&a, out, c->result_count, &frame.results, why) &&
+              ffi_read_attrs(&a, inst_str(c->inst, A_BACKEND_CONFIG), &frame.attrs, why) && run(&frame, (ffi_handler *)code, why);
     arena_free(&a);
     return ok;
 }

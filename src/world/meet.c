@@ -94,10 +94,7 @@ void world_settle(struct world *w)
  * copied is aligned as storage is. */
 enum { CELL = 512, ALIGNED = 16 };
 
-static size_t aligned(size_t n)
-{
-    return (n + ALIGNED - 1) / ALIGNED * ALIGNED;
-}
+static size_t aligned(size_t n) { return (n + ALIGNED - 1) / ALIGNED * ALIGNED; }
 
 static bool same_group(const struct gathering *g, const struct meeting *m)
 {

@@ -152,10 +152,7 @@ static void look_after_sends(struct mpi *m)
     }
 }
 
-static bool mpi_busy(void *context)
-{
-    return ((struct mpi *)context)->out != NULL;
-}
+static bool mpi_busy(void *context) { return ((struct mpi *)context)->out != NULL; }
 
 /* ---- in ---- */
 
@@ -265,8 +262,7 @@ const char *TRANSPORT_OPEN(struct transport *out)
         return free(m), "MPI was begun without MPI_THREAD_SERIALIZED, and participants are threads";
     MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
     MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
-    *out = (struct transport){
-        .context = m, .send = mpi_send, .receive = mpi_receive, .busy = mpi_busy, .close = mpi_close};
+    *out = (struct transport){.context = m, .send = mpi_send, .receive = mpi_receive, .busy = mpi_busy, .close = mpi_close};
     MPI_Comm_rank(m->comm, &out->rank);
     MPI_Comm_size(m->comm, &out->size);
     await_next(m);

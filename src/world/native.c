@@ -38,10 +38,7 @@ void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const ch
 
 /* ---- arrays in XLA's form ---- */
 
-static bool is_packed(const struct shape *s)
-{
-    return dtype_is_subbyte(s->dtype);
-}
+static bool is_packed(const struct shape *s) { return dtype_is_subbyte(s->dtype); }
 
 /* Room for an array. Packed ones get a byte per element too: XLA's own header says they have that size, so handlers copy as
  * much. */
@@ -127,10 +124,7 @@ struct native {
     bool *copied; /* by operand */
 };
 
-static void *no_data(void)
-{
-    return (void *)(uintptr_t)nothing;
-}
+static void *no_data(void) { return (void *)(uintptr_t)nothing; }
 
 static bool as_it_is(const struct foreign_array *x)
 {
@@ -199,8 +193,7 @@ static bool take_result(struct native *n, int r, struct buf *why)
 
 typedef void original_fn(void *out, const void **in);
 typedef void status_fn(void *out, const void **in, struct XlaCustomCallStatus_ *status);
-typedef void unified_fn(void *out, const void **in, const char *opaque, size_t length,
-                        struct XlaCustomCallStatus_ *status);
+typedef void unified_fn(void *out, const void **in, const char *opaque, size_t length, struct XlaCustomCallStatus_ *status);
 
 static bool jump(struct native *n, native_fn *code, struct buf *why)
 {
@@ -211,9 +204,7 @@ static bool jump(struct native *n, native_fn *code, struct buf *why)
     switch (inst_enum(i, A_API_VERSION, E_API_VERSION_ORIGINAL)) {
     case E_API_VERSION_TYPED_FFI: return ffi_call(code, n->c, n->in, n->out, why);
     case E_API_VERSION_STATUS_RETURNING: ((status_fn *)code)(out, n->in_data, &status); break;
-    case E_API_VERSION_STATUS_RETURNING_UNIFIED:
-        ((unified_fn *)code)(out, n->in_data, opaque.ptr, opaque.len, &status);
-        break;
+    case E_API_VERSION_STATUS_RETURNING_UNIFIED: ((unified_fn *)code)(out, n->in_data, opaque.ptr, opaque.len, &status); break;
     default: ((original_fn *)code)(out, n->in_data); break;
     }
     if (status.failed && why->size == 0)

@@ -3,10 +3,7 @@
  */
 #include "world/ranks_priv.h"
 
-void pack_int(struct buf *b, int64_t v)
-{
-    buf_bytes(b, &v, sizeof v);
-}
+void pack_int(struct buf *b, int64_t v) { buf_bytes(b, &v, sizeof v); }
 
 static const char *take(struct reader *r, size_t size)
 {

@@ -83,10 +83,7 @@ struct ranks {
     uint32_t phase;     /* number of the current run or agreement; all ranks go through the same ones */
     struct items early; /* messages of a later phase: other ranks may be ahead of this one */
 };
-static inline int rank_of(const struct ranks *r, int64_t participant)
-{
-    return (int)(participant % r->transport.size);
-}
+static inline int rank_of(const struct ranks *r, int64_t participant) { return (int)(participant % r->transport.size); }
 /* As in struct transport. */
 bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int *pending);
 /* The body is copied. It is so small that a lack of memory for it ends the process. */
@@ -122,7 +119,7 @@ struct member {
     bool told;              /* rank 0 knows, as of ... */
     uint64_t told_arrivals; /* ... this many */
 };
-extern const struct exchange ranks_exchange; /* but for its context, a member, and `stop` */
+extern const struct exchange ranks_exchange;        /* but for its context, a member, and `stop` */
 void member_take(struct member *p, struct item *i); /* a block or a message for it has arrived */
 
 /* ---- ranks_run.c ---- */
@@ -130,24 +127,24 @@ void member_take(struct member *p, struct item *i); /* a block or a message for 
 /* A run, as far as it takes place on this rank. */
 struct crew {
     struct ranks *ranks;
-    pthread_mutex_t lock;    /* guards everything here, and the ranks' transport */
-    pthread_cond_t changed;  /* for the main thread: look around */
-    pthread_cond_t asked;    /* wakes threads that serve the host to participants on other ranks */
+    pthread_mutex_t lock;            /* guards everything here, and the ranks' transport */
+    pthread_cond_t changed;          /* for the main thread: look around */
+    pthread_cond_t asked;            /* wakes threads that serve the host to participants on other ranks */
     const struct world_feeds *feeds; /* on rank 0 */
     struct world_participant *tasks;
-    struct diags *ds;            /* of the run */
-    struct guard *guard;         /* of the thread that started the run */
-    atomic_bool starved;         /* a participant of this rank ran out of memory */
+    struct diags *ds;    /* of the run */
+    struct guard *guard; /* of the thread that started the run */
+    atomic_bool starved; /* a participant of this rank ran out of memory */
     struct arena arena;
     int64_t count, here, over; /* participants; those on this rank; those of them that have ended */
     struct member *members;
     bool serves;           /* rank 0 does, which has the host: */
     struct items requests; /* that nobody serves yet; so many: */
     int64_t request_count;
-    pthread_t *hosts;      /* one thread for each participant that may have to wait */
+    pthread_t *hosts; /* one thread for each participant that may have to wait */
     int64_t host_count, host_idle;
     atomic_bool stop;
-    bool ended, ok; /* KIND_END has come */
+    bool ended, ok;      /* KIND_END has come */
     struct board *board; /* on rank 0 */
 };
 /* Takes the lock, and releases it. In between, running out of memory ends the process: nobody could be told of it, and all
@@ -156,7 +153,7 @@ void crew_enter(struct crew *c, struct undo *u);
 void crew_leave(struct crew *c, struct undo *u);
 /* All of this with the lock held. */
 void crew_take(struct crew *c, struct item *i); /* handles a message */
-bool crew_progress(struct crew *c); /* handles one message; false: there is none */
+bool crew_progress(struct crew *c);             /* handles one message; false: there is none */
 /* From a participant of this rank to another participant. False: no memory. */
 bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending);
 void crew_tell(struct crew *c, struct head h, struct block body); /* to all other ranks */
@@ -168,10 +165,10 @@ void crew_rest(struct crew *c, unsigned times);
 
 struct board *board_new(struct crew *c);
 void board_free(struct board *b);
-void board_fail(struct board *b, const char *why); /* whatever else the participants report */
-void crew_report(struct member *p); /* reports the state of a participant of this rank */
+void board_fail(struct board *b, const char *why);       /* whatever else the participants report */
+void crew_report(struct member *p);                      /* reports the state of a participant of this rank */
 void board_report(struct board *b, struct item *report); /* that has arrived; takes ownership */
-void board_busy(struct board *b, int64_t participant); /* the others need not wait for it for long */
+void board_busy(struct board *b, int64_t participant);   /* the others need not wait for it for long */
 /* Stops the run when nobody can proceed, and ends it when all participants have ended. Checks from time to time whether
  * some hold up the others. */
 void board_look(struct board *b);

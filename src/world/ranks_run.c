@@ -11,16 +11,11 @@ enum { WATCH_NS = 10000000, WATCH_BUSY_NS = 200000 };
 
 struct head crew_head(const struct member *p, enum kind kind, const struct inst *at)
 {
-    return (struct head){.kind = kind,
-                         .from = (int32_t)p->number,
-                         .computation = at ? at->parent->index : -1,
-                         .inst = at ? at->index : -1};
+    return (struct head){
+        .kind = kind, .from = (int32_t)p->number, .computation = at ? at->parent->index : -1, .inst = at ? at->index : -1};
 }
 
-static struct member *crew_member(struct crew *c, int64_t number)
-{
-    return &c->members[number / ranks_count(c->ranks)];
-}
+static struct member *crew_member(struct crew *c, int64_t number) { return &c->members[number / ranks_count(c->ranks)]; }
 
 /* A participant that has ended has reported which messages were left for it before this one arrived. */
 static void take_block(struct crew *c, struct item *i)
@@ -46,8 +41,7 @@ static bool hand_over(struct crew *c, struct head h, struct block body)
 bool crew_post(struct crew *c, struct head h, int64_t to, struct block body, int *pending)
 {
     h.to = (int32_t)to;
-    bool ok = ranks_has(c->ranks, to) ? hand_over(c, h, body)
-                                      : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
+    bool ok = ranks_has(c->ranks, to) ? hand_over(c, h, body) : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
     crew_member(c, h.from)->sent[to] += ok;
     return ok;
 }
@@ -413,8 +407,7 @@ static void finish(struct crew *c)
     arena_free(&c->arena);
 }
 
-bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *tasks, int64_t count,
-               const struct world_feeds *feeds)
+bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *tasks, int64_t count, const struct world_feeds *feeds)
 {
     struct crew c = {.ranks = r, .tasks = tasks, .count = count, .ds = ds};
     r->phase++;

@@ -93,8 +93,7 @@ static native_fn *find_function(void *library, struct str name)
         return NULL;
     if (!dladdr1(at, &info, (void **)&where, RTLD_DL_LINKMAP) || where != own)
         return NULL;
-    if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
-        (symbol->st_info & 0xf) != STT_FUNC)
+    if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol || (symbol->st_info & 0xf) != STT_FUNC)
         return NULL;
     memcpy(&code, &at, sizeof code); /* C has no conversion between the two kinds of pointers */
     return code;

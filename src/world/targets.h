@@ -40,7 +40,7 @@ void XlaCustomCallStatusSetFailure(struct XlaCustomCallStatus_ *status, const ch
 /* ---- ffi.c: API_VERSION_TYPED_FFI ---- */
 
 /* `in` and `out`: the leaves as the code sees them; those of tokens have some valid address. */
-bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
-              const struct foreign_array *out, struct buf *why);
+bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in, const struct foreign_array *out,
+              struct buf *why);
 
 #endif

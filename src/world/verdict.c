@@ -96,8 +96,7 @@ static const struct inst *held_send(const struct outcome *o, int64_t from, int64
     *held_by = w->at;
     const struct computation *c = w->at->parent;
     for (int k = 0; k < c->inst_count; k++)
-        if (c->insts[k]->opcode == OP_SEND && channel_of(c->insts[k]) == channel &&
-            comes_after(o->arena, c->insts[k], w->at))
+        if (c->insts[k]->opcode == OP_SEND && channel_of(c->insts[k]) == channel && comes_after(o->arena, c->insts[k], w->at))
             return c->insts[k];
     return NULL;
 }
@@ -122,8 +121,8 @@ static void tell_waits(const struct outcome *o, struct diags *ds)
     tell_held_send(o, ds, d, first);
     for (int64_t k = 1; k < o->wait_count && k <= MOST_NOTES; k++) {
         const struct wait *wait = &o->waits[k];
-        diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT,
-                  op_spelling(wait->at->opcode), wait->participant, STR_ARG(name_all(o, wait)));
+        diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT, op_spelling(wait->at->opcode),
+                  wait->participant, STR_ARG(name_all(o, wait)));
         tell_held_send(o, ds, d, wait);
     }
     if (o->wait_count > MOST_NOTES + 1)

@@ -50,8 +50,7 @@ int ranks_agree(struct ranks *r, int value, int *who);
 bool ranks_share(struct ranks *r, struct buf *text, bool given);
 /* world_run, called by all ranks with the same programs; each rank needs only those of its own participants, and their
  * arguments. The outcome and the messages are the same on all ranks; rank 0 gets the results, and `feeds` are its own. */
-bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *p, int64_t count,
-               const struct world_feeds *feeds);
+bool ranks_run(struct ranks *r, struct diags *ds, struct world_participant *p, int64_t count, const struct world_feeds *feeds);
 
 /* Opens the transport `name` from a shared object, hlo-NAME.so. False: why not is in `why`. */
 bool transport_load(const char *name, struct transport *out, struct buf *why);

@@ -28,7 +28,7 @@ static inline bool same_tag(struct tag a, struct tag b)
 
 /* ---- run.c: waiting for a time ---- */
 
-void world_cond_init(pthread_cond_t *c); /* its timed waits use the clock of now_ns */
+void world_cond_init(pthread_cond_t *c);                                      /* its timed waits use the clock of now_ns */
 int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /* ETIMEDOUT when it is past `until` */
 bool world_had_its_time(pthread_t participant); /* whether it has used WORLD_PATIENCE_NS of processor time */
 
@@ -50,7 +50,7 @@ struct ending {
     bool ended;     /* else it failed ... */
     bool by_itself; /* ... and not because the run had failed elsewhere */
     struct diags *ds;
-    int64_t sender; /* of the first message that it never received ... */
+    int64_t sender;             /* of the first message that it never received ... */
     const struct inst *sent_at; /* ... from there; NULL: there is none */
 };
 struct outcome {
@@ -75,11 +75,11 @@ struct gift {
 struct gathering {
     struct tag tag;
     int64_t count, arrived;
-    bool lent; /* some gift is */
+    bool lent;                 /* some gift is */
     atomic_llong parted, left; /* how many need no gift any more; how many don't look at this struct any more */
-    int64_t *members; /* a copy: whoever came first may leave first */
-    struct gift *gifts; /* by place in the group */
-    char *cells;        /* for each place, room for a small gift */
+    int64_t *members;          /* a copy: whoever came first may leave first */
+    struct gift *gifts;        /* by place in the group */
+    char *cells;               /* for each place, room for a small gift */
     struct gathering *next;
 };
 
@@ -99,7 +99,7 @@ struct participant {
     struct diags ds;
     struct world_participant *task;
     atomic_int state; /* enum state */
-    bool by_itself; /* FAILED, and not because the run had failed elsewhere */
+    bool by_itself;   /* FAILED, and not because the run had failed elsewhere */
     atomic_bool asks_host;
     pthread_cond_t wake;
     int spins; /* how often it looks before it goes to sleep */
@@ -121,13 +121,13 @@ struct world {
     struct gathering *open;   /* members are still missing */
     struct gathering *closed; /* all members have come; some may still be there */
     int spins;                /* how often to poll, at most, before going to sleep */
-    atomic_bool stop; /* the run has failed: all are to leave */
+    atomic_bool stop;         /* the run has failed: all are to leave */
     struct wait *waits;
     int64_t wait_count;
-    bool *hope;               /* these three are as large as they can ever have to be, so that no memory is needed ... */
-    int64_t *whom;            /* ... with the lock held */
-    struct guard *guard;      /* of who started it */
-    bool starved;             /* a participant found no memory */
+    bool *hope;          /* these three are as large as they can ever have to be, so that no memory is needed ... */
+    int64_t *whom;       /* ... with the lock held */
+    struct guard *guard; /* of who started it */
+    bool starved;        /* a participant found no memory */
     int64_t started;
 };
 
@@ -137,8 +137,8 @@ extern const struct exchange world_exchange; /* but for its context, a participa
 int world_spins(int64_t participants);
 /* With the lock held. */
 void world_stop(struct world *w);
-void world_settle(struct world *w); /* called after one more waits or has ended: can anybody proceed? */
+void world_settle(struct world *w);     /* called after one more waits or has ended: can anybody proceed? */
 bool world_find_stuck(struct world *w); /* whether some wait for ever; `waits` then describes them */
-void world_clean(struct world *w);  /* messages that nobody took */
+void world_clean(struct world *w);      /* messages that nobody took */
 
 #endif

@@ -8,20 +8,11 @@
 
 #include <math.h>
 
-static double load(const struct view *v, const int64_t *index)
-{
-    return float_load(v->dtype, view_at(v, index));
-}
+static double load(const struct view *v, const int64_t *index) { return float_load(v->dtype, view_at(v, index)); }
 
-static double load_at(const struct view *v, int64_t f)
-{
-    return float_load(v->dtype, v->data + f * v->strides[0]);
-}
+static double load_at(const struct view *v, int64_t f) { return float_load(v->dtype, v->data + f * v->strides[0]); }
 
-static void store_at(const struct view *v, int64_t f, double x)
-{
-    float_store(v->dtype, v->data + f * v->strides[0], x);
-}
+static void store_at(const struct view *v, int64_t f, double x) { float_store(v->dtype, v->data + f * v->strides[0], x); }
 
 /* For each feature, two sums over all its elements. */
 struct sums {
@@ -42,8 +33,7 @@ static void sum_gradients(struct sums *s, const struct view *const *x, const int
     s->q += dy * (load(x[0], index) - mean);
 }
 
-static struct sums *sum_features(const struct view *const *x, const struct view *mean, int feature,
-                                 sum_fn *add)
+static struct sums *sum_features(const struct view *const *x, const struct view *mean, int feature, sum_fn *add)
 {
     int64_t index[VIEW_MAX_RANK] = {0}, features = x[0]->dims[feature];
     struct sums *s = mem_zalloc((size_t)features * sizeof *s + 1);
@@ -77,9 +67,8 @@ static double per_feature(const struct view *x, int feature)
 }
 
 /* y = a[f] * x + b[f], in the order of the formula: (x - mean) * scale + offset */
-static void normalise(const struct view *y, const struct view *x, const struct view *scale,
-                      const struct view *offset, const struct view *mean, const struct view *var, double eps,
-                      int feature)
+static void normalise(const struct view *y, const struct view *x, const struct view *scale, const struct view *offset,
+                      const struct view *mean, const struct view *var, double eps, int feature)
 {
     int64_t index[VIEW_MAX_RANK] = {0};
     if (view_elements(x) == 0)
@@ -92,16 +81,14 @@ static void normalise(const struct view *y, const struct view *x, const struct v
     } while (index_next(x->rank, x->dims, index));
 }
 
-void plain_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale,
-                                const struct view *offset, const struct view *mean, const struct view *var,
-                                double eps, int feature)
+void plain_batch_norm_inference(const struct view *y, const struct view *x, const struct view *scale, const struct view *offset,
+                                const struct view *mean, const struct view *var, double eps, int feature)
 {
     normalise(y, x, scale, offset, mean, var, eps, feature);
 }
 
-bool plain_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var,
-                               const struct view *x, const struct view *scale, const struct view *offset,
-                               double eps, int feature)
+bool plain_batch_norm_training(const struct view *y, const struct view *mean, const struct view *var, const struct view *x,
+                               const struct view *scale, const struct view *offset, double eps, int feature)
 {
     struct sums *s = sum_features(&x, NULL, feature, sum_values);
     double n = per_feature(x, feature);
@@ -117,9 +104,9 @@ bool plain_batch_norm_training(const struct view *y, const struct view *mean, co
     return true;
 }
 
-bool plain_batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset,
-                           const struct view *x, const struct view *scale, const struct view *mean,
-                           const struct view *var, const struct view *dy, double eps, int feature)
+bool plain_batch_norm_grad(const struct view *dx, const struct view *dscale, const struct view *doffset, const struct view *x,
+                           const struct view *scale, const struct view *mean, const struct view *var, const struct view *dy,
+                           double eps, int feature)
 {
     const struct view *both[2] = {x, dy};
     struct sums *s = sum_features(both, mean, feature, sum_gradients);

@@ -19,8 +19,7 @@ static bool input_position(const struct kern_window_dim *w, int64_t dim, int64_t
 bool plain_conv(struct team *team, const struct view *out, const struct view *lhs, const struct view *rhs,
                 const struct kern_conv_dims *dims)
 {
-    int64_t o[VIEW_MAX_RANK] = {0}, l[VIEW_MAX_RANK], r[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0},
-            sizes[VIEW_MAX_RANK];
+    int64_t o[VIEW_MAX_RANK] = {0}, l[VIEW_MAX_RANK], r[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
     struct plain_sum sum;
     int64_t features = rhs->dims[dims->kernel_output_feature], depth = rhs->dims[dims->kernel_input_feature];
     bool nothing = depth == 0;
@@ -33,8 +32,7 @@ bool plain_conv(struct team *team, const struct view *out, const struct view *lh
     plain_sum_init(&sum, out->dtype, lhs->dtype, rhs->dtype);
     do {
         int64_t f = o[dims->output_feature];
-        int64_t feature_group = f / (features / dims->feature_groups),
-                batch_group = f / (features / dims->batch_groups);
+        int64_t feature_group = f / (features / dims->feature_groups), batch_group = f / (features / dims->batch_groups);
         l[dims->input_batch] = o[dims->output_batch] + batch_group * out->dims[dims->output_batch];
         r[dims->kernel_output_feature] = f;
         plain_sum_clear(&sum);
@@ -43,8 +41,7 @@ bool plain_conv(struct team *team, const struct view *out, const struct view *lh
             for (int d = 0; d < dims->spatial_count && inside; d++) {
                 const struct kern_window_dim *w = &dims->window[d];
                 int64_t *p = &l[dims->input_spatial[d]];
-                inside =
-                    input_position(w, lhs->dims[dims->input_spatial[d]], o[dims->output_spatial[d]], k[d], p);
+                inside = input_position(w, lhs->dims[dims->input_spatial[d]], o[dims->output_spatial[d]], k[d], p);
                 r[dims->kernel_spatial[d]] = w->reversal ? sizes[d] - 1 - k[d] : k[d];
             }
             for (int64_t z = 0; inside && z < depth; z++) {

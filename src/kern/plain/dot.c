@@ -7,8 +7,8 @@
 
 /* Puts the result's index o into the batch and free dimensions of both operands' indices. `other`: a
  * dimension of rhs that is neither, or -1. */
-static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, int64_t other,
-                          const struct kern_dot_dims *dims, const int64_t *o)
+static void place_indices(int64_t *l, int lhs_rank, int64_t *r, int rhs_rank, int64_t other, const struct kern_dot_dims *dims,
+                          const int64_t *o)
 {
     const int n = dims->batch_count, c = dims->contracting_count;
     int at = n;

@@ -82,10 +82,8 @@ static struct c128 sum_turned(const struct transform *t, const struct view *x, c
 bool plain_fft(struct team *team, const struct view *out, const struct view *x, enum kern_fft type, int count,
                const int64_t *lengths)
 {
-    struct transform t = {.back = type == KERN_IFFT || type == KERN_IRFFT,
-                          .to_real = type == KERN_IRFFT,
-                          .count = count,
-                          .lengths = lengths};
+    struct transform t = {
+        .back = type == KERN_IFFT || type == KERN_IRFFT, .to_real = type == KERN_IRFFT, .count = count, .lengths = lengths};
     int64_t o[VIEW_MAX_RANK] = {0};
     int outer = x->rank - count;
     double scale = 1;

@@ -19,8 +19,8 @@ struct plain_fold {
 
 /* Operands are converted to the types `acc` of the body (NULL: those of the results), results from them. A
  * body that is a single op runs in `work`; its result is rounded when it is stored. False: no memory. */
-bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out,
-                     const struct view *x, const enum dtype *acc, const struct kern_body *body);
+bool plain_fold_init(struct plain_fold *f, enum dtype work, int n, const struct view *out, const struct view *x,
+                     const enum dtype *acc, const struct kern_body *body);
 void plain_fold_free(struct plain_fold *f);
 void plain_fold_start(struct plain_fold *f, const void *const *init);
 void plain_fold_start_at(struct plain_fold *f, const struct view *init, const int64_t *at);

@@ -15,9 +15,8 @@ static int place_in(const int64_t *list, int count, int64_t d)
 
 /* For index o of the gather's result (or of the scatter's updates): start[d] as the indices give it and
  * offset[d] inside the window, for every dimension of the array. */
-static void find_start(const struct view *array, const struct view *indices,
-                       const struct kern_gather_dims *dims, const int64_t *o, int rank, int64_t *start,
-                       int64_t *offset)
+static void find_start(const struct view *array, const struct view *indices, const struct kern_gather_dims *dims,
+                       const int64_t *o, int rank, int64_t *start, int64_t *offset)
 {
     int64_t at[VIEW_MAX_RANK]; /* index into `indices` */
     for (int d = 0, id = 0; d < rank; d++)
@@ -62,9 +61,8 @@ void plain_gather(struct team *team, const struct view *out, const struct view *
 }
 
 /* Whether the whole window is inside; `at` becomes the place of this element of it. */
-static bool window_is_inside(const struct view *array, const struct view *updates,
-                             const struct kern_gather_dims *dims, const int64_t *start, const int64_t *offset,
-                             int64_t *at)
+static bool window_is_inside(const struct view *array, const struct view *updates, const struct kern_gather_dims *dims,
+                             const int64_t *start, const int64_t *offset, int64_t *at)
 {
     bool inside = true;
     for (int d = 0, next = 0; d < array->rank; d++) {

@@ -64,8 +64,8 @@ static void load(struct matrix *m, const struct view *v, const char *data, bool 
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t j = 0; j < m->columns; j++) {
             int64_t at = i * m->columns + j;
-            load_element(v->dtype, data + (transpose ? j * down + i * across : i * down + j * across),
-                         &m->re[at], m->im ? &m->im[at] : &ignored);
+            load_element(v->dtype, data + (transpose ? j * down + i * across : i * down + j * across), &m->re[at],
+                         m->im ? &m->im[at] : &ignored);
         }
 }
 
@@ -75,8 +75,8 @@ static void store(const struct matrix *m, const struct view *v, char *data, bool
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t j = 0; j < m->columns; j++) {
             int64_t at = i * m->columns + j;
-            store_element(v->dtype, data + (transpose ? j * down + i * across : i * down + j * across),
-                          m->re[at], m->im ? m->im[at] : 0);
+            store_element(v->dtype, data + (transpose ? j * down + i * across : i * down + j * across), m->re[at],
+                          m->im ? m->im[at] : 0);
         }
 }
 

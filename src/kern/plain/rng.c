@@ -105,8 +105,7 @@ static double normal(uint64_t *counter)
     return sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
 }
 
-static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
-                         uint64_t *counter)
+static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal, uint64_t *counter)
 {
     double lo = float_load(t, a), hi = float_load(t, b);
     if (is_normal) {
@@ -126,8 +125,7 @@ static void random_integer(enum dtype t, void *at, const void *a, const void *b,
     store_bits(t, at, t == DT_PRED ? bits : lo + (range ? bits % range : 0));
 }
 
-void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal,
-                       uint64_t *counter)
+void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter)
 {
     size_t width = dtype_bytes(out->dtype);
     int64_t n = view_elements(out);

@@ -100,8 +100,7 @@ bool plain_topk(struct team *team, const struct view *values, const struct view 
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     int d = x->rank - 1;
-    struct best b = {.better = kern_find_compare(largest ? KERN_GT : KERN_LT, true, x->dtype),
-                     .stride = x->strides[d]};
+    struct best b = {.better = kern_find_compare(largest ? KERN_GT : KERN_LT, true, x->dtype), .stride = x->strides[d]};
     if (view_elements(values) == 0)
         return true;
     do {

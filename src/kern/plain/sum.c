@@ -18,10 +18,7 @@ void plain_sum_init(struct plain_sum *s, enum dtype out, enum dtype lhs, enum dt
     loader_init(&s->out, out, s->work);
 }
 
-void plain_sum_clear(struct plain_sum *s)
-{
-    memset(&s->total, 0, sizeof s->total);
-}
+void plain_sum_clear(struct plain_sum *s) { memset(&s->total, 0, sizeof s->total); }
 
 static const void *operand(const struct plain_sum *s, int i, union kern_cell room[2], const char *x)
 {
@@ -36,10 +33,7 @@ void plain_sum_add(struct plain_sum *s, const char *l, const char *r)
     s->add(&s->total, (const void *const[]){&s->total, &product}, 1);
 }
 
-void plain_sum_store(const struct plain_sum *s, char *out)
-{
-    loader_write(&s->out, out, 0, &s->total, 1);
-}
+void plain_sum_store(const struct plain_sum *s, char *out) { loader_write(&s->out, out, 0, &s->total, 1); }
 
 void plain_scaled_init(struct plain_scaled *s, const struct view *x, const struct view *scale)
 {
