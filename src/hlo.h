@@ -66,7 +66,7 @@ void hlo_text_free(hlo_text *text);
 /* For people, one line each: the version, the processor's instruction set that is used, and OpenBLAS and FFTW as found here. */
 hlo_text hlo_about(void);
 
-/* also the exit status of the command line */
+/* Also the exit status of the command line. */
 enum hlo_status {
     HLO_OK = 0,
     HLO_DIFFERS = 1,  /* a comparison or test failed */

@@ -37,7 +37,7 @@ kern_tile_fn *kern_find_convert(enum dtype to, enum dtype from);
 enum { KERN_MAX_ARGS = 3, KERN_TILE = 1024 };
 void kern_map_tiles(struct team *team, kern_tile_fn *fn, const struct view *out, int count, const struct view *args);
 
-/* recognised bodies f(accumulator, value) */
+/* Recognised bodies f(accumulator, value). */
 enum kern_combine {
     KERN_CALL,
     KERN_ADD,

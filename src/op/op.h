@@ -121,7 +121,7 @@ enum family {
 };
 /* clang-format on */
 
-/* element types of the first operand */
+/* Element types of the first operand. */
 enum op_types {
     TY_PRED = 1,
     TY_SIGNED = 2,

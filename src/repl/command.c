@@ -205,7 +205,7 @@ static int cmd_shell(struct session *s, struct str args)
     if (s->o->confined)
         return say_error(s, HLO_USAGE, "this session may not start other programs");
     char *command = repl_copy(args);
-    fflush(s->out);
+    say_flush(s);
     int got = system(command);
     heap_free(command);
     if (got == -1 || !WIFEXITED(got) || WEXITSTATUS(got) != 0)

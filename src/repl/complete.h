@@ -7,7 +7,7 @@
 
 #include "repl/line.h"
 
-/* what a command wants as its arguments */
+/* What a command wants as its arguments. */
 enum complete_kind {
     COMPLETE_NOTHING,
     COMPLETE_NAMES,  /* of the session; `%`, and a slice after it, are fine */

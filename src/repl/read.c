@@ -39,7 +39,7 @@ enum line_result reader_read(struct session *s)
         return read_file(in);
     struct buf prompt = {0};
     prompt_of(s, &prompt);
-    fflush(s->out);
+    say_flush(s);
     s->o->interrupt_end(); /* what comes from now on is meant for this entry */
     enum line_result result = line_read(in->editor, prompt.data, "...> ", &in->entry);
     buf_free(&prompt);

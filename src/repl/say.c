@@ -3,6 +3,8 @@
  */
 #include "repl/session.h"
 
+#include <errno.h>
+
 /* Where an entry stands that comes from a file; "hlo" where somebody types. */
 static void put_place(const struct session *s, struct buf *out)
 {
@@ -12,10 +14,17 @@ static void put_place(const struct session *s, struct buf *out)
         buf_puts(out, "hlo");
 }
 
+/* Afterwards the stream knows that writing failed, but no more why. */
+void say_flush(struct session *s)
+{
+    if (fflush(s->out) != 0 && s->out != stdout && s->out_error == 0)
+        s->out_error = errno;
+}
+
 void say_messages(struct session *s, hlo_messages *m)
 {
     hlo_text text = hlo_messages_draw_in(m, s->o->colors);
-    fflush(s->out);
+    say_flush(s);
     fwrite(text.data, 1, text.size, stderr);
     hlo_text_free(&text);
     hlo_messages_free(m);
@@ -58,7 +67,7 @@ void say_note(struct session *s, const char *format, ...)
     va_list ap;
     if (!s->interactive)
         return;
-    fflush(s->out);
+    say_flush(s);
     va_start(ap, format);
     vfprintf(stderr, format, ap);
     va_end(ap);

@@ -237,6 +237,7 @@ struct session {
     struct input *input;
     FILE *out;      /* of data */
     char *out_path; /* .output; NULL: standard output */
+    int out_error;  /* errno, when some of it could not be written; 0: all was */
     bool once;      /* until the next entry is done */
     enum show_mode mode;
     struct hlo_view view;
@@ -270,6 +271,7 @@ int say_error(struct session *s, int status, const char *format, ...) PRINTF_LIK
 void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4); /* the same among others */
 void say_note(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3);                   /* only to a person */
 /* Draws the messages and frees them. */
+void say_flush(struct session *s); /* what is to go to `out` goes there */
 void say_messages(struct session *s, hlo_messages *m);
 int say_unknown(struct session *s, struct str name);           /* no value, with the nearest name */
 void put_text(struct session *s, hlo_text text);               /* frees it; data */

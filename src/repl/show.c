@@ -20,11 +20,12 @@ static int leave_output(struct session *s)
     FILE *f = s->out;
     if (f == stdout)
         return HLO_OK;
-    bool failed = fflush(f) != 0 || ferror(f) != 0;
-    int error = errno;
+    say_flush(s);
+    const int error = s->out_error ? s->out_error : ferror(f) ? EIO : 0;
     s->out = stdout;
+    s->out_error = 0;
     fclose(f);
-    return failed ? say_error(s, HLO_USAGE, "%s: cannot write: %s", s->out_path, strerror(error)) : HLO_OK;
+    return error ? say_error(s, HLO_USAGE, "%s: cannot write: %s", s->out_path, strerror(error)) : HLO_OK;
 }
 
 int output_to(struct session *s, const char *path, bool once)

@@ -13,7 +13,7 @@ enum ffi_stage { FFI_INSTANTIATE, FFI_PREPARE, FFI_INITIALIZE, FFI_EXECUTE };
 enum ffi_attr_type { FFI_ARRAY = 1, FFI_DICTIONARY, FFI_SCALAR, FFI_STRING };
 enum { FFI_BUFFER = 1 }; /* the only type of arguments and results */
 enum ffi_code { FFI_OK = 0, FFI_UNKNOWN = 2, FFI_INVALID = 3, FFI_NOT_FOUND = 5, FFI_NO_MEMORY = 8, FFI_UNIMPLEMENTED = 12 };
-/* as in xla_data.proto */
+/* As in xla_data.proto. */
 enum ffi_dtype {
     FFI_PRED = 1,
     FFI_S8,
