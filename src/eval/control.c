@@ -41,8 +41,7 @@ static const struct view *scalar_operand(struct eval *ev, const struct step *s, 
     const struct scalar_code *c = s->scalar;
     enum dtype t = eval_view(ev, s, k)->dtype;
     made->buffer = NULL;
-    if (!c->args[k].large || !c->args[k].written ||
-        c->args[k].arg != k) /* the same value as another argument counts as one more holder */
+    if (!c->args[k].large || !c->args[k].written)
         return eval_dense(ev, s, k, t, made);
     int r = changed_result(c, k);
     return r >= 0 ? eval_update(ev, s, r, k) : eval_own(ev, s, k, made);

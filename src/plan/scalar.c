@@ -534,6 +534,15 @@ static struct leaves *loose_leaves(struct planner *pl, int count)
     return pl->loose;
 }
 
+/* A call's code is shared by all calls of the computation, so its arguments are kept apart by position even
+ * where this call passes one value for several parameters. */
+static bool make_inst(struct maker *m, const struct inst *i, const struct leaves *env, struct leaves args, struct leaves *out)
+{
+    if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
+        return scalar_computation(m, inst_computation(i, i->opcode == OP_CALL ? A_TO_APPLY : A_CALLS), args, out);
+    return scalar_inst(m, i, env, out);
+}
+
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
 {
     struct maker m = {.pl = pl, .lanes = 1, .budget = SCALAR_BUDGET, .takes_large = !pl->p->dynamic && !pl->p->options.plain};
@@ -541,10 +550,17 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
         return NULL;
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves *env = loose_leaves(pl, i->parent->inst_count);
-    for (int k = 0, first = 0; k < i->operand_count; first += env[i->operands[k]->index].count, k++)
-        if (!make_operand(&m, i->operands[k], first, &env[i->operands[k]->index]))
+    int64_t n = 0;
+    for (int k = 0; k < i->operand_count; k++)
+        n += leaf_count(i->operands[k]->shape);
+    struct leaves args = {0, ARENA_ARRAY(&pl->scratch, int, n)}, results;
+    for (int k = 0; k < i->operand_count; k++) {
+        struct leaves *operand = &env[i->operands[k]->index];
+        if (!make_operand(&m, i->operands[k], args.count, operand))
             return NULL;
-    struct leaves args = scalar_operands(&m, i, env, 0), results;
+        for (int j = 0; j < operand->count; j++)
+            args.at[args.count++] = operand->at[j];
+    }
     scalar_set_args(&m, code, args);
-    return scalar_inst(&m, i, env, &results) ? scalar_finish(&m, code, results, NULL) : NULL;
+    return make_inst(&m, i, env, args, &results) ? scalar_finish(&m, code, results, NULL) : NULL;
 }
