@@ -678,7 +678,7 @@ enum hlo_elided { HLO_ELIDED_REFUSE, HLO_ELIDED_ZERO, HLO_ELIDED_IOTA, HLO_ELIDE
 struct hlo_run_options {
     bool plain;                 /* plain kernels only: the formula of each op, the same bits on every machine */
     enum hlo_elided elided;     /* how constants written `{...}` are filled */
-    uint64_t seed;              /* of HLO_ELIDED_RANDOM */
+    uint64_t seed;              /* of HLO_ELIDED_RANDOM and of rng instructions */
     const hlo_targets *targets; /* for custom calls; must outlive the program. NULL: only those of HLO */
     /* Limits of one run; 0: none. A run that goes beyond one fails: see hlo_messages_limit. They are checked between
      * instructions, so a single long instruction is always completed. */

@@ -179,10 +179,11 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
     static const char *const elided[] = {"refuse", "zero", "iota", "random"};
     const struct dict_value *plain = member(r->options, "plain", DICT_BOOL);
     *out = r->s->usual;
-    double steps = (double)out->max_steps, memory = (double)out->max_memory, trip = (double)out->max_trip, threads = out->threads;
+    double steps = (double)out->max_steps, memory = (double)out->max_memory, trip = (double)out->max_trip, threads = out->threads,
+           seed = (double)out->seed;
     int how = word(r, "elided", elided, COUNT_OF(elided), (int)out->elided);
     if (how < 0 || !number(r, "max_steps", &steps) || !number(r, "max_memory", &memory) || !number(r, "max_trip", &trip) ||
-        !number(r, "timeout", &out->timeout) || !number(r, "threads", &threads))
+        !number(r, "timeout", &out->timeout) || !number(r, "threads", &threads) || !number(r, "seed", &seed))
         return false;
     if (threads > 256)
         return refuse(r, "option `threads`: 256 are the most"), false;
@@ -191,6 +192,7 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
     out->max_memory = (uint64_t)memory;
     out->max_trip = (uint64_t)trip;
     out->threads = (int)threads;
+    out->seed = (uint64_t)seed;
     out->plain = plain ? plain->i != 0 : out->plain;
     return true;
 }

@@ -108,7 +108,7 @@ static void rng_bits(struct team *team, const struct view *out, enum kern_rng al
 {
 }
 
-static void rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter) {}
+static void rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *state) {}
 
 static bool cholesky(struct team *team, const struct view *out, const struct view *a, bool lower) { return true; }
 

@@ -1,6 +1,6 @@
 /*
- * rng.c: random numbers: rng-bit-generator computes its bits from the state it is given; rng draws from a counter that each
- * instruction has for itself and that goes on from run to run.
+ * rng.c: random numbers. rng-bit-generator computes its bits from the state it is given. Each rng instruction draws from a
+ * stream of its own, by a key of its own, which continues from run to run.
  */
 #include "eval/eval_priv.h"
 
@@ -39,7 +39,7 @@ static bool numbers(struct eval *ev, const struct step *s)
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->rng_numbers(out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal, s->counter);
+        ev->kern->rng_numbers(out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal, s->rng_state);
     return out != NULL;
 }
 
@@ -48,10 +48,10 @@ static bool state(struct eval *ev, const struct step *s)
     struct view *out = eval_result(ev, s, 0);
     if (!out || out->dtype != DT_U64 || view_elements(out) != 2)
         return out && eval_unsupported(ev, s);
-    memcpy(out->data, s->counter, 2 * sizeof *s->counter);
+    memcpy(out->data, s->rng_state, 2 * sizeof *s->rng_state);
     uint64_t delta = (uint64_t)inst_int(s->inst, A_DELTA, 0);
-    s->counter[0] += delta;
-    s->counter[1] += s->counter[0] < delta;
+    s->rng_state[0] += delta;
+    s->rng_state[1] += s->rng_state[0] < delta;
     return true;
 }
 

@@ -331,8 +331,9 @@ typedef bool kern_topk_fn(struct team *team, const struct view *values, const st
 enum kern_rng { KERN_THREE_FRY, KERN_PHILOX };
 typedef void kern_rng_bits_fn(struct team *team, const struct view *out, enum kern_rng algorithm, const uint64_t *state,
                               int words, uint64_t *next);
-/* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type; the counter is advanced. */
-typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter);
+/* spec: RngUniform, RngNormal (hlo-values 14.3): a and b are elements of out's type. state[0]: numbers
+ * drawn so far, which is advanced; state[1]: the key of the stream. */
+typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *state);
 
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 

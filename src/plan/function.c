@@ -135,6 +135,14 @@ static const struct scalar_code *find_scalar(struct planner *pl, const struct in
     return k->code;
 }
 
+/* The key of an rng instruction's stream, from the seed and the names, which survive printing and editing. */
+static uint64_t rng_key(const struct inst *i, uint64_t seed)
+{
+    const struct str computation = i->parent->name;
+    uint64_t key = hash_from(hash_bytes(&seed, sizeof seed), computation.ptr, computation.len);
+    return hash_from(key, i->name.ptr, i->name.len);
+}
+
 bool plan_prepare(struct build *b, struct step *s)
 {
     switch (s->inst->opcode) {
@@ -148,9 +156,12 @@ bool plan_prepare(struct build *b, struct step *s)
         s->left_over = plan_foreign(b->pl->p, s->inst, true);
         return inst_is_onnx_loop(s->inst) ? add_onnx_loop(b, s) : plan_bodies(b->pl, s);
     case OP_RNG:
+        s->rng_state = ARENA_ARRAY(build_arena(b), uint64_t, 2);
+        s->rng_state[1] = rng_key(s->inst, b->pl->p->options.seed);
+        return true;
     case OP_RNG_GET_AND_UPDATE_STATE:
-        s->counter = ARENA_ARRAY(build_arena(b), uint64_t, 2);
-        s->counter[0] = 0x7012395; /* where XLA begins */
+        s->rng_state = ARENA_ARRAY(build_arena(b), uint64_t, 2);
+        s->rng_state[0] = 0x7012395; /* XLA's initial state */
         return true;
     case OP_CONVERT:
     case OP_COPY: return find_tile(b, s);

@@ -22,7 +22,7 @@ enum elided_mode { ELIDED_REFUSE, ELIDED_ZERO, ELIDED_IOTA, ELIDED_RANDOM }; /* 
 struct plan_options {
     bool plain;                    /* plain kernels */
     enum elided_mode elided;       /* how constants written `{...}` are filled */
-    uint64_t seed;                 /* of ELIDED_RANDOM */
+    uint64_t seed;                 /* of ELIDED_RANDOM and rng */
     int64_t replica, partition;    /* which participant this is */
     bool observed;                 /* every instruction becomes a step, for an observer to look at */
     const _Atomic bool *interrupt; /* set by whoever wants a run to end; or NULL */
@@ -67,7 +67,7 @@ struct step {
     const struct scalar_code *scalar;         /* the whole step as a scalar program, or NULL; arrays in and out are dense */
     const struct onnx_loop *loop;             /* of a custom call to onnx.Loop, whose only callee is the body */
     struct foreign_target foreign, left_over; /* of a custom call: code that comes before our own targets, and after them */
-    uint64_t *counter;                        /* rng: its own 128-bit state, which persists from run to run */
+    uint64_t *rng_state;                      /* persists from run to run; rng: draws so far, key; else XLA's 128 bits */
     kern_tile_fn *tile;                       /* elementwise, compare, convert */
     enum dtype tile_type;                     /* its operands are to be of this type (select's first: pred) ... */
     enum dtype tile_result;                   /* ... and its result is of this one */

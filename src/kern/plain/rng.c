@@ -90,50 +90,51 @@ void plain_rng_bits(struct team *team, const struct view *out, enum kern_rng alg
 
 /* ---- uniform and normal numbers ---- */
 
-static const uint64_t NUMBERS_KEY = 0x5851F42D4C957F2D; /* any number would do */
+/* state[0]: numbers drawn so far; state[1]: the key */
+static struct rng_block next_block(uint64_t *state) { return rng_philox(state[1], state[0]++, 0, 0); }
 
-static double unit(uint64_t *counter)
+static double unit(uint64_t *state)
 {
-    struct rng_block b = rng_philox(NUMBERS_KEY, (*counter)++, 0, 0);
+    struct rng_block b = next_block(state);
     return (double)((b.w[0] | (uint64_t)b.w[1] << 32) >> 12) * 0x1p-52;
 }
 
-static double normal(uint64_t *counter)
+static double normal(uint64_t *state)
 {
-    struct rng_block b = rng_philox(NUMBERS_KEY, (*counter)++, 0, 0);
+    struct rng_block b = next_block(state);
     double u = b.w[0] * 0x1p-32, v = b.w[1] * 0x1p-32;
     return sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
 }
 
-static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal, uint64_t *counter)
+static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal, uint64_t *state)
 {
     double lo = float_load(t, a), hi = float_load(t, b);
     if (is_normal) {
-        float_store(t, at, lo + hi * normal(counter));
+        float_store(t, at, lo + hi * normal(state));
         return;
     }
-    float_store(t, at, unit(counter) * (hi - lo) + lo);
+    float_store(t, at, unit(state) * (hi - lo) + lo);
     if (lo < hi && float_load(t, at) >= hi) /* it was rounded up to the end, which is excluded */
         memcpy(at, a, dtype_bytes(t));
 }
 
-static void random_integer(enum dtype t, void *at, const void *a, const void *b, uint64_t *counter)
+static void random_integer(enum dtype t, void *at, const void *a, const void *b, uint64_t *state)
 {
-    struct rng_block r = rng_philox(NUMBERS_KEY, (*counter)++, 0, 0);
+    struct rng_block r = next_block(state);
     uint64_t bits = r.w[0] | (uint64_t)r.w[1] << 32;
     uint64_t lo = (uint64_t)kern_load_index(t, a), range = (uint64_t)kern_load_index(t, b) - lo;
     store_bits(t, at, t == DT_PRED ? bits : lo + (range ? bits % range : 0));
 }
 
-void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *counter)
+void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal, uint64_t *state)
 {
     size_t width = dtype_bytes(out->dtype);
     int64_t n = view_elements(out);
     for (int64_t i = 0; i < n; i++) {
         char *at = out->data + (size_t)i * width;
         if (dtype_is_float(out->dtype))
-            random_float(out->dtype, at, a, b, is_normal, counter);
+            random_float(out->dtype, at, a, b, is_normal, state);
         else
-            random_integer(out->dtype, at, a, b, counter);
+            random_integer(out->dtype, at, a, b, state);
     }
 }
